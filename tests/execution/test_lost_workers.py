@@ -19,7 +19,7 @@ from valmatch.execution import chunks
 from valmatch.execution.chunks import result_of
 from valmatch.execution.executors import open_pool
 from valmatch.execution.processes import died
-from valmatch.optimization import shared_pool
+from valmatch.optimization import evaluation
 from valmatch.optimization.studies import parallel_runs
 
 SEARCH = ("optimize", "valorant-20min", "--solver", "random")
@@ -84,7 +84,7 @@ def test_a_run_that_loses_a_worker_says_so_and_goes_on(
 ) -> None:
     if executor == "dask":
         pytest.importorskip("distributed")
-    monkeypatch.setattr(shared_pool, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(evaluation, "LEAST_SECONDS", 0.0)
     given = (*COMMANDS[name], "--out", tmp_path / "out")
     lost = valmatch(*given, "--executor", executor, "--workers", 2)
     assert (lost.code, lost.out) == (1, "")

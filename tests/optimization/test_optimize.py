@@ -20,13 +20,14 @@ from tests.support.case_tables import cases
 from tests.support.command import refusal, started, success, valmatch
 from tests.support.crashes import wait_for
 from tests.support.folders import rows
-from valmatch.config.loading import load_config, shipped_configs
+from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build, run
 from valmatch.execution.interruption import Stopped
+from valmatch.execution.run_options import OptimizeArguments
 from valmatch.execution.shards import parse_shard
 from valmatch.optimization import evaluation
-from valmatch.optimization.certification.selection import replications_of_test
+from valmatch.optimization.certification import replications_of_test
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
@@ -35,7 +36,6 @@ from valmatch.optimization.studies.kinds import spec_of
 from valmatch.optimization.studies.pareto import FrontSpec
 from valmatch.optimization.studies.solver_comparison import post_replications
 from valmatch.optimization.studies.solver_study import SolverStudySpec, optimize
-from valmatch.optimization.studies.study import StudyRequest
 from valmatch.optimization.studies.sweep import SweepSpec
 from valmatch.optimization.verdict import Verdict
 from valmatch.statistics.estimates import estimate
@@ -75,14 +75,6 @@ def test_the_other_readings_of_the_limit_change_it_alone() -> None:
     (limit,), (longer,) = minutes.constraints, hours.constraints
     assert longer == replace(limit, bound=60 * limit.bound)
     assert not bounds.constraints
-
-
-@pytest.mark.slow
-def test_all_shipped_problems_are_well_posed() -> None:
-    shipped = [name for name in shipped_configs() if load_config(name).optimize.variables]
-    assert len(shipped) >= 7
-    for name in shipped:
-        assert posed(name).variables
 
 
 def test_unit_cube_and_box_correspond() -> None:
@@ -233,8 +225,8 @@ def test_a_study_that_grows_makes_no_replication_twice(
     replication = Evaluator._replication
 
     def counted(self: Evaluator, model: Any, point: tuple[float, ...], k: int) -> Any:  # noqa: ANN401
-        known = self._journal is not None and (*point, self._first + k) in self._journal
-        made.append(not known and self._journal is not None)
+        journal = self._execution.journal
+        made.append(journal is not None and (*point, self._first + k) not in journal)
         return replication(self, model, point, k)
 
     monkeypatch.setattr(Evaluator, "_replication", counted)
@@ -560,15 +552,19 @@ def test_an_entry_of_a_list_can_be_recommended(tmp_path: Path) -> None:
 
 
 def test_a_request_is_of_the_kind_that_it_names() -> None:
-    config, solvers = load_config("valorant-20min"), ["random", "spsa"]
-    runs = spec_of(config, StudyRequest(solvers, 100, macroreps=3))
+    config, options = load_config("valorant-20min"), OptimizeArguments(budget=100)
+    runs = spec_of(config, OptimizeArguments(budget=100, macroreps=3), "random,spsa")
     assert (type(runs), runs.size, runs.replications) == (SolverStudySpec, 3, 600)
-    sweep = spec_of(config, StudyRequest(solvers, 100, sweep="upper_time=20:30:5"))
+    sweep = spec_of(config, options, "random,spsa", "upper_time=20:30:5")
     # One solver makes a sweep, which is what its header says.
     assert (type(sweep), sweep.size, sweep.solver_names) == (SweepSpec, 3, ["random"])
     half = replace(sweep, shard=parse_shard("1/2"))
     assert half.replications == 100
-    front = spec_of(config, StudyRequest(solvers, 100, pareto=["wait_p90", "wait_p50"]))
+    both = ["wait_p90", "wait_p50"]
+    front = spec_of(config, options, pareto=both)
     assert (type(front), front.size, front.replications) == (FrontSpec, 1, 100)
-    with pytest.raises(InputError, match="shard: of no use with --pareto wait_p90,wait_p50"):
-        spec_of(config, StudyRequest(solvers, 100, pareto=["wait_p90", "wait_p50"], shard="0/2"))
+    sharded = OptimizeArguments(budget=100, shard="0/2")
+    for given, names, sweep_text in ((options, "spsa", None), (options, None, "upper_time=20:30:5"),
+                                     (sharded, None, None)):  # fmt: skip
+        with pytest.raises(InputError, match="of no use with --pareto wait_p90,wait_p50"):
+            spec_of(config, given, names, sweep_text, both)

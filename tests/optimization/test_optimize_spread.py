@@ -20,10 +20,9 @@ from valmatch import InputError, load_config, optimize
 from valmatch.execution.chunks import build
 from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import Stop, Stopped
-from valmatch.optimization import shared_pool
-from valmatch.optimization.evaluation import Evaluator, Execution
+from valmatch.optimization import evaluation
+from valmatch.optimization.evaluation import Evaluator, Execution, SharedPool
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.shared_pool import SharedPool
 from valmatch.optimization.studies import solver_comparison
 from valmatch.optimization.studies.combine import combine_optimizations
 
@@ -78,7 +77,7 @@ def test_one_run_gives_the_same_bytes_on_any_number_of_workers(
         return make(self, *given)
 
     monkeypatch.setattr(SharedPool, "make", counted)
-    monkeypatch.setattr(shared_pool, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(evaluation, "LEAST_SECONDS", 0.0)
     for workers in (1, 2, 3) if executor == "local" else (1, 2):
         options: dict[str, Any] = {"workers": workers, "executor": executor}
         optimize("valorant-30min", "spsa", 150, out=tmp_path / str(workers), **options)
@@ -126,7 +125,7 @@ def test_what_the_journal_has_is_not_made_by_workers_either(
     for k in (0, 4, 5, 9):
         del journal[(*point, 7 + k)]
     shared: list[range] = []
-    monkeypatch.setattr(shared_pool, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(evaluation, "LEAST_SECONDS", 0.0)
     with open_pool("local", 2, threads=True) as pool:
         one = SharedPool(pool, Stop())
         make = one.make

@@ -13,28 +13,22 @@ from tests.support.certifying import along
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.certification.certify_run import (
+from valmatch.optimization.certification import (
     KEPT,
     SHORT,
     Beside,
+    Certificate,
+    Evaluate,
     Fresh,
     PathTests,
     lengths,
 )
-from valmatch.optimization.certification.selection import Certificate, Evaluate
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import STAGE, RunSpec, Settings, run_solver
-from valmatch.optimization.solvers.noise import Controls, without_controls
+from valmatch.optimization.solvers.archive import Archive, Controls, without_controls
 from valmatch.optimization.solvers.registry import make
-from valmatch.optimization.solvers.search import (
-    Archive,
-    Level,
-    NextTest,
-    Proposal,
-    Search,
-    SearchTask,
-)
+from valmatch.optimization.solvers.search import Level, NextTest, Proposal, Search, SearchTask
 from valmatch.optimization.studies.sweep import common_replications
 
 ALPHA = 0.1
@@ -167,9 +161,9 @@ def test_bayes_places_no_point_where_a_test_was_undefined() -> None:
     case = PROBLEMS["bowl"]
     solver = made("bayes", case, 400, np.random.default_rng(0), 60)
     search(solver, Laboratory(case))
-    assert solver.propose is not None
-    first = solver.propose(NextTest(60, np.full(1, 1.8), 2.0))
-    second = solver.propose(NextTest(240, np.full(1, 2.5), 2.0, undefined=first.unit))
+    assert solver.task.propose is not None
+    first = solver.task.propose(NextTest(60, np.full(1, 1.8), 2.0))
+    second = solver.task.propose(NextTest(240, np.full(1, 2.5), 2.0, undefined=first.unit))
     assert np.abs(second.unit - first.unit).max() > 0.01
     assert second.holds
 
@@ -212,8 +206,10 @@ def test_bayes_places_points_that_are_likely_to_pass(title: str) -> None:
         rng = np.random.default_rng(seed)
         solver = made("bayes", case, 400, rng, 60)
         search(solver, Laboratory(case))
-        assert solver.propose is not None
-        proposal = solver.propose(NextTest(60, np.full(len(case.problem.constraints), 1.8), 2.0))
+        assert solver.task.propose is not None
+        proposal = solver.task.propose(
+            NextTest(60, np.full(len(case.problem.constraints), 1.8), 2.0)
+        )
         assert proposal.holds
         truth = case.truth(np.array(list(case.problem.point(proposal.unit).values())))
         feasible += bool((truth[1:] <= 0.0).all())
@@ -224,9 +220,11 @@ def test_bayes_says_where_no_point_is_likely_to_pass() -> None:
     case = PROBLEMS["nothing feasible"]
     solver = made("bayes", case, 400, np.random.default_rng(0), 60)
     search(solver, Laboratory(case))
-    assert solver.propose is not None
-    assert not solver.propose(NextTest(60, np.full(len(case.problem.constraints), 1.8), 2.0)).holds
-    assert made("random", case, 9, np.random.default_rng(0), 6).propose is None
+    assert solver.task.propose is not None
+    assert not solver.task.propose(
+        NextTest(60, np.full(len(case.problem.constraints), 1.8), 2.0)
+    ).holds
+    assert made("random", case, 9, np.random.default_rng(0), 6).task.propose is None
 
 
 @pytest.mark.slow

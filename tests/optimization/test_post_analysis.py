@@ -14,11 +14,12 @@ from scipy import stats
 
 from tests.support.command import success, valmatch
 from tests.support.folders import rows
+from tests.support.refusals import defined
 from tests.support.sweeps import swept
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.optimization.evaluation import Evaluator
-from valmatch.optimization.post_analysis.post_analysis import POST_ANALYSIS
+from valmatch.optimization.post_analysis import POST_ANALYSIS
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import RUN, STAGE
 from valmatch.optimization.studies.solver_study import optimize
@@ -86,8 +87,7 @@ def test_what_is_printed() -> None:
 def test_a_loose_bound_costs_nothing() -> None:
     loose = load_config(PROBLEM, {"upper_time": 100000})
     study = optimize(loose, budget=200)
-    assert study.post_analysis is not None
-    (price,) = study.post_analysis.prices
+    (price,) = defined(study.post_analysis).prices
     assert (price.slope, price.why) == (None, "")
     assert study.summary()["prices"]["upper_time"]["binding"] is False
 
@@ -130,22 +130,15 @@ def test_a_log_is_one_history(tmp_path: Path) -> None:
     log.write_text("arrival_hours,rating\n" + "\n".join(lines) + "\n")
     config = load_config(PROBLEM, [f"arrivals={log}", "team_num=2", "upper_time=200"])
     study = optimize(config, budget=100, out=tmp_path / "out")
-    assert study.post_analysis is not None
-    assert study.post_analysis.spent == 2
+    analysis = defined(study.post_analysis)
+    assert analysis.spent == 2
     row = rows_of(tmp_path / "out")["avg_wait_time"]
     assert (row["n"], row["ci_low"], row["std_error"]) == ("1", "", "")
-    point = load_config(
-        "valorant", {**study.post_analysis.against_start.recommended, "team_num": 2}
-    )
-    alone = load_config(
-        {"model": "valorant", "factors": point.factors.model_dump(mode="json")},
-        [f"arrivals={log}"],
-    )
-    (value,) = run(build(alone), 1, [0]).responses[
-        :, build(alone).responses.names.index("avg_wait_time")
-    ]
+    factors = {**analysis.against_start.recommended, "team_num": 2}
+    alone = build(load_config({"model": "valorant", "factors": factors}, [f"arrivals={log}"]))
+    (value,) = run(alone, 1, [0]).responses[:, alone.responses.names.index("avg_wait_time")]
     assert float(row["recommended"]) == value
-    (price,) = study.post_analysis.prices
+    (price,) = analysis.prices
     assert "its cost is not known, as one log shows no slope" in price.why
 
 
@@ -163,21 +156,16 @@ def test_a_frontier_says_what_its_bound_costs() -> None:
 
     assert [(low, high) for low, high, _ in frontier.prices] == [(25.0, 30.0), (30.0, 35.0)]
     for k, (_, _, slope) in enumerate(frontier.prices):
-        first, second = means[k], means[k + 1]
-        assert first is not None
-        assert second is not None
+        first, second = defined(means[k]), defined(means[k + 1])
         # Of the replications that both tests share, plainly; the means are of each test, adjusted.
         before, after = (
             evaluator.evaluate(unit_of(frontier.verdicts[j][1].point), slope.n)[:, 0].mean()
             for j in (k, k + 1)
         )
         assert slope.mean == pytest.approx((after - before) / 5.0, rel=1e-9, abs=1e-9)
-        assert slope.ci_low is not None
-        assert slope.ci_high is not None
         same = frontier.verdicts[k][1].point == frontier.verdicts[k + 1][1].point
-        assert (
-            slope.mean == 0.0 if same else slope.ci_low <= (second - first) / 5.0 <= slope.ci_high
-        )
+        low, high = defined(slope.ci_low), defined(slope.ci_high)
+        assert slope.mean == 0.0 if same else low <= (second - first) / 5.0 <= high
     prices = frontier.summary()["prices"]
     assert prices[0]["from"] == 25.0
     assert prices[0]["objective_per_unit_of_bound"]["n"] == frontier.prices[0][2].n

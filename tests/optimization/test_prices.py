@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from tests.support.priced_problems import PROBLEMS, SIDE, outcomes_of, searched, told
+from tests.support.refusals import defined
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.post_analysis.prices import Price, prices, quotients
+from valmatch.optimization.prices import Price, prices, quotients
 from valmatch.optimization.problem import Constraint
 from valmatch.optimization.solver_run import Evaluation
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory
@@ -51,8 +52,7 @@ def test_the_slope_of_the_true_frontier_is_met_without_noise(bound: float) -> No
     both = Constraint("enough", "reach", -1, bound), Constraint("little", "lack", 1, -bound)
     for one, slope in zip(both, (multiplier, -multiplier), strict=True):
         (price,) = priced(lambda x: [hill(x), bound - reach(x)], [one], best, 0.0)
-        assert price.slope is not None
-        assert price.slope.mean == pytest.approx(slope, rel=1e-6)
+        assert defined(price.slope).mean == pytest.approx(slope, rel=1e-6)
 
 
 def test_several_constraints_each_have_their_own() -> None:
@@ -68,10 +68,8 @@ def test_several_constraints_each_have_their_own() -> None:
 
     right, up, far = priced(truth, constraints, [1.0, 2.0], 0.02)
     for price, multiplier in ((right, 2.0), (up, 4.0)):
-        assert price.slope is not None
-        low, high = price.slope.ci_low, price.slope.ci_high
-        assert low is not None
-        assert high is not None
+        slope = defined(price.slope)
+        low, high = defined(slope.ci_low), defined(slope.ci_high)
         assert 0.0 < low < multiplier < high < low + 0.5 * multiplier
     assert (far.slope, far.why) == (None, "")
     assert far.as_dict()["binding"] is False
@@ -87,24 +85,23 @@ def test_a_variable_at_its_bound_stays_there() -> None:
         [4.0, 0.0],
         0.0,
     )
-    assert one.slope is not None
-    assert one.slope.mean == pytest.approx(4.0, rel=1e-6)
+    assert defined(one.slope).mean == pytest.approx(4.0, rel=1e-6)
 
 
 def test_what_cannot_be_told_is_said() -> None:
     unit = np.array([0.3, 0.5])
     flat = outcomes_of(lambda x: [0.0, 1.0], 0.0, 1)
-    few = searched(flat, unit, 1, 4)
-    (one,) = prices([ENOUGH], few, unit, flat, 20, INDEPENDENT, 0.95)
-    assert "the search looked at too few points" in one.in_words()
-    assert one.as_dict()["binding"] is None
-    many = searched(flat, unit, 1)
-    (one,) = prices([ENOUGH], many, unit, flat, 20, INDEPENDENT, 0.95)
-    assert "no small move of the variables shows it" in one.in_words()
     undefined = outcomes_of(lambda x: [math.nan, math.nan], 0.0, 1)
-    found = searched(outcomes_of(lambda x: [hill(x), 13.0 - reach(x)], 0.1, 1), unit, 1)
-    (one,) = prices([ENOUGH], found, unit, undefined, 20, INDEPENDENT, 0.95)
-    assert "no small move of the variables shows it" in one.in_words()
+    steep = outcomes_of(lambda x: [hill(x), 13.0 - reach(x)], 0.1, 1)
+    for seen, points, fresh, why in (
+        (flat, 4, flat, "the search looked at too few points"),
+        (flat, 60, flat, "no small move of the variables shows it"),
+        (steep, 60, undefined, "no small move of the variables shows it"),
+    ):
+        evaluations = searched(seen, unit, 1, points)
+        (one,) = prices([ENOUGH], evaluations, unit, fresh, 20, INDEPENDENT, 0.95)
+        assert why in one.in_words()
+        assert one.as_dict()["binding"] is None
 
 
 @pytest.mark.slow
@@ -138,8 +135,7 @@ def test_a_bound_binds_that_no_point_near_has_broken() -> None:
         wide = np.linspace(0.0, 1.0, 9)[:, None]
         evaluations += [Evaluation(one, 4, before(one, 4).mean(axis=0), 0, unit) for one in wide]
         (one,) = prices([WAIT], evaluations, unit, fresh, 25, INDEPENDENT, 0.95)
-        assert one.slope is not None, one.in_words()
-        assert one.slope.mean == pytest.approx(-9.6, abs=4.0)
+        assert defined(one.slope).mean == pytest.approx(-9.6, abs=4.0)
 
 
 @pytest.mark.slow
@@ -154,8 +150,7 @@ def test_noise_is_no_price() -> None:
         (one,) = prices([WAIT], evaluations, unit, fresh, 25, INDEPENDENT, 0.95)
         said.append(one.in_words())
         if one.slope:
-            assert one.slope.ci_high is not None
-            assert one.slope.ci_high < 0.0
+            assert defined(one.slope.ci_high) < 0.0
         if one.between:
             assert one.between[1] == 0.0
             assert one.as_dict()["binding"] is None
@@ -203,8 +198,7 @@ def test_the_nearer_of_two_bounds_on_one_variable_is_priced() -> None:
     near, far = priced(
         lambda x: [-3.0 * float(x[0]), float(x[0]) - 5.0, float(x[0]) - 6.0], both, [5.0], 0.0
     )
-    assert near.slope is not None
-    assert near.slope.mean == pytest.approx(-3.0, rel=1e-9)
+    assert defined(near.slope).mean == pytest.approx(-3.0, rel=1e-9)
     assert (far.slope, far.why, far.between) == (None, "", None)
     _, other = priced(
         lambda x: [-3.0 * float(x[0]), float(x[0]) - 5.0, 2.0 * float(x[0]) - 10.0],
@@ -244,6 +238,5 @@ def test_quotients_of_a_frontier_are_paired() -> None:
     assert [(low, high, one.n) for low, high, one in found] == [(10.0, 15.0, 30), (15.0, 20.0, 30)]
     first = found[0][2]
     assert first.mean == pytest.approx((objectives[1] - objectives[0][:30]).mean() / 5.0)
-    assert first.half_width is not None
-    assert first.half_width < 0.02
+    assert defined(first.half_width) < 0.02
     assert quotients([10.0], objectives[:1], INDEPENDENT, 0.9) == []

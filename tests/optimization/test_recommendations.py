@@ -13,26 +13,24 @@ import pytest
 
 from tests.support.folders import rows
 from tests.support.known_problems import BOXES, LOADS, RULES, registered
+from tests.support.refusals import defined
 from tests.support.sweeps import swept
 from valmatch.config.config import TermOptions
 from valmatch.config.identity import resolved, restore
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.certification.certify_run import FreshReplications, certify_run
-from valmatch.optimization.certification.selection import Evaluate
+from valmatch.optimization.certification import Evaluate, FreshReplications, certify_run
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
-from valmatch.optimization.solvers.noise import Controls, without_controls
-from valmatch.optimization.solvers.search import (
-    Level,
-    NextTest,
+from valmatch.optimization.solvers.archive import (
+    Archive,
+    Controls,
     PointEstimates,
-    Proposal,
-    Propose,
-    Request,
+    without_controls,
 )
+from valmatch.optimization.solvers.search import Level, NextTest, Proposal, Search, SearchTask
 from valmatch.optimization.studies.pareto import pareto_front
 from valmatch.optimization.studies.solver_study import Study, optimize
 from valmatch.optimization.verdict import verdict
@@ -48,27 +46,20 @@ def _rules() -> Iterator[None]:
 
 def change_of(study: Study) -> tuple[float, float]:
     """Return the ends of the interval of the change of the objective from the start."""
-    assert study.post_analysis is not None
-    change = study.post_analysis.against_start.compared[0].difference
-    assert change.ci_low is not None
-    assert change.ci_high is not None
-    return change.ci_low, change.ci_high
+    change = defined(study.post_analysis).against_start.compared[0].difference
+    return defined(change.ci_low), defined(change.ci_high)
 
 
 def test_a_start_whose_events_are_rare_gets_all_replications_and_all_of_alpha() -> None:
     certificates = []
-    with registered():
-        config = LOADS["rare events"].config("rare events")
-        problem = problem_of(config, build(config))
-        for seed in range(1, 6):
-            run = run_solver(config, problem, RunSpec("auto", 0), Settings(1_000, seed, 0.05))
-            certificates.append(run.certificate)
-            point = verdict(build(config), problem, [run], 0.95)
-            assert point is not None
-            ((_, share),) = point.constraints
-            # However few events were seen, Clopper and Pearson leave room for some.
-            assert share.ci_high is not None
-            assert share.ci_high >= 1.0 - 0.025 ** (1.0 / share.n)
+    config = LOADS["rare events"].config("rare events")
+    problem = problem_of(config, build(config))
+    for seed in range(1, 6):
+        run = run_solver(config, problem, RunSpec("auto", 0), Settings(1_000, seed, 0.05))
+        certificates.append(run.certificate)
+        ((_, share),) = defined(verdict(build(config), problem, [run], 0.95)).constraints
+        # However few events were seen, Clopper and Pearson leave room for some.
+        assert defined(share.ci_high) >= 1.0 - 0.025 ** (1.0 / share.n)
     # Of 300 replications one event is allowed, and so many show at most that in 85 % of all runs.
     assert sum(found.feasible is True and found.name == "start" for found in certificates) >= 4
     assert all(found.tested >= 300 for found in certificates)
@@ -81,8 +72,7 @@ def test_the_recommended_point_is_not_worse_than_a_feasible_start(title: str, so
     rule = RULES[title]
     for seed in (1, 2, 3):
         study = optimize(rule.config(title), solver, budget=400, seed=seed)
-        found = study.verdict
-        assert found is not None
+        found = defined(study.verdict)
         start, _ = rule.expected(study.problem.point(study.problem.start))
         cost, _ = rule.expected(found.point)
         if found.feasible:
@@ -92,8 +82,7 @@ def test_the_recommended_point_is_not_worse_than_a_feasible_start(title: str, so
 
 def test_a_start_that_is_not_beaten_is_recommended_and_it_is_said() -> None:
     study = optimize(RULES["flat"].config("flat"), budget=400)
-    assert study.verdict is not None
-    assert study.verdict.point == {"x1": 50.0}
+    assert defined(study.verdict).point == {"x1": 50.0}
     assert study.summary()["recommended"]["name"] == "start"
     assert change_of(study) == (0.0, 0.0)
     said = " ".join(repr(study).split())
@@ -121,19 +110,19 @@ def test_yes_and_no_over_the_limit_are_not_certified_and_it_is_said_what_it_take
     with registered():
         for seed in range(1, 6):
             study = optimize(BOXES["box event"].config("box event"), budget=200, seed=seed)
-            assert study.verdict is not None
-            assert study.verdict.feasible is not True
+            found = defined(study.verdict)
+            assert found.feasible is not True
             if len(np.unique(study.runs[0].certificate.outcomes[:, 1])) == 1:
                 # log(.05) / log(1 - .02 / 1.03)
-                assert "the same event: a test is passed by 153 such or more" in study.verdict.why
+                assert "the same event: a test is passed by 153 such or more" in found.why
 
 
 def test_a_start_far_from_the_best_is_left() -> None:
     study = optimize(RULES["valley"].config("valley"), budget=400)
-    assert study.verdict is not None
-    assert study.verdict.name == ""
-    assert study.verdict.objective.mean == pytest.approx(20.0, abs=0.5)
-    assert study.verdict.remarks() == []
+    found = defined(study.verdict)
+    assert found.name == ""
+    assert found.objective.mean == pytest.approx(20.0, abs=0.5)
+    assert found.remarks() == []
     assert change_of(study)[1] < 0.0
 
 
@@ -142,8 +131,7 @@ def test_a_value_at_a_bound_is_said(tmp_path: Path) -> None:
     bounds = {"x1": {"low": 60, "high": 200, "start": 70}}
     config = RULES["valley"].config("valley", variables=bounds)
     study = optimize(config, budget=400, out=tmp_path / "out")
-    assert study.verdict is not None
-    assert study.verdict.at_bounds == {"x1": "low"}
+    assert defined(study.verdict).at_bounds == {"x1": "low"}
     written = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert written["recommended"]["at_bounds"] == {"x1": "low"}
     assert "is at its lower bound" in " ".join(repr(study).split())
@@ -158,11 +146,11 @@ def test_todays_rule_is_the_configs_own(tmp_path: Path) -> None:
     own = load_config({**document(posed), "factors": {"rule": "valley", "x1": 30}})
     problem = problem_of(own, build(own))
     assert problem.today == {"x1": 30.0}
-    assert list(problem.given) == ["start", "today's rule"]
+    assert list(problem.baselines) == ["start", "today's rule"]
     outside = load_config({**document(posed), "factors": {"rule": "valley", "x1": -5}})
     problem = problem_of(outside, build(outside))
     assert problem.today == {"x1": -5.0}
-    assert list(problem.given) == ["start"]
+    assert list(problem.baselines) == ["start"]
     for config in (posed, own):  # as the manifest of a run has it: with every factor
         again = replace(restore(resolved(config), config.source), optimize=config.optimize)
         assert problem_of(again, build(again)) == problem_of(config, build(config))
@@ -178,18 +166,16 @@ def test_todays_rule_is_a_candidate_and_compared(tmp_path: Path) -> None:
     posed = document(RULES["valley"].config("valley"))
     best = load_config({**posed, "factors": {"rule": "valley", "x1": 30}})
     study = optimize(best, budget=400, out=tmp_path / "out")
-    assert study.verdict is not None
-    assert (study.verdict.name, study.verdict.point) == ("today's rule", {"x1": 30.0})
+    found = defined(study.verdict)
+    assert (found.name, found.point) == ("today's rule", {"x1": 30.0})
     assert change_of(study)[1] < 0.0
     first, *_ = rows(tmp_path / "out" / "today_and_recommended.csv")
     assert (first["response"], float(first["difference"])) == ("objective", 0.0)
     assert study.summary()["today_and_recommended"]["today"] == {"x1": 30.0}
     assert "today's rule and recommended point on the same" in repr(study)
     outside = load_config({**posed, "factors": {"rule": "valley", "x1": -5}})
-    found = optimize(outside, budget=400).post_analysis
-    assert found is not None
-    assert found.against_today is not None
-    assert found.against_today.start == {"x1": -5.0}
+    analysis = defined(optimize(outside, budget=400).post_analysis)
+    assert defined(analysis.against_today).start == {"x1": -5.0}
 
 
 def test_every_point_of_a_sweep_is_no_worse_than_a_feasible_start() -> None:
@@ -216,10 +202,8 @@ def test_a_share_that_is_maximised_has_an_interval_within_its_limits() -> None:
     shares = [point.objectives["event"] for point in front.points]
     assert shares
     for share in shares:
-        assert share.mean is not None
-        assert share.ci_low is not None
-        assert share.ci_high is not None
-        assert 0.0 <= share.ci_low <= share.mean < share.ci_high <= 1.0
+        low, mean, high = map(defined, (share.ci_low, share.mean, share.ci_high))
+        assert 0.0 <= low <= mean < high <= 1.0
 
 
 @pytest.mark.slow
@@ -237,35 +221,23 @@ def test_the_start_stays_on_a_front_unless_it_is_beaten() -> None:
     )
 
 
-class Told:
+class Told(Search):
     """A search that is done: it knows the start and one other point, and places that one."""
-
-    failure = ""
 
     def __init__(self, other: float, means: Floats, placing: bool = True) -> None:
         self.other = np.array([other])
-        self.propose: Propose | None = self.place if placing else None
         units = np.array([[0.5], [other]])
-        every = np.full((2, 2), 0.3)
-        counts = np.full(2, 10)
+        every, counts = np.full((2, 2), 0.3), np.full(2, 10)
         self.known = PointEstimates(units, counts, means, every, every[0], np.full(2, True))
-
-    def ask(self) -> Request | None:
-        """Ask for nothing."""
-        return None
-
-    def tell(self, request: Request, outcomes: Floats) -> None:
-        """Take nothing."""
+        archive = Archive(POSED, 60, _estimates=(self.known, np.empty((2, 0))))
+        self.task = SearchTask(POSED, 1, np.random.default_rng(0), POSED.start, archive)
+        self.task.propose = self.place if placing else None
 
     def incumbent(self) -> Floats:
         """Return the other point."""
         return self.other
 
     def finalists(self, k: int) -> PointEstimates:
-        """Return all that is known."""
-        return self.known
-
-    def estimates(self) -> PointEstimates:
         """Return all that is known."""
         return self.known
 

@@ -20,7 +20,7 @@ from valmatch.execution.chunks import build
 from valmatch.models.registry import OWN
 from valmatch.optimization.best_known import shipped_problems
 from valmatch.optimization.problem import Variable
-from valmatch.optimization.problem_of_config import found_ends, problem_of
+from valmatch.optimization.problem_of_config import default_ends, problem_of
 from valmatch.present.kinds.optimize import solvers_table
 from valmatch.statistics.rounding import rounded
 
@@ -34,7 +34,7 @@ def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def variable(low: float, high: float, start: float, whole: bool = False) -> Variable:
     """Return a variable whose scale is not given."""
-    ends = found_ends(low, high, start, whole)
+    ends = default_ends(low, high, start, whole)
     return Variable("x", low, high, math.inf, start, start, math.inf, whole, ends)
 
 

@@ -13,7 +13,7 @@ from scipy import stats
 from tests.support.certifying import Certified, certify
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import ANY
-from valmatch.optimization.certification.selection import (
+from valmatch.optimization.certification import (
     RESERVE,
     AdjustedOutcomes,
     FeasibilityTest,
@@ -22,8 +22,7 @@ from valmatch.optimization.certification.selection import (
     replications_of_test,
 )
 from valmatch.optimization.problem import Constraint
-from valmatch.optimization.solvers.noise import Noise, without_controls
-from valmatch.optimization.solvers.search import PointEstimates
+from valmatch.optimization.solvers.archive import Noise, PointEstimates, without_controls
 from valmatch.statistics.estimates import t_quantile
 
 ALPHA = 0.1

@@ -7,17 +7,17 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.certification.certify_run import (
+from valmatch.optimization.certification import (
     Beside,
     Candidates,
+    Evaluate,
     Fresh,
     PathTests,
     certify_along,
+    pick,
 )
-from valmatch.optimization.certification.selection import Evaluate, pick
 from valmatch.optimization.problem import Constraint
-from valmatch.optimization.solvers.noise import Controls, Noise, without_controls
-from valmatch.optimization.solvers.search import PointEstimates
+from valmatch.optimization.solvers.archive import Controls, Noise, PointEstimates, without_controls
 
 UNKNOWN = Noise.unknown([Constraint("c", "c", 1, 0.0)])
 """The noise of one constraint, of which nothing is known."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.post_analysis.prices import Price, prices
+from valmatch.optimization.prices import Price, prices
 from valmatch.optimization.problem import Constraint
 from valmatch.optimization.solver_run import Evaluation
 from valmatch.statistics.sampling import INDEPENDENT

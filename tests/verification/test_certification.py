@@ -21,15 +21,24 @@ from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 from valmatch.execution.chunks import run as simulate
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.certification.certify_run import Fresh, FreshReplications, certify_run
-from valmatch.optimization.certification.selection import replications_of_test
+from valmatch.optimization.certification import (
+    Fresh,
+    FreshReplications,
+    certify_run,
+    replications_of_test,
+)
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of, with_factors
 from valmatch.optimization.solver_run import RUN, STAGE, RunSpec, Settings, run_solver
-from valmatch.optimization.solvers.noise import Controls, without_controls
+from valmatch.optimization.solvers.archive import (
+    Archive,
+    Controls,
+    PointEstimates,
+    without_controls,
+)
 from valmatch.optimization.solvers.registry import make
-from valmatch.optimization.solvers.search import Archive, PointEstimates, SearchTask
+from valmatch.optimization.solvers.search import SearchTask
 
 ALPHA = 0.05
 RUNS, SEARCHES, BOX_RUNS = 500, 300, 120

@@ -40,7 +40,6 @@ from valmatch.execution.run_options import (
     OptimizeArguments,
     ReplicateArguments,
     SimulateArguments,
-    first_given,
 )
 from valmatch.inputs import arguments
 from valmatch.inputs import options as o
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
     from valmatch.execution.shards import Shard
     from valmatch.experiments.compare import Comparison
     from valmatch.experiments.status import RunStatus
-    from valmatch.optimization.studies.study import StudyRequest
+    from valmatch.optimization.studies.study import StudySpec
     from valmatch.statistics.precision import Precision
 
 
@@ -261,26 +260,14 @@ class OptimizeOptions(ResponseOptions, OptimizeArguments):
         None,
     )
 
-    def request(self, settings: Config) -> StudyRequest:
+    def study(self, config: Config) -> StudySpec[Any]:
         """Return what is sought; the options outrank the config."""
-        from valmatch.optimization.solvers.registry import AUTO
-        from valmatch.optimization.studies.study import request_of
+        from valmatch.optimization.studies.kinds import spec_of
 
-        section = settings.optimize
         objectives = None if self.pareto is None else list(self.pareto)
-        if objectives is None and self.sweep is None and section.objectives:
+        if objectives is None and self.sweep is None and config.optimize.objectives:
             objectives = []
-        solvers = section.solver or AUTO if self.solvers is None else self.solvers
-        return request_of(
-            settings,
-            self,
-            solvers=[name.strip() for name in solvers.split(",")],
-            macroreps=first_given(self.macroreps, section.macroreps, 1),
-            sweep=self.sweep,
-            pareto=objectives,
-            solver=self.solvers,
-            shard=None if self.shard is None else str(self.shard),
-        )
+        return spec_of(config, self, self.solvers, self.sweep, objectives)
 
 
 @command()
@@ -295,13 +282,12 @@ def optimize(config: ConfigArgument, options: OptimizeOptions, json: Json) -> No
     (--resume continues). `valmatch solvers` lists the solvers.
     """
     from valmatch.execution.shards import WHOLE
-    from valmatch.optimization.studies.kinds import spec_of
     from valmatch.optimization.studies.study import execute
 
     out = options.out
     settings = options.load(config)
     name_options(settings, "optimize", options)
-    spec = spec_of(settings, options.request(settings))
+    spec = options.study(settings)
     spec = replace(spec, shard=_part(options.shard, spec.size, spec.parts_in_words))
     with progress("replications", spec.replications) as bar:
         result = execute(spec, watched(options, settings.optimize, bar))

@@ -14,10 +14,8 @@ from valmatch.models.model import ANY
 START, TODAY = "start", "today's rule"
 """The points that a config gives, by their names."""
 
-
 EDGE = 1e-3  # as near to the edge of the unit cube, the value of a variable is at its bound
-# Halvings that find a value on a scale whose inverse has no formula.
-HALVINGS = 52
+HALVINGS = 52  # that find a value on a scale whose inverse has no formula
 
 
 @dataclass(frozen=True)
@@ -25,15 +23,14 @@ class Variable:
     """A decision variable: a numeric factor of the model."""
 
     name: str  # the factor
-    # low, high: bounds, in the unit of the factor
-    low: float
+    low: float  # bounds, in the unit of the factor
     high: float
     # values far above `scale` are spaced logarithmically, values far below it linearly; inf for
     # linear spacing throughout
     scale: float
     start: float  # value in the starting solution
-    # mean, std: random solutions draw the variable from this normal distribution, then clip it;
-    # with an infinite std they draw it uniformly on the search scale
+    # random solutions draw the variable from this normal distribution, then clip it; with an
+    # infinite std they draw it uniformly on the search scale
     mean: float
     std: float
     whole: bool = False  # whether it takes whole numbers only
@@ -44,56 +41,48 @@ class Variable:
 
     def to_unit(self, value: float) -> float:
         """Map [low, high] to [0, 1]."""
+        span, distance = self.high - self.low, value - self.low
         if self.ends:
-            return self._of_ends(value)
+            below, above = self.ends
+            low, high = math.log1p(distance / below), math.log1p((self.high - value) / above)
+            of_low, of_high = math.log1p(span / below), math.log1p(span / above)
+            return 0.5 * (distance / span + (low + of_high - high) / (of_low + of_high))
         if math.isinf(self.scale):
-            return (value - self.low) / (self.high - self.low)
-        span = math.log1p((self.high - self.low) / self.scale)
-        return math.log1p((value - self.low) / self.scale) / span
+            return distance / span
+        return math.log1p(distance / self.scale) / math.log1p(span / self.scale)
 
     def from_unit(self, unit: float) -> float:
         """Map [0, 1] to [low, high]; the inverse of `to_unit`, whole where the factor is."""
-        unit = min(1.0, max(0.0, unit))
+        unit, span = min(1.0, max(0.0, unit)), self.high - self.low
         if self.ends:
-            value = self.low + self._from_ends(unit)
+            value = self.low + self._from_ends(unit, self.ends)
         elif math.isinf(self.scale):
-            value = self.low + unit * (self.high - self.low)
+            value = self.low + unit * span
         else:
-            span = math.log1p((self.high - self.low) / self.scale)
-            value = self.low + self.scale * math.expm1(unit * span)
+            value = self.low + self.scale * math.expm1(unit * math.log1p(span / self.scale))
         # Twelve digits, so that 200 comes back as 200.
         value = min(self.high, max(self.low, float(f"{value:.12g}")))
         return float(round(value)) if self.whole else value
 
-    def _of_ends(self, value: float) -> float:
-        """Map [low, high] to [0, 1], half linearly, half logarithmically from both ends."""
-        assert self.ends is not None
-        (below, above), span = self.ends, self.high - self.low
-        low, high = math.log1p((value - self.low) / below), math.log1p((self.high - value) / above)
-        whole, of_high = math.log1p(span / below), math.log1p(span / above)
-        return 0.5 * ((value - self.low) / span + (low + of_high - high) / (whole + of_high))
-
-    def _from_ends(self, unit: float) -> float:
-        """Return the distance from `low` of the value that `_of_ends` maps to `unit`."""
-        assert self.ends is not None
-        (below, above), span = self.ends, self.high - self.low
+    def _from_ends(self, unit: float, ends: tuple[float, float]) -> float:
+        """Return the distance from `low` of the value that is at `unit`, by halving."""
+        (below, above), span = ends, self.high - self.low
         if unit in (0.0, 1.0):
             return unit * span
-        whole = math.log1p(span / below) + math.log1p(span / above)
+        logarithm = math.log1p(span / below) + math.log1p(span / above)
 
-        def far(place: float) -> float:
-            """Return the distance at a place of the logarithmic scale, from 0 to 1."""
-            grown = math.expm1(whole * place)
+        def distance(share: float) -> float:
+            grown = math.expm1(logarithm * share)
             return grown / (1.0 / below + (grown + 1.0) / (above + span))
 
-        least, most = 0.0, 1.0
+        least, most = 0.0, 1.0  # shares of the logarithmic scale
         for _ in range(HALVINGS):
             middle = 0.5 * (least + most)
-            if 0.5 * (far(middle) / span + middle) < unit:
+            if 0.5 * (distance(middle) / span + middle) < unit:
                 least = middle
             else:
                 most = middle
-        return far(0.5 * (least + most))
+        return distance(0.5 * (least + most))
 
 
 @dataclass(frozen=True)
@@ -162,7 +151,7 @@ class Problem:
         return np.array([v.to_unit(v.start) for v in self.variables])
 
     @property
-    def given(self) -> dict[str, Floats]:
+    def baselines(self) -> dict[str, Floats]:
         """The points of the unit cube that the config gives, by name: the start comes first.
 
         Today's rule is one of them where it is another point within the bounds.
@@ -175,23 +164,19 @@ class Problem:
     def name_of(self, unit: Floats) -> str:
         """Return the name of a point that the config gives, "" for any other."""
         point = self.point(unit)
-        return next((name for name, one in self.given.items() if self.point(one) == point), "")
+        return next((n for n, base in self.baselines.items() if self.point(base) == point), "")
 
     def at_bounds(self, point: Mapping[str, float]) -> dict[str, str]:
         """Return which variables of a point are at a bound, ``"low"`` or ``"high"``."""
         units = {v.name: v.to_unit(point[v.name]) for v in self.variables}
-        return {
-            name: "low" if unit < 0.5 else "high"
-            for name, unit in units.items()
-            if min(unit, 1.0 - unit) <= EDGE
-        }
+        edges = {name: unit for name, unit in units.items() if min(unit, 1.0 - unit) <= EDGE}
+        return {name: "low" if unit < 0.5 else "high" for name, unit in edges.items()}
 
     @property
     def responses(self) -> list[str]:
         """The responses that the problem names, each once."""
         names = [term.response for term in self.terms]
-        names += [constraint.response for constraint in self.constraints]
-        return list(dict.fromkeys(names))
+        return list(dict.fromkeys(names + [bound.response for bound in self.constraints]))
 
     def random_solution(self, rng: np.random.Generator) -> Floats:
         """Draw a random solution of the source: normal, clipped to the bounds; in the unit cube."""
@@ -206,11 +191,6 @@ class Problem:
     def point(self, unit: Floats) -> dict[str, float]:
         """Return the factors at a point of the unit cube."""
         return {v.name: v.from_unit(u) for v, u in zip(self.variables, unit.tolist(), strict=True)}
-
-    def shown(self, mean: Floats) -> list[float]:
-        """Turn mean outcomes back into the objective and the means of the constrained responses."""
-        excesses = zip(self.constraints, mean[1:].tolist(), strict=True)
-        return [float(mean[0]), *(c.bound + c.sign * excess for c, excess in excesses)]
 
     def outcomes(self, responses: Mapping[str, Floats]) -> Floats:
         """Return (n, 1 + constraints): objective and excess over each bound, per replication.

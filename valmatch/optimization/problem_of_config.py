@@ -41,10 +41,9 @@ FINEST = 1e-30  # least of all, as a share of the range
 def problem_of(config: Config, model: Model[object]) -> Problem:
     """Return the problem of the `optimize` section of a config."""
     section = config.optimize
-    variables, terms = section.variables, section.objective
-    for key, part in (("variables", variables), ("objective", terms)):
-        if not part:
-            shipped = _shipped_problems(config) if not (variables or terms) else ""
+    for key in ("variables", "objective"):
+        if not getattr(section, key):
+            shipped = "" if section.variables or section.objective else _shipped_problems(config)
             raise InputError(
                 f"{config.at(f'optimize.{key}')}: missing (at least one is needed{shipped})"
             )
@@ -57,25 +56,22 @@ def problem_of(config: Config, model: Model[object]) -> Problem:
             raise InputError(f"{at}: {what}")
         return response
 
-    decided = [_variable(config, name, given) for name, given in variables.items()]
-    _check_together(config, model, decided)
-    return Problem(
-        decided,
-        [
-            Term(name, known("objective", name, given.response), given.weight)
-            for name, given in terms.items()
-        ],
-        [
-            Constraint(
-                name,
-                known("constraints", name, given.response),
-                *given.sign_and_bound,
-                responses[given.response].limits,
-            )
-            for name, given in section.constraints.items()
-        ],
-        _today(config, decided),
-    )
+    variables = [_variable(config, name, given) for name, given in section.variables.items()]
+    _check_together(config, model, variables)
+    terms = [
+        Term(name, known("objective", name, term.response), term.weight)
+        for name, term in section.objective.items()
+    ]
+    constraints = [
+        Constraint(
+            name,
+            known("constraints", name, bound.response),
+            *bound.sign_and_bound,
+            responses[bound.response].limits,
+        )
+        for name, bound in section.constraints.items()
+    ]
+    return Problem(variables, terms, constraints, _today(config, variables))
 
 
 def _shipped_problems(config: Config) -> str:
@@ -85,52 +81,49 @@ def _shipped_problems(config: Config) -> str:
 
 
 def _today(config: Config, variables: Sequence[Variable]) -> dict[str, float] | None:
-    """Return the config's own values of the variables, where it has any but defaults and the start.
-
-    A default is nobody's rule, whether it is written out or not.
-    """
+    """Return the config's own values of the variables, unless all are defaults or the start's."""
+    # A default is nobody's rule, whether it is written out or not.
     chosen = flat(set_factors(config.factors))
-    if not any(one.name in chosen for one in variables):
+    if not any(variable.name in chosen for variable in variables):
         return None
     values = flat(config.factors.model_dump(mode="json"))
     today = {}
-    for one in variables:
-        value = values.get(one.name)
+    for variable in variables:
+        value = values.get(variable.name)
         if not isinstance(value, int | float):
             return None  # it may be null
-        today[one.name] = float(value)
-    return None if all(today[one.name] == one.start for one in variables) else today
+        today[variable.name] = float(value)
+    return None if all(today[v.name] == v.start for v in variables) else today
 
 
-def found_scales(config: Config) -> dict[str, Any]:
+def scales_by_default(config: Config) -> dict[str, Any]:
     """Return what a summary says of search scales that were not given, if any."""
     given = config.optimize.variables
-    free = [name for name, one in given.items() if _variable(config, name, one).ends]
-    scales = dict.fromkeys(free, "linear and logarithmic from both ends")
+    names = [name for name, options in given.items() if _variable(config, name, options).ends]
+    scales = dict.fromkeys(names, "linear and logarithmic from both ends")
     return {"search_scale": scales} if scales else {}
 
 
-def found_ends(low: float, high: float, start: float, whole: bool) -> tuple[float, float] | None:
-    """Return the `ends` of a variable whose search scale is not given; None for linear spacing.
-
-    Values are of many sizes where the largest is more than `ORDERS` times the least: in whole
-    numbers 1 at least, in others as small as one likes where the range begins at 0. A range across
-    0 is one of places, not of sizes. The start may show that small distances matter.
-    """
+def default_ends(low: float, high: float, start: float, whole: bool) -> tuple[float, float] | None:
+    """Return the `ends` of a variable whose search scale is not given; None for linear spacing."""
+    # Values are of many sizes where the largest is more than `ORDERS` times the least: in whole
+    # numbers 1 at least, in others as small as one likes where the range begins at 0. A range
+    # across 0 is one of places, not of sizes. The start may show that small distances matter.
     least, most = sorted((abs(low), abs(high)))
     if whole:
         least = max(1.0, least)
     if low < 0.0 < high or most <= ORDERS * least:
         return None
     span = high - low
-    ends = []
-    for bound in (low, high):
-        shown = abs(start - bound) or math.inf
-        distance = max(min(span / SIZES, shown), span / SIZES**2)
+
+    def end(bound: float) -> float:
+        near = abs(start - bound) or math.inf
+        distance = max(min(span / SIZES, near), span / SIZES**2)
         if abs(bound) == least > 0.0:  # so that logarithms are those of the values themselves
             distance = max(least, FINEST * span)
-        ends.append(max(1.0, distance) if whole else distance)
-    return ends[0], ends[1]
+        return max(1.0, distance) if whole else distance
+
+    return end(low), end(high)
 
 
 def with_factors(config: Config, changes: Mapping[str, float]) -> Factors:
@@ -147,24 +140,18 @@ def _variable(config: Config, name: str, given: VariableOptions) -> Variable:
     path = f"optimize.variables.{name}"
     value = _value(config, name, path)
     low, high = given.low, given.high
+    between = f"(allowed: from {plain_number(low)} to {plain_number(high)})"
     if value is None and given.start is None:
-        raise InputError(
-            f"{config.at(path)}: needs a start, as the factor is null (allowed: from"
-            f" {plain_number(low)} to {plain_number(high)})"
-        )
+        raise InputError(f"{config.at(path)}: needs a start, as the factor is null {between}")
     start = float(value or 0.0) if given.start is None else given.start
     if not low < high:
-        raise InputError(
-            f"{config.at(f'{path}.low')}: {plain_number(low)} is not below high,"
-            f" {plain_number(high)}"
-        )
+        what = f"{plain_number(low)} is not below high, {plain_number(high)}"
+        raise InputError(f"{config.at(f'{path}.low')}: {what}")
     for key, bound in (("low", low), ("high", high)):
-        _check_range(config, name, path, key, bound)
+        _check_range(config, name, f"{path}.{key}", bound)
     if not low <= start <= high:
-        raise InputError(
-            f"{config.at(f'{path}.start')}: {plain_number(start)} is outside the bounds"
-            f" (allowed: from {plain_number(low)} to {plain_number(high)})"
-        )
+        what = f"{plain_number(start)} is outside the bounds {between}"
+        raise InputError(f"{config.at(f'{path}.start')}: {what}")
     whole = isinstance(value, int) or (
         value is None and _kinds(type(config.factors), name) == {"integer"}
     )
@@ -178,7 +165,7 @@ def _variable(config: Config, name: str, given: VariableOptions) -> Variable:
         start if given.mean is None else given.mean,
         math.inf if given.std is None else given.std,
         whole=whole,
-        ends=None if scaled else found_ends(low, high, start, whole),
+        ends=None if scaled else default_ends(low, high, start, whole),
     )
 
 
@@ -189,14 +176,14 @@ def _value(config: Config, name: str, path: str) -> float | None:
     value = values.get(name)
     if _is_number(value) or (name in values and value is None and _kinds(model, name)):
         return value  # type: ignore[return-value]
-    numeric = [one for one in names if _is_number(values.get(one))]
+    numeric = [factor for factor in names if _is_number(values.get(factor))]
     section, _, last = name.rpartition(".")
     what = "is not a number" if name in names else "is no factor"
     if section_of(factor_at(model, name.split("."))):
         what = "is a section, not a factor"
-        numeric = [one for one in numeric if one.startswith(f"{name}.")]
-    places = by_last_part(numeric, section)
-    raise InputError(f"{config.at(path)}: {what} ({hint(last, places, places)})")
+        numeric = [factor for factor in numeric if factor.startswith(f"{name}.")]
+    candidates = by_last_part(numeric, section)
+    raise InputError(f"{config.at(path)}: {what} ({hint(last, candidates, candidates)})")
 
 
 def _is_number(value: object) -> bool:
@@ -209,27 +196,23 @@ def _kinds(model: type[Factors], name: str) -> set[str]:
     return {"integer", "number"} & {option.get("type") for option in options}
 
 
-def _check_range(config: Config, name: str, path: str, key: str, value: float) -> None:
+def _check_range(config: Config, name: str, path: str, value: float) -> None:
     """Refuse a bound that the factor itself does not take."""
     try:
         with_factors(config, {name: value})
     except ValidationError as error:
         schema = schema_at(type(config.factors), parts(name))
         limits = allowed(schema) if schema else error.errors()[0]["msg"]
-        raise InputError(
-            f"{config.at(f'{path}.{key}')}: {plain_number(value)} is outside the range of the"
-            f" factor (allowed: {limits})"
-        ) from None
+        what = f"{plain_number(value)} is outside the range of the factor (allowed: {limits})"
+        raise InputError(f"{config.at(path)}: {what}") from None
 
 
 def _check_together(config: Config, model: Model[object], variables: Sequence[Variable]) -> None:
-    """Refuse bounds between which parts of an open factor do not go together, such as steps.
-
-    These are asked of two values at a time, so that pairs of bounds show it.
-    """
+    """Refuse bounds between which parts of an open factor do not go together, such as steps."""
+    # These are asked of two values at a time, so that pairs of bounds show it.
     fields = type(config.factors).model_fields
-    open_parts = [one for one in variables if is_open(fields[one.name.partition(".")[0]])]
-    pairs = list(combinations(open_parts, 2)) or [(one, one) for one in open_parts]
+    open_parts = [v for v in variables if is_open(fields[v.name.partition(".")[0]])]
+    pairs = list(combinations(open_parts, 2)) or [(v, v) for v in open_parts]
     files = {key: file.path for key, file in config.files.items()}
     for first, second in pairs:
         for values in product((first.low, first.high), (second.low, second.high)):
@@ -238,7 +221,6 @@ def _check_together(config: Config, model: Model[object], variables: Sequence[Va
                 type(model)(with_factors(config, changes), files)  # type: ignore[call-arg]
             except (InputError, ValidationError) as error:
                 what = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
-                given = ", ".join(f"{name}={plain_number(v)}" for name, v in changes.items())
-                raise InputError(
-                    f"{config.at('optimize.variables')}: the bounds allow {given}: {what}"
-                ) from None
+                bounds = ", ".join(f"{name}={plain_number(v)}" for name, v in changes.items())
+                at = config.at("optimize.variables")
+                raise InputError(f"{at}: the bounds allow {bounds}: {what}") from None

@@ -11,10 +11,10 @@ import numpy as np
 from valmatch.inputs.fields import plain_number
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import ANY, Model, Response
-from valmatch.optimization.certification.selection import Certificate
+from valmatch.optimization.certification import Certificate
 from valmatch.optimization.problem import Constraint, Problem, Term
 from valmatch.optimization.solver_run import SolverRun
-from valmatch.optimization.solvers.noise import OFTEN
+from valmatch.optimization.solvers.archive import OFTEN
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import why_no_interval
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Resampled
@@ -41,13 +41,15 @@ class PointResult:
         """Return the fields, by the excesses over the last constraints of a problem."""
         point = problem.point(unit)
         bounded = problem.constraints[len(problem.constraints) - excesses.shape[1] :]
-        constraints = [
-            (one, means(one.responses(excess), one.limits))
-            for one, excess in zip(bounded, excesses.T, strict=True)
-        ]
-        at_bounds = problem.at_bounds(point)
-        name = problem.name_of(unit)
-        return {"point": point, "constraints": constraints, "name": name, "at_bounds": at_bounds}
+        return {
+            "point": point,
+            "constraints": [
+                (bound, means(bound.responses(excess), bound.limits))
+                for bound, excess in zip(bounded, excesses.T, strict=True)
+            ],
+            "name": problem.name_of(unit),
+            "at_bounds": problem.at_bounds(point),
+        }
 
     def described(self, **objectives: object) -> dict[str, Any]:
         """Return the part of ``summary.json`` that holds it, with its objectives."""
@@ -69,7 +71,7 @@ class PointResult:
 
     def cells(self, objectives: Mapping[str, Estimate]) -> dict[str, Any]:
         """Return the columns of a table that hold it; a response stands there once."""
-        means = {**objectives, **{one.response: mean for one, mean in self.constraints}}
+        means = {**objectives, **{bound.response: mean for bound, mean in self.constraints}}
         row: dict[str, Any] = dict(self.point)
         for name, mean in means.items():
             row |= {name: mean.mean, f"{name}_low": mean.ci_low, f"{name}_high": mean.ci_high}
@@ -78,11 +80,7 @@ class PointResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict(PointResult):
-    """The point that was found and what is known of it.
-
-    It is recommended unless every candidate was seen to violate a constraint: then it is the point
-    of least violation. One that is too close to call is the best guess there is.
-    """
+    """The recommended point, or that of least violation, and what is known of it."""
 
     objective: Estimate  # its estimate
     feasible: bool | None  # True, False or None for undecided
@@ -94,11 +92,13 @@ class Verdict(PointResult):
 
     def remarks(self) -> list[str]:
         """Say what else there is to know of the point, a sentence each."""
-        remarks = []
+        remarks, recommended = [], f"{self.name}: it is what is recommended,"
         if self.unbeaten is not None:
-            remarks.append(_unbeaten(self.name, self.unbeaten))
+            remarks.append(
+                f"{recommended} as it is not beaten beyond the interval: {_unbeaten(self.unbeaten)}"
+            )
         elif self.name and self.feasible is True:
-            remarks.append(f"{self.name}: it is what is recommended, no better point was certified")
+            remarks.append(f"{recommended} no better point was certified")
         sides = self.at_bounds.items()
         return remarks + [at_bound(name, self.point[name], side) for name, side in sides]
 
@@ -123,17 +123,15 @@ def at_bound(name: str, value: float, side: str) -> str:
     )
 
 
-def _unbeaten(name: str, change: Estimate) -> str:
-    """Say why a point that the config gives is recommended."""
+def _unbeaten(change: Estimate) -> str:
+    """Say by how much the best other certified point changes the objective."""
     if change.undefined:
-        what = "the best other certified one has undefined responses"
-    else:
-        half = "an unknown error" if change.half_width is None else f"{change.half_width:.2g}"
-        what = (
-            f"the best other certified point changes the objective by {change.mean:+.3g} ± {half}"
-            f" ({change.n} replications of both)"
-        )
-    return f"{name}: it is what is recommended, as it is not beaten beyond the interval: {what}"
+        return "the best other certified one has undefined responses"
+    half = "an unknown error" if change.half_width is None else f"{change.half_width:.2g}"
+    return (
+        f"the best other certified point changes the objective by {change.mean:+.3g} ± {half}"
+        f" ({change.n} replications of both)"
+    )
 
 
 def verdict(
@@ -152,7 +150,7 @@ def verdict(
     facts = PointResult.facts(problem, best.unit, best.adjusted[:, 1:], means)
     limits = limits_of_objective(problem.terms, model.responses)
     objective, constraints = means(best.adjusted[:, 0], limits), facts["constraints"]
-    estimates = {"objective": objective, **{one.response: mean for one, mean in constraints}}
+    estimates = {"objective": objective, **{bound.response: mean for bound, mean in constraints}}
     return Verdict(
         **facts,
         objective=objective,
@@ -178,17 +176,15 @@ def limits_of_objective(
 
 def best_run(runs: Sequence[SolverRun]) -> SolverRun:
     """Return the run that came to the best point."""
-    return min(runs, key=lambda run: _rank(run.certificate))
 
+    def rank(run: SolverRun) -> tuple[int, float]:
+        best = run.certificate
+        if best.undefined:
+            return 2, float(best.undefined)
+        mean = best.adjusted.mean(axis=0)
+        return (0, float(mean[0])) if best.feasible else (1, float(mean[1:].max(initial=0.0)))
 
-def _rank(certificate: Certificate) -> tuple[int, float]:
-    """Sort feasible points by objective, before others by violation."""
-    if certificate.undefined:
-        return 2, float(certificate.undefined)
-    mean = certificate.adjusted.mean(axis=0)
-    if certificate.feasible:
-        return 0, float(mean[0])
-    return 1, float(mean[1:].max(initial=0.0))
+    return min(runs, key=rank)
 
 
 def _why(
@@ -198,9 +194,7 @@ def _why(
     if isinstance(model.sampling, OneHistory):
         return _why_of_one_history(best, constraints, model.sampling.of)
     n = len(best.outcomes)
-    adjusted = ""
-    if best.adjusted is not best.outcomes:
-        adjusted = ", adjusted by control variates"
+    adjusted = "" if best.adjusted is best.outcomes else ", adjusted by control variates"
     if best.undefined:
         return (
             f"a response is undefined (no matches) in {best.undefined} of {n} fresh replications"
@@ -256,11 +250,10 @@ def _limit(model: Model[object], best: Certificate) -> str:
     """Say what the probabilities are not about, where replications are made of one log."""
     if not isinstance(model.sampling, Resampled):
         return ""
-    broken = (best.outcomes[:, 1:] > 0.0).any(axis=1)
-    alone = ""
+    n, alone = len(best.outcomes), ""
     if best.outcomes.shape[1] > 1:
-        n = len(best.outcomes)
-        alone = f"; a bound is broken in {broken.sum()} of the {n} resamples, each by itself"
+        broken = (best.outcomes[:, 1:] > 0.0).any(axis=1).sum()
+        alone = f"; a bound is broken in {broken} of the {n} resamples, each by itself"
     return (
         f"; all this, intervals included, is of the mean {model.sampling.of}{alone}: other months"
         " may differ by more"

@@ -13,18 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Floats
+from valmatch.optimization.solvers.archive import PointEstimates, spread
 from valmatch.optimization.solvers.gaussian_process import Posterior, Total, fit, posterior
-from valmatch.optimization.solvers.penalty import first_looks
 from valmatch.optimization.solvers.search import (
     NEEDED,
     Level,
     NextTest,
-    PointEstimates,
     Proposal,
     Request,
     SearchTask,
     Steps,
-    spread,
+    first_looks,
+    latin_hypercube,
 )
 
 # Stages that look for improvement: up to which share of the budget, and with how many times the
@@ -77,12 +77,7 @@ GROWTH = 1.15
 
 
 def bayes(task: SearchTask) -> Steps:
-    """Look where feasible improvement is expected, then sharpen the best points.
-
-    The acquisition is the expected improvement times the probability of feasibility (Gardner et
-    al. 2014, "Bayesian optimization with inequality constraints", equation 6), over the best mean
-    of the processes at an evaluated point, since outcomes are noisy.
-    """
+    """Look where feasible improvement is expected, then sharpen the best points."""
     n = max(1, task.replications() // SHORTER, math.ceil(task.budget / POINTS))
     yield from first_looks(task, n)
     model = Surrogate(task)
@@ -131,10 +126,7 @@ def _alike(task: SearchTask) -> bool:
 
 
 class Surrogate:
-    """What the evaluated points say of all others.
-
-    Objective and excesses are in units of their spread; excesses are compressed far from 0.
-    """
+    """What the evaluated points say of all others, in units of spread; see `smooth`."""
 
     def __init__(self, task: SearchTask) -> None:
         self._task = task
@@ -144,17 +136,15 @@ class Surrogate:
         self.calm = 0  # how many choices in a row have found the search settled
 
     def learn(self) -> None:
-        """Condition the processes on all that is known.
-
-        Those of outcomes learn from the points where these are defined, if there are any. Where
-        some are not, a further process says where outcomes are defined, like a constraint: -1 at
-        points where they are and 1 at the others.
-        """
+        """Condition the processes on all that is known."""
+        # Those of outcomes learn from the points where these are defined, if there are any. Where
+        # some are not, a further process says where outcomes are defined, like a constraint: -1 at
+        # points where they are and 1 at the others.
         known, parts = self.points()
-        places = np.flatnonzero(known.defined if known.defined.any() else known.counts > 0)
-        values, scale = smooth(known.take(places.tolist()), parts[places])
+        rows = np.flatnonzero(known.defined if known.defined.any() else known.counts > 0)
+        values, scale = smooth(known.take(rows.tolist()), parts[rows])
         noise = known.counts.min() / known.counts
-        data = [(known.units[places], y, noise[places]) for y in values.T]
+        data = [(known.units[rows], y, noise[rows]) for y in values.T]
         if not known.defined.all():
             # A day that shows a point to be undefined settles it; days that do not leave doubt.
             doubt = np.where(known.defined, noise, noise.min())
@@ -165,31 +155,28 @@ class Surrogate:
             first = np.append(np.full(self._task.dimensions, FIRST_THETA[0]), FIRST_THETA[1])
             before = self._theta[: len(data)]
             before += [first] * (len(data) - len(before))
-            self._theta = [fit(*one, theta, steps) for one, theta in zip(data, before, strict=True)]
+            self._theta = [fit(*of, theta, steps) for of, theta in zip(data, before, strict=True)]
             self._fitted = len(noise)
         earlier = [*self._each, *[None] * len(data)]
         self._each = [
-            posterior(*one, theta, before)
-            for one, theta, before in zip(data, self._theta, earlier, strict=False)
+            posterior(*of, theta, before)
+            for of, theta, before in zip(data, self._theta, earlier, strict=False)
         ]
         many = len(self._each) - (len(scale) - 1)
         self._processes: list[Total | Posterior] = [Total(self._each[:many]), *self._each[many:]]
         # All points met the same replications: what they share shows in none of them.
         unknown = np.zeros(len(scale) - known.means.shape[1])
-        shared = known.doubts[known.defined].min(axis=0, initial=np.inf)
-        self.doubt = np.append(np.where(np.isinf(shared), 0.0, shared), unknown) / scale
+        self.doubt = np.append(_least(known.doubts[known.defined]), unknown) / scale
         self.test = np.append(known.test, unknown + EDGE) / scale
         self.known, self.scale = known, scale
-        self.at_known = self._at_known()
-        self.order = np.array(
-            sorted(_ranking(self.at_known).tolist(), key=lambda k: not known.defined[k]), np.intp
+        # (1 + constraints, points): the means of the processes at the known points
+        self.at_known = (
+            np.array([process.fitted for process in self._processes])
+            if known.defined.all()
+            else self.predict(known.units)[0]
         )
-
-    def _at_known(self) -> Floats:
-        """Return (1 + constraints, points): the means of the processes at the known points."""
-        if self.known.defined.all():
-            return np.array([process.fitted for process in self._processes])
-        return self.predict(self.known.units)[0]
+        ranking = sorted(_ranking(self.at_known).tolist(), key=lambda k: not known.defined[k])
+        self.order = np.array(ranking, np.intp)
 
     def points(self) -> tuple[PointEstimates, Floats]:
         """Return what to learn from: the evaluated points, with the parts of the objective."""
@@ -197,10 +184,8 @@ class Surrogate:
 
     def roughness(self) -> Floats:
         """Return (1 + constraints,): deviations of one outcome from the processes."""
-        variances = [
-            math.exp(theta[-1]) * one.variance
-            for theta, one in zip(self._theta, self._each, strict=True)
-        ]
+        both = zip(self._theta, self._each, strict=True)
+        variances = [math.exp(theta[-1]) * process.variance for theta, process in both]
         parts = len(variances) - (len(self.scale) - 1)
         return np.sqrt([sum(variances[:parts]), *variances[parts:]])
 
@@ -215,9 +200,9 @@ class Surrogate:
         shape = CANDIDATES // 2, self._task.dimensions
         centres = self.known.units[self.order[:CENTRES]]
         near = scattered(rng, centres[rng.integers(len(centres), size=shape[0])], SIZES)
-        return self._whole(np.vstack([rng.random(shape), near]))
+        return self._rounded(np.vstack([rng.random(shape), near]))
 
-    def _whole(self, units: Floats) -> Floats:
+    def _rounded(self, units: Floats) -> Floats:
         """Move points to whole numbers where variables are."""
         for j, variable in enumerate(self._task.problem.variables):
             if variable.whole:
@@ -227,16 +212,16 @@ class Surrogate:
 
     def improving(self) -> Floats | None:
         """Return the new candidate of greatest expected feasible improvement; None without one."""
-        from scipy.special import log_ndtr
-
+        # The expected improvement times the probability of feasibility (Gardner et al. 2014,
+        # "Bayesian optimization with inequality constraints", equation 6), over the best mean of
+        # the processes at an evaluated point, since outcomes are noisy.
         self.learn()
         candidates = self.candidates()
         mean, deviation = self.predict(candidates)
-        score: Floats = log_ndtr(-mean[1:] / deviation[1:]).sum(axis=0)
         feasible = (self.at_known[1:] <= 0.0).all(axis=0) & self.known.defined
-        if feasible.any():
-            best = self.at_known[0, feasible].min()
-            score += log_improvement((best - mean[0]) / deviation[0]) + np.log(deviation[0])
+        best = float(self.at_known[0, feasible].min(initial=np.inf))
+        score = improvement(mean, deviation, best)
+        if math.isfinite(best):
             settled = self._settled(mean, deviation, math.exp(score.max()), best)
             self.calm = self.calm + 1 if settled else 0
         ordered = candidates[np.argsort(-score)]
@@ -246,8 +231,8 @@ class Surrogate:
     def _settled(self, mean: Floats, deviation: Floats, expected: float, best: float) -> bool:
         """Return whether more points would gain less than a surer test of those that are known."""
         chosen = _ranking(self._with_room(mean, deviation, MARGIN))[0]
-        precise = (deviation[1:, chosen] <= PRECISE * self.doubt[1:]).all()
-        return bool(precise) and expected <= LITTLE * (mean[0, chosen] - best)
+        precise = bool((deviation[1:, chosen] <= PRECISE * self.doubt[1:]).all())
+        return precise and expected <= LITTLE * (mean[0, chosen] - best)
 
     def _with_room(self, mean: Floats, deviation: Floats, margin: float) -> Floats:
         """Return mean outcomes, the excesses with room for doubts and for a test."""
@@ -269,16 +254,17 @@ class Surrogate:
         if test.undefined is not None:
             self._task.archive.exclude(test.undefined)
         self.learn()
-        level = test.level or self._level()
+        # What the replications of the search leave open of the excesses of all points.
+        errors = _least(self.known.errors[self.known.defined, 1:])
+        level = test.level or Level(np.zeros_like(errors), errors)
         units = [self.candidates() for _ in range(TESTED)]
         candidates = np.vstack([*units, self.known.units[self.order[: 2 * CENTRES]]])
         for width in (*WIDTHS, 0.0):
             objective, bounds, excess, doubt = self._bounds(candidates, test, level)
             best = _ranking(np.vstack([objective, bounds]))[0]
             if width:
-                candidates = np.vstack(
-                    [candidates[best : best + 1], self._around(candidates[best], width)]
-                )
+                near = self._around(candidates[best], width)
+                candidates = np.vstack([candidates[best : best + 1], near])
         many = len(level.shift)
         return Proposal(
             candidates[best],
@@ -310,12 +296,13 @@ class Surrogate:
         """Return points around one."""
         rng, shape = self._task.rng, (CANDIDATES // 2, self._task.dimensions)
         moves = rng.random(shape) < MOVED
-        return self._whole(np.clip(unit + moves * width * rng.standard_normal(shape), 0.0, 1.0))
+        return self._rounded(np.clip(unit + moves * width * rng.standard_normal(shape), 0.0, 1.0))
 
-    def _level(self) -> Level:
-        """Return what the replications of the search leave open of the excesses of all points."""
-        errors = self.known.errors[self.known.defined, 1:].min(axis=0, initial=np.inf)
-        return Level(np.zeros_like(errors), np.where(np.isinf(errors), 0.0, errors))
+
+def _least(errors: Floats) -> Floats:
+    """Return the least errors of points, which all have in common; 0 without any point."""
+    least = errors.min(axis=0, initial=np.inf)
+    return np.where(np.isinf(least), 0.0, least)
 
 
 def _ranking(mean: Floats) -> NDArray[np.intp]:
@@ -332,12 +319,10 @@ def scattered(rng: np.random.Generator, units: Floats, sizes: tuple[float, float
 
 
 def smooth(known: PointEstimates, parts: Floats) -> tuple[Floats, Floats]:
-    """Return values that Gaussian processes can follow, with the units of means.
-
-    Values are the parts of the objective, or the whole one, in its unit, then the excesses in
-    theirs. Large excesses are compressed, since a process that follows them is blind near the
-    bound. Where nothing is defined, all values are 1.
-    """
+    """Return values that Gaussian processes can follow, with the units of means."""
+    # Values are the parts of the objective, or all of it, in its unit, then the excesses in theirs.
+    # Large excesses are compressed, since a process that follows them is blind near the bound.
+    # Where nothing is defined, all values are 1.
     parts = parts if parts.shape[1] > 1 else known.means[:, :1]
     values, many = np.hstack([parts, known.means[:, 1:]]), parts.shape[1]
     if not known.defined.any():
@@ -350,11 +335,122 @@ def smooth(known: PointEstimates, parts: Floats) -> tuple[Floats, Floats]:
     return values, scale
 
 
-def log_improvement(z: Floats) -> Floats:
-    """Return log(z Phi(z) + phi(z)), held at its value at -10 below."""
-    from scipy.special import ndtr
+def improvement(mean: Floats, deviation: Floats, best: float) -> Floats:
+    """Return the logarithm of the feasible improvement that is expected over a best objective.
 
-    z = np.maximum(z, -10.0)
+    Without one, that of the probability of feasibility.
+    """
+    from scipy.special import log_ndtr, ndtr
+
+    score: Floats = log_ndtr(-mean[1:] / deviation[1:]).sum(axis=0)
+    if math.isinf(best):
+        return score
+    z = np.maximum((best - mean[0]) / deviation[0], -10.0)  # held at its value there below
     density = np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
-    logarithm: Floats = np.log(z * ndtr(z) + density)
-    return logarithm
+    score += np.log(z * ndtr(z) + density) + np.log(deviation[0])
+    return score
+
+
+# Where evaluations are exact, as on one log, the best of them is the answer.
+#
+# Outcomes of one history are rough: a small move lets other players meet, which shifts a percentile
+# of waits by a per cent or more. For the Gaussian processes this roughness is noise, and searches
+# end in different places: a large budget makes several of them, one after the other, and looks
+# around the best points of all with what is left. There roughness is no error, since what was
+# evaluated is so: improvement is expected over the best value seen, roughness included.
+
+# Points of one search, for each variable; then the next one starts.
+LENGTH = 40
+# Share of the budget, about, that goes to searches over the whole cube.
+WIDE = 0.7
+# Points around a good one that the processes are conditioned on in the end.
+AROUND = 150
+# Points that are proposed at once in the end, each the best of so many candidates.
+AT_ONCE, OF_EACH = 5, 40
+# Sizes of moves around the best points: powers of ten.
+NEAR_SIZES = -3.0, -0.8
+# Random points of which one may be new, before all are taken to be known.
+DRAWN = 1000
+
+
+def exact_search(task: SearchTask) -> Steps:
+    """Search several times, then around the best points, until nothing is left or new."""
+    for unit in task.problem.baselines.values():
+        yield Request(unit, 1)
+    length = LENGTH * task.dimensions
+    before = 0
+    while before < task.spent and task.spent + length / 2 <= WIDE * task.budget:
+        before = task.spent
+        yield from _search(task, length)
+    around = _Around(task)
+    while units := around.proposed() or _anywhere(task):
+        for unit in units:
+            yield Request(unit, 1)
+
+
+def _search(task: SearchTask, length: int) -> Steps:
+    """Search over the whole cube, knowing nothing but the start."""
+    first, end = len(task.archive), task.spent + length
+    for unit in latin_hypercube(task.rng, 2 * task.dimensions + 1, task.dimensions):
+        yield Request(unit, 1)
+    model = Since(task, first)
+    while task.spent < end and (unit := model.improving()) is not None:
+        yield Request(unit, 1)
+
+
+def _anywhere(task: SearchTask) -> list[Floats]:
+    """Return a point that is new, as all around the best ones are known; none without one."""
+    units = task.rng.random((DRAWN, task.dimensions))
+    return [unit for unit in units if len(task.archive.outcomes(unit)) == 0][:1]
+
+
+class Since(Surrogate):
+    """What the start and the points of one search, from `first` on, say of all others."""
+
+    def __init__(self, task: SearchTask, first: int) -> None:
+        super().__init__(task)
+        self._first = first
+
+    def points(self) -> tuple[PointEstimates, Floats]:
+        """Return the start and the points since the first one."""
+        known, parts = super().points()
+        rows = [0, *range(max(1, self._first), len(known.units))]
+        return known.take(rows), parts[rows]
+
+
+class _Around(Surrogate):
+    """What the points around one of the best say of others near it, roughness included."""
+
+    def points(self) -> tuple[PointEstimates, Floats]:
+        """Return the points around one of the best, another one each time."""
+        known, parts = super().points()
+        best = known.ranking()[:CENTRES]
+        self._centre = known.units[best[self._task.rng.integers(len(best))]]
+        distances = ((known.units - self._centre) ** 2).sum(axis=1)
+        rows = np.argsort(distances, kind="stable")[:AROUND]
+        return known.take(rows.tolist()), parts[rows]
+
+    def proposed(self) -> list[Floats]:
+        """Return new points of great expected feasible improvement; none without one."""
+        self.learn()
+        new = {}
+        for _ in range(AT_ONCE):
+            units = self._near()
+            if len(units) > 0:
+                unit = units[self._scores(units).argmax()]
+                new[tuple(self._task.problem.point(unit).values())] = unit
+        return [*new.values()]
+
+    def _near(self) -> Floats:
+        """Return points near the good one that are not known."""
+        units = scattered(self._task.rng, np.tile(self._centre, (OF_EACH, 1)), NEAR_SIZES)
+        new: Floats = units[[len(self._task.archive.outcomes(unit)) == 0 for unit in units]]
+        return new
+
+    def _scores(self, units: Floats) -> Floats:
+        """Return the logarithm of the improvement over the best value that is expected."""
+        mean, deviation = self.predict(units)
+        deviation = np.hypot(deviation, self.roughness()[:, None])
+        known = self._task.archive.estimates()
+        objectives = known.means[known.violation() == 0.0, 0] / self.scale[0]
+        return improvement(mean, deviation, objectives.min(initial=np.inf))

@@ -13,10 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.solvers.bayes import POINTS, SHARPER, SHORTER, Surrogate
-from valmatch.optimization.solvers.exact_search import LENGTH, Since
-from valmatch.optimization.solvers.penalty import first_looks
-from valmatch.optimization.solvers.search import Request, SearchTask, Steps
+from valmatch.optimization.solvers.bayes import (
+    LENGTH,
+    POINTS,
+    SHARPER,
+    SHORTER,
+    Since,
+    Surrogate,
+)
+from valmatch.optimization.solvers.search import Request, SearchTask, Steps, first_looks
 
 # Share of the budget that looks for improvement; the rest sharpens the picture of the front.
 EXPLORED = 0.6
@@ -37,11 +42,8 @@ class FrontSearch:
         self._surrogate = Surrogate(task)
 
     def steps(self, task: SearchTask) -> Steps:
-        """Look where improvement is expected in random directions, then sharpen the front.
-
-        Where evaluations are exact there is nothing to sharpen: the next search begins.
-        """
-        while task.exact and task.left > 0:
+        """Look where improvement is expected in random directions, then sharpen the front."""
+        while task.exact and task.left > 0:  # there is nothing to sharpen
             yield from self._search(task)
         n = max(1, task.replications() // SHORTER, math.ceil(task.budget / POINTS))
         yield from first_looks(task, n)
@@ -69,21 +71,18 @@ class FrontSearch:
             yield Request(unit, 1)
 
     def finalists(self, k: int) -> Floats:
-        """Return up to `k` distinct points spread along the front, (points, variables).
-
-        For each direction the best of the points that were seen as often as the front was.
-        """
+        """Return up to `k` distinct points: in each direction the best of those seen for long."""
         known = self._learn()
         counts = self._surrogate.known.counts
         seen = counts >= np.quantile(counts, EXPLORED)
-        places: list[int] = []
+        chosen: list[int] = []
         for turn, weights in enumerate(directions(k, self._m)):
             worth = self._worth(known.T, weights, MARGINS[turn % len(MARGINS)])
             worth[~seen] = np.inf
-            worth[places] = np.inf
+            worth[chosen] = np.inf
             if np.isfinite(worth).any():
-                places.append(int(worth.argmin()))
-        return self._surrogate.known.units[places or [0]]
+                chosen.append(int(worth.argmin()))
+        return self._surrogate.known.units[chosen or [0]]
 
     def _learn(self) -> Floats:
         """Condition the processes; return their means at the known points, the front first."""
@@ -104,9 +103,8 @@ class FrontSearch:
     def _sum(self, objectives: Floats, weights: Floats) -> Floats:
         """Return the augmented Chebyshev sum; objectives are along the first axis."""
         shape = (-1,) + (1,) * (objectives.ndim - 1)
-        parts = weights.reshape(shape) * (
-            (objectives - self._low.reshape(shape)) / self._range.reshape(shape)
-        )
+        away = (objectives - self._low.reshape(shape)) / self._range.reshape(shape)
+        parts = weights.reshape(shape) * away
         total: Floats = parts.max(axis=0) + AUGMENTED * parts.sum(axis=0)
         return total
 
@@ -114,9 +112,8 @@ class FrontSearch:
         """Return what to minimise for a point of the front; infeasible points come last."""
         doubts = margin * self._surrogate.doubt[self._m :, None]
         violation = np.maximum(0.0, mean[self._m :] + doubts).sum(axis=0)
-        return np.where(violation > 0.0, 1e6 * (1.0 + violation), 0.0) + self._sum(
-            mean[: self._m], weights
-        )
+        penalty = np.where(violation > 0.0, 1e6 * (1.0 + violation), 0.0)
+        return penalty + self._sum(mean[: self._m], weights)
 
     def _improving(self) -> Floats | None:
         """Return the new candidate of the greatest expected improvement; None without one."""
@@ -160,10 +157,7 @@ def directions(k: int, objectives: int) -> NDArray[np.float64]:
 
 
 def nondominated(values: Floats) -> NDArray[np.bool_]:
-    """Return which rows no other row dominates: is nowhere worse than and somewhere better.
-
-    Shapes: `values` (points, objectives).
-    """
+    """Return which rows no other row dominates: is nowhere worse than and somewhere better."""
     stays = np.ones(len(values), np.bool_)
     for k, row in enumerate(values):
         no_worse = (values <= row).all(axis=1)

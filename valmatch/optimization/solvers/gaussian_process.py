@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -37,37 +36,26 @@ BLOCK = 8
 ROOT5 = math.sqrt(5.0)
 
 
-class Covariance(NamedTuple):
-    """The covariance U'U of noisy values, in units of the signal variance."""
-
-    errors: Floats  # (n,): variances of the noise
-    # upper, pivots: (n, n) and (n,): U, and what its rows were divided by
-    upper: Floats
-    pivots: Floats
-    inverse: Floats  # (n, n): the inverse of the covariance
-
-
-NOTHING = Covariance(np.empty(0), np.empty((0, 0)), np.empty(0), np.empty((0, 0)))
-"""The covariance of no values."""
-
-
 @dataclass(frozen=True)
 class Posterior:
     """A Gaussian process conditioned on data."""
 
     units: Floats  # (n, d): points of the data
     lengths: Floats  # (d,): length scales
+    errors: Floats  # (n,): variances of the noise, in units of the signal variance
+    # of the covariance U'U of the data, in these units: U, what its rows were divided by, and the
+    # inverse of the covariance
+    upper: Floats  # (n, n)
+    pivots: Floats  # (n,)
+    inverse: Floats  # (n, n)
+    mean: float  # of the prior
     weights: Floats  # (n,): inverse covariance times centred data
-    covariance: Covariance  # that of the data
-    # mean, variance: prior mean and signal variance
-    mean: float
-    variance: float
+    variance: float  # the signal variance
     fitted: Floats  # (n,): posterior means at the points of the data
 
     def predict(self, units: Floats) -> tuple[Floats, Floats]:
         """Return means and standard deviations of the function at (k, d) points."""
-        inverse = self.covariance.inverse
-        mean, remaining = project(units, self.units, self.lengths, self.weights, inverse)
+        mean, remaining = project(units, self.units, self.lengths, self.weights, self.inverse)
         return self.mean + mean, np.sqrt(self.variance * np.maximum(1e-12, remaining))
 
 
@@ -90,10 +78,7 @@ class Total:
 
 
 def fit(units: Floats, values: Floats, noise: Floats, theta: Floats, steps: int) -> Floats:
-    """Return hyperparameters of high posterior density, improved from `theta`.
-
-    Shapes: `units` (n, d); `values` (n,); `noise` (n,); `theta` (d + 1,).
-    """
+    """Return hyperparameters, (d + 1,), of high posterior density, improved from `theta`."""
     d = units.shape[1]
     low, high = (np.append(np.full(d, BOUNDS[0][i]), BOUNDS[1][i]) for i in (0, 1))
     step = np.full(d + 1, FIRST_STEP)
@@ -129,32 +114,24 @@ def posterior(
     theta: Floats,
     before: Posterior | None = None,
 ) -> Posterior:
-    """Condition the process with hyperparameters `theta` on data; arguments as in `fit`.
-
-    Where `before` was conditioned on the first of these points, with the same noise and the same
-    hyperparameters, only the others are added to its covariance. That changes no bit of the result.
-    """
+    """Condition the process with hyperparameters `theta` on data; arguments as in `fit`."""
+    # Where `before` was conditioned on the first of these points, with the same noise and the same
+    # hyperparameters, only the others are added to its covariance. That changes no bit.
     lengths = np.exp(theta[:-1])
     errors = math.exp(theta[-1]) * noise + NUGGET
-    known = NOTHING
+    known = np.empty((0, 0)), np.empty(0), np.empty((0, 0))
     if before is not None:
         n = len(before.units)
-        same = (before.units, units[:n]), (before.lengths, lengths)
-        if all(np.array_equal(*pair) for pair in (*same, (before.covariance.errors, errors[:n]))):
-            known = before.covariance
-    upper, pivots, inverse, mean, weights, variance = conditioned(
-        units, lengths, errors, values, known.upper, known.pivots, known.inverse
-    )
-    covariance = Covariance(errors, upper, pivots, inverse)
-    return Posterior(units, lengths, weights, covariance, mean, variance, values - errors * weights)
+        same = (before.units, units[:n]), (before.lengths, lengths), (before.errors, errors[:n])
+        if all(np.array_equal(*pair) for pair in same):
+            known = before.upper, before.pivots, before.inverse
+    process = conditioned(units, lengths, errors, values, *known)
+    return Posterior(units, lengths, errors, *process, values - errors * process[4])
 
 
 @part(inline=True)
 def matern(square: float) -> tuple[float, float]:
-    """Return the Matern 5/2 correlation of two points, with what its derivatives share.
-
-    `square` is their squared distance in units of the length scales.
-    """
+    """Return the Matern 5/2 correlation at a squared distance, with what its slopes share."""
     r = ROOT5 * math.sqrt(square)
     decay = math.exp(-r)
     return (1.0 + r + r * r / 3.0) * decay, 5.0 / 3.0 * (1.0 + r) * decay
@@ -162,15 +139,12 @@ def matern(square: float) -> tuple[float, float]:
 
 @part(inline=True)
 def squared_distances(point: Floats, columns: Floats, last: int, square: Floats) -> None:
-    """Write the squared distances of a point to the first `last` columns of a (d, n) array.
-
-    By variable, so that they compile to vectors.
-    """
+    """Write the squared distances of a point to the first `last` columns of a (d, n) array."""
     square[:last] = 0.0
-    for j in range(len(point)):
-        place = point[j]
+    for j in range(len(point)):  # by variable, so that they compile to vectors
+        coordinate = point[j]
         for k in range(last):
-            difference = place - columns[j, k]
+            difference = coordinate - columns[j, k]
             square[k] += difference * difference
 
 
@@ -210,10 +184,8 @@ def covariance_of(correlations: Floats, errors: Floats) -> Floats:
 
 @kernel(allocates=True)
 def inverted(matrix: Floats) -> tuple[Floats, float]:
-    """Return the inverse of a positive definite matrix and half its log determinant.
-
-    The matrix is factored as U'U with rows of U in place; of the inverse one half is computed.
-    """
+    """Return the inverse of a positive definite matrix and half its log determinant."""
+    # It is factored as U'U with rows of U in place; of the inverse one half is computed.
     n = len(matrix)
     upper = matrix.copy()
     half = 0.0
@@ -251,11 +223,9 @@ def add_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Add multiples of rows first to last - 1 of a matrix to columns start to stop - 1 of a row.
-
-    Columns compile to vectors without reordering any sum; four rows at a time, in their order,
-    write the sums a quarter as often.
-    """
+    """Add multiples of rows first to last - 1 of a matrix to columns start to stop - 1 of a row."""
+    # Columns compile to vectors without reordering any sum; four rows at a time, in their order,
+    # write the sums a quarter as often.
     k = first
     while k + 4 <= last:
         a, b = sign * factors[k], sign * factors[k + 1]
@@ -302,10 +272,7 @@ def conditioned(
     known_pivots: Floats,
     known_inverse: Floats,
 ) -> tuple[Floats, Floats, Floats, float, Floats, float]:
-    """Return the fields of `Covariance` after the first, then what `centred` says.
-
-    The first points are those whose fields are known.
-    """
+    """Return U, pivots and inverse of a covariance, known of the first points, and `centred`."""
     n, m = len(units), len(known_pivots)
     columns = columns_of(units, lengths)
     upper, pivots, inverse = np.zeros((n, n)), np.empty(n), np.zeros((n, n))
@@ -331,12 +298,7 @@ def add_point(
     inverse: Floats,
     column: Floats,
 ) -> None:
-    """Add the point i to a covariance of the points before it.
-
-    All sums are those of `inverted`, in its order: it gives the same bits.
-
-    Shapes: `columns` (d, n); `column` (n,).
-    """
+    """Add the point i to a covariance of the points before it: the bits of `inverted`."""
     squared_distances(columns[:, i], columns, i, column)
     for k in range(i):
         column[k] = matern(column[k])[0]
@@ -365,11 +327,9 @@ def add_point(
 def likelihood_of(
     units: Floats, values: Floats, noise: Floats, theta: Floats
 ) -> tuple[float, Floats]:
-    """Return the log likelihood of the hyperparameters, with its gradient.
-
-    The signal variance is profiled out: Rasmussen & Williams (2006), equations 5.8 and 5.9, at
-    the variance that maximises (5.8).
-    """
+    """Return the log likelihood of the hyperparameters, with its gradient."""
+    # The signal variance is profiled out: Rasmussen & Williams (2006), equations 5.8 and 5.9, at
+    # the variance that maximises (5.8).
     n, d = units.shape
     columns = columns_of(units, np.exp(theta[:d]))
     ratio = math.exp(theta[d])
@@ -400,7 +360,7 @@ def project(
 ) -> tuple[Floats, Floats]:
     """Return the change of the mean at new points, and the share of the variance that remains."""
     n = len(units)
-    columns, places = columns_of(units, lengths), columns_of(new, lengths)
+    columns, points = columns_of(units, lengths), columns_of(new, lengths)
     # The inverse is symmetric: one half of it, counted twice, gives the same quadratic form.
     half = np.zeros((n, n))
     for i in range(n):
@@ -413,7 +373,7 @@ def project(
     product = np.empty(n)
     for i in range(len(new)):
         product[:] = 0.0
-        squared_distances(places[:, i], columns, n, cross)
+        squared_distances(points[:, i], columns, n, cross)
         for k in range(n):
             cross[k] = matern(cross[k])[0]
             mean[i] += cross[k] * weights[k]

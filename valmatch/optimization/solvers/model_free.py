@@ -10,8 +10,13 @@ from typing import TypeAlias
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.solvers.penalty import Scales, first_looks
-from valmatch.optimization.solvers.search import Request, SearchTask, Steps
+from valmatch.optimization.solvers.search import (
+    Request,
+    Scales,
+    SearchTask,
+    Steps,
+    first_looks,
+)
 
 # Turning a minimiser that calls a function into the steps of a search.
 
@@ -23,12 +28,10 @@ class _Stopped(BaseException):
 
 
 def inverted(minimise: Callable[[EvaluateRequest], None]) -> Steps:
-    """Run `minimise(evaluate)` in a thread and yield what it evaluates.
-
-    The thread and the caller take strict turns, so that the result is deterministic. Closing or
-    dropping the generator stops the thread: it always waits for a reply or runs to its next
-    evaluation, where it finds the stop.
-    """
+    """Run `minimise(evaluate)` in a thread and yield what it evaluates."""
+    # The thread and the caller take strict turns, so that the result is deterministic. Closing or
+    # dropping the generator stops the thread: it always waits for a reply or runs to its next
+    # evaluation, where the stop is.
     requests: SimpleQueue[Request | BaseException | None] = SimpleQueue()
     replies: SimpleQueue[Floats | None] = SimpleQueue()
 
@@ -81,12 +84,9 @@ Local: TypeAlias = Callable[[Callable[[Floats], Floats], Floats, float, Scales],
 
 
 def random_search(task: SearchTask) -> Steps:
-    """Evaluate the start and today's rule, then random solutions.
-
-    An infeasible point never beats a feasible one: the choice is left to `PointEstimates.ranking`.
-    """
+    """Evaluate the start and today's rule, then random solutions."""
     n = task.replications()
-    for unit in task.problem.given.values():
+    for unit in task.problem.baselines.values():
         yield Request(unit, n)
     while True:
         yield Request(task.problem.random_solution(task.rng), n)
@@ -153,14 +153,12 @@ def cobyqa(task: SearchTask) -> Steps:
 
 
 def rounds(task: SearchTask, local: Local) -> Steps:
-    """Search around the best of the first points, again with more replications, until the end.
-
-    Each round is finer than the one before. Where evaluations are exact, more replications show
-    nothing: once a search is as fine as it gets, the next one starts from a random point.
-    """
+    """Search around the best of the first points, again and finer, with more replications."""
+    # Where evaluations are exact, more replications show nothing: once a search is as fine as it
+    # gets, the next one starts from a random point.
     n = task.replications()
     yield from first_looks(task, n)
-    scales = Scales.of(task.archive)
+    scales = Scales(task.archive)
 
     def minimise(evaluate: EvaluateRequest) -> None:
         def outcomes(unit: Floats) -> Floats:
@@ -182,13 +180,11 @@ def rounds(task: SearchTask, local: Local) -> Steps:
 
 
 def spsa(task: SearchTask) -> Steps:
-    """Follow gradients estimated from pairs of points on opposite sides of the current one.
-
-    The first step moves each coordinate by `FIRST_STEP` on average; steps shrink from there.
-    """
+    """Follow gradients estimated from pairs of points on opposite sides of the current one."""
+    # The first step moves each coordinate by `FIRST_STEP` on average; steps shrink from there.
     n = task.replications()
     yield from first_looks(task, n)
-    scales = Scales.of(task.archive)
+    scales = Scales(task.archive)
     estimates = task.archive.estimates()
     unit = estimates.units[estimates.ranking()[0]]
     iterations = max(1, task.left // (3 * n))
@@ -210,15 +206,12 @@ def spsa(task: SearchTask) -> Steps:
 
 
 def cma_es(task: SearchTask) -> Steps:
-    """Run CMA-ES, as implemented in the package cmaes.
-
-    Where it has converged, it starts again with twice the replications.
-    """
+    """Run CMA-ES, as implemented in cmaes, again with twice the replications once it converges."""
     from cmaes import CMA
 
     n = task.replications()
     yield from first_looks(task, n)
-    scales = Scales.of(task.archive)
+    scales = Scales(task.archive)
     # The strategy needs two dimensions; a second one that does nothing serves a single variable.
     dimensions = max(2, task.dimensions)
     while True:

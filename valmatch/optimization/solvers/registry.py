@@ -10,10 +10,7 @@ from dataclasses import dataclass
 
 from valmatch.errors import InputError, option
 from valmatch.models.registry import Extended
-from valmatch.optimization.solvers.search import (
-    Search,
-    SearchTask,
-)
+from valmatch.optimization.solvers.search import Search, SearchTask
 from valmatch.optimization.solvers.user_solvers import SolverFactory, steps_of_user
 from valmatch.text.suggestions import correction
 from valmatch.text.terminal import shown
@@ -35,9 +32,8 @@ class SolverEntry:
     summary: str  # what it does, in one line
     path: str = ""  # ``module:function`` of the steps of one of this package
     exact: str = ""  # likewise, of those where evaluations are exact; "" for the same
-    # package, extra: what it needs besides the installation, and the extra that brings it
-    package: str = ""
-    extra: str = ""
+    package: str = ""  # what it needs besides the installation
+    extra: str = ""  # the extra that brings that
     factory: SolverFactory | None = None  # makes the solvers of another package
 
     @property
@@ -57,8 +53,7 @@ def _of_another_package(factory: SolverFactory) -> SolverEntry:
 NAMED = {
     "random": SolverEntry("random solutions of the problem", "model_free:random_search"),
     "nelder-mead": SolverEntry(
-        "the simplex of Nelder and Mead, with a penalty",
-        "model_free:nelder_mead",
+        "the simplex of Nelder and Mead, with a penalty", "model_free:nelder_mead"
     ),
     "cobyqa": SolverEntry("a trust region, with the constraints as they are", "model_free:cobyqa"),
     "spsa": SolverEntry("gradients from two points each, with a penalty", "model_free:spsa"),
@@ -66,9 +61,7 @@ NAMED = {
         "an evolution strategy, with a penalty", "model_free:cma_es", package="cmaes", extra="cma"
     ),
     "bayes": SolverEntry(
-        "Gaussian processes of objective and constraints",
-        "bayes:bayes",
-        exact="exact_search:exact_search",
+        "Gaussian processes of objective and constraints", "bayes:bayes", "bayes:exact_search"
     ),
 }
 
@@ -117,10 +110,8 @@ def check(solvers: Sequence[str | SolverFactory]) -> dict[str, SolverFactory | N
             continue
         name = str(getattr(solver, "__name__", type(solver).__name__))
         if name in SOLVERS or name in named:
-            raise InputError(
-                f"{option('solvers')}: a function called {shown(name)}, as is another solver (give"
-                " it another name)"
-            )
+            what = f"a function called {shown(name)}, as is another solver (give it another name)"
+            raise InputError(f"{option('solvers')}: {what}")
         named[name] = solver
     return named
 

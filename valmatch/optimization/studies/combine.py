@@ -15,6 +15,7 @@ from typing import Any
 
 from valmatch.errors import InputError
 from valmatch.execution.interruption import Stop
+from valmatch.execution.run_options import OptimizeArguments
 from valmatch.execution.shards import shard_files
 from valmatch.experiments.combine import (
     Combined,
@@ -26,20 +27,12 @@ from valmatch.experiments.combine import (
     with_whole,
 )
 from valmatch.experiments.run_manifests import OptimizeManifest, config_of
-from valmatch.optimization.evaluation import Execution, Journal
-from valmatch.optimization.studies.journal import (
-    JOURNAL,
-    TRUTHS,
-    Address,
-    FileJournal,
-    Row,
-    read_journal,
-)
+from valmatch.optimization.evaluation import Address, Execution, Journal, Row
+from valmatch.optimization.studies.journal import JOURNAL, TRUTHS, FileJournal, read_journal
 from valmatch.optimization.studies.kinds import spec_of
-from valmatch.optimization.studies.parallel_runs import Job, R
+from valmatch.optimization.studies.parallel_runs import Job, Rows
 from valmatch.optimization.studies.study import (
     BuiltProblem,
-    StudyRequest,
     StudyResult,
     StudySpec,
     built_problem,
@@ -50,7 +43,6 @@ from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.run_folder import refuse_to_replace
 
 Warn = Callable[[str], None]
-Rows = dict[Address, Row]
 
 INCOMPLETE = "incomplete"
 
@@ -68,7 +60,7 @@ SAME = {
 class CombinedOptimization(Combined[StudyResult]):
     """The runs of several folders, and those that are missing, by the shard that owes them."""
 
-    spec: StudySpec[Any, Any]  # what was asked for
+    spec: StudySpec[Any]  # what was asked for
 
 
 def combine_optimizations(
@@ -88,40 +80,27 @@ def combine_optimizations(
             " several runs, or of a sweep)"
         )
     config = config_of(first, first_folder, "combine")
-    spec = spec_of(config, _request_of(list(manifests.values())))
+    macroreps = max(manifest.macroreps or 1 for manifest in manifests.values())
+    options = OptimizeArguments(
+        budget=first.budget, seed=first.seed, macroreps=macroreps, confidence=first.confidence
+    )
+    spec = spec_of(config, options, first.solver, first.sweep)
     built = built_problem(spec, lambda text: None)
     rows, truths = (read_journal(manifests, name, built.problem) for name in (JOURNAL, TRUTHS))
     to = None if check else out
     if to:
         names = (MANIFEST, *CONTENTS["optimize"].files)
         refuse_to_replace(to, names, files_of_runs("optimize", folders, to))
-    whole, missing = _combined(spec, built, rows, truths, to)
+    result, missing = _combined(spec, built, rows, truths, to)
     owed = _owed(manifests, missing)
     lines = [Owed(len(runs), runs).in_words(name, spec.part) for name, runs in owed.items()]
-    return CombinedOptimization(whole, {"missing": owed}, lines, owed, spec)
-
-
-def _request_of(manifests: Sequence[OptimizeManifest]) -> StudyRequest:
-    """Return what the runs of folders were asked for, together."""
-    first = manifests[0]
-    return StudyRequest(
-        (first.solver or "").split(","),
-        first.budget,
-        first.seed,
-        max(manifest.macroreps or 1 for manifest in manifests),
-        first.confidence,
-        first.sweep,
-    )
+    return CombinedOptimization(result, {"missing": owed}, lines, owed, spec)
 
 
 def _combined(
-    spec: StudySpec[Any, Any],
-    built: BuiltProblem,
-    rows: Rows,
-    truths: Rows,
-    out: Path | None,
+    spec: StudySpec[Any], built: BuiltProblem, rows: Rows, truths: Rows, out: Path | None
 ) -> tuple[StudyResult, list[int]]:
-    """Make a study again of its replications; return it with the places of what is missing."""
+    """Make a study again of its replications; return it with the indices of what is missing."""
     jobs = spec.jobs(built)
     with open_files(spec, built, out, resume=True) as files:
         past = _Past(_with_rows(files.journal, rows))
@@ -129,12 +108,12 @@ def _combined(
         runs = [(job, _made_again(job, past)) for job in jobs]
         missing = sorted({job.index for job, run in runs if run is None})
         made = [(job, run) for job, run in runs if run is not None]
-        execution = Execution(check=Stop().check)
         stopped = INCOMPLETE if missing else ""
+        execution = Execution(check=Stop().check)
         return summarised(spec, built, made, files, execution, lambda: stopped), missing
 
 
-def _made_again(job: Job[R], journal: Journal) -> R | None:
+def _made_again(job: Job, journal: Journal) -> Any:  # noqa: ANN401
     """Make a job once more of its replications; None if any is missing."""
     try:
         return job.make(Execution(journal))
@@ -147,10 +126,10 @@ def _owed(folders: Iterable[Path], missing: Sequence[int]) -> dict[str, list[int
     files = (shard_files(folder, JOURNAL).values() for folder in folders)
     shards = shards_of(set(chain.from_iterable(files)))
     owed = {
-        name_of(shard): [place for place in missing if place % shard.count == shard.index]
+        name_of(shard): [index for index in missing if index % shard.count == shard.index]
         for shard in shards
     }
-    return {name: places for name, places in owed.items() if places}
+    return {name: indices for name, indices in owed.items() if indices}
 
 
 class _Absent(Exception):  # noqa: N818 - no error

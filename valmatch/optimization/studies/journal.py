@@ -10,13 +10,10 @@ from typing import TextIO
 
 from valmatch.errors import InputError, RunError
 from valmatch.execution.shards import shard_files
+from valmatch.optimization.evaluation import Address, Row
 from valmatch.optimization.problem import Problem
 from valmatch.storage.output import cell, numbers, read_lines, write_bytes
 from valmatch.storage.store import Place
-
-Address = tuple[float, ...]
-Row = tuple[float, ...]
-
 
 JOURNAL = "evaluations.csv"  # file of all replications
 
@@ -94,11 +91,9 @@ class FileJournal(MutableMapping[Address, Row]):
         self._write(_line(address, row))
 
     def trim(self) -> None:
-        """Leave in the file what this run has used, in that order, as if nothing had been there.
-
-        What an earlier run with another budget, or with fewer runs, has left may be more, or stand
-        in another order.
-        """
+        """Leave in the file what this run has used, in that order, as if nothing had been there."""
+        # What an earlier run with another budget, or with fewer runs, has left may be more, or
+        # stand in another order.
         if list(self._used) == list(self._rows):
             return
         lines = [_line(address, self._rows[address]) for address in self._used]

@@ -1,4 +1,4 @@
-"""The kinds of studies; each is a `StudySpec` in a file of its own, and an entry here."""
+"""The kinds of studies: which one is asked for."""
 
 from __future__ import annotations
 
@@ -6,16 +6,36 @@ from collections.abc import Sequence
 from typing import Any
 
 from valmatch.config.config import Config
-from valmatch.optimization.studies.pareto import FrontSpec
-from valmatch.optimization.studies.solver_study import SolverStudySpec
-from valmatch.optimization.studies.study import StudyRequest, StudySpec
-from valmatch.optimization.studies.sweep import SweepSpec
+from valmatch.errors import InputError, option
+from valmatch.execution.run_options import OptimizeArguments
+from valmatch.optimization.studies.pareto import front_spec
+from valmatch.optimization.studies.solver_study import named_solvers, study_spec
+from valmatch.optimization.studies.study import StudySpec
+from valmatch.optimization.studies.sweep import sweep_spec
+from valmatch.text.terminal import shortened
 
-KINDS: Sequence[type[StudySpec[Any, Any]]] = (FrontSpec, SweepSpec, SolverStudySpec)
-"""A study is of the first kind that takes the request; the last takes any."""
 
+def spec_of(
+    config: Config,
+    options: OptimizeArguments,
+    solvers: str | None = None,
+    sweep: str | None = None,
+    pareto: Sequence[str] | None = None,
+) -> StudySpec[Any]:
+    """Return the study of a config that is asked for.
 
-def spec_of(config: Config, request: StudyRequest) -> StudySpec[Any, Any]:
-    """Return the study of a config that is asked for."""
-    specs = (kind.requested(config, request) for kind in KINDS)
-    return next(spec for spec in specs if spec)
+    `pareto` names the responses of a front, () for the objectives of the config; None for no front.
+    """
+    if pareto is None:
+        names = named_solvers(config, solvers)
+        if sweep is None:
+            return study_spec(config, options, names)
+        return sweep_spec(config, options, names, sweep)
+    front = front_spec(config, options, pareto)
+    several = (options.macroreps or config.optimize.macroreps or 1) > 1
+    used = {"sweep": sweep, "solver": solvers, "macroreps": several, "shard": options.shard}
+    for name, value in used.items():  # its search is one of its own, and is one run
+        if value:
+            of = f"--pareto {shortened(','.join(pareto))}" if pareto else "the section objectives"
+            raise InputError(f"{option(name)}: of no use with {of} (leave one of them out)")
+    return front

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import UserDict
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 from valmatch.config.config import Config
 from valmatch.errors import WorkersLostError
@@ -16,58 +16,27 @@ from valmatch.execution.executors import open_pool, pool_for
 from valmatch.execution.interruption import Stop, Stopped
 from valmatch.execution.processes import WorkerPool
 from valmatch.execution.run_options import PROCESSES, RunOptions
-from valmatch.optimization.evaluation import Execution, Journal
-from valmatch.optimization.problem import Problem
-from valmatch.optimization.shared_pool import SharedPool
-from valmatch.optimization.solver_run import RUN, FrontRun, RunSpec, Settings, SolverRun, run_solver
+from valmatch.optimization.evaluation import Address, Execution, Journal, Row, SharedPool
+from valmatch.optimization.solver_run import RUN
 
 POLL_SECONDS = 0.2  # seconds between two looks at whether to stop while waiting for a job
 
-Rows = dict[tuple[float, ...], tuple[float, ...]]
+Rows = dict[Address, Row]
+
+Used: TypeAlias = tuple[Any, Rows]
+"""What a job made, with the replications that it has used, in that order."""
 
 
-R = TypeVar("R", bound=SolverRun | FrontRun)
-R_co = TypeVar("R_co", bound=SolverRun | FrontRun, covariant=True)
-
-
-class Job(Protocol[R_co]):
+@dataclass(frozen=True)
+class Job:
     """A part of a study that is made in one piece."""
 
-    @property
-    def index(self) -> int:
-        """Its place among the parts that shards divide among them."""
-
-    @property
-    def first(self) -> int:
-        """Index of the first of the `RUN` replications that it may need."""
-
-    def make(self, execution: Execution) -> R_co:
-        """Make it; `Stopped` ends that."""
-
-
-@dataclass(frozen=True)
-class SolverJob:
-    """The run of a solver on a problem."""
-
-    # config, problem: what is simulated, and what is optimised
-    config: Config
-    problem: Problem
-    task: RunSpec  # the run
-    settings: Settings  # what all runs have in common
     index: int  # its place among the parts that shards divide among them
-
-    @property
-    def first(self) -> int:
-        """Index of the first of the `RUN` replications that it may need."""
-        return self.task.macrorep * RUN
-
-    def make(self, execution: Execution) -> SolverRun:
-        """Search and certify."""
-        return run_solver(self.config, self.problem, self.task, self.settings, execution)
+    first: int  # index of the first of the `RUN` replications that it may need
+    make: Callable[[Execution], Any]  # makes it; `Stopped` ends that
 
 
-@dataclass(frozen=True)
-class Pools:
+class Pools(NamedTuple):
     """The workers of a study."""
 
     # makes the replications of one point together; None: there is only this process
@@ -94,7 +63,7 @@ def open_pools(config: Config, jobs: int, stop: Stop, options: RunOptions) -> It
         yield Pools(shared, pool, threads)
 
 
-def run_all(jobs: Sequence[Job[R]], pools: Pools, execution: Execution, stop: Stop) -> Generator[R]:
+def run_all(jobs: Sequence[Job], pools: Pools, execution: Execution, stop: Stop) -> Generator[Any]:
     """Make jobs and yield what they made, in their order, until it is time to stop."""
     if pools.jobs is not None:
         yield from _run_by_workers(jobs, pools.jobs, pools.threads, execution, stop)
@@ -106,15 +75,15 @@ def run_all(jobs: Sequence[Job[R]], pools: Pools, execution: Execution, stop: St
 
 
 def _run_by_workers(
-    jobs: Sequence[Job[R]], pool: WorkerPool, threads: int, execution: Execution, stop: Stop
-) -> Generator[R]:
+    jobs: Sequence[Job], pool: WorkerPool, threads: int, execution: Execution, stop: Stop
+) -> Generator[Any]:
     """Make jobs elsewhere and yield in order; what has ended by a stop is noted, too."""
     journal = execution.journal
 
-    def hand_out(job: Job[R]) -> Future[tuple[R, Rows]]:
+    def hand_out(job: Job) -> Future[Used]:
         return pool.executor.submit(_work, job, _part(journal, job), threads)
 
-    futures: list[Future[tuple[R, Rows]]] = []
+    futures: list[Future[Used]] = []
     try:
         futures += map(hand_out, jobs)
         for number, job in enumerate(jobs):
@@ -139,14 +108,14 @@ def _run_by_workers(
             future.cancel()
 
 
-def _note_finished(journal: Journal | None, futures: Iterable[Future[tuple[R, Rows]]]) -> None:
+def _note_finished(journal: Journal | None, futures: Iterable[Future[Used]]) -> None:
     """Add to the journal what jobs have used that have ended, in whatever order."""
     for future in futures:
         if future.done() and not future.cancelled() and not future.exception():
             _note(journal, future.result()[1])
 
 
-def _awaited(future: Future[tuple[R, Rows]], pool: WorkerPool, stop: Stop) -> tuple[R, Rows] | None:
+def _awaited(future: Future[Used], pool: WorkerPool, stop: Stop) -> Used | None:
     """Wait for a job; return what it made with what it used, None if its worker was lost."""
     stop.check()
     while not wait([future], POLL_SECONDS).done:
@@ -155,7 +124,7 @@ def _awaited(future: Future[tuple[R, Rows]], pool: WorkerPool, stop: Stop) -> tu
     return result_of(future)
 
 
-def _note(journal: Journal | None, used: Mapping[tuple[float, ...], tuple[float, ...]]) -> None:
+def _note(journal: Journal | None, used: Rows) -> None:
     """Add what a job elsewhere has used to the journal."""
     if journal is not None:
         for address, row in used.items():
@@ -163,15 +132,14 @@ def _note(journal: Journal | None, used: Mapping[tuple[float, ...], tuple[float,
                 journal[address] = row
 
 
-def _part(journal: Journal | None, job: Job[R]) -> Rows | None:
+def _part(journal: Journal | None, job: Job) -> Rows | None:
     """Return the entries of a journal that a job may need."""
     if journal is None:
         return None
-    first = job.first
-    return {a: row for a, row in journal.items() if first <= a[-1] < first + RUN}
+    return {a: row for a, row in journal.items() if job.first <= a[-1] < job.first + RUN}
 
 
-def _work(job: Job[R], journal: Rows | None, threads: int) -> tuple[R, Rows]:
+def _work(job: Job, journal: Rows | None, threads: int) -> Used:
     """Make a job in a worker process; return what it made with what it used, in that order."""
     noted = None if journal is None else _Noted(journal)
     with ExitStack() as stack:
@@ -183,16 +151,16 @@ def _work(job: Job[R], journal: Rows | None, threads: int) -> tuple[R, Rows]:
     return made, {} if noted is None else noted.used
 
 
-class _Noted(UserDict[tuple[float, ...], tuple[float, ...]]):
+class _Noted(UserDict[Address, Row]):
     """A journal that notes which of its entries are used, in order."""
 
     def __init__(self, rows: Rows) -> None:
         super().__init__()
         self.data, self.used = rows, Rows()
 
-    def __getitem__(self, address: tuple[float, ...]) -> tuple[float, ...]:
+    def __getitem__(self, address: Address) -> Row:
         self.used[address] = self.data[address]
         return self.data[address]
 
-    def __setitem__(self, address: tuple[float, ...], row: tuple[float, ...]) -> None:
+    def __setitem__(self, address: Address, row: Row) -> None:
         self.used[address] = self.data[address] = row

@@ -3,38 +3,135 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from valmatch.config.config import Config, TermOptions
 from valmatch.config.loading import ConfigLike, load_config
+from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
+from valmatch.execution.interruption import Stopped
 from valmatch.execution.run_options import SearchArguments
 from valmatch.inputs import arguments
 from valmatch.inputs.options import takes
+from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.models.registry import no_response
-from valmatch.optimization.evaluation import Execution, Journal
+from valmatch.optimization.certification import AdjustedOutcomes, FeasibilityTest
+from valmatch.optimization.evaluation import Evaluator, Execution, Journal
 from valmatch.optimization.problem import Constraint, Problem, Term
-from valmatch.optimization.problem_of_config import found_scales, problem_of
-from valmatch.optimization.solver_run import CandidatePoint, FrontJob, FrontRun
-from valmatch.optimization.solvers.front_search import nondominated
+from valmatch.optimization.problem_of_config import problem_of, scales_by_default
+from valmatch.optimization.solver_run import SOLVER_SOURCE, STAGE, Settings
+from valmatch.optimization.solvers.archive import Archive, Noise
+from valmatch.optimization.solvers.front_search import FrontSearch, nondominated
+from valmatch.optimization.solvers.registry import search_budget
+from valmatch.optimization.solvers.search import Search, SearchTask
 from valmatch.optimization.studies.parallel_runs import Job
 from valmatch.optimization.studies.study import (
     BuiltProblem,
-    StudyRequest,
+    Runs,
     StudyResult,
     StudySpec,
+    common_fields,
     execute,
-    request_of,
 )
 from valmatch.optimization.verdict import PointResult, at_bound
 from valmatch.statistics.estimates import Estimate, estimate
 from valmatch.statistics.sampling import INDEPENDENT, Resampled
-from valmatch.text.terminal import shortened
+
+# The run that looks for a front: search, then tests, within a budget of replications.
+
+TEST_REPLICATIONS, FINALISTS = 20, (3, 24)
+"""Fresh replications of a point, about; fewest and most points that are tested."""
+
+MOST = 20_000  # fresh replications of a point beyond which more would be idle
+
+
+class CandidatePoint(NamedTuple):
+    """A point and its outcomes on fresh replications: the objectives, then the excesses."""
+
+    unit: Floats  # the point in the unit cube
+    sample: AdjustedOutcomes  # what the control variates make of the outcomes
+    certified: bool  # whether it passes the test of the constraints
+
+
+class FrontRun(NamedTuple):
+    """The run that looked for a front."""
+
+    tested: Sequence[CandidatePoint]  # points that were tested; none if it was stopped before
+    spent: int  # replications that were made
+
+
+def run_front(
+    config: Config, problem: Problem, objectives: int, settings: Settings, execution: Execution
+) -> FrontRun:
+    """Search, then test; a stop leaves nothing tested.
+
+    The outcomes of the problem are so many objectives, then the excesses over the bounds.
+    """
+    budget, seed, exact = settings.budget, settings.seed, config.one_history
+    evaluator, fresh = (
+        Evaluator(config, problem, seed, stage * STAGE, budget, execution) for stage in (0, 1)
+    )
+    tested: list[CandidatePoint] = []
+    made: list[CandidatePoint] = []
+    with suppress(Stopped):
+        part = budget if exact else search_budget(budget)
+        test = 0 if exact else max(1, (part // 2) // TEST_REPLICATIONS)
+        archive = Archive(problem, test, evaluator.controls)
+        rng = Streams(seed).stream(0, SOLVER_SOURCE)
+        task = SearchTask(problem, part, rng, problem.start, archive)
+        front = FrontSearch(task, objectives)
+        _search(Search(task, front.steps), evaluator, execution.progress)
+        known = archive.estimates()
+        noise = (known.noise or Noise.unknown(problem.constraints)).take(
+            slice(objectives - 1, None)
+        )
+        if exact:  # the constraints hold or do not, at all points
+            made = [_seen(unit, evaluator, objectives) for unit in known.units]
+        else:
+            fewest, most = FINALISTS
+            count = (budget - part) // TEST_REPLICATIONS - len(problem.baselines)
+            units = front.finalists(min(most, max(fewest, count)))
+            units = _with_baselines(problem, units, budget - evaluator.spent)
+            n = min(MOST, (budget - evaluator.spent) // len(units))
+            for unit in units:
+                outcomes = fresh.evaluate(unit, n)
+                sample = AdjustedOutcomes(outcomes, fresh.controls)
+                bounded = np.delete(outcomes, range(1, objectives), 1)
+                alone = AdjustedOutcomes(bounded, fresh.controls)
+                passes = FeasibilityTest(unit, alone, settings.alpha, noise).passes
+                made.append(CandidatePoint(unit, sample, passes))
+        execution.progress(fresh.spent)
+        tested = made
+    return FrontRun(tested, evaluator.spent + fresh.spent)
+
+
+def _search(search: Search, evaluator: Evaluator, progress: Callable[[int], None]) -> None:
+    """Evaluate what a search asks for until it has done."""
+    while (request := search.ask()) is not None:
+        before = evaluator.spent
+        search.tell(request, evaluator.evaluate(request.unit, request.n))
+        progress(evaluator.spent - before)
+
+
+def _with_baselines(problem: Problem, units: Floats, most: int) -> Floats:
+    """Return points, and those that the config gives where there is room for them."""
+    points = [problem.point(unit) for unit in units]
+    others = [unit for unit in problem.baselines.values() if problem.point(unit) not in points]
+    return np.vstack([units, *others[: max(0, most - len(units))]])
+
+
+def _seen(unit: Floats, evaluator: Evaluator, objectives: int) -> CandidatePoint:
+    """Return a point whose outcomes are exact."""
+    outcomes = evaluator.evaluate(unit, 1)
+    holds = bool((outcomes[:, objectives:] <= 0.0).all())  # not where one is undefined
+    return CandidatePoint(unit, AdjustedOutcomes(outcomes, evaluator.controls), holds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,9 +198,9 @@ class Front(StudyResult):
         """Say what came of the given points, and which values are at bounds, a sentence each."""
         remarks = [f"{name}: {what}" for name, what in self.given.items()]
         sides = {
-            (name, side, one.point[name])
-            for one in self.points
-            for name, side in one.at_bounds.items()
+            (name, side, point.point[name])
+            for point in self.points
+            for name, side in point.at_bounds.items()
         }
         return remarks + [at_bound(name, value, side) for name, side, value in sorted(sides)]
 
@@ -121,45 +218,26 @@ class Front(StudyResult):
             "given": dict(self.given),
             "remarks": self.remarks(),
             **({"no_interval": self.no_interval} if self.no_interval else {}),
-            **found_scales(self.config),
+            **scales_by_default(self.config),
             "front": [
-                one.described(
-                    objectives={name: mean.as_dict() for name, mean in one.objectives.items()}
+                point.described(
+                    objectives={name: mean.as_dict() for name, mean in point.objectives.items()}
                 )
-                for one in self.points
+                for point in self.points
             ],
         }
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each point."""
-        return [{**one.cells(one.objectives), "n": one.n, "name": one.name} for one in self.points]
+        return [{**p.cells(p.objectives), "n": p.n, "name": p.name} for p in self.points]
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrontSpec(StudySpec[FrontRun, Front]):
+class FrontSpec(StudySpec[Front]):
     """A Pareto front that is to be found."""
 
     # responses to be minimised; none: those of the config's `objectives`
     objectives: Sequence[str] = ()
-
-    @classmethod
-    def requested(cls, config: Config, request: StudyRequest) -> FrontSpec | None:
-        """Return the front that is asked for."""
-        pareto = request.pareto
-        if pareto is None:
-            return None
-        given = {
-            "sweep": request.sweep,
-            "solver": request.solver,
-            "macroreps": request.macroreps > 1,
-            "shard": request.shard,
-        }
-        for name, value in given.items():  # its search is one of its own, and is one run
-            if value:
-                named = f"--pareto {shortened(','.join(pareto))}"
-                what = named if pareto else "the section objectives"
-                raise InputError(f"{option(name)}: of no use with {what} (leave one of them out)")
-        return cls(**request.common(config), objectives=pareto)
 
     def build(self, model: Model[object]) -> Problem:
         """Return the problem whose outcomes are the objectives, then the excesses over bounds."""
@@ -194,10 +272,10 @@ class FrontSpec(StudySpec[FrontRun, Front]):
             for name, term in named.items()
         ]
 
-    def jobs(self, built: BuiltProblem) -> list[FrontJob]:
+    def jobs(self, built: BuiltProblem) -> list[Job]:
         """Return the one run."""
         count = len(self._terms(built.model))
-        return [FrontJob(self.config, self.settings, built.problem, count)]
+        return [Job(0, 0, partial(run_front, self.config, built.problem, count, self.settings))]
 
     def identity(self, built: BuiltProblem) -> dict[str, object]:
         """Return what two folders of one front have in common."""
@@ -208,11 +286,7 @@ class FrontSpec(StudySpec[FrontRun, Front]):
         }
 
     def summarise(
-        self,
-        built: BuiltProblem,
-        made: Sequence[tuple[Job[FrontRun], FrontRun]],
-        execution: Execution,
-        truths: Journal | None,
+        self, built: BuiltProblem, made: Runs, execution: Execution, truths: Journal | None
     ) -> Front:
         """Say which of the tested points are the front."""
         problem, terms = built.problem, self._terms(built.model)
@@ -225,18 +299,23 @@ class FrontSpec(StudySpec[FrontRun, Front]):
         # Of resamples it is their own mean that is tested and shown.
         sampling = built.model.sampling
         sampling = INDEPENDENT if isinstance(sampling, Resampled) else sampling
-        n = min((mean.n for one in points for mean in one.objectives.values()), default=None)
+        n = min((mean.n for point in points for mean in point.objectives.values()), default=None)
         return Front(
             config=self.config,
             settings=self.settings,
-            complete=run.finished,
+            complete=bool(run.tested),
             objectives=terms,
             spent=run.spent,
             points=points,
             tested=len(run.tested),
-            given=_given(problem, run.tested, on_front),
+            given=_fates(problem, run.tested, on_front),
             no_interval="" if n is None else sampling.no_interval(n),
         )
+
+
+def front_spec(config: Config, options: SearchArguments, objectives: Sequence[str]) -> FrontSpec:
+    """Return the study that finds a front."""
+    return FrontSpec(**common_fields(config, options), objectives=objectives)
 
 
 @takes(SearchArguments)
@@ -275,9 +354,7 @@ def pareto_front(
     names = arguments.names("pareto", objectives)
     config = load_config(config)
     given = SearchArguments(budget=budget, seed=seed, **options).in_config(config.optimize)
-    spec = FrontSpec.requested(config, request_of(config, given, solvers=(), pareto=names))
-    assert spec
-    return execute(spec, given)
+    return execute(front_spec(config, given, names), given)
 
 
 def _term(response: str) -> TermOptions:
@@ -319,19 +396,19 @@ def _beaten(
     return any(high is not None and high < 0.0 for high in highs)
 
 
-def _given(
+def _fates(
     problem: Problem, tested: Sequence[CandidatePoint], on_front: Sequence[CandidatePoint]
 ) -> dict[str, str]:
     """Say what came of each point that the config gives."""
     names = {problem.name_of(point.unit): point for point in tested}
     fates = {}
-    for name in problem.given if tested else ():
-        given = names.get(name)
-        if given is None:
+    for name in problem.baselines if tested else ():
+        point = names.get(name)
+        if point is None:
             fates[name] = "not tested, there were too few replications"
-        elif any(point is given for point in on_front):
+        elif any(other is point for other in on_front):
             fates[name] = "on the front"
-        elif given.certified:
+        elif point.certified:
             fates[name] = "certified, but a point of the front is better beyond the interval"
         else:
             fates[name] = "not certified as feasible"

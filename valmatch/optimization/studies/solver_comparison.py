@@ -11,7 +11,7 @@ import numpy as np
 from valmatch.config.config import Config
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.best_known import best_known
-from valmatch.optimization.certification.selection import replications_of_test
+from valmatch.optimization.certification import replications_of_test
 from valmatch.optimization.evaluation import Evaluator, Execution, Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solver_run import Settings, SolverRun

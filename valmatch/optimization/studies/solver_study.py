@@ -7,6 +7,7 @@ import pickle
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -20,29 +21,29 @@ from valmatch.errors import InputError, option
 from valmatch.execution.interruption import Stopped
 from valmatch.execution.run_options import OptimizeArguments, first_given
 from valmatch.execution.shards import WHOLE, Shard
-from valmatch.inputs import arguments
 from valmatch.inputs.options import takes
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.evaluation import Execution, Journal
-from valmatch.optimization.post_analysis.post_analysis import (
+from valmatch.optimization.post_analysis import (
     AGAINST_START,
     AGAINST_TODAY,
     PostAnalysis,
     post_analysis,
 )
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.problem_of_config import found_scales, with_factors
-from valmatch.optimization.solver_run import RunSpec, SolverRun, failures
+from valmatch.optimization.problem_of_config import scales_by_default, with_factors
+from valmatch.optimization.solver_run import RUN, RunSpec, SolverRun, failures, run_solver
 from valmatch.optimization.solvers.registry import AUTO, algorithm, check
 from valmatch.optimization.solvers.user_solvers import SolverFactory
-from valmatch.optimization.studies.parallel_runs import Job, SolverJob
+from valmatch.optimization.studies.parallel_runs import Job
 from valmatch.optimization.studies.solver_comparison import SolverComparison, columns_of, compare
 from valmatch.optimization.studies.study import (
     BuiltProblem,
-    StudyRequest,
+    Runs,
     StudyResult,
     StudySpec,
+    common_fields,
     execute,
-    request_of,
 )
 from valmatch.optimization.verdict import Verdict, best_run, verdict
 from valmatch.storage.output import write_atomically, write_csv
@@ -59,14 +60,14 @@ REWRITTEN = ("tuned_rules.json",)
 def write_recommended(folder: Path, config: Config, point: Mapping[str, float], why: str) -> None:
     """Write the config with the variables of a point, ready to run, and files with its values."""
     factors = identity(config)["factors"]
-    whole = config.factors.model_dump(mode="json")
+    changed = config.factors.model_dump(mode="json")
     for name, value in point.items():
-        whole = replaced(whole, parts(name), value)
+        changed = replaced(changed, parts(name), value)
         *sections, last = takewhile(lambda part: isinstance(part, str), parts(name))
-        given, values = factors, whole
+        given, values = factors, changed
         for section in sections:
             given, values = given.setdefault(section, {}), values[section]
-        given[last] = values[last]  # a list as a whole, though one entry is a variable
+        given[last] = values[last]  # all of a list, though one entry is a variable
     files = {key: os.path.relpath(file.path, folder) for key, file in config.files.items()}
     head = f"Recommended by valmatch optimize for config {config_id(config)}: {why}."
     with write_atomically(folder / RECOMMENDED) as file:
@@ -79,35 +80,37 @@ def write_recommended(folder: Path, config: Config, point: Mapping[str, float], 
 
 def trajectory(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[Any]]:
     """Return a row for each change of a run's incumbent, and for the point it came to."""
-    names = [variable.name for variable in problem.variables]
     rows: list[tuple[Any, ...]] = []
     for run in runs:
-        incumbent = None
-        changes = []
+        changes: list[tuple[int, Floats]] = []
         for evaluation in run.evaluations:
-            if incumbent is None or (evaluation.incumbent != incumbent).any():
-                incumbent = evaluation.incumbent
-                changes.append((evaluation.spent, incumbent))
+            if not changes or (evaluation.incumbent != changes[-1][1]).any():
+                changes.append((evaluation.spent, evaluation.incumbent))
         for spent, unit in [*changes, (run.spent, run.certificate.unit)]:
             rows.append((run.task.solver, run.task.macrorep, spent, *problem.point(unit).values()))
+    names = [variable.name for variable in problem.variables]
     return columns_of(("solver", "macrorep", "replications", *names), rows)
 
 
 def candidates(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[Any]]:
     """Return a row for each point of a search, with its last means, and for each final one."""
-    names = [variable.name for variable in problem.variables]
-    means = ["objective", *(constraint.name for constraint in problem.constraints)]
     rows: list[tuple[Any, ...]] = []
+
+    def add(run: SolverRun, stage: str, unit: Floats, n: int, mean: Floats) -> None:
+        excesses = zip(problem.constraints, mean[1:].tolist(), strict=True)
+        means = [float(mean[0]), *(c.bound + c.sign * excess for c, excess in excesses)]
+        point = problem.point(unit).values()
+        rows.append((run.task.solver, run.task.macrorep, stage, *point, n, *means))
+
     for run in runs:
-        head = run.task.solver, run.task.macrorep
         last = {tuple(problem.point(seen.unit).values()): seen for seen in run.evaluations}
-        for point, seen in last.items():
-            rows.append((*head, "search", *point, seen.n, *problem.shown(seen.mean)))
+        for seen in last.values():
+            add(run, "search", seen.unit, seen.n, seen.mean)
         final = run.certificate
-        point = tuple(problem.point(final.unit).values())
-        shown = problem.shown(final.adjusted.mean(axis=0))
-        rows.append((*head, "certified", *point, len(final.outcomes), *shown))
-    return columns_of(("solver", "macrorep", "stage", *names, "n", *means), rows)
+        add(run, "certified", final.unit, len(final.outcomes), final.adjusted.mean(axis=0))
+    names = [variable.name for variable in problem.variables]
+    bounds = [constraint.name for constraint in problem.constraints]
+    return columns_of(("solver", "macrorep", "stage", *names, "n", "objective", *bounds), rows)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -159,9 +162,11 @@ class Study(StudyResult):
         if self.verdict is None:
             return []
         means = {"objective": self.verdict.objective}
-        means |= {constraint.response: mean for constraint, mean in self.verdict.constraints}
+        means |= {bound.response: mean for bound, mean in self.verdict.constraints}
         point = [(name, value, None, None) for name, value in self.verdict.point.items()]
-        rows = point + [(name, one.mean, one.ci_low, one.ci_high) for name, one in means.items()]
+        rows = point + [
+            (name, mean.mean, mean.ci_low, mean.ci_high) for name, mean in means.items()
+        ]
         return [dict(zip(("name", "value", "ci_low", "ci_high"), row, strict=True)) for row in rows]
 
     @property
@@ -190,8 +195,8 @@ class Study(StudyResult):
             "spent": sum(run.spent for run in self.runs),
             "runs": len(self.runs),
             "requested": self.requested,
-            **self.shard_named,
-            **found_scales(self.config),
+            **self.shard_entry,
+            **scales_by_default(self.config),
             **point,
             **(self.post_analysis.as_dict() if self.post_analysis else {}),
         }
@@ -226,19 +231,12 @@ def recommends(point: Verdict | None, shard: Shard) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SolverStudySpec(StudySpec[SolverRun, Study]):
+class SolverStudySpec(StudySpec[Study]):
     """Runs of one or several solvers that are to be made."""
 
     # the solvers by name, with what makes those that were given as functions
     solvers: Mapping[str, SolverFactory | None]
     macroreps: int = 1  # runs of each solver, in all shards together
-
-    @classmethod
-    def requested(cls, config: Config, request: StudyRequest) -> SolverStudySpec:
-        """Return the study that is asked for."""
-        solvers, common = check(request.solvers), request.common(config)
-        arguments.whole("macroreps", request.macroreps)
-        return cls(**common, solvers=solvers, macroreps=request.macroreps)
 
     @property
     def size(self) -> int:
@@ -270,10 +268,11 @@ class SolverStudySpec(StudySpec[SolverRun, Study]):
         """A folder to go on with may have a smaller budget and fewer runs."""
         return {"budget": self.settings.budget, "macroreps": self.macroreps}
 
-    def jobs(self, built: BuiltProblem) -> list[SolverJob]:
+    def jobs(self, built: BuiltProblem) -> list[Job]:
         """Return the runs of the shard."""
+        run = partial(run_solver, self.config, built.problem)
         return [
-            SolverJob(self.config, built.problem, task, self.settings, task.macrorep)
+            Job(task.macrorep, task.macrorep * RUN, partial(run, task, self.settings))
             for task in self.tasks
         ]
 
@@ -292,11 +291,7 @@ class SolverStudySpec(StudySpec[SolverRun, Study]):
         return {"solver": ",".join(self.solvers)}
 
     def summarise(
-        self,
-        built: BuiltProblem,
-        made: Sequence[tuple[Job[SolverRun], SolverRun]],
-        execution: Execution,
-        truths: Journal | None,
+        self, built: BuiltProblem, made: Runs, execution: Execution, truths: Journal | None
     ) -> Study:
         """Compare the runs and say what they came to."""
         model, problem, runs = built.model, built.problem, [run for _, run in made]
@@ -328,6 +323,21 @@ class SolverStudySpec(StudySpec[SolverRun, Study]):
             post_analysis=analysis,
             requested=self.runs,
         )
+
+
+def study_spec(
+    config: Config, options: OptimizeArguments, solvers: Sequence[str | SolverFactory]
+) -> SolverStudySpec:
+    """Return the study that runs solvers."""
+    macroreps = first_given(options.macroreps, config.optimize.macroreps, 1)
+    common = common_fields(config, options)
+    return SolverStudySpec(**common, solvers=check(solvers), macroreps=macroreps)
+
+
+def named_solvers(config: Config, solvers: str | None) -> list[str]:
+    """Return the solvers that are named, by commas: as an option, in a config, or the default."""
+    text = config.optimize.solver or AUTO if solvers is None else solvers
+    return [name.strip() for name in text.split(",")]
 
 
 @takes(OptimizeArguments)
@@ -368,17 +378,10 @@ def optimize(
     """
     config = load_config(config)
     given = OptimizeArguments(budget=budget, seed=seed, **options).in_config(config.optimize)
-    configured = config.optimize.solver or AUTO
-    wanted = [name.strip() for name in configured.split(",")] if solvers is None else solvers
-    request = request_of(
-        config,
-        given,
-        solvers=_several(wanted, given.uses_workers),
-        macroreps=first_given(given.macroreps, config.optimize.macroreps, 1),
-    )
+    wanted = named_solvers(config, None) if solvers is None else solvers
+    spec = study_spec(config, given, _several(wanted, given.uses_workers))
     assert not isinstance(given.shard, str)
-    spec = replace(SolverStudySpec.requested(config, request), shard=given.shard or WHOLE)
-    return execute(spec, given)
+    return execute(replace(spec, shard=given.shard or WHOLE), given)
 
 
 def _several(
@@ -389,19 +392,12 @@ def _several(
     if not several or not all(isinstance(solver, str) or callable(solver) for solver in several):
         what = "a name or a function, or several in a list"
         raise InputError(f"{option('solvers')}: {shown(solvers)} (allowed: {what})")
-    for name, factory in check(several).items():
-        if uses_workers and factory is not None and not _travels(factory):
+    for name, factory in check(several).items() if uses_workers else ():
+        try:
+            pickle.dumps(factory)
+        except Exception:
             raise InputError(
                 f"{option('solvers')}: {shown(name)} cannot be sent to worker processes (allowed: a"
                 f" function or class that a module defines, or {option('workers=1')})"
-            )
+            ) from None
     return several
-
-
-def _travels(factory: SolverFactory) -> bool:
-    """Return whether other processes can be given a function."""
-    try:
-        pickle.dumps(factory)
-    except Exception:
-        return False
-    return True

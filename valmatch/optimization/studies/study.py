@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
 from valmatch.config.config import Config, OptimizeOptions
 from valmatch.config.identity import config_id, problem_id
@@ -20,14 +20,13 @@ from valmatch.execution.chunks import build
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.execution.run_options import DEFAULT_SEED, RunOptions, SearchArguments, first_given
 from valmatch.execution.shards import WHOLE, Shard
-from valmatch.inputs import arguments
 from valmatch.models.model import Model
 from valmatch.optimization.evaluation import Execution, Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import Settings
 from valmatch.optimization.studies.journal import JOURNAL, TRUTHS, FileJournal, open_journal
-from valmatch.optimization.studies.parallel_runs import Job, R, open_pools, run_all
+from valmatch.optimization.studies.parallel_runs import Job, open_pools, run_all
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged
@@ -44,33 +43,7 @@ TABLES = {"candidates": ("stage",), "progress": ("solver",)}
 """Tables of which charts are drawn, with their columns of texts that are."""
 
 
-@dataclass(frozen=True)
-class StudyRequest:
-    """What `optimize` is asked for, of whatever kind."""
-
-    solvers: Sequence[Any]  # names of the solvers, or functions
-    budget: int  # replications of a run
-    seed: int = 1  # of all random numbers
-    macroreps: int = 1  # runs of each solver
-    confidence: float = 0.95  # level of the intervals
-    sweep: str | None = None  # values of a bound or weight to solve for, as they were given
-    # responses of a Pareto front, none: the config's `objectives`; None where none is wanted
-    pareto: Sequence[str] | None = None
-    # solver, shard: the options of these names, as they were given
-    solver: str | None = None
-    shard: str | None = None
-
-    def common(self, config: Config) -> dict[str, Any]:
-        """Return the fields that the specs of all kinds have, checked."""
-        arguments.whole("budget", self.budget)
-        arguments.whole("seed", self.seed)
-        arguments.level("confidence", self.confidence)
-        settings = Settings(self.budget, self.seed, 1.0 - self.confidence)
-        return {"config": config, "settings": settings, "confidence": self.confidence}
-
-
-@dataclass(frozen=True)
-class BuiltProblem:
+class BuiltProblem(NamedTuple):
     """The problem of a study."""
 
     model: Model[object]  # what is simulated
@@ -143,7 +116,7 @@ class StudyResult(Result):
         }
 
     @property
-    def shard_named(self) -> dict[str, str]:
+    def shard_entry(self) -> dict[str, str]:
         """What summaries say of the shard, if it is one."""
         return {} if self.shard == WHOLE else {"shard": str(self.shard)}
 
@@ -199,13 +172,13 @@ class StudyRecord(Result):
             warnings_in(document)
             document |= {"seed": int(document["seed"]), "budget": int(document["budget"])}
         tables: dict[str, dict[str, list[Any]]] = {}
-        for name, texts in TABLES.items():
-            file = f"{name}.csv"
+        for kind, texts in TABLES.items():
+            file = f"{kind}.csv"
             if files.has(file):
-                numbers = [one for one in files.header(file) if one not in ("solver", *texts)]
+                numbers = [name for name in files.header(file) if name not in ("solver", *texts)]
                 table = files.table(file, numbers, ("solver", *dict.fromkeys(texts)), infinite=True)
                 columns = {key: column.tolist() for key, column in table.numbers.items()}
-                tables[name] = {**columns, **table.texts}
+                tables[kind] = {**columns, **table.texts}
         with damaged(files.folder / MANIFEST):
             options = OptimizeOptions.model_validate(files.manifest.get("optimize") or {})
             section = options.model_dump(exclude_none=True)
@@ -214,9 +187,12 @@ class StudyRecord(Result):
 
 S = TypeVar("S", bound=StudyResult)
 
+Runs: TypeAlias = Sequence[tuple[Job, Any]]
+"""The jobs that were made, each with what came of it."""
+
 
 @dataclass(frozen=True, kw_only=True)
-class StudySpec(ABC, Generic[R, S]):
+class StudySpec(ABC, Generic[S]):
     """What a study is to make; a class for each kind of study."""
 
     part: ClassVar[str] = "run"  # what is made for each of the parts that shards divide among them
@@ -225,11 +201,6 @@ class StudySpec(ABC, Generic[R, S]):
     settings: Settings  # what all runs have in common
     confidence: float  # level of the intervals
     shard: Shard = WHOLE  # the part of the study to make
-
-    @classmethod
-    @abstractmethod
-    def requested(cls, config: Config, request: StudyRequest) -> StudySpec[R, S] | None:
-        """Return the study that is asked for; None if it is of another kind."""
 
     @property
     def size(self) -> int:
@@ -267,7 +238,7 @@ class StudySpec(ABC, Generic[R, S]):
         return problem_of(self.config, model)
 
     @abstractmethod
-    def jobs(self, built: BuiltProblem) -> Sequence[Job[R]]:
+    def jobs(self, built: BuiltProblem) -> Sequence[Job]:
         """Return the jobs of the shard."""
 
     @abstractmethod
@@ -276,47 +247,36 @@ class StudySpec(ABC, Generic[R, S]):
 
     @abstractmethod
     def summarise(
-        self,
-        built: BuiltProblem,
-        made: Sequence[tuple[Job[R], R]],
-        execution: Execution,
-        truths: Journal | None,
+        self, built: BuiltProblem, made: Runs, execution: Execution, truths: Journal | None
     ) -> S:
         """Return what came of the jobs that were made."""
 
 
-class StudyFiles(NamedTuple):
-    """The opened folder of a study and the files that it resumes from, if any."""
-
-    folder: RunFolder | None = None  # the folder
-    journal: FileJournal | None = None  # all replications of the runs
-    truths: Journal | None = None  # what comparisons of solvers have found of points
-
-    def trim(self) -> None:
-        """Leave in the files what the study has used."""
-        for journal in (self.journal, self.truths):
-            if isinstance(journal, FileJournal):
-                journal.trim()
-
-
-def request_of(config: Config, options: SearchArguments, **more: Any) -> StudyRequest:  # noqa: ANN401
-    """Return what is asked for; what is not given, the config gives, or a default."""
+def common_fields(config: Config, options: SearchArguments) -> dict[str, Any]:
+    """Return the fields that the specs of all kinds have, by options, config and defaults."""
     given = config.optimize
-    return StudyRequest(
-        budget=first_given(options.budget, given.budget, DEFAULT_BUDGET),
-        seed=first_given(options.seed, given.seed, DEFAULT_SEED),
-        confidence=first_given(options.confidence, given.confidence, 0.95),
-        **more,
-    )
+    budget = first_given(options.budget, given.budget, DEFAULT_BUDGET)
+    seed = first_given(options.seed, given.seed, DEFAULT_SEED)
+    confidence = first_given(options.confidence, given.confidence, 0.95)
+    settings = Settings(budget, seed, 1.0 - confidence)
+    return {"config": config, "settings": settings, "confidence": confidence}
 
 
-def built_problem(spec: StudySpec[R, S], warn: Callable[[str], None]) -> BuiltProblem:
+def built_problem(spec: StudySpec[S], warn: Callable[[str], None]) -> BuiltProblem:
     """Return the problem of a study; warn of what is doubtful in the input."""
     model = build(spec.config, warn=warn)
     return BuiltProblem(model, spec.build(model))
 
 
-def execute(spec: StudySpec[R, S], options: RunOptions) -> S:
+class StudyFiles(NamedTuple):
+    """The opened folder of a study and the files that it resumes from, if any."""
+
+    folder: RunFolder | None = None
+    journal: FileJournal | None = None  # all replications of the runs
+    truths: Journal | None = None  # what comparisons of solvers know of points
+
+
+def execute(spec: StudySpec[S], options: RunOptions) -> S:
     """Make what a study asks for, and write it if there is a folder."""
     built = built_problem(spec, options.warn)
     jobs = spec.jobs(built)
@@ -324,7 +284,7 @@ def execute(spec: StudySpec[R, S], options: RunOptions) -> S:
         stop = stack.enter_context(stop_on_signal(options.max_seconds))
         pools = stack.enter_context(open_pools(spec.config, len(jobs), stop, options))
         files = stack.enter_context(open_files(spec, built, options.out, options.resume))
-        if files.folder and files.journal is not None:
+        if files.journal is not None:
             options.resumed(len(files.journal))
         execution = Execution(files.journal, pools.shared, stop.check, options.progress)
         runs = list(run_all(jobs, pools, execution, stop))
@@ -334,34 +294,27 @@ def execute(spec: StudySpec[R, S], options: RunOptions) -> S:
 
 @contextmanager
 def open_files(
-    spec: StudySpec[R, S], built: BuiltProblem, out: Path | None, resume: bool
+    spec: StudySpec[S], built: BuiltProblem, out: Path | None, resume: bool
 ) -> Iterator[StudyFiles]:
-    """Open a folder for a study and open its files; nothing where `out` is None.
-
-    An earlier run may have left less of what grows.
-    """
+    """Open a folder for a study and its files in it; none where `out` is None."""
     if out is None:
         yield StudyFiles()
         return
-    facts = {
-        **spec.grows,
-        "confidence": spec.confidence,
-        "wanted": replace(spec, shard=WHOLE).replications,
-        "optimize": spec.config.optimize.model_dump(exclude_none=True),
-    }
-    kind = RunFolder if spec.shard == WHOLE else ShardFolder
+    config, kind = spec.config, RunFolder if spec.shard == WHOLE else ShardFolder
+    identity = {"problem_id": problem_id(config), "seed": spec.settings.seed}
     folder = kind(
         out,
         "optimize",
-        spec.config,
-        {
-            "problem_id": problem_id(spec.config),
-            "seed": spec.settings.seed,
-            **spec.identity(built),
-        },
+        config,
+        {**identity, **spec.identity(built)},
         resume=resume,
-        at_least=spec.grows,
-        facts=facts,
+        at_least=spec.grows,  # an earlier run may have left less of what grows
+        facts={
+            **spec.grows,
+            "confidence": spec.confidence,
+            "wanted": replace(spec, shard=WHOLE).replications,
+            "optimize": config.optimize.model_dump(exclude_none=True),
+        },
         shard=spec.shard,
     )
     truths, place = None, Place(out, spec.shard, resume)
@@ -374,26 +327,28 @@ def open_files(
 
 
 def summarised(
-    spec: StudySpec[R, S],
+    spec: StudySpec[S],
     built: BuiltProblem,
-    made: Sequence[tuple[Job[R], R]],
+    made: Runs,
     files: StudyFiles,
     execution: Execution,
     stopped: Callable[[], str],
 ) -> S:
     """Return what the jobs of a study came to, written if there is a folder."""
     study = spec.summarise(built, made, replace(execution, journal=None), files.truths)
-    folder = files.folder.path if files.folder else None
-    warnings = list(map(Notice.of, built.model.warnings))
-    result = replace(study, stopped=stopped(), folder=folder, warnings=warnings)
-    if files.folder:
+    warnings, folder = list(map(Notice.of, built.model.warnings)), files.folder
+    path = folder.path if folder else None
+    result = replace(study, stopped=stopped(), folder=path, warnings=warnings)
+    if folder:
         if result.complete:
-            files.trim()
+            for journal in (files.journal, files.truths):
+                if isinstance(journal, FileJournal):
+                    journal.trim()
         if spec.shard == WHOLE:
-            result.write(files.folder.path)
-            write_json(files.folder.path / SUMMARY, result.summary())
+            result.write(folder.path)
+            write_json(folder.path / SUMMARY, result.summary())
             if result.complete:
-                files.folder.remove_shards()
-        files.folder.remark_input(built.model.warnings)
-        files.folder.close(result.status, **result.counts)
+                folder.remove_shards()
+        folder.remark_input(built.model.warnings)
+        folder.close(result.status, **result.counts)
     return result

@@ -5,28 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
 
 from valmatch.config.config import Config
 from valmatch.errors import InputError, option
 from valmatch.execution.chunks import build
 from valmatch.execution.interruption import Stopped
+from valmatch.execution.run_options import SearchArguments
 from valmatch.execution.shards import WHOLE
 from valmatch.experiments.sweep import MOST_LEVELS, span
 from valmatch.inputs.arguments import LARGEST
-from valmatch.optimization.certification.selection import Certificate
+from valmatch.optimization.certification import Certificate
 from valmatch.optimization.evaluation import Evaluator, Execution, Journal
-from valmatch.optimization.post_analysis.prices import quotients
+from valmatch.optimization.prices import quotients
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.problem_of_config import found_scales
-from valmatch.optimization.solver_run import STAGE, RunSpec, SolverRun, failures
+from valmatch.optimization.problem_of_config import scales_by_default
+from valmatch.optimization.solver_run import STAGE, RunSpec, SolverRun, failures, run_solver
 from valmatch.optimization.solvers.registry import algorithm, check
-from valmatch.optimization.studies.parallel_runs import Job, SolverJob
+from valmatch.optimization.studies.parallel_runs import Job
 from valmatch.optimization.studies.study import (
     BuiltProblem,
-    StudyRequest,
+    Runs,
     StudyResult,
     StudySpec,
+    common_fields,
 )
 from valmatch.optimization.verdict import Verdict, verdict
 from valmatch.statistics.estimates import Estimate
@@ -37,8 +40,7 @@ from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shortened, shown
 
 
-@dataclass(frozen=True)
-class Sweep:
+class Sweep(NamedTuple):
     """The values of one bound or weight."""
 
     text: str  # as it was given
@@ -54,7 +56,7 @@ class Frontier(StudyResult):
 
     sweep: Sweep  # the values
     solver: str  # name of the solver
-    # by the place of the value in the sweep, in order; fewer if the sweep was stopped
+    # by the index of the value in the sweep, in order; fewer if the sweep was stopped
     solved: Mapping[int, Verdict]
     failures: Sequence[str] = ()  # a line if a solver of a user did what it may not
     # where a bound is swept: each two certified values that follow one another, and the change of
@@ -93,7 +95,7 @@ class Frontier(StudyResult):
     @property
     def verdicts(self) -> list[tuple[float, Verdict]]:
         """The values that were solved for, each with its point."""
-        return [(self.sweep.points[place], point) for place, point in self.solved.items()]
+        return [(self.sweep.points[index], point) for index, point in self.solved.items()]
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
@@ -104,8 +106,8 @@ class Frontier(StudyResult):
             "algorithm": algorithm(self.solver),
             "budget": self.settings.budget,
             "sweep": name,
-            **found_scales(self.config),
-            **self.shard_named,
+            **scales_by_default(self.config),
+            **self.shard_entry,
             "frontier": [{name: value, **point.as_dict()} for value, point in self.verdicts],
             **({"no_interval": self.no_interval} if self.no_interval else {}),
             "prices": [
@@ -170,22 +172,13 @@ def _listed(values: Sequence[str]) -> list[float] | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepSpec(StudySpec[SolverRun, Frontier]):
+class SweepSpec(StudySpec[Frontier]):
     """A sweep that is to be made."""
 
     part: ClassVar[str] = "point"
 
     sweep: Sweep  # the values
     solver: str  # name of what solves for each of them
-
-    @classmethod
-    def requested(cls, config: Config, request: StudyRequest) -> SweepSpec | None:
-        """Return the sweep that is asked for."""
-        if request.sweep is None:
-            return None
-        sweep = parse_sweep(config, request.sweep)
-        solver = next(iter(check(request.solvers[:1])))
-        return cls(**request.common(config), sweep=sweep, solver=solver)
 
     @property
     def size(self) -> int:
@@ -202,17 +195,19 @@ class SweepSpec(StudySpec[SolverRun, Frontier]):
         """The solver by name."""
         return [self.solver]
 
-    def jobs(self, built: BuiltProblem) -> list[SolverJob]:
+    def jobs(self, built: BuiltProblem) -> list[Job]:
         """Return the runs of the shard; all start alike, so that none waits for another."""
-        task = RunSpec(self.solver, 0)
-        return [
-            SolverJob(self.config, self._with_value(built, place), task, self.settings, place)
-            for place in self.shard.indices(self.size)
-        ]
+        task, jobs = RunSpec(self.solver, 0), []
+        for index in self.shard.indices(self.size):
+            problem = self._with_value(built, index)
+            jobs.append(
+                Job(index, 0, partial(run_solver, self.config, problem, task, self.settings))
+            )
+        return jobs
 
-    def _with_value(self, built: BuiltProblem, place: int) -> Problem:
-        """Return the problem with the bound or weight of this place."""
-        name, value, problem = self.sweep.name, self.sweep.points[place], built.problem
+    def _with_value(self, built: BuiltProblem, index: int) -> Problem:
+        """Return the problem with the bound or weight of this index."""
+        name, value, problem = self.sweep.name, self.sweep.points[index], built.problem
         terms = [replace(t, weight=value) if t.name == name else t for t in problem.terms]
         bounds = [replace(c, bound=value) if c.name == name else c for c in problem.constraints]
         return replace(problem, terms=terms, constraints=bounds)
@@ -226,23 +221,19 @@ class SweepSpec(StudySpec[SolverRun, Frontier]):
         }
 
     def summarise(
-        self,
-        built: BuiltProblem,
-        made: Sequence[tuple[Job[SolverRun], SolverRun]],
-        execution: Execution,
-        truths: Journal | None,
+        self, built: BuiltProblem, made: Runs, execution: Execution, truths: Journal | None
     ) -> Frontier:
         """Say what the run of each value came to, and what a bound costs between two values."""
         problems = {job.index: self._with_value(built, job.index) for job, _ in made}
         runs = {job.index: run for job, run in made}
         shared = _with_shared_points(runs, problems, self.settings.alpha)
         solved = {
-            place: point
-            for place, run in shared.items()
-            if (point := verdict(built.model, problems[place], [run], self.confidence))
+            index: point
+            for index, run in shared.items()
+            if (point := verdict(built.model, problems[index], [run], self.confidence))
         }
-        certified = [place for place, point in solved.items() if point.feasible is True]
-        tests = {place: shared[place].certificate for place in certified}
+        certified = [index for index, point in solved.items() if point.feasible is True]
+        tests = {index: shared[index].certificate for index in certified}
         prices = None
         with suppress(Stopped):
             prices = self._prices(built, tests, execution)
@@ -264,13 +255,13 @@ class SweepSpec(StudySpec[SolverRun, Frontier]):
         """Return what a swept bound costs, by replications common to all certified points."""
         if self.sweep.name not in self.config.optimize.constraints or self.shard != WHOLE:
             return []
-        values = [self.sweep.points[place] for place in tests]
+        values = [self.sweep.points[index] for index in tests]
         common = common_replications(list(tests.values()), self.config.one_history)
         objectives = []
-        for place, test in tests.items():
+        for index, test in tests.items():
             outcomes = test.outcomes
             if test.first != common.start:  # it was another test that the point passed
-                problem, count = self._with_value(built, place), len(common)
+                problem, count = self._with_value(built, index), len(common)
                 first = 2 * STAGE + common.start
                 fresh = Evaluator(self.config, problem, self.settings.seed, first, count, execution)
                 outcomes = fresh.evaluate(test.unit, count)
@@ -278,22 +269,27 @@ class SweepSpec(StudySpec[SolverRun, Frontier]):
         return quotients(values, objectives, built.model.sampling, self.confidence)
 
 
+def sweep_spec(
+    config: Config, options: SearchArguments, solvers: Sequence[str], text: str
+) -> SweepSpec:
+    """Return the study that solves for each value of a sweep, by the first of the solvers."""
+    sweep, solver = parse_sweep(config, text), next(iter(check(solvers[:1])))
+    return SweepSpec(**common_fields(config, options), sweep=sweep, solver=solver)
+
+
 def _with_shared_points(
     runs: Mapping[int, SolverRun], problems: Mapping[int, Problem], alpha: float
 ) -> dict[int, SolverRun]:
-    """Let each run come to the best point that any of them has evaluated exactly.
-
-    Each search has seen only its own points, but what is known of a point holds whatever the bound,
-    so that a looser one never has a worse solution. Where evaluations are not exact, the runs stay
-    as they are.
-    """
+    """Let each run come to the best point that any of them has evaluated exactly."""
+    # Each search has seen only its own points, but what is known of a point holds whatever the
+    # bound, so that a looser one never has a worse solution.
     shared = {}
-    for place, run in runs.items():
+    for index, run in runs.items():
         others = [other.exact for other in runs.values() if other is not run and other.exact]
         if run.exact and others:
             known = run.exact.followed_by(others)
-            run = replace(run, certificate=known.best(problems[place], alpha))
-        shared[place] = run
+            run = replace(run, certificate=known.best(problems[index], alpha))
+        shared[index] = run
     return shared
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,8 +19,7 @@ from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model, Response, row_of
 from valmatch.optimization.evaluation import Evaluator, Execution
-from valmatch.optimization.post_analysis.constraint_steps import PILOT
-from valmatch.optimization.post_analysis.prices import Price, prices
+from valmatch.optimization.prices import PILOT, Price, prices
 from valmatch.optimization.problem import START, TODAY, Problem
 from valmatch.optimization.problem_of_config import with_factors
 from valmatch.optimization.solver_run import STAGE, Settings, SolverRun
@@ -43,24 +42,31 @@ SHARE, LEAST, MOST = 20, 10, 1000
 """A point gets this part of the budget, and at least and at most so many replications."""
 
 
+Replications: TypeAlias = tuple[Model[object], Mapping[str, Floats]]
+"""The model at a point, with its responses and the objective in each replication."""
+
+
 @dataclass(frozen=True)
 class BaselineComparison:
     """The recommended point and a baseline, compared replication by replication."""
 
-    # start, recommended: the points: the start is the baseline, or today's rule in its place
-    start: Mapping[str, float]
-    recommended: Mapping[str, float]
+    start: Mapping[str, float]  # the baseline: the start, or today's rule
+    recommended: Mapping[str, float]  # the recommended point
     n: int  # replications of each, the same for both, beyond the budget
     responses: Sequence[Response]  # the objective, then every response of the model
     compared: Sequence[PairedDifference]  # for each of them; ``b`` is the recommended point
     name: str = START  # "start" or "today's rule"
     no_interval: str = ""  # why changes have no interval, "" if all have one
 
+    @property
+    def _key(self) -> str:
+        """What files call the baseline."""
+        return "today" if self.name == TODAY else self.name
+
     def _rows(self) -> list[tuple[Response, dict[str, float | None], Estimate]]:
         """Return each response with the means of both points and the change between them."""
-        key = "today" if self.name == TODAY else self.name
         return [
-            (response, {key: pair.a.mean, "recommended": pair.b.mean}, pair.difference)
+            (response, {self._key: pair.a.mean, "recommended": pair.b.mean}, pair.difference)
             for response, pair in zip(self.responses, self.compared, strict=True)
         ]
 
@@ -68,7 +74,7 @@ class BaselineComparison:
         """Return the part of ``summary.json`` that holds it."""
         return {
             "replications": self.n,
-            "today" if self.name == TODAY else self.name: dict(self.start),
+            self._key: dict(self.start),
             "recommended": dict(self.recommended),
             **({"no_interval": self.no_interval} if self.no_interval else {}),
             "responses": {
@@ -137,17 +143,27 @@ def post_analysis(
     """Compare the point of a run with what the config gives; price the constraints there."""
     n = 1 if config.one_history else min(MOST, max(LEAST, settings.budget // SHARE))
     unit, confidence = run.certificate.unit, 1.0 - settings.alpha
+
+    def replications(values: Mapping[str, float]) -> Replications:
+        """Make the replications of a point one by one, as searches make them."""
+        at_point = build(config, with_factors(config, values))
+        streams, rows = Streams(settings.seed), []
+        for replication in range(POST_ANALYSIS, POST_ANALYSIS + n):
+            check()
+            outcome = at_point.run(at_point.draw(streams, replication))
+            rows.append(row_of(at_point, outcome.responses))
+        columns = dict(zip(at_point.responses.names, np.array(rows).T, strict=True))
+        return at_point, {"objective": problem.outcomes(columns)[:, 0], **columns}
+
+    point = problem.point(unit)
     baselines = {START: problem.point(problem.start)}
     if problem.today:
         baselines[TODAY] = dict(problem.today)
-    point, *given = (
-        _replications(config, problem, values, n, settings.seed, check)
-        for values in (problem.point(unit), *baselines.values())
-    )
-    against = [
-        _compared(problem, name, baseline, point, confidence)
-        for name, baseline in zip(baselines, given, strict=True)
-    ]
+    recommended = replications(point)
+    against = []
+    for name, values in baselines.items():
+        responses, pairs, why = _compared(problem, replications(values), recommended, confidence)
+        against.append(BaselineComparison(values, point, n, responses, pairs, name, why))
     made = n * (1 + len(against))
     against_start, against_today = against[0], against[1] if problem.today else None
     if config.one_history:
@@ -168,56 +184,22 @@ def post_analysis(
     return PostAnalysis(against_start, priced, made + evaluator.spent, against_today)
 
 
-class _Replications(NamedTuple):
-    """A point with its objectives and all responses in the replications of the post-analysis."""
-
-    values: Mapping[str, float]
-    model: Model[object]
-    objective: Floats
-    responses: Mapping[str, Floats]
-
-    def table(self, responses: Sequence[Response]) -> Floats:
-        """Return (n, 1 + responses): the objective, then these responses."""
-        return np.column_stack([self.objective, *(self.responses[one.name] for one in responses)])
-
-
-def _replications(
-    config: Config,
-    problem: Problem,
-    values: Mapping[str, float],
-    n: int,
-    seed: int,
-    check: Callable[[], None],
-) -> _Replications:
-    """Make the replications of a point one by one, as searches make them."""
-    model = build(config, with_factors(config, values))
-    streams, rows = Streams(seed), []
-    for replication in range(POST_ANALYSIS, POST_ANALYSIS + n):
-        check()
-        rows.append(row_of(model, model.run(model.draw(streams, replication)).responses))
-    columns = dict(zip(model.responses.names, np.array(rows).T, strict=True))
-    return _Replications(values, model, problem.outcomes(columns)[:, 0], columns)
-
-
 def _compared(
-    problem: Problem,
-    name: str,
-    baseline: _Replications,
-    point: _Replications,
-    confidence: float,
-) -> BaselineComparison:
+    problem: Problem, baseline: Replications, point: Replications, confidence: float
+) -> tuple[list[Response], list[PairedDifference], str]:
     """Compare a point with a baseline in the objective and in every response that both have."""
-    common = [one for one in baseline.model.responses if one.name in point.responses]
-    units = {one.name: one.unit for one in common}
+    (model, before), (other, after) = baseline, point
+    common = [response for response in model.responses if response.name in after]
+    units = {response.name: response.unit for response in common}
     of_terms = {units.get(term.response, "") for term in problem.terms}
     unit = of_terms.pop() if len(of_terms) == 1 else ""
     limits = limits_of_objective(problem.terms, common)
     responses = [Response("objective", unit, "what is minimised", limits=limits), *common]
-    samplings = baseline.model.sampling, point.model.sampling
-    ends = [one.limits for one in responses]
-    first, second = baseline.table(common), point.table(common)
+    first, second = (
+        np.column_stack([values[response.name] for response in responses])
+        for values in (before, after)
+    )
+    samplings, ends = (model.sampling, other.sampling), [one.limits for one in responses]
     pairs = paired(first, second, confidence, samplings, limits=ends)
     changes = {one.name: pair.difference for one, pair in zip(responses, pairs, strict=True)}
-    n = len(point.objective)
-    reason = why_no_interval(changes, baseline.model.sampling.no_interval(n))
-    return BaselineComparison(baseline.values, point.values, n, responses, pairs, name, reason)
+    return responses, pairs, why_no_interval(changes, model.sampling.no_interval(len(first)))

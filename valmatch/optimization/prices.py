@@ -2,7 +2,7 @@
 
 Where a sweep has solved for several bounds, that is the paired difference of neighbouring ones.
 After a single run the neighbouring bounds are a tighter and a looser one near the recommended
-point, which lies between them (`constraint_steps`), and the price is the paired difference of the
+point, which lies between them (`steps_along`), and the price is the paired difference of the
 objective by that of the response: at an optimum all small moves that change a binding response by
 a unit change the objective by as much, so that any of them shows it. The best points of two
 searches would not do: they miss the best by more than neighbouring bounds are worth, which no
@@ -17,23 +17,18 @@ with the interval, or not known, with the reason.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from valmatch.inputs.fields import plain_number
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.certification.selection import Evaluate
-from valmatch.optimization.post_analysis.constraint_steps import (
-    PILOT,
-    Neighbourhood,
-    steps_along,
-)
-from valmatch.optimization.problem import Constraint
+from valmatch.optimization.certification import Evaluate
+from valmatch.optimization.problem import EDGE, Constraint
 from valmatch.optimization.solver_run import Evaluation
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.sampling import Sampling
@@ -44,9 +39,7 @@ FAR = 10.0  # a bound is out of reach this many times the range of the response 
 NOTHING, LITTLE = 1e-3, 1e-2
 """Shares of the objective that are as good as nothing: always, and if it is known no better."""
 
-SOME = (
-    0.1  # share of the change from the tighter to the looser bound that a slack counts for at least
-)
+SOME = 0.1  # share of the change between both bounds that a slack counts for at least
 
 UNKNOWN = "its cost is not known, as"
 
@@ -55,7 +48,7 @@ UNKNOWN = "its cost is not known, as"
 class Price:
     """What one constraint costs."""
 
-    constraint: Constraint  # the constraint
+    constraint: Constraint
     # change of the best objective when its bound is one larger; None where it is not known, not
     # distinguishable from 0, or 0 as the constraint is not binding
     slope: Estimate | None = None
@@ -85,7 +78,7 @@ class Price:
             return f"{head}: {self.why}"
         if self.slope is None and self.between is None:
             return f"{head}: not binding, it costs nothing"
-        # A share is not changed by a whole.
+        # A share is not changed by 1.
         step = 1.0 if abs(bound.bound) > 1.0 or bound.bound == 0.0 else 0.01
         more = "more allowed" if bound.sign > 0 else "less demanded"
         named = unit.removesuffix("s") if step == 1.0 else unit
@@ -97,11 +90,11 @@ class Price:
                 f"{head}: its cost is not distinguishable from 0 ({what} between"
                 f" {_digits(low)} and {_digits(high)}{objective})"
             )
-        assert self.slope is not None
-        assert self.slope.mean is not None
-        half = self.slope.half_width
-        spread = "" if half is None else f" ± {step * half:.2g}"
-        return f"{head}: {what} {step * self.slope.mean * bound.sign:+.3g}{spread}{objective}"
+        slope = self.slope
+        assert slope is not None
+        assert slope.mean is not None
+        spread = "" if slope.half_width is None else f" ± {step * slope.half_width:.2g}"
+        return f"{head}: {what} {step * slope.mean * bound.sign:+.3g}{spread}{objective}"
 
 
 def _after(unit: str) -> str:
@@ -134,10 +127,8 @@ class _Local:
         return min(self.levels) <= 0.0 <= max(self.levels)
 
     def multiplier(self, others: Mapping[_Local, Floats]) -> Floats:
-        """Return (n,) values whose mean is the multiplier, and whose spread is its error.
-
-        What the constraints that are active let the objective change is taken off.
-        """
+        """Return (n,) values whose mean is the multiplier, and whose spread is its error."""
+        # What the constraints that are active let the objective change is taken off.
         change, level = self.changes[:, 0].copy(), self.changes.mean(axis=0)
         for other, values in others.items():
             mean = values.mean()
@@ -161,13 +152,16 @@ def prices(
     if around is None:
         few = f"{UNKNOWN} the search looked at too few points"
         return [Price(bound, why=few) for bound in constraints]
-    seen = np.array([one.mean for one in evaluations if not np.isnan(one.mean).any()])
+    seen = np.array([point.mean for point in evaluations if not np.isnan(point.mean).any()])
     center = evaluate(unit, PILOT + n)[PILOT:]
     known = sampling.estimate(center[:, 0], confidence)
     priced: dict[int, Price] = {}
     shown: list[_Local] = []
     for k, bound in enumerate(constraints, 1):
-        slack = _slack(sampling.estimate(center[:, k], confidence))
+        # How far the response is from the bound, 0 unless that is beyond its interval.
+        excess = sampling.estimate(center[:, k], confidence)
+        beyond = excess.mean is not None and excess.ci_high is not None and excess.ci_high < 0.0
+        slack = -(excess.mean or 0.0) if beyond else 0.0
         if slack > FAR * float(np.ptp(seen[:, k])):
             priced[k] = Price(bound)
             continue
@@ -192,39 +186,32 @@ def prices(
     return [priced[k] for k in range(1, 1 + len(constraints))]
 
 
-def _slack(excess: Estimate) -> float:
-    """Return how far a response is from its bound, 0 unless that is beyond its interval."""
-    if excess.mean is None or excess.ci_high is None or excess.ci_high >= 0.0:
-        return 0.0
-    return -excess.mean
-
-
 def _active(
     shown: Sequence[_Local], sampling: Sampling, confidence: float
 ) -> tuple[dict[_Local, Floats], dict[_Local, Floats]]:
-    """Return the constraints that may hold up the objective together, and those that may not.
-
-    Each with (n,) values, whose mean is its multiplier and whose spread is the error of that. The
-    constraints are those whose bound is reached, nearest first, and can be told apart; one that the
-    recommended point is short of may not where its multiplier is not above 0.
-    """
+    """Return the constraints that may hold up the objective together, and those that may not."""
+    # Each with (n,) values, whose mean is its multiplier and whose spread is the error of that. The
+    # constraints are those whose bound is reached, nearest first, and can be told apart; one that
+    # the recommended point is short of may not where its multiplier is not above 0.
     left_out: dict[_Local, Floats] = {}
     candidates = [local for local in shown if local.slack == 0.0 or local.reaches]
     candidates.sort(key=lambda local: local.slack / local.size)
     while True:
         chosen: list[_Local] = []
         for local in candidates:
-            if _distinguishable([*chosen, local]):
-                chosen.append(local)
+            several = [*chosen, local]
+            sizes = np.array([of.size for of in several])
+            if np.linalg.cond(_slopes(several) / sizes) <= MOST_ALIKE:
+                chosen = several
         multipliers = _multipliers(chosen)
-        doubtful = []
+        doubtful: dict[_Local, float] = {}
         for local, values in multipliers.items():
             multiplier = sampling.estimate(values, confidence)
             if local.slack > 0.0 and (multiplier.ci_low is None or multiplier.ci_low <= 0.0):
-                doubtful.append(((multiplier.mean or 0.0) / (multiplier.std_error or 1.0), local))
+                doubtful[local] = (multiplier.mean or 0.0) / (multiplier.std_error or 1.0)
         if not doubtful:
             return multipliers, left_out
-        _, least = min(doubtful, key=itemgetter(0))
+        least = min(doubtful, key=lambda local: doubtful[local])
         left_out[least] = multipliers[least]
         candidates.remove(least)
 
@@ -234,16 +221,9 @@ def _slopes(chosen: Sequence[_Local]) -> Floats:
     return np.array([[a.changes[:, b.k].mean() for b in chosen] for a in chosen])
 
 
-def _distinguishable(chosen: Sequence[_Local]) -> bool:
-    sizes = np.array([local.size for local in chosen])
-    return bool(np.linalg.cond(_slopes(chosen) / sizes) <= MOST_ALIKE)
-
-
 def _multipliers(chosen: Sequence[_Local]) -> dict[_Local, Floats]:
-    """Return (n,) values for each constraint, whose mean is its multiplier.
-
-    Along the steps of each, the objective changes by what all of them cost together.
-    """
+    """Return (n,) values for each constraint, whose mean is its multiplier."""
+    # Along the steps of each, the objective changes by what all of them cost together.
     if not chosen:
         return {}
     slopes, columns = _slopes(chosen), [local.k for local in chosen]
@@ -294,3 +274,110 @@ def quotients(
         rise = (after[:n] - before[:n]) / (high - low)
         prices_between.append((low, high, sampling.estimate(rise, confidence)))
     return prices_between
+
+
+# Steps from the recommended point to a tighter and to a looser bound on a response.
+#
+# They go where the search saw the response change most, in proportion to how far the search went: a
+# search is long where the objective is flat, so that this is about the path of the optimum as the
+# bound moves. Pilot replications, used for nothing else, say how long steps must be to change the
+# response clearly.
+
+NEAR = 4  # points near the recommended one that are looked at, for each variable and one more
+PILOT = 10  # replications that tell how long steps must be
+
+TRIALS = 7
+GROWTH = 3.0  # by which factor steps are made longer or shorter, at most
+
+CLEAR, LEAST_CLEAR = 20.0, 6.0
+"""Change of the response between both points, in its standard errors: wanted, and at least."""
+
+SAME = 0.4  # logarithm of two lengths that are as good as one
+
+SHORTEST, LONGEST = 1e-3, 0.5
+"""Lengths of a step in the unit cube."""
+
+
+class Neighbourhood(NamedTuple):
+    """The points that a search has seen near the recommended one."""
+
+    units: Floats  # (points, variables): in the unit cube
+    means: Floats  # (points, 1 + constraints): mean outcomes
+    weights: Floats  # (points,): more replications and less distance count more; their sum is 1
+
+    @classmethod
+    def of(cls, evaluations: Sequence[Evaluation], unit: Floats) -> Neighbourhood | None:
+        """Return the points near `unit` as they were seen last; None if there are too few."""
+        last = {tuple(evaluation.unit.tolist()): evaluation for evaluation in evaluations}
+        seen = [evaluation for evaluation in last.values() if not np.isnan(evaluation.mean).any()]
+        if len(seen) < 2 * (1 + len(unit)):
+            return None
+        units = np.array([evaluation.unit for evaluation in seen])
+        distances = np.linalg.norm(units - unit, axis=1)
+        order = np.argsort(distances, kind="stable")
+        nearest = order[: NEAR * (1 + len(unit))]
+        reach = distances[order[min(len(nearest), len(order) - 1)]] * (1.0 + 1e-9)
+        closeness = (1.0 - (distances[nearest] / reach) ** 3) ** 3
+        weights = np.array([seen[k].n for k in nearest]) * closeness
+        means = np.array([seen[k].mean for k in nearest])
+        return cls(units[nearest], means, weights / weights.sum())
+
+
+def steps_along(
+    around: Neighbourhood, k: int, unit: Floats, evaluate: Evaluate, n: int, least: float
+) -> Floats | None:
+    """Return the points before and after `unit` between which outcome `k` changes clearly.
+
+    By `least`, if they can. None if there are none.
+    """
+    direction = _direction(around, k, unit)
+    if direction is None:
+        return None
+    spread = math.sqrt(float(around.weights @ ((around.units - unit) @ direction) ** 2))
+    length, steps, clearest = min(LONGEST / 4.0, max(SHORTEST, spread)), None, LEAST_CLEAR
+    for _ in range(TRIALS):
+        points = _points(unit, direction, length)
+        before, after = (evaluate(point, PILOT)[:, k] for point in points)
+        change = after - before
+        error, size = float(change.std(ddof=1)) / math.sqrt(n), abs(float(change.mean()))
+        clear = size / max(error, 1e-12 * size) if size else 0.0
+        if min(CLEAR, clear) >= clearest:
+            steps, clearest = points, min(CLEAR, clear)
+        # Undefined outcomes are as bad as a change that is far too large.
+        wanted = max(CLEAR / clear, least / size) if clear > 0.0 else GROWTH if size == 0.0 else 0.0
+        longer = length * min(GROWTH, max(1.0 / GROWTH, wanted))
+        longer = min(LONGEST, max(SHORTEST, longer))
+        if abs(math.log(longer / length)) < SAME:
+            break
+        length = longer
+    return steps
+
+
+def _direction(around: Neighbourhood, k: int, unit: Floats) -> Floats | None:
+    """Return the direction in which outcome `k` changed, of length 1; None if it did not."""
+    # Variables at their bounds stay there, unless no other is left.
+    away = around.units - around.weights @ around.units
+    excess = around.means[:, k] - around.weights @ around.means[:, k]
+    direction = np.ones(1) if len(unit) == 1 else (around.weights * excess) @ away
+    held = (unit < EDGE) | (unit > 1.0 - EDGE)
+    if (direction[~held] != 0.0).any():
+        direction[held] = 0.0
+    else:  # into the cube, either all that do so forwards or all that do so backwards
+        inward = direction * np.where(unit < 0.5, 1.0, -1.0)
+        sides = np.where(inward > 0.0, direction, 0.0), np.where(inward < 0.0, direction, 0.0)
+        direction = max(sides, key=lambda side: float(np.linalg.norm(side)))
+    norm = float(np.linalg.norm(direction))
+    return direction / norm if norm > 0.0 else None
+
+
+def _points(unit: Floats, direction: Floats, length: float) -> Floats:
+    """Return a point on each side, equally far; on one side alone if that is where the room is."""
+    moving = direction != 0.0
+    far = (np.where(direction > 0.0, 1.0, 0.0) - unit)[moving] / direction[moving]
+    back = (np.where(direction > 0.0, 0.0, 1.0) - unit)[moving] / direction[moving]
+    up, down = float(far.min()), float(-back.max())
+    if min(up, down) >= 0.5 * min(length, max(up, down)):
+        ends = -min(length, up, down), min(length, up, down)
+    else:
+        ends = (0.0, min(length, up)) if up > down else (-min(length, down), 0.0)
+    return np.array([np.clip(unit + end * direction, 0.0, 1.0) for end in ends])

@@ -1,1 +1,0 @@
-"""Tests on fresh replications that certify what a search has found."""
