@@ -511,7 +511,7 @@ def test_a_factor_that_is_null_is_optimised_from_its_start(tmp_path: Path) -> No
         tmp_path / "c.yaml", ["optimize.variables={rule.limit: {low: 1, high: 5, start: 2}}"]
     )
     (variable,) = problem_of(config, build(config)).variables
-    assert (variable.name, variable.start, variable.whole) == ("rule.limit", 2.0, False)
+    assert (variable.name, variable.start, variable.integer) == ("rule.limit", 2.0, False)
     negative = load_config(
         tmp_path / "c.yaml", ["optimize.variables.rule.limit={low: -1, high: 5, start: 2}"]
     )

@@ -79,7 +79,7 @@ def listed() -> list[dict[str, Any]]:
     problems = []
     for name, config in shipped_problems().items():
         section = config.optimize
-        bounds = [(one.response, *one.sign_and_bound) for one in section.constraints.values()]
+        bounds = [(c.response, *c.sign_and_bound) for c in section.constraints.values()]
         problems.append(
             {
                 "problem": name,

@@ -22,6 +22,7 @@ from valmatch.optimization.problem_of_config import with_factors
 
 Address = tuple[float, ...]
 Row = tuple[float, ...]
+Rows = dict[Address, Row]
 
 Journal = MutableMapping[Address, Row]
 """(values of the variables, index of the replication) -> the responses that the problem names."""

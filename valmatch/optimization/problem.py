@@ -33,7 +33,7 @@ class Variable:
     # infinite std they draw it uniformly on the search scale
     mean: float
     std: float
-    whole: bool = False  # whether it takes whole numbers only
+    integer: bool = False  # whether it takes whole numbers only
     # where no scale was given in a range of many sizes: half of the values are spaced linearly,
     # half logarithmically beyond these distances from `low` and from `high`. Then `scale` says
     # nothing
@@ -62,7 +62,7 @@ class Variable:
             value = self.low + self.scale * math.expm1(unit * math.log1p(span / self.scale))
         # Twelve digits, so that 200 comes back as 200.
         value = min(self.high, max(self.low, float(f"{value:.12g}")))
-        return float(round(value)) if self.whole else value
+        return float(round(value)) if self.integer else value
 
     def _from_ends(self, unit: float, ends: tuple[float, float]) -> float:
         """Return the distance from `low` of the value that is at `unit`, by halving."""

@@ -56,7 +56,7 @@ def problem_of(config: Config, model: Model[object]) -> Problem:
             raise InputError(f"{at}: {what}")
         return response
 
-    variables = [_variable(config, name, given) for name, given in section.variables.items()]
+    variables = [_variable(config, name, of) for name, of in section.variables.items()]
     _check_together(config, model, variables)
     terms = [
         Term(name, known("objective", name, term.response), term.weight)
@@ -98,19 +98,21 @@ def _today(config: Config, variables: Sequence[Variable]) -> dict[str, float] | 
 
 def scales_by_default(config: Config) -> dict[str, Any]:
     """Return what a summary says of search scales that were not given, if any."""
-    given = config.optimize.variables
-    names = [name for name, options in given.items() if _variable(config, name, options).ends]
+    variables = config.optimize.variables
+    names = [name for name, of in variables.items() if _variable(config, name, of).ends]
     scales = dict.fromkeys(names, "linear and logarithmic from both ends")
     return {"search_scale": scales} if scales else {}
 
 
-def default_ends(low: float, high: float, start: float, whole: bool) -> tuple[float, float] | None:
+def default_ends(
+    low: float, high: float, start: float, integer: bool
+) -> tuple[float, float] | None:
     """Return the `ends` of a variable whose search scale is not given; None for linear spacing."""
     # Values are of many sizes where the largest is more than `ORDERS` times the least: in whole
     # numbers 1 at least, in others as small as one likes where the range begins at 0. A range
     # across 0 is one of places, not of sizes. The start may show that small distances matter.
     least, most = sorted((abs(low), abs(high)))
-    if whole:
+    if integer:
         least = max(1.0, least)
     if low < 0.0 < high or most <= ORDERS * least:
         return None
@@ -121,7 +123,7 @@ def default_ends(low: float, high: float, start: float, whole: bool) -> tuple[fl
         distance = max(min(span / SIZES, near), span / SIZES**2)
         if abs(bound) == least > 0.0:  # so that logarithms are those of the values themselves
             distance = max(least, FINEST * span)
-        return max(1.0, distance) if whole else distance
+        return max(1.0, distance) if integer else distance
 
     return end(low), end(high)
 
@@ -135,15 +137,15 @@ def with_factors(config: Config, changes: Mapping[str, float]) -> Factors:
     return type(config.factors).model_validate(values, context=context)
 
 
-def _variable(config: Config, name: str, given: VariableOptions) -> Variable:
+def _variable(config: Config, name: str, options: VariableOptions) -> Variable:
     """Return a decision variable, its bounds and start checked against the factor."""
     path = f"optimize.variables.{name}"
     value = _value(config, name, path)
-    low, high = given.low, given.high
+    low, high = options.low, options.high
     between = f"(allowed: from {plain_number(low)} to {plain_number(high)})"
-    if value is None and given.start is None:
+    if value is None and options.start is None:
         raise InputError(f"{config.at(path)}: needs a start, as the factor is null {between}")
-    start = float(value or 0.0) if given.start is None else given.start
+    start = float(value or 0.0) if options.start is None else options.start
     if not low < high:
         what = f"{plain_number(low)} is not below high, {plain_number(high)}"
         raise InputError(f"{config.at(f'{path}.low')}: {what}")
@@ -152,20 +154,20 @@ def _variable(config: Config, name: str, given: VariableOptions) -> Variable:
     if not low <= start <= high:
         what = f"{plain_number(start)} is outside the bounds {between}"
         raise InputError(f"{config.at(f'{path}.start')}: {what}")
-    whole = isinstance(value, int) or (
+    integer = isinstance(value, int) or (
         value is None and _kinds(type(config.factors), name) == {"integer"}
     )
-    scaled = given.scale is not None or given.std is not None
+    scaled = options.scale is not None or options.std is not None
     return Variable(
         name,
         low,
         high,
-        math.inf if given.scale is None else given.scale,
+        math.inf if options.scale is None else options.scale,
         start,
-        start if given.mean is None else given.mean,
-        math.inf if given.std is None else given.std,
-        whole=whole,
-        ends=None if scaled else default_ends(low, high, start, whole),
+        start if options.mean is None else options.mean,
+        math.inf if options.std is None else options.std,
+        integer=integer,
+        ends=None if scaled else default_ends(low, high, start, integer),
     )
 
 

@@ -145,7 +145,7 @@ def run_solver(
         SearchTask(problem, evaluated.budget, rng, problem.start, archive),
         task.factory,
     )
-    evaluations = _search(search, evaluated, execution.progress)
+    evaluations = run_search(search, evaluated, execution.progress)
     known, failure, ended = None, search.task.failure, ""
     if exact:
         evaluated.budget = budget
@@ -176,7 +176,7 @@ def run_solver(
     return SolverRun(task, evaluations, certificate, spent, failure, ended, known)
 
 
-def _search(
+def run_search(
     search: Search, evaluator: Evaluator, progress: Callable[[int], None]
 ) -> list[Evaluation]:
     """Evaluate what a solver asks for until it has done or the budget is spent."""

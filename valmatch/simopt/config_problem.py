@@ -119,7 +119,7 @@ def _number(argument: str, key: str, value: object, least: float) -> float:
 
 @dataclass(frozen=True)
 class _Posed:
-    """What a problem is made of."""
+    """What a problem of SimOpt is made of."""
 
     config: Config
     problem: valmatch_problem.Problem  # as `optimize` has it
@@ -148,10 +148,10 @@ class _Posed:
     @property
     def variable_type(self) -> VariableType:
         """Whether the variables are whole numbers; on the unit cube they are not."""
-        whole = {v.whole for v in self.problem.variables if self.penalty is None}
-        if whole == {True}:
+        kinds = {v.integer for v in self.problem.variables if self.penalty is None}
+        if kinds == {True}:
             return VariableType.DISCRETE
-        return VariableType.MIXED if True in whole else VariableType.CONTINUOUS
+        return VariableType.MIXED if True in kinds else VariableType.CONTINUOUS
 
 
 _classes: dict[tuple[object, ...], type[Problem]] = {}
@@ -160,34 +160,34 @@ _classes: dict[tuple[object, ...], type[Problem]] = {}
 
 def _class_of(posed: _Posed) -> type[Problem]:
     """Return the class of SimOpt for a problem: it keeps what it needs to know in classes."""
-    if posed.key not in _classes:
-        stochastic = len(posed.problem.constraints) if posed.penalty is None else 0
-        names = {v.name for v in posed.problem.variables}
-        model_factors = {
-            f"variable_{k}": (float, Field(v.start, alias=v.name, description=v.name))
-            for k, v in enumerate(posed.problem.variables)
-        }
-        strict = ConfigDict(extra="forbid")
-        model_attributes = {
-            "posed": posed,
-            "class_name_abbr": posed.config.model.upper(),
-            "class_name": f"{posed.config.model} of {posed.name}",
-            "config_class": create_model("Factors", __config__=strict, **model_factors),  # type: ignore[call-overload]
-            "n_responses": len(posed.problem.responses),
-        }
-        attributes = {
-            "posed": posed,
-            "on_cube": posed.penalty is not None,
-            "class_name_abbr": posed.name if posed.penalty is None else f"{posed.name}-PENALIZED",
-            "class_name": f"the problem of {posed.name}",
-            "config_class": _options_of(posed),
-            "model_class": type("ConfiguredModel", (_ConfiguredModel,), model_attributes),
-            "n_stochastic_constraints": stochastic,
-            "constraint_type": ConstraintType.STOCHASTIC if stochastic else ConstraintType.BOX,
-            "variable_type": posed.variable_type,
-            "model_decision_factors": names,
-        }
-        _classes[posed.key] = type("ConfiguredProblem", (_ConfiguredProblem,), attributes)
+    if posed.key in _classes:
+        return _classes[posed.key]
+    stochastic = len(posed.problem.constraints) if posed.penalty is None else 0
+    model_factors = {
+        f"variable_{k}": (float, Field(v.start, alias=v.name, description=v.name))
+        for k, v in enumerate(posed.problem.variables)
+    }
+    strict = ConfigDict(extra="forbid")
+    model_attributes = {
+        "posed": posed,
+        "class_name_abbr": posed.config.model.upper(),
+        "class_name": f"{posed.config.model} of {posed.name}",
+        "config_class": create_model("Factors", __config__=strict, **model_factors),  # type: ignore[call-overload]
+        "n_responses": len(posed.problem.responses),
+    }
+    attributes = {
+        "posed": posed,
+        "on_cube": posed.penalty is not None,
+        "class_name_abbr": posed.name if posed.penalty is None else f"{posed.name}-PENALIZED",
+        "class_name": f"the problem of {posed.name}",
+        "config_class": _options_of(posed),
+        "model_class": type("ConfiguredModel", (_ConfiguredModel,), model_attributes),
+        "n_stochastic_constraints": stochastic,
+        "constraint_type": ConstraintType.STOCHASTIC if stochastic else ConstraintType.BOX,
+        "variable_type": posed.variable_type,
+        "model_decision_factors": {v.name for v in posed.problem.variables},
+    }
+    _classes[posed.key] = type("ConfiguredProblem", (_ConfiguredProblem,), attributes)
     return _classes[posed.key]
 
 
@@ -271,18 +271,17 @@ class _ConfiguredModel(ReplicatedModel):
     def replicate(self) -> tuple[dict[str, float], dict[str, Any]]:
         """Run one replication; return the responses that the problem names, and no gradients."""
         responses, _ = super().replicate()
-        return {one: self._defined(one, responses[one]) for one in self.posed.problem.responses}, {}
-
-    def _defined(self, name: str, value: float) -> float:
-        """Return a response, or what it counts as where it is undefined."""
-        if not math.isnan(value):
-            return value
-        if name in self.posed.undefined:
-            return self.posed.undefined[name]
-        raise ValueError(
-            f"{name} is undefined in a replication at {dict(self.factors)}; say what it counts as"
-            f" there: problem(..., undefined={{{name!r}: ...}})"
-        )
+        values = {}
+        for name in self.posed.problem.responses:
+            values[name] = responses[name]
+            if math.isnan(values[name]):
+                if name not in self.posed.undefined:
+                    raise ValueError(
+                        f"{name} is undefined in a replication at {dict(self.factors)}; say what it"
+                        f" counts as there: problem(..., undefined={{{name!r}: ...}})"
+                    )
+                values[name] = self.posed.undefined[name]
+        return values, {}
 
 
 class CoordinateProblem(Problem):  # type: ignore[misc]
@@ -315,17 +314,11 @@ class CoordinateProblem(Problem):  # type: ignore[misc]
         return tuple(1.0 if self.on_cube else v.high for v in self.variables)
 
     def vector_to_factor_dict(self, vector: Sequence[float]) -> dict[str, float]:
-        """Return the factors at a point, whole where the factor is.
-
-        Raises
-        ------
-        ValueError
-            If the point is out of bounds by more than rounding makes of it.
-        """
+        """Return the factors at a point, whole where the factor is; refuse one out of bounds."""
         pairs = list(zip(self.variables, inside(vector, self.variables, self.on_cube), strict=True))
         if self.on_cube:
             return {v.name: v.from_unit(x) for v, x in pairs}
-        return {v.name: float(round(x)) if v.whole else x for v, x in pairs}
+        return {v.name: float(round(x)) if v.integer else x for v, x in pairs}
 
     def factor_dict_to_vector(self, factor_dict: Mapping[str, float]) -> Vector:
         """Return the point of given factors."""
@@ -372,7 +365,7 @@ def _random_value(variable: valmatch_problem.Variable, rng: Random) -> float:
         return variable.from_unit(float(rng.random()))
     drawn = float(rng.normalvariate(variable.mean, variable.std))
     value = min(variable.high, max(variable.low, drawn))
-    return float(round(value)) if variable.whole else value
+    return float(round(value)) if variable.integer else value
 
 
 def replication_index(rng: Random) -> int:
@@ -389,13 +382,7 @@ def replication_index(rng: Random) -> int:
 def inside(
     x: Sequence[float], variables: Sequence[valmatch_problem.Variable], on_cube: bool
 ) -> Vector:
-    """Return a vector within the bounds of variables, or on the unit cube, rounding undone.
-
-    Raises
-    ------
-    ValueError
-        If it is too short or too long, or out of bounds by more than that.
-    """
+    """Return a vector within the bounds of variables, or on the unit cube, rounding undone."""
     if len(x) != len(variables):
         raise ValueError(f"{len(x)} decision variables given (the problem has {len(variables)})")
     point = []

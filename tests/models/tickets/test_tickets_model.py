@@ -274,8 +274,8 @@ def test_values_of_the_rule_set_are_variables() -> None:
     config = load_config(posed(VARIABLES))
     first, second = problem_of(config, build(config)).variables
     assert (first.start, second.start) == (60, 25)
-    assert first.whole
-    assert second.whole
+    assert first.integer
+    assert second.integer
     assert second.name == "expansions.FairTeamSkill.maxDistance.1.wait"
 
 

@@ -232,12 +232,11 @@ class Archive:
     test: int  # replications by which finalists will be tested; 0 where one replication is exact
     controls: Controls = without_controls  # the control variates of the replications
     parts: Parts = without_parts  # what the terms add to the objective
-    # of each point its outcomes, with the parts of the objective beside them, their means and
-    # standard deviations
     _units: list[Floats] = field(default_factory=list)
+    # of each point its outcomes, with the parts of the objective beside them; their means and
+    # standard deviations
     _outcomes: list[Floats] = field(default_factory=list)
-    _means: list[Floats] = field(default_factory=list)
-    _deviations: list[Floats] = field(default_factory=list)
+    _moments: list[Floats] = field(default_factory=list)
     _rows: dict[tuple[float, ...], int] = field(default_factory=dict)
     _by_controls: dict[tuple[int, ...], _ByControls] = field(default_factory=dict)
     _estimates: tuple[PointEstimates, Floats] | None = None
@@ -267,13 +266,11 @@ class Archive:
         """Keep outcomes with the parts of the objective beside them."""
         self._estimates = None
         row = self._rows.setdefault(self._key(unit), len(self._units))
+        deviations = outcomes.std(axis=0, ddof=min(1, len(outcomes) - 1))
+        moments = np.array([outcomes.mean(axis=0), deviations])
         if row == len(self._units):
             self._units.append(unit.copy())
-            for column in (self._outcomes, self._means, self._deviations):
-                column.append(outcomes[0])
-        self._outcomes[row] = outcomes
-        self._means[row] = outcomes.mean(axis=0)
-        self._deviations[row] = outcomes.std(axis=0, ddof=min(1, len(outcomes) - 1))
+        self._outcomes[row : row + 1], self._moments[row : row + 1] = [outcomes], [moments]
 
     def _key(self, unit: Floats) -> tuple[float, ...]:
         return tuple(self.problem.point(unit).values())
@@ -298,7 +295,7 @@ class Archive:
         # missing replications would have added is read off all points that have made them, and
         # what control variates say of the level of all off the points that have the most.
         counts = np.array([len(rows) for rows in self._outcomes])
-        means, deviations = np.array(self._means), np.array(self._deviations)
+        means, deviations = np.stack(self._moments, axis=1)
         defined: Bools = np.logical_not(np.isnan(means).any(axis=1))
         noise = self._noise(counts, means, deviations, defined)
         several = [self._outcomes[i] for i in np.flatnonzero(defined & (counts > 1))]

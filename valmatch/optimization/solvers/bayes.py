@@ -205,7 +205,7 @@ class Surrogate:
     def _rounded(self, units: Floats) -> Floats:
         """Move points to whole numbers where variables are."""
         for j, variable in enumerate(self._task.problem.variables):
-            if variable.whole:
+            if variable.integer:
                 column = units[:, j].tolist()
                 units[:, j] = [variable.to_unit(variable.from_unit(u)) for u in column]
         return units

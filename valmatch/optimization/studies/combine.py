@@ -27,10 +27,10 @@ from valmatch.experiments.combine import (
     with_whole,
 )
 from valmatch.experiments.run_manifests import OptimizeManifest, config_of
-from valmatch.optimization.evaluation import Address, Execution, Journal, Row
+from valmatch.optimization.evaluation import Address, Execution, Journal, Row, Rows
 from valmatch.optimization.studies.journal import JOURNAL, TRUTHS, FileJournal, read_journal
 from valmatch.optimization.studies.kinds import spec_of
-from valmatch.optimization.studies.parallel_runs import Job, Rows
+from valmatch.optimization.studies.parallel_runs import Job
 from valmatch.optimization.studies.study import (
     BuiltProblem,
     StudyResult,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, MutableMapping
+from collections import UserDict
+from collections.abc import ItemsView, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
 from valmatch.errors import InputError, RunError
 from valmatch.execution.shards import shard_files
-from valmatch.optimization.evaluation import Address, Row
+from valmatch.optimization.evaluation import Address, Row, Rows
 from valmatch.optimization.problem import Problem
 from valmatch.storage.output import cell, numbers, read_lines, write_bytes
 from valmatch.storage.store import Place
@@ -23,14 +24,14 @@ TRUTHS = "judged.csv"
 TRUTH = ("objective", "violation")  # its columns after the point and the number of replications
 
 
-def open_journal(place: Place, name: str, problem: Problem) -> FileJournal:
+def open_journal(home: Place, name: str, problem: Problem) -> FileJournal:
     """Open one of the two files of a run, with the replications that it goes on with."""
-    path = place.file(name)
+    path = home.file(name)
     assert path
-    return FileJournal(path, _header(name, problem), _read(place.parts(name), name, problem))
+    return FileJournal(path, _header(name, problem), _read(home.parts(name), name, problem))
 
 
-def read_journal(folders: Iterable[Path], name: str, problem: Problem) -> dict[Address, Row]:
+def read_journal(folders: Iterable[Path], name: str, problem: Problem) -> Rows:
     """Return what one of the two files holds in several folders, of shards and of the whole."""
     return _read((path for folder in folders for path in shard_files(folder, name)), name, problem)
 
@@ -43,17 +44,46 @@ def _header(name: str, problem: Problem) -> str:
     return ",".join([*variables, "replication", *problem.responses]) + "\n"
 
 
-class FileJournal(MutableMapping[Address, Row]):
+class UsedRows(UserDict[Address, Row]):
+    """A journal that notes which of its entries are used, in order."""
+
+    def __init__(self, rows: Rows) -> None:
+        super().__init__()
+        self.data, self.used = rows, Rows()
+
+    def __getitem__(self, address: Address) -> Row:
+        self.used[address] = self.data[address]
+        return self.data[address]
+
+    def __setitem__(self, address: Address, row: Row) -> None:
+        self.used[address] = self.data[address] = row
+
+    def items(self) -> ItemsView[Address, Row]:
+        """Return all entries, which are not used by that."""
+        return self.data.items()
+
+
+class FileJournal(UsedRows):
     """A journal that appends every new replication to a CSV file."""
 
-    def __init__(self, path: Path, header: str, rows: dict[Address, Row]) -> None:
-        self._path, self._header, self._rows = path, header, rows
-        self._used: dict[Address, None] = {}
+    def __init__(self, path: Path, header: str, rows: Rows) -> None:
+        super().__init__(rows)
+        self._path, self._header = path, header
         write_bytes(path, (header + "".join(map(_line, rows, rows.values()))).encode())
         try:
             self._file: TextIO = path.open("a", encoding="utf-8", newline="")
         except OSError as error:
             raise RunError(f"{path}: cannot be written: {error.strerror}") from None
+
+    def __setitem__(self, address: Address, row: Row) -> None:
+        super().__setitem__(address, row)
+        self._write(_line(address, row))
+
+    def absorb(self, rows: Rows) -> None:
+        """Add what others have made, which is not used by that."""
+        new = {address: row for address, row in rows.items() if address not in self.data}
+        self.data |= new
+        self._write("".join(map(_line, new, new.values())))
 
     def _write(self, text: str) -> None:
         try:
@@ -67,56 +97,23 @@ class FileJournal(MutableMapping[Address, Row]):
         with suppress(OSError):  # everything was flushed; a full disk was reported then
             self._file.close()
 
-    def __getitem__(self, address: Address) -> Row:
-        row = self._rows[address]
-        self._used[address] = None
-        return row
-
-    def items(self) -> ItemsView[Address, Row]:
-        """Return all entries, which are not used by that."""
-        return self._rows.items()
-
-    def __contains__(self, address: object) -> bool:
-        return address in self._rows
-
-    def absorb(self, rows: Mapping[Address, Row]) -> None:
-        """Add what others have made, which is not used by that."""
-        new = {address: row for address, row in rows.items() if address not in self._rows}
-        self._rows |= new
-        self._write("".join(map(_line, new, new.values())))
-
-    def __setitem__(self, address: Address, row: Row) -> None:
-        self._used[address] = None
-        self._rows[address] = row
-        self._write(_line(address, row))
-
     def trim(self) -> None:
         """Leave in the file what this run has used, in that order, as if nothing had been there."""
         # What an earlier run with another budget, or with fewer runs, has left may be more, or
         # stand in another order.
-        if list(self._used) == list(self._rows):
-            return
-        lines = [_line(address, self._rows[address]) for address in self._used]
-        self.close()
-        write_bytes(self._path, (self._header + "".join(lines)).encode())
-
-    def __delitem__(self, address: Address) -> None:
-        raise TypeError("a journal only grows")
-
-    def __iter__(self) -> Iterator[Address]:
-        return iter(self._rows)
-
-    def __len__(self) -> int:
-        return len(self._rows)
+        if list(self.used) != list(self.data):
+            self.close()
+            lines = map(_line, self.used, self.used.values())
+            write_bytes(self._path, (self._header + "".join(lines)).encode())
 
 
-def _read(paths: Iterable[Path], name: str, problem: Problem) -> dict[Address, Row]:
+def _read(paths: Iterable[Path], name: str, problem: Problem) -> Rows:
     """Return the rows of files; what several hold must be the same there.
 
     A torn last line is dropped. A file that does not exist holds nothing.
     """
     header, size = _header(name, problem), len(problem.variables)
-    rows: dict[Address, Row] = {}
+    rows: Rows = {}
     origin: dict[Address, Path] = {}
     for path in paths:
         lines: list[str] = []

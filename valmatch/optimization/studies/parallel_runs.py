@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import UserDict
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, contextmanager, suppress
@@ -16,12 +15,11 @@ from valmatch.execution.executors import open_pool, pool_for
 from valmatch.execution.interruption import Stop, Stopped
 from valmatch.execution.processes import WorkerPool
 from valmatch.execution.run_options import PROCESSES, RunOptions
-from valmatch.optimization.evaluation import Address, Execution, Journal, Row, SharedPool
+from valmatch.optimization.evaluation import Execution, Journal, Rows, SharedPool
 from valmatch.optimization.solver_run import RUN
+from valmatch.optimization.studies.journal import UsedRows
 
 POLL_SECONDS = 0.2  # seconds between two looks at whether to stop while waiting for a job
-
-Rows = dict[Address, Row]
 
 Used: TypeAlias = tuple[Any, Rows]
 """What a job made, with the replications that it has used, in that order."""
@@ -141,7 +139,7 @@ def _part(journal: Journal | None, job: Job) -> Rows | None:
 
 def _work(job: Job, journal: Rows | None, threads: int) -> Used:
     """Make a job in a worker process; return what it made with what it used, in that order."""
-    noted = None if journal is None else _Noted(journal)
+    noted = None if journal is None else UsedRows(journal)
     with ExitStack() as stack:
         shared = None
         if threads > 1:
@@ -149,18 +147,3 @@ def _work(job: Job, journal: Rows | None, threads: int) -> Used:
             shared = SharedPool(pool, Stop())
         made = job.make(Execution(noted, shared))
     return made, {} if noted is None else noted.used
-
-
-class _Noted(UserDict[Address, Row]):
-    """A journal that notes which of its entries are used, in order."""
-
-    def __init__(self, rows: Rows) -> None:
-        super().__init__()
-        self.data, self.used = rows, Rows()
-
-    def __getitem__(self, address: Address) -> Row:
-        self.used[address] = self.data[address]
-        return self.data[address]
-
-    def __setitem__(self, address: Address, row: Row) -> None:
-        self.used[address] = self.data[address] = row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -26,7 +26,7 @@ from valmatch.optimization.certification import AdjustedOutcomes, FeasibilityTes
 from valmatch.optimization.evaluation import Evaluator, Execution, Journal
 from valmatch.optimization.problem import Constraint, Problem, Term
 from valmatch.optimization.problem_of_config import problem_of, scales_by_default
-from valmatch.optimization.solver_run import SOLVER_SOURCE, STAGE, Settings
+from valmatch.optimization.solver_run import SOLVER_SOURCE, STAGE, Settings, run_search
 from valmatch.optimization.solvers.archive import Archive, Noise
 from valmatch.optimization.solvers.front_search import FrontSearch, nondominated
 from valmatch.optimization.solvers.registry import search_budget
@@ -87,7 +87,7 @@ def run_front(
         rng = Streams(seed).stream(0, SOLVER_SOURCE)
         task = SearchTask(problem, part, rng, problem.start, archive)
         front = FrontSearch(task, objectives)
-        _search(Search(task, front.steps), evaluator, execution.progress)
+        run_search(Search(task, front.steps), evaluator, execution.progress)
         known = archive.estimates()
         noise = (known.noise or Noise.unknown(problem.constraints)).take(
             slice(objectives - 1, None)
@@ -110,14 +110,6 @@ def run_front(
         execution.progress(fresh.spent)
         tested = made
     return FrontRun(tested, evaluator.spent + fresh.spent)
-
-
-def _search(search: Search, evaluator: Evaluator, progress: Callable[[int], None]) -> None:
-    """Evaluate what a search asks for until it has done."""
-    while (request := search.ask()) is not None:
-        before = evaluator.spent
-        search.tell(request, evaluator.evaluate(request.unit, request.n))
-        progress(evaluator.spent - before)
 
 
 def _with_baselines(problem: Problem, units: Floats, most: int) -> Floats:
@@ -252,8 +244,7 @@ class FrontSpec(StudySpec[Front]):
     def _terms(self, model: Model[object]) -> list[Term]:
         """Return the objectives, of weight 1 or -1, which is all that a front depends on."""
         config, names = self.config, self.objectives
-        given = config.optimize.objectives
-        named = {name: _term(name) for name in names} if names else given
+        named = {name: _term(name) for name in names} if names else config.optimize.objectives
         where = option("pareto") if names else config.at("optimize.objectives")
         responses = [response.name for response in model.responses]
         if len(named) < 2 or len(named) < len(names):
@@ -293,9 +284,9 @@ class FrontSpec(StudySpec[Front]):
         ((_, run),) = made
         on_front = _front(problem, run.tested, len(terms), self.confidence)
         if self.config.one_history:  # many rules may be one in their outcomes
-            first = {tuple(one.sample.mean[: len(terms)]): one for one in reversed(on_front)}
+            first = {tuple(p.sample.mean[: len(terms)]): p for p in reversed(on_front)}
             on_front = list(first.values())[::-1]
-        points = [_front_point(built, terms, one, self.confidence) for one in on_front]
+        points = [_front_point(built, terms, point, self.confidence) for point in on_front]
         # Of resamples it is their own mean that is tested and shown.
         sampling = built.model.sampling
         sampling = INDEPENDENT if isinstance(sampling, Resampled) else sampling
@@ -353,8 +344,8 @@ def pareto_front(
     """
     names = arguments.names("pareto", objectives)
     config = load_config(config)
-    given = SearchArguments(budget=budget, seed=seed, **options).in_config(config.optimize)
-    return execute(front_spec(config, given, names), given)
+    how = SearchArguments(budget=budget, seed=seed, **options).in_config(config.optimize)
+    return execute(front_spec(config, how, names), how)
 
 
 def _term(response: str) -> TermOptions:

@@ -42,16 +42,11 @@ class SolverComparison:
     # whether that is the best of the runs compared, as none is known of the problem
     of_study: bool = False
 
-    @property
-    def reference(self) -> str:
-        """What gaps are relative to."""
-        return BEST_OF_STUDY if self.of_study else BEST_KNOWN
-
     def as_dict(self) -> dict[str, Any]:
         """Return the part of ``summary.json`` that holds it."""
         return {
             "best_known": self.best_known,
-            "gap_to": self.reference,
+            "gap_to": BEST_OF_STUDY if self.of_study else BEST_KNOWN,
             "start_objective": self.start_objective,
             "post_replications": self.post,
             **self.solvers,

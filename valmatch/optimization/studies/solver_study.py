@@ -64,10 +64,10 @@ def write_recommended(folder: Path, config: Config, point: Mapping[str, float], 
     for name, value in point.items():
         changed = replaced(changed, parts(name), value)
         *sections, last = takewhile(lambda part: isinstance(part, str), parts(name))
-        given, values = factors, changed
+        target, values = factors, changed
         for section in sections:
-            given, values = given.setdefault(section, {}), values[section]
-        given[last] = values[last]  # all of a list, though one entry is a variable
+            target, values = target.setdefault(section, {}), values[section]
+        target[last] = values[last]  # all of a list, though one entry is a variable
     files = {key: os.path.relpath(file.path, folder) for key, file in config.files.items()}
     head = f"Recommended by valmatch optimize for config {config_id(config)}: {why}."
     with write_atomically(folder / RECOMMENDED) as file:
@@ -377,11 +377,11 @@ def optimize(
         If the run fails.
     """
     config = load_config(config)
-    given = OptimizeArguments(budget=budget, seed=seed, **options).in_config(config.optimize)
+    how = OptimizeArguments(budget=budget, seed=seed, **options).in_config(config.optimize)
     wanted = named_solvers(config, None) if solvers is None else solvers
-    spec = study_spec(config, given, _several(wanted, given.uses_workers))
-    assert not isinstance(given.shard, str)
-    return execute(replace(spec, shard=given.shard or WHOLE), given)
+    spec = study_spec(config, how, _several(wanted, how.uses_workers))
+    assert not isinstance(how.shard, str)
+    return execute(replace(spec, shard=how.shard or WHOLE), how)
 
 
 def _several(

@@ -254,10 +254,10 @@ class StudySpec(ABC, Generic[S]):
 
 def common_fields(config: Config, options: SearchArguments) -> dict[str, Any]:
     """Return the fields that the specs of all kinds have, by options, config and defaults."""
-    given = config.optimize
-    budget = first_given(options.budget, given.budget, DEFAULT_BUDGET)
-    seed = first_given(options.seed, given.seed, DEFAULT_SEED)
-    confidence = first_given(options.confidence, given.confidence, 0.95)
+    section = config.optimize
+    budget = first_given(options.budget, section.budget, DEFAULT_BUDGET)
+    seed = first_given(options.seed, section.seed, DEFAULT_SEED)
+    confidence = first_given(options.confidence, section.confidence, 0.95)
     settings = Settings(budget, seed, 1.0 - confidence)
     return {"config": config, "settings": settings, "confidence": confidence}
 
@@ -317,12 +317,12 @@ def open_files(
         },
         shard=spec.shard,
     )
-    truths, place = None, Place(out, spec.shard, resume)
+    truths, home = None, Place(out, spec.shard, resume)
     with ExitStack() as stack:
         stack.enter_context(folder)
-        journal = stack.enter_context(closing(open_journal(place, JOURNAL, built.problem)))
+        journal = stack.enter_context(closing(open_journal(home, JOURNAL, built.problem)))
         if spec.compares:
-            truths = stack.enter_context(closing(open_journal(place, TRUTHS, built.problem)))
+            truths = stack.enter_context(closing(open_journal(home, TRUTHS, built.problem)))
         yield StudyFiles(folder, journal, truths)
 
 
