@@ -36,11 +36,11 @@ from valmatch.statistics.estimates import (
     t_quantile,
 )
 
+# (point of the unit cube, n) -> (n, 1 + constraints) outcomes of its first n replications.
 Evaluate: TypeAlias = Callable[[Floats, int], Floats]
-"""(point of the unit cube, n) -> (n, 1 + constraints) outcomes of its first n replications."""
 
+# Index of the first replication of a test -> evaluations on those from there on, with controls.
 Fresh: TypeAlias = Callable[[int], tuple[Evaluate, Controls]]
-"""Index of the first replication of a test -> evaluations on those from there on, with controls."""
 
 
 @dataclass(frozen=True)
@@ -249,8 +249,8 @@ def _chance(needed: Floats, error: Floats) -> float:
 # Stage 1 simulates them and picks two: the best of those likely to pass a test, and the best of
 # those nearly certain to. What the search knows of them counts as well.
 
+# The two candidates: least probability of passing, share of the replications of a test.
 SAFE, BOLD = (0.97, 0.25), (0.5, 0.75)
-"""The two candidates: least probability of passing, share of the replications of a test."""
 
 STAGE_1_SHARE = 0.4
 FEWEST = 5  # replications of a finalist in stage 1, at least
@@ -347,8 +347,8 @@ SHORT = 20  # replications of a point beside the path that is not likely to be t
 KEPT = 8  # points of a path that replications are kept for: a bolder one seldom passes
 ALIKE = 0.5  # correlation from which on a point is read off another one that has more replications
 
+# (the test that failed, replications and alpha of the next) -> a point that is surer to pass.
 Surer: TypeAlias = Callable[[FeasibilityTest, int, float], Floats]
-"""(the test that failed, replications and alpha of the next) -> a point that is surer to pass."""
 
 
 class Beside(NamedTuple):
@@ -456,16 +456,16 @@ def certify_along(
 
 FINALISTS = 4
 
+# How sure the points of a path are to pass: where points have little in common, and much.
 SURENESS = (1.6, 0.5), (4.0, 3.0, 2.2, 1.5, 0.9, 0.4, -0.1, -0.6, -1.1, -1.7, -2.4, -3.2)
-"""How sure the points of a path are to pass: where points have little in common, and much."""
 
 MUCH = 0.9  # the correlation that is much
 SURER = 2.0  # how sure a point is to pass that is tested where no other one did
 CLEARLY = 3.0  # standard errors by which the search sees a point beaten that needs no long test
 LIKELY = 0.1  # chance of passing of a point that gets one, at least
 
+# Shares of alpha that the test of a point beside the path may err by, at least and at most.
 ERROR = 0.05, 0.8
-"""Shares of alpha that the test of a point beside the path may err by, at least and at most."""
 
 
 @dataclass(frozen=True)

@@ -24,14 +24,14 @@ Address = tuple[float, ...]
 Row = tuple[float, ...]
 Rows = dict[Address, Row]
 
+# (values of the variables, index of the replication) -> the responses that the problem names.
 Journal = MutableMapping[Address, Row]
-"""(values of the variables, index of the replication) -> the responses that the problem names."""
 
+# Replications whose inputs stay in memory; later ones, which few points reach, are drawn anew.
 STORED_INPUTS = 1_000
-"""Replications whose inputs stay in memory; later ones, which few points reach, are drawn anew."""
 
+# Seconds of work from which on an evaluation is shared: long against handing it out.
 LEAST_SECONDS = 0.05
-"""Seconds of work from which on an evaluation is shared: long against handing it out."""
 
 
 class SharedPool:

@@ -29,21 +29,21 @@ from valmatch.statistics.no_interval import why_no_interval
 from valmatch.statistics.pairs import PairedDifference, paired
 from valmatch.storage.output import write_csv
 
+# Files of the two comparisons.
 AGAINST_START, AGAINST_TODAY = "start_and_recommended.csv", "today_and_recommended.csv"
-"""Files of the two comparisons."""
 
+# What these files have of each change, after its mean.
 COLUMNS = "std_error", "ci_low", "ci_high", "confidence", "n", "undefined"
-"""What these files have of each change, after its mean."""
 
+# Index of the first replication of the post-analysis, used by no search and no test.
 POST_ANALYSIS = 3 * STAGE
-"""Index of the first replication of the post-analysis, used by no search and no test."""
 
+# A point gets this part of the budget, and at least and at most so many replications.
 SHARE, LEAST, MOST = 20, 10, 1000
-"""A point gets this part of the budget, and at least and at most so many replications."""
 
 
+# The model at a point, with its responses and the objective in each replication.
 Replications: TypeAlias = tuple[Model[object], Mapping[str, Floats]]
-"""The model at a point, with its responses and the objective in each replication."""
 
 
 @dataclass(frozen=True)

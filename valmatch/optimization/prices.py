@@ -36,8 +36,8 @@ from valmatch.statistics.sampling import Sampling
 MOST_ALIKE = 25.0  # condition of their changes beyond which constraints cannot be told apart
 FAR = 10.0  # a bound is out of reach this many times the range of the response in the search away
 
+# Shares of the objective that are as good as nothing: always, and if it is known no better.
 NOTHING, LITTLE = 1e-3, 1e-2
-"""Shares of the objective that are as good as nothing: always, and if it is known no better."""
 
 SOME = 0.1  # share of the change between both bounds that a slack counts for at least
 
@@ -289,13 +289,11 @@ PILOT = 10  # replications that tell how long steps must be
 TRIALS = 7
 GROWTH = 3.0  # by which factor steps are made longer or shorter, at most
 
+# Change of the response between both points, in its standard errors: wanted, and at least.
 CLEAR, LEAST_CLEAR = 20.0, 6.0
-"""Change of the response between both points, in its standard errors: wanted, and at least."""
 
 SAME = 0.4  # logarithm of two lengths that are as good as one
-
-SHORTEST, LONGEST = 1e-3, 0.5
-"""Lengths of a step in the unit cube."""
+SHORTEST, LONGEST = 1e-3, 0.5  # lengths of a step in the unit cube
 
 
 class Neighbourhood(NamedTuple):

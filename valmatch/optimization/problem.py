@@ -11,9 +11,7 @@ import numpy as np
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import ANY
 
-START, TODAY = "start", "today's rule"
-"""The points that a config gives, by their names."""
-
+START, TODAY = "start", "today's rule"  # the points that a config gives, by their names
 EDGE = 1e-3  # as near to the edge of the unit cube, the value of a variable is at its bound
 HALVINGS = 52  # that find a value on a scale whose inverse has no formula
 

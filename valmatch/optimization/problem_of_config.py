@@ -28,8 +28,8 @@ from valmatch.optimization.best_known import shipped_problems
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
 from valmatch.text.suggestions import by_last_part, hint
 
+# A range is searched linearly where its largest value is at most this many times its least.
 ORDERS = 100.0
-"""A range is searched linearly where its largest value is at most this many times its least."""
 
 SIZES = 300.0
 """Distances from an end that matter: the range divided by this; by its square, if the start is as

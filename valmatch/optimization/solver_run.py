@@ -31,8 +31,8 @@ from valmatch.optimization.solvers.user_solvers import SolverFactory
 
 SOLVER_SOURCE = 1_000_000  # source of a solver's own random numbers, beyond those of any model
 
+# Replications of a run, and of each of its stages, start at multiples of these.
 RUN, STAGE = 1 << 40, 1 << 38
-"""Replications of a run, and of each of its stages, start at multiples of these."""
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Resampled
 
 RESAMPLES = "which resamples of the log show (--set log.resample=block)"
 
+# (values of replications, the limits of such values) -> the estimate of their mean
 Means: TypeAlias = Callable[[Floats, tuple[float, float]], Estimate]
-"""(values of replications, the limits of such values) -> the estimate of their mean"""
 
 
 @dataclass(frozen=True, kw_only=True)

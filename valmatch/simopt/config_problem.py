@@ -37,8 +37,8 @@ from valmatch.text.terminal import shown
 
 Vector = tuple[float, ...]
 
+# Share of a range by which a solver may step over its bounds, as rounding makes some do.
 ROUNDING = 1e-9
-"""Share of a range by which a solver may step over its bounds, as rounding makes some do."""
 
 
 def problem(
@@ -154,8 +154,8 @@ class _Posed:
         return VariableType.MIXED if True in kinds else VariableType.CONTINUOUS
 
 
+# The classes made so far, so that copies of a problem are equal to it.
 _classes: dict[tuple[object, ...], type[Problem]] = {}
-"""The classes made so far, so that copies of a problem are equal to it."""
 
 
 def _class_of(posed: _Posed) -> type[Problem]:

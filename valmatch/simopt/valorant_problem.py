@@ -27,8 +27,8 @@ from valmatch.simopt.config_problem import CoordinateProblem, ReplicatedModel, i
 
 Vector = tuple[float, ...]
 
+# Elo points that a difference counts as where there is no match: the source's largest.
 MOST_DIFFERENCE = 2400.0
-"""Elo points that a difference counts as where there is no match: the source's largest."""
 
 
 @cache

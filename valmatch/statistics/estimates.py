@@ -18,10 +18,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.statistics.exact_sums import ExactSums, sums_of
 
 UNLIMITED = (-math.inf, math.inf)  # limits of values that may be any number
-
-FEW_VALUES, SKEWED = "few_values", "skewed"
-"""Remarks on an estimate."""
-
+FEW_VALUES, SKEWED = "few_values", "skewed"  # remarks on an estimate
 COMMON = 30  # times that each of two values is seen from which on Student's interval does for them
 
 PER_SKEWNESS = 50
@@ -29,11 +26,11 @@ PER_SKEWNESS = 50
 
 Twice those of Cochran's rule ("Sampling Techniques", 1977, section 2.15)."""
 
+# Values other than the most frequent one below which (and below a third) they are few.
 OFF_MODE = 10
-"""Values other than the most frequent one below which (and below a third) they are few."""
 
+# The ends of an interval, and remarks on it.
 Interval: TypeAlias = tuple[float, float, tuple[str, ...]]
-"""The ends of an interval, and remarks on it."""
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import kernel, part
 
+# Numbers are whole multiples of 2**-UNIT, as all of float64 are; squares of 2**-(2 * UNIT).
 UNIT = 1074
-"""Numbers are whole multiples of 2**-UNIT, as all of float64 are; squares of 2**-(2 * UNIT)."""
 
 _ONE, _SQUARED = 1 << UNIT, 1 << (2 * UNIT)
 

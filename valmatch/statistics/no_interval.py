@@ -9,8 +9,8 @@ from valmatch.statistics.control_variates import Adjusted
 from valmatch.statistics.estimates import FEW_VALUES, SKEWED, Estimate
 from valmatch.text.terminal import Notice
 
+# What a line begins with that names some; see `short_intervals`.
 TOO_SHORT = "intervals that may be too short"
-"""What a line begins with that names some; see `short_intervals`."""
 
 NAMED = 4  # responses of one kind that are named
 

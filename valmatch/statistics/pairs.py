@@ -13,8 +13,8 @@ from valmatch.kernels.arrays import Floats
 from valmatch.statistics.estimates import UNLIMITED, Estimate, limits_of_difference
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Sampling
 
+# A difference that varies by less than this share of what it is taken of is constant.
 ROUNDING = 1e-9
-"""A difference that varies by less than this share of what it is taken of is constant."""
 
 
 @dataclass(frozen=True)

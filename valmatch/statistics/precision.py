@@ -27,8 +27,8 @@ from valmatch.text.suggestions import hint
 
 LEAST = 100  # fewest defined values on which stopping is decided
 
+# Level of the upper confidence limit of the variance that the half-width is decided with.
 UPPER_LIMIT = 0.8
-"""Level of the upper confidence limit of the variance that the half-width is decided with."""
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ NEVER = 1e-3  # what counts for a result that has never come, as fishtest has it
 FARTHEST = 2_000.0  # largest size of a hypothesis in Elo
 MOST_GAMES = 10**12  # largest count, beyond all use
 
+# Meanings of the counts, by how many there are.
 KINDS = {3: "losses, draws, wins", 5: "pairs of games that made 0, 1/2, 1, 3/2 and 2 points"}
-"""Meanings of the counts, by how many there are."""
 
 
 @dataclass(frozen=True)

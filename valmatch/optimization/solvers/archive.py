@@ -17,11 +17,11 @@ from valmatch.statistics.control_variates import Regression, regress
 
 # Control variates of the replications that all points meet.
 
+# n -> (n, controls) control variates of the first n replications, with their expectations.
 Controls: TypeAlias = Callable[[int], tuple[Floats, Floats]]
-"""n -> (n, controls) control variates of the first n replications, with their expectations."""
 
+# Replications for each control variate, at least: with fewer, slopes cost more than they gain.
 PER_CONTROL = 5
-"""Replications for each control variate, at least: with fewer, slopes cost more than they gain."""
 
 
 def without_controls(n: int) -> tuple[Floats, Floats]:
@@ -211,8 +211,8 @@ def _by_controls(outcomes: Floats, controls: Controls) -> _ByControls:
     return _ByControls(shift, np.where(total > 0.0, left, 1.0), fits[0].leverage)
 
 
+# (point of the unit cube, n) -> (n, terms) what each term adds to the objective.
 Parts: TypeAlias = Callable[[Floats, int], Floats]
-"""(point of the unit cube, n) -> (n, terms) what each term adds to the objective."""
 
 
 def without_parts(unit: Floats, n: int) -> Floats:

@@ -18,11 +18,10 @@ from valmatch.text.terminal import shown
 # Share of a whole budget that is kept for simulating the finalists on fresh replications.
 CERTIFICATION_SHARE = 0.3
 
+# Entry points by which other packages bring solvers: ``name = "module:factory"``.
 GROUP = "valmatch.solvers"
-"""Entry points by which other packages bring solvers: ``name = "module:factory"``."""
 
-AUTO, BEST = "auto", "bayes"
-"""The solver that is taken where none is named, and which one that is."""
+AUTO, BEST = "auto", "bayes"  # the solver that is taken where none is named, and which one that is
 
 
 @dataclass(frozen=True)
@@ -65,8 +64,8 @@ NAMED = {
     ),
 }
 
+# The solvers of this package, and those that installed packages bring under `GROUP`.
 SOLVERS = Extended({AUTO: NAMED[BEST], **NAMED}, GROUP, "solver", _of_another_package)
-"""The solvers of this package, and those that installed packages bring under `GROUP`."""
 
 
 def algorithm(name: str) -> str:

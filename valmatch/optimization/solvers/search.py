@@ -59,7 +59,6 @@ class Proposal(NamedTuple):
 
 
 Propose: TypeAlias = Callable[[NextTest], Proposal]  # says which point to test
-
 REPEATS = 1000  # a search that asks for so many known results in a row has nothing left to learn
 MARGINS = (0.4, 1.2, 2.0, 0.0, 3.5, 5.0)  # doubts that finalists have to spare, in this order
 NEEDED = 1.8  # standard errors beyond these: room for the bound of the test

@@ -36,8 +36,8 @@ class UserSolver(Protocol):
         """
 
 
+# (problem, replications that the search may spend, source of all random numbers) -> a solver
 SolverFactory: TypeAlias = Callable[[Problem, int, np.random.Generator], UserSolver]
-"""(problem, replications that the search may spend, source of all random numbers) -> a solver"""
 
 
 class _Failed(Exception):  # noqa: N818 - it ends a search, not the run

@@ -46,6 +46,7 @@ Warn = Callable[[str], None]
 
 INCOMPLETE = "incomplete"
 
+# Entries of the manifests that are the same in all folders of one optimisation.
 SAME = {
     "problem_id": "problems",
     "solver": "solvers",
@@ -53,7 +54,6 @@ SAME = {
     "confidence": "confidence levels",
     "sweep": "sweeps",
 }
-"""Entries of the manifests that are the same in all folders of one optimisation."""
 
 
 @dataclass(frozen=True)

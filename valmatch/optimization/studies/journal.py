@@ -18,8 +18,8 @@ from valmatch.storage.store import Place
 
 JOURNAL = "evaluations.csv"  # file of all replications
 
+# File of the objective and the violation of points by many fresh replications.
 TRUTHS = "judged.csv"
-"""File of the objective and the violation of points by many fresh replications."""
 
 TRUTH = ("objective", "violation")  # its columns after the point and the number of replications
 

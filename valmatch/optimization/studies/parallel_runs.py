@@ -21,8 +21,8 @@ from valmatch.optimization.studies.journal import UsedRows
 
 POLL_SECONDS = 0.2  # seconds between two looks at whether to stop while waiting for a job
 
+# What a job made, with the replications that it has used, in that order.
 Used: TypeAlias = tuple[Any, Rows]
-"""What a job made, with the replications that it has used, in that order."""
 
 
 @dataclass(frozen=True)

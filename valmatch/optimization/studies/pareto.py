@@ -46,8 +46,8 @@ from valmatch.statistics.sampling import INDEPENDENT, Resampled
 
 # The run that looks for a front: search, then tests, within a budget of replications.
 
+# Fresh replications of a point, about; fewest and most points that are tested.
 TEST_REPLICATIONS, FINALISTS = 20, (3, 24)
-"""Fresh replications of a point, about; fewest and most points that are tested."""
 
 MOST = 20_000  # fresh replications of a point beyond which more would be idle
 

@@ -17,13 +17,13 @@ from valmatch.optimization.problem import Problem
 from valmatch.optimization.solver_run import Settings, SolverRun
 from valmatch.optimization.solvers.registry import search_budget
 
+# Fewest and most post-replications of a point: fresh ones that show its true objective.
 POST = 500, 20_000
-"""Fewest and most post-replications of a point: fresh ones that show its true objective."""
 
 POST_FIRST = 1 << 62  # index of the first of them, beyond those of any run
 
+# What gaps are relative to.
 BEST_KNOWN, BEST_OF_STUDY = "best known objective", "best of this study"
-"""What gaps are relative to."""
 
 CHECKPOINTS = 20
 RESAMPLES = 2000

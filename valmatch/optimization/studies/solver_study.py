@@ -53,8 +53,8 @@ from valmatch.text.terminal import shown
 
 RECOMMENDED = "recommended.yaml"
 
+# Files that models write with the values of the recommended point; see `Factors.rewritten`.
 REWRITTEN = ("tuned_rules.json",)
-"""Files that models write with the values of the recommended point; see `Factors.rewritten`."""
 
 
 def write_recommended(folder: Path, config: Config, point: Mapping[str, float], why: str) -> None:

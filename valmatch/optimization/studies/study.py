@@ -39,8 +39,8 @@ DEFAULT_BUDGET = 1000
 
 SUMMARY = "summary.json"
 
+# Tables of which charts are drawn, with their columns of texts that are.
 TABLES = {"candidates": ("stage",), "progress": ("solver",)}
-"""Tables of which charts are drawn, with their columns of texts that are."""
 
 
 class BuiltProblem(NamedTuple):
@@ -187,8 +187,7 @@ class StudyRecord(Result):
 
 S = TypeVar("S", bound=StudyResult)
 
-Runs: TypeAlias = Sequence[tuple[Job, Any]]
-"""The jobs that were made, each with what came of it."""
+Runs: TypeAlias = Sequence[tuple[Job, Any]]  # the jobs that were made, each with what came of it
 
 
 @dataclass(frozen=True, kw_only=True)
