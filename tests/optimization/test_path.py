@@ -10,6 +10,7 @@ import pytest
 
 from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
 from tests.support.certifying import along
+from tests.support.refusals import defined
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
@@ -206,8 +207,7 @@ def test_bayes_places_points_that_are_likely_to_pass(title: str) -> None:
         rng = np.random.default_rng(seed)
         solver = made("bayes", case, 400, rng, 60)
         search(solver, Laboratory(case))
-        assert solver.task.propose is not None
-        proposal = solver.task.propose(
+        proposal = defined(solver.task.propose)(
             NextTest(60, np.full(len(case.problem.constraints), 1.8), 2.0)
         )
         assert proposal.holds
@@ -220,8 +220,7 @@ def test_bayes_says_where_no_point_is_likely_to_pass() -> None:
     case = PROBLEMS["nothing feasible"]
     solver = made("bayes", case, 400, np.random.default_rng(0), 60)
     search(solver, Laboratory(case))
-    assert solver.task.propose is not None
-    assert not solver.task.propose(
+    assert not defined(solver.task.propose)(
         NextTest(60, np.full(len(case.problem.constraints), 1.8), 2.0)
     ).holds
     assert made("random", case, 9, np.random.default_rng(0), 6).task.propose is None

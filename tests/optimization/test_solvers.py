@@ -16,6 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
 from tests.support.command import python
 from tests.support.known_problems import RULES, registered
+from tests.support.refusals import defined
 from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build
@@ -155,8 +156,7 @@ def test_the_incumbent_is_safer_than_the_first_finalist() -> None:
     solver = Search(_task(), steps)
     for mean in ([0.0, near], [1.0, 10.0 * near]):
         request = solver.ask()
-        assert request is not None
-        solver.tell(request, days - days.mean(axis=0) + mean)
+        solver.tell(defined(request), days - days.mean(axis=0) + mean)
     assert_array_equal(solver.finalists(1).units[0], better)
     assert_array_equal(solver.incumbent(), safer)
 
@@ -200,9 +200,8 @@ def test_error_of_a_minimiser_reaches_the_caller() -> None:
 
     solver = Search(_task(), lambda _: inverted(broken))
     request = solver.ask()
-    assert request is not None
     with pytest.raises(ZeroDivisionError):
-        solver.tell(request, np.zeros((1, 2)))
+        solver.tell(defined(request), np.zeros((1, 2)))
 
 
 def test_search_that_repeats_itself_ends() -> None:

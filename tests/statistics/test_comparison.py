@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.support.refusals import defined
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.statistics.estimates import estimate
@@ -40,9 +41,10 @@ def test_ratio_and_coverage_are_those_of_theory(correlation: float) -> None:
     covered = [r.difference.ci_low <= 1.0 <= r.difference.ci_high for r in results]  # type: ignore[operator]
     assert abs(np.mean(covered) - 0.95) <= 4 * math.sqrt(0.95 * 0.05 / runs)
     many = paired(draws[..., 0].reshape(-1, 1), draws[..., 1].reshape(-1, 1))[0].variance_ratio
-    assert many is not None
     # The relative standard error of a variance of m normals is sqrt(2 / m); of a ratio, twice it.
-    assert many == pytest.approx(5 / (5 - 2 * cross), rel=4 * 2 * math.sqrt(2 / (n * runs)))
+    assert defined(many) == pytest.approx(
+        5 / (5 - 2 * cross), rel=4 * 2 * math.sqrt(2 / (n * runs))
+    )
 
 
 def test_no_difference_at_all_has_no_ratio() -> None:
@@ -76,11 +78,11 @@ def test_common_random_numbers_pay_in_the_model() -> None:
     independent = run(models[1], 2, range(400)).responses
     for name in ("avg_wait_time", "avg_team_diff"):
         one, k = compared[name], names.index(name)
-        assert one.variance_ratio is not None
-        assert one.variance_ratio > 1.5
+        assert defined(one.variance_ratio) > 1.5
         apart = estimate(independent[:, k]), estimate(a[:, k])
-        assert one.difference.std_error is not None
-        error = math.hypot(one.difference.std_error, *(e.std_error or math.nan for e in apart))
+        error = math.hypot(
+            defined(one.difference.std_error), *(e.std_error or math.nan for e in apart)
+        )
         gap = (apart[0].mean or math.nan) - (apart[1].mean or math.nan)
         assert abs((one.difference.mean or math.nan) - gap) <= 4 * error
     assert compared["n_players"].difference.max == 0.0
