@@ -8,7 +8,7 @@ import pytest
 from tests.oracles import bradley_terry as plain
 from tests.oracles.bradley_terry import Game, Side, World
 from tests.support.contests import contests_of
-from valmatch.ratings.bradley_terry import linear, rating
+from valmatch.ratings.bradley_terry import fit, rating
 from valmatch.ratings.bradley_terry.connections import levels_of, link
 from valmatch.ratings.bradley_terry.contests import design_of
 from valmatch.ratings.bradley_terry.covariance import signs_of
@@ -228,7 +228,7 @@ def test_sparse_and_dense_solutions_agree(name: str, monkeypatch: pytest.MonkeyP
     world = WORLDS[name]
     draws = "" if world.davidson else "half"
     dense = rated(world, draws)
-    monkeypatch.setattr(linear, "DENSE", 0)
+    monkeypatch.setattr(fit, "DENSE", 0)
     found = rated(world, draws)
     np.testing.assert_allclose(found.ratings, dense.ratings, atol=1e-6)
     np.testing.assert_allclose(found.coefficients, dense.coefficients, atol=1e-6)
@@ -284,21 +284,6 @@ def test_refits_of_few_games_a_player_end_where_nothing_is_to_gain(seed: int, pl
         left = np.where(linked.games, weights * (won - 1.0 / (1.0 + np.exp(-lead))), 0.0)
         slopes = np.bincount(a, left, players) - np.bincount(b, left, players)
         assert np.abs(slopes).max() < 1e-6
-
-
-@pytest.mark.parametrize("log_nu", [-np.inf, 0.3])
-def test_duels_that_weigh_nothing_add_nothing(log_nu: float) -> None:
-    contests = contests_of(WORLDS["home"])
-    design = design_of(contests)
-    weights = contests.weights * (np.arange(contests.n_games) % 3 > 0)
-    point = np.linspace(-1.0, 1.0, design.leads.shape[1])
-    all_rows, some = (tallies_of(design, weights, weighty) for weighty in (False, True))
-    assert some.wins.size < all_rows.wins.size
-    whole, parts = (terms_at(design, own, point, log_nu) for own in (all_rows, some))
-    assert whole.value == pytest.approx(parts.value, rel=1e-13)
-    np.testing.assert_array_equal(whole.slopes, parts.slopes)
-    np.testing.assert_array_equal(whole.curvature, parts.curvature)
-    np.testing.assert_array_equal(whole.crossed, parts.crossed)
 
 
 def test_without_a_weight_of_draws_terms_are_the_limit_of_a_small_one() -> None:

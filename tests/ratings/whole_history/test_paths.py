@@ -184,7 +184,7 @@ def test_derivatives_are_those_of_the_density(name: str) -> None:
     found = rated(WORLDS[name])
     problem, rng = found.problem, np.random.default_rng(3)
     place = found.fit.place + 0.3 * rng.normal(size=len(found.fit.place))
-    whole = problem.information(problem.terms(place)).whole().toarray()
+    whole = problem.information(problem.terms(place)).dense()
     size = len(place)
 
     def slopes(at: Floats) -> Floats:

@@ -31,14 +31,14 @@ def levels_of(contests: Contests) -> Levels:
     """Return the levels of all games."""
     games = games_of_sides(contests)
     order = np.lexsort((contests.points, games))
-    points, own = contests.points[order], games[order]
+    points, of_sides = contests.points[order], games[order]
     new = np.ones(len(order), np.bool_)
-    new[1:] = (own[1:] != own[:-1]) | (points[1:] != points[:-1])
+    new[1:] = (of_sides[1:] != of_sides[:-1]) | (points[1:] != points[:-1])
     numbers = np.cumsum(new) - 1
     of_side = np.empty(len(order), np.int64)
     of_side[order] = numbers
     tied = np.bincount(numbers) > 1
-    return Levels(of_side[rows_of_sides(contests)], own[new], tied)
+    return Levels(of_side[rows_of_sides(contests)], of_sides[new], tied)
 
 
 class Graph(NamedTuple):
@@ -91,25 +91,6 @@ class Linked(NamedTuple):
     groups: Ints
 
 
-class Touching(NamedTuple):
-    """Which games players were in, and what these weigh."""
-
-    # players, games: (rows,) player and game of each row
-    players: Ints
-    games: Ints
-    weights: Floats  # (games,) weights
-
-    def parts(self, numbers: Ints, n: int) -> Floats:
-        """Return the weight of the games that touch each part, a game once however many members.
-
-        Shapes: `numbers` (players,).
-        """
-        own = numbers[self.players]
-        inside = own >= 0
-        pairs = np.unique(self.games[inside] * n + own[inside])
-        return np.bincount(pairs % n, self.weights[pairs // n], n).astype(np.float64)
-
-
 def link(
     contests: Contests,
     levels: Levels,
@@ -125,78 +106,68 @@ def link(
     games = weights > 0.0
     row_games = games_of_sides(contests)[rows_of_sides(contests)]
     played = np.bincount(contests.players, games[row_games], contests.n_players) > 0.0
-    touching = Touching(contests.players, row_games, weights)
     graph = graph_of(contests, levels, games, anchors)
+
+    def by_weight(labels: Ints, among: Bools) -> Ints:
+        """Return the first player of each part: the largest, then the heaviest, then by name."""
+        players = np.flatnonzero(among)
+        _, first, part = np.unique(labels[players], return_index=True, return_inverse=True)
+        part = part.ravel()
+        sizes, numbers = np.bincount(part), np.full(len(labels), -1)
+        shared = np.bincount(sizes)[sizes] > 1  # only parts of one size are told apart by weight
+        numbers[players] = np.where(shared[part], part, -1)
+        # The weight of the games that touch each part, a game once however many members.
+        n, of_rows = len(sizes), numbers[contests.players]
+        touched = np.unique((row_games * n + of_rows)[of_rows >= 0])
+        heavy = np.bincount(touched % n, weights[touched // n], n)
+        return players[first[np.lexsort((first, -heavy, -sizes))]]
+
+    def largest(graph: Graph, among: Bools) -> Bools:
+        """Return the strong component with most players; with anchors the one that holds them."""
+        labels = _components(graph, "strong")[: graph.n_players]
+        first = anchors[0] if len(anchors) else by_weight(labels, among)[0]
+        members: Bools = (labels == labels[first]) & among
+        return members
+
     groups = np.zeros(contests.n_players, np.int64)
-    if grouped:
-        groups = _groups(graph, played, touching)
+    if grouped:  # the parts that no game links
+        labels = _components(graph, "weak")
+        numbers, firsts = (
+            np.zeros(int(labels.max()) + 1, np.int64),
+            by_weight(labels[: contests.n_players], played),
+        )
+        numbers[labels[firsts]] = np.arange(1, len(firsts) + 1)
+        groups = np.where(played, numbers[labels[: contests.n_players]], 0)
     if all_rated:
-        statuses = [RATED if one else "" for one in played.tolist()]
-        return Linked(played, games, statuses, groups)
-    rated = _largest(graph, played, touching, anchors)
-    used = games
-    duels = len(contests.players) == 2 * contests.n_games
+        return Linked(played, games, [RATED if player else "" for player in played], groups)
+    rated, used = largest(graph, played), games
     # With sides of several and orders, games that are left out may have held others together.
     while True:
         outside = np.bincount(row_games, ~rated[contests.players], contests.n_games)
         used = used & (outside == 0)
-        if duels:
+        if len(contests.players) == 2 * contests.n_games:
             break
-        part = graph_of(contests, levels, used, anchors)
-        within = _largest(part, rated, touching, anchors)
+        within = largest(graph_of(contests, levels, used, anchors), rated)
         if (within == rated).all():
             break
         rated = within
     return Linked(rated, used, _statuses(graph, rated, played), groups)
 
 
-def _largest(graph: Graph, among: Bools, touching: Touching, anchors: Ints) -> Bools:
-    """Return the strong component with most players; with anchors the one that holds them."""
-    _, labels = csgraph.connected_components(graph.edges, directed=True, connection="strong")
-    own = labels[: graph.n_players]
-    first = anchors[0] if len(anchors) else _order_of_parts(own, among, touching)[0]
-    found: Bools = (own == own[first]) & among
-    return found
-
-
-def _order_of_parts(labels: Ints, among: Bools, touching: Touching) -> Ints:
-    """Return the first player of each part: the largest, then the heaviest, then by name."""
-    players = np.flatnonzero(among)
-    _, first, part = np.unique(labels[players], return_index=True, return_inverse=True)
-    part = part.ravel()
-    sizes, numbers = np.bincount(part), np.full(len(labels), -1)
-    shared = np.bincount(sizes)[sizes] > 1  # only parts of one size are told apart by weight
-    numbers[players] = np.where(shared[part], part, -1)
-    weights = touching.parts(numbers, len(sizes))
-    return players[first[np.lexsort((first, -weights, -sizes))]]
-
-
-def _groups(graph: Graph, played: Bools, touching: Touching) -> Ints:
-    """Return the numbers of the parts that no game links."""
-    _, labels = csgraph.connected_components(graph.edges, directed=True, connection="weak")
-    own = labels[: graph.n_players]
-    numbers = np.zeros(int(labels.max()) + 1, np.int64)
-    firsts = _order_of_parts(own, played, touching)
-    numbers[own[firsts]] = np.arange(1, len(firsts) + 1)
-    return np.where(played, numbers[own], 0)
+def _components(graph: Graph, connection: str) -> Ints:
+    _, labels = csgraph.connected_components(graph.edges, directed=True, connection=connection)
+    return np.asarray(labels)
 
 
 def _statuses(graph: Graph, rated: Bools, played: Bools) -> list[str]:
     """Return what to say of each player."""
-    start = int(np.flatnonzero(rated)[0])
-    up, down = (_reached(edges, start) for edges in (graph.edges, graph.edges.T.tocsr()))
-    found = []
-    for k in range(graph.n_players):
-        status = ABOVE if up[k] else BELOW if down[k] else UNLINKED
-        found.append(RATED if rated[k] else status if played[k] else "")
-    return found
-
-
-def _reached(edges: sparse.csr_array, start: int) -> Bools:
-    order = csgraph.breadth_first_order(edges, start, return_predecessors=False)
-    found = np.zeros(edges.shape[0], np.bool_)
-    found[order] = True
-    return found
+    start, reached = int(np.flatnonzero(rated)[0]), []
+    for edges in (graph.edges, graph.edges.T.tocsr()):
+        order = csgraph.breadth_first_order(edges, start, return_predecessors=False)
+        reached.append(np.isin(np.arange(graph.n_players), order))
+    up, down = reached
+    kinds = [~played, rated, up, down]
+    return [str(status) for status in np.select(kinds, ["", RATED, ABOVE, BELOW], UNLINKED)]
 
 
 def wins_lead_back(contests: Contests, levels: Levels, games: Bools, anchors: Ints) -> bool:
@@ -205,6 +176,6 @@ def wins_lead_back(contests: Contests, levels: Levels, games: Bools, anchors: In
     Shapes: `games` (games,).
     """
     graph = graph_of(contests, levels, games, anchors, ties=False)
-    _, labels = csgraph.connected_components(graph.edges, directed=True, connection="strong")
+    labels = _components(graph, "strong")
     steps = labels[graph.n_players : graph.n_players + graph.n_levels]
     return bool(np.isin(steps, labels[: graph.n_players]).any())

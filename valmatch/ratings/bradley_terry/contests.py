@@ -97,7 +97,8 @@ def design_of(contests: Contests) -> Design:
     sizes = np.diff(contests.game_starts)
     games = np.flatnonzero(sizes == 2)
     first = contests.game_starts[games]
-    scores = _scores(contests.points[first], contests.points[first + 1])
+    a, b = contests.points[first], contests.points[first + 1]
+    scores = np.where(a == b, 0.5, 0.5 * (1.0 + np.sign(a - b)))
     strengths = _strengths(contests)
     alone = np.diff(contests.side_starts) == 1
     if contests.n_features <= 1 and bool(alone[first].all() and alone[first + 1].all()):
@@ -132,13 +133,7 @@ def _squares(leads: sparse.csr_array) -> Squares | None:
         (values, (places.ravel(), row[first])), shape=(len(cells), len(sizes))
     )
     starts = np.searchsorted(cells, n * np.arange(n + 1))
-    return Squares(of_leads, *(own.astype(leads.indices.dtype) for own in (starts, cells % n)))
-
-
-def _scores(a: Floats, b: Floats) -> Floats:
-    """Return the scores of sides of some points against those of others."""
-    scores: Floats = 0.5 * (1.0 + np.sign(a - b))
-    return np.where(a == b, 0.5, scores)
+    return Squares(of_leads, *(x.astype(leads.indices.dtype) for x in (starts, cells % n)))
 
 
 def _strengths(contests: Contests) -> sparse.csr_array:

@@ -37,15 +37,15 @@ def draws_are_separated(
     limits = _limits(design, tallies, anchors)
     n = limits.shape[1]
     bounds = np.array([[-np.inf, np.inf]] * (n - 1) + [[0.0, 1.0]])
-    found = linprog(-np.eye(1, n, n - 1)[0], limits, np.zeros(limits.shape[0]), bounds=bounds)
-    assert found.success, found.message
-    return bool(found.x[-1] > 0.5)  # a direction has any length: the largest is 0 or 1
+    best = linprog(-np.eye(1, n, n - 1)[0], limits, np.zeros(limits.shape[0]), bounds=bounds)
+    assert best.success, best.message
+    return bool(best.x[-1] > 0.5)  # a direction has any length: the largest is 0 or 1
 
 
 def _limits(design: Design, tallies: Tallies, anchors: Ints) -> sparse.csr_array:
     """Return the rows over parameters and ln nu that must not be positive along the direction."""
-    halves = 0.5 * (design.leads if tallies.rows is None else design.leads[tallies.rows])
-    won, drawn, lost = (own > 0.0 for own in (tallies.wins, tallies.draws, tallies.losses))
+    halves = 0.5 * design.leads
+    won, drawn, lost = (games > 0.0 for games in (tallies.wins, tallies.draws, tallies.losses))
     rows, signs = [-halves[won], halves[lost], halves[drawn], -halves[drawn]], [1, 1, -1, -1]
     for part in design.orders:
         weighty = tallies.weights[part.games] > 0.0
@@ -58,7 +58,7 @@ def _limits(design: Design, tallies: Tallies, anchors: Ints) -> sparse.csr_array
     largest = abs(leads).max(axis=0).toarray().ravel()
     largest[anchors] = 0.0
     leads = leads[:, largest > 0.0] @ sparse.diags_array(1.0 / largest[largest > 0.0])
-    weight = np.repeat(signs, [own.shape[0] for own in rows])
+    weight = np.repeat(signs, [part.shape[0] for part in rows])
     return sparse.csr_array(sparse.hstack([leads, sparse.csr_array(weight[:, np.newaxis])]))
 
 
@@ -66,17 +66,13 @@ DAVIDSON, HALF = "davidson", "half"
 """What a draw is: a result of its own, or half a win."""
 
 
-def _no_numbers() -> Floats:
-    return np.zeros(0)
-
-
 @dataclass(frozen=True)
 class Anchors:
     """Players of whom something is known: `deviations` are 0 where it is the rating itself."""
 
     players: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    ratings: Floats = field(default_factory=_no_numbers)
-    deviations: Floats = field(default_factory=_no_numbers)
+    ratings: Floats = field(default_factory=lambda: np.zeros(0))
+    deviations: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -132,12 +128,12 @@ class WholeModel(ABC):
         """Return what is to be fitted."""
 
     @abstractmethod
-    def in_points(self, problem: Problem, linked: Linked, found: Fit) -> Estimate:
+    def in_points(self, problem: Problem, linked: Linked, best: Fit) -> Estimate:
         """Return an estimate with its zero where it belongs."""
 
     @abstractmethod
     def uncertainty(
-        self, found: Estimate, sandwich: bool, draws: np.random.Generator
+        self, estimate: Estimate, sandwich: bool, draws: np.random.Generator
     ) -> Uncertainty:
         """Return how sure an estimate is."""
 
@@ -158,19 +154,19 @@ def estimate(
 
     Shapes: `weights` (games,).
     """
-    again = before is not None  # resampled games leave many duels out
-    tallies = tallies_of(design, np.where(linked.games, weights, 0.0), weighty=again)
-    drawn = float(tallies.draws.sum()) > 0.0
-    davidson = model.draws == DAVIDSON or (not model.draws and drawn)
+    tallies = tallies_of(design, np.where(linked.games, weights, 0.0))
+    davidson = model.draws == DAVIDSON or (not model.draws and bool(tallies.draws.any()))
     if davidson and not model.rates_all:
         anchors = model.anchors.players
         if draws_are_separated(design, levels, tallies, linked.games, anchors):
             raise NoEstimate(True, np.array([design.leads.shape[1]]))
     problem = model.problem(design, linked, tallies, davidson)
-    if before is not None:
-        _start_from(problem, before)
-    found = fit(problem, checked=before is None)
-    return model.in_points(problem, linked, found)
+    if before is not None:  # the search begins where another one has ended
+        known = before.fit.place[problem.free]
+        problem.start[problem.free] = np.where(
+            np.isfinite(known), known, problem.start[problem.free]
+        )
+    return model.in_points(problem, linked, fit(problem, checked=before is None))
 
 
 def first_log_nu(tallies: Tallies, davidson: bool) -> float:
@@ -180,9 +176,3 @@ def first_log_nu(tallies: Tallies, davidson: bool) -> float:
     decided = float(tallies.wins.sum() + tallies.losses.sum())
     drawn = float(tallies.draws.sum())
     return math.log(2.0 * max(drawn, 0.5) / max(decided, 0.5))
-
-
-def _start_from(problem: Problem, before: Estimate) -> None:
-    """Let a search begin where another one has ended."""
-    known = before.fit.place[problem.free]
-    problem.start[problem.free] = np.where(np.isfinite(known), known, problem.start[problem.free])

@@ -1,26 +1,31 @@
-"""The maximum of the posterior density by Newton's method, and when there is none."""
+"""The maximum of the posterior density by Newton's method, and when there is none.
+
+Second derivatives of up to `DENSE` parameters are solved with by Cholesky, of more by conjugate
+gradients.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import lapack
 
-from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.ratings.bradley_terry.contests import Design
 from valmatch.ratings.bradley_terry.likelihood import (
     Tallies,
     Terms,
+    dot,
+    dots,
     gradient_of,
     information_of,
     terms_at,
 )
-from valmatch.ratings.bradley_terry.linear import EXACT, blind_direction, solve
-from valmatch.ratings.bradley_terry.prior import Information, Knowledge, dot
 
 POINTS = math.log(10.0) / 400.0  # log odds of a point of rating: 400 points are 10 : 1
 _STEP = 1e-6 * POINTS  # the largest step after which ratings have converged, 1e-6 points
@@ -49,6 +54,228 @@ class NoEstimate(Exception):  # noqa: N818 - it is no failure of the program
     def __init__(self, separated: bool, parameters: Ints) -> None:
         super().__init__("no finite estimate")
         self.separated, self.parameters = separated, parameters
+
+
+DENSE = 600  # parameters up to which dense matrices are faster
+
+SINGULAR = 1e-10
+"""Smallest eigenvalue of the information, scaled to unit diagonal, that says something."""
+
+EXACT = 1e-10  # what may be wrong with a result as a share of it, in the end
+
+_STEPS = 5_000
+
+
+def _nobody() -> Bools:
+    return np.zeros(0, np.bool_)
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What is known of the strengths before any game: minus a log density, quadratic in them."""
+
+    roots: sparse.csr_array  # (rows, strengths) whose square the second derivatives are,
+    rank_one: Floats  # (strengths,) less the square of this, of equal numbers and zeros
+    centres: Floats  # (strengths,) where the density is greatest
+    # (strengths - 1,) whether each strength is tied to the next one; empty where none is
+    chained: Bools = field(default_factory=_nobody)
+    # (strengths,) those whose mean is held as the zero; empty where games have to tell strengths
+    held: Bools = field(default_factory=_nobody)
+
+    @cached_property
+    def matrix(self) -> sparse.csr_array:
+        """Second derivatives, but for what `rank_one` takes."""
+        return sparse.csr_array(self.roots.T @ self.roots)
+
+    @cached_property
+    def flat(self) -> bool:
+        """Whether it says nothing."""
+        return not self.roots.data.any()
+
+    def penalty(self, strengths: Floats) -> float:
+        """Return minus the log density, but for a constant."""
+        away = strengths - self.centres
+        moved = self.roots @ away
+        return 0.5 * dot(moved, moved) - 0.5 * dot(self.rank_one, away) ** 2
+
+    def slopes(self, strengths: Floats) -> Floats:
+        """Return the derivatives of the penalty."""
+        away = strengths - self.centres
+        slopes: Floats = self.roots.T @ (self.roots @ away)
+        return slopes - self.rank_one * dot(self.rank_one, away)
+
+    def noise(self, draws: np.random.Generator, columns: int) -> Floats:
+        """Return (strengths, columns) noise whose covariance is the second derivatives."""
+        noise: Floats = self.roots.T @ draws.standard_normal((self.roots.shape[0], columns))
+        if self.rank_one.any():
+            scattered = self.rank_one > 0.0
+            noise[scattered] -= noise[scattered].mean(axis=0)
+        return noise
+
+
+class Information:
+    """A symmetric matrix over the free parameters: a sparse one, less the square of a vector.
+
+    Shapes: `matrix` (free, free); `rank_one` (free,); `shift` (free,), the move of all players
+    together where that changes nothing.
+    """
+
+    def __init__(
+        self, matrix: sparse.csr_array, rank_one: Floats, shift: Floats, chained: Bools
+    ) -> None:
+        self.matrix, self.rank_one, self.shift, self._chained = matrix, rank_one, shift, chained
+        self.diagonal: Floats = matrix.diagonal() - rank_one**2
+        self.size = len(self.diagonal)
+        self.moves = bool(shift.any())
+
+    @cached_property
+    def _chains(self) -> tuple[Floats, Floats] | None:
+        """The factor of the chains alone; None where nothing is chained."""
+        if not self._chained.any():
+            return None
+        beside, n = np.zeros(self.size - 1), len(self._chained)
+        beside[:n] = np.where(self._chained, self.matrix.diagonal(k=1)[:n], 0.0)
+        diagonal, beside, failed = lapack.dpttrf(self.diagonal, beside)
+        assert not failed, "games and priors only add to the information of a chain"
+        return diagonal, beside
+
+    def eased(self, vector: Floats) -> Floats:
+        """Return about what the information maps to a vector, or to the columns of a matrix.
+
+        The chains are solved exactly; where there are none, each parameter by itself.
+        """
+        if self._chains is None:
+            scale = 1.0 / np.maximum(self.diagonal, 1e-300)
+            return np.asarray((scale[:, np.newaxis] if vector.ndim > 1 else scale) * vector)
+        return np.asarray(lapack.dpttrs(*self._chains, vector)[0])
+
+    def leading(self, n: int) -> Information:
+        """Return that of the first parameters alone."""
+        part = sparse.csr_array(self.matrix[:n, :n])
+        chained = self._chained[: max(n - 1, 0)]
+        return Information(part, self.rank_one[:n], self.shift[:n], chained)
+
+    @property
+    def held_weight(self) -> float:
+        """A curvature of the size of the others, by which the mean is held where all can move."""
+        players = self.shift > 0.0
+        return float(self.diagonal[players].mean()) * float(players.sum())
+
+    def times(self, vector: Floats) -> Floats:
+        """Return the product with a vector, or with the columns of a matrix."""
+        product: Floats = self.matrix @ vector
+        if self.rank_one.any():
+            product -= np.multiply.outer(self.rank_one, dots(self.rank_one, vector))
+        return product
+
+    def dense(self) -> Floats:
+        """Return the whole matrix, with the mean held where all players can move together."""
+        whole: Floats = self.matrix.toarray()
+        if self.rank_one.any():
+            scattered = np.flatnonzero(self.rank_one)
+            add_to_cells(whole, scattered, -(self.rank_one.max() ** 2))
+        if self.moves:
+            players = np.flatnonzero(self.shift)
+            add_to_cells(whole, players, self.held_weight / len(players) ** 2)
+        return whole
+
+    def still(self, moves: Floats) -> Floats:
+        """Return moves without that of all players together."""
+        if not self.moves:
+            return moves
+        still: Floats = moves - np.multiply.outer(
+            self.shift, dots(self.shift, moves) / self.shift.sum()
+        )
+        return still
+
+
+def add_to_cells(matrix: Floats, places: Ints, value: float) -> None:
+    """Add a number to all cells of some rows and columns."""
+    if len(places) == places[-1] + 1:  # they are the first: no copy is needed
+        matrix[: len(places), : len(places)] += value
+    else:
+        matrix[np.ix_(places, places)] += value
+
+
+def solve(information: Information, right: Floats, least: float, precision: float) -> Floats | None:
+    """Return what the information maps to a vector; None where it is singular.
+
+    Where all players can move together, that is left out of the result.
+    """
+    if not information.size:
+        return right
+    if information.size > DENSE:
+        return conjugate_gradients(information, right, precision, least)
+    factor, failed = lapack.dpotrf(information.dense(), lower=1)
+    if failed:
+        return None
+    return information.still(np.asarray(lapack.dpotrs(factor, right, lower=1)[0]))
+
+
+def conjugate_gradients(
+    information: Information, right: Floats, precision: float, least: float = 0.0
+) -> Floats | None:
+    """Return what the information maps to `right`; None where that does not converge."""
+    solved = np.zeros_like(right)
+    rest = information.still(right)
+    eased = information.eased(rest)
+    move = eased.copy()
+    before = (rest * eased).sum(axis=0)
+    goal = np.maximum(precision**2 * before, least**2)
+    for _ in range(_STEPS):
+        open_ = before > goal
+        if not open_.any():
+            return information.still(solved)
+        image = information.times(move)
+        along = (move * image).sum(axis=0)
+        if (open_ & (along <= 0.0)).any():
+            return None
+        # A column that has converged stays as it is.
+        length = np.where(open_, before / np.where(open_, along, 1.0), 0.0)
+        solved += length * move
+        rest -= length * image
+        eased = information.eased(rest)
+        now = (rest * eased).sum(axis=0)
+        move = eased + now / np.where(before > 0.0, before, 1.0) * move
+        before = now
+    return None
+
+
+def _blind_direction(information: Information, held: int) -> Floats | None:
+    """Return a direction of which the information says nothing; None where there is none.
+
+    The direction is in parameters that are scaled to unit information each. A prior tells the first
+    `held` ones by themselves.
+    """
+    more = information.size - held
+    if not more or (not held and more > DENSE and _clearly_regular(information)):
+        return None
+    if held:
+        units = np.zeros((information.size, more))
+        units[held:] = np.eye(more)
+        columns = information.times(units)
+        right = np.ascontiguousarray(columns[:held])
+        solved = solve(information.leading(held), right, 0.0, EXACT)
+        assert solved is not None, "the prior makes the information of these regular"
+        matrix = columns[held:] - columns[:held].T @ solved
+        root = np.sqrt(np.maximum(np.diag(columns[held:]), 1e-300))
+    else:
+        matrix = information.dense()
+        root = np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+    values, vectors = np.linalg.eigh(matrix / root / root[:, np.newaxis])
+    return np.append(np.zeros(held), vectors[:, 0]) if values[0] < SINGULAR else None
+
+
+def _clearly_regular(information: Information) -> bool:
+    """Return whether a generic vector can be solved for, and is not blown up."""
+    root = np.sqrt(np.maximum(information.diagonal, 1e-300))
+    right = root * np.random.Generator(np.random.Philox(1)).standard_normal(information.size)
+    right = information.still(right)
+    solved = conjugate_gradients(information, right, 1e-6)
+    if solved is None:
+        return False
+    blown = float(np.linalg.norm(root * solved) / np.linalg.norm(right / root))
+    return bool(blown * np.sqrt(information.size) < 0.01 / SINGULAR)
 
 
 @dataclass(frozen=True)
@@ -80,26 +307,21 @@ class Problem:
 
     def gradient(self, place: Floats, terms: Terms) -> Floats:
         """Return its derivatives by the free parameters."""
-        found = gradient_of(self.design, terms)
-        found[: self.n_players] -= self.prior.slopes(place[: self.n_players])
-        return found[self.free]
+        gradient = gradient_of(self.design, terms)
+        gradient[: self.n_players] -= self.prior.slopes(place[: self.n_players])
+        return gradient[self.free]
 
     def information(self, terms: Terms) -> Information:
         """Return minus its second derivatives by the free parameters."""
-        n, last = self.n_players, len(self.start) - 1
-        found = information_of(self.design, terms)
-        rank_one, shift = np.zeros(last), np.zeros(last)
+        n, free, size = self.n_players, self.free, len(self.start)
+        matrix = information_of(self.design, terms)
+        rank_one, shift = np.zeros(size), np.zeros(size)
         rank_one[:n], shift[:n] = self.prior.rank_one, self.moves
         if not self.prior.flat:
-            found = sparse.csr_array(found + padded(self.prior.sparse_part, last))
-        free = self.free[self.free < last]
-        if len(free) < last:
-            found = sparse.csr_array(found[free][:, free])
-        border = np.zeros(0)
-        if len(free) < len(self.free):
-            crossed = self.design.leads.T @ terms.crossed
-            border = np.append(crossed[free], terms.draw_curvature)
-        return Information(found, rank_one[free], shift[free], border, self.prior.chained)
+            matrix = sparse.csr_array(matrix + padded(self.prior.matrix, size))
+        if len(free) < size:
+            matrix = sparse.csr_array(matrix[free][:, free])
+        return Information(matrix, rank_one[free], shift[free], self.prior.chained)
 
 
 def padded(matrix: sparse.csr_array, size: int) -> sparse.csr_array:
@@ -142,10 +364,10 @@ def fit(problem: Problem, checked: bool = True) -> Fit:
         if np.abs(place[problem.free]).max(initial=0.0) > FARTHEST:
             break
         if length < (_STEP if checked else _STEP_AGAIN):
-            found = Fit(place, terms.value, partial(problem.information, terms))
+            best = Fit(place, terms.value, partial(problem.information, terms))
             if checked:
-                _refuse_blind(problem, found.information)
-            return found
+                _refuse_blind(problem, best.information)
+            return best
     far = problem.free[np.argsort(-np.abs(place[problem.free]), kind="stable")]
     raise NoEstimate(True, far)
 
@@ -158,18 +380,18 @@ def _moved(
     for _ in range(40):
         there = place.copy()
         there[problem.free] += share * step
-        found = problem.terms(there)
+        terms_there = problem.terms(there)
         slack = 1e-12 * (1.0 + abs(before))  # of rounding, where next to nothing is left to gain
-        if problem.value(there, found) >= before + 1e-4 * share * rise - slack:
-            return there, found
+        if problem.value(there, terms_there) >= before + 1e-4 * share * rise - slack:
+            return there, terms_there
         share *= 0.5
     return place, terms
 
 
 def _refuse_blind(problem: Problem, information: Information) -> None:
     """Raise where games say nothing of some parameters."""
-    held = problem.n_players if problem.prior.holds_all else 0
-    direction = blind_direction(information, held)
+    held = problem.n_players if len(problem.prior.held) else 0
+    direction = _blind_direction(information, held)
     if direction is None:
         return
     sizes = np.abs(direction)

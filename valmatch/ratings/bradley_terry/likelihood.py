@@ -13,9 +13,24 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.contests import Design, Orders
-from valmatch.ratings.bradley_terry.prior import dot
+
+# Sums of products in an order of their own.
+#
+# Numpy's `@` of long vectors goes to several threads: the last digits then depend on how many there
+# are, and on a machine that others use the threads wait longer for each other than they work.
+
+
+def dot(first: Floats, second: Floats) -> float:
+    """Return the sum of the products of two vectors."""
+    return float(np.add.reduce(first * second))
+
+
+def dots(vector: Floats, columns: Floats) -> Floats:
+    """Return the sums of the products of a vector with another one, or with each column."""
+    products = vector * columns if columns.ndim == 1 else vector[:, np.newaxis] * columns
+    return np.asarray(np.add.reduce(products, axis=0))
 
 
 class Tallies(NamedTuple):
@@ -26,26 +41,15 @@ class Tallies(NamedTuple):
     draws: Floats
     losses: Floats
     weights: Floats  # (games,) weight of each game
-    rows: Ints | None = None  # of which rows of the leads these are; None: of all
-
-    def of_all(self, values: Floats, n: int) -> Floats:
-        """Return values of these rows for each of the n rows of the leads, 0 of the others."""
-        if self.rows is None:
-            return values
-        found = np.zeros(n)
-        found[self.rows] = values
-        return found
 
 
-def tallies_of(design: Design, weights: Floats, weighty: bool = False) -> Tallies:
-    """Return the tallies of games of some weights; `weighty`: only of rows that weigh anything."""
-    n, own = design.leads.shape[0], weights[design.duel_games]
+def tallies_of(design: Design, weights: Floats) -> Tallies:
+    """Return the tallies of games of some weights."""
+    n, of_games = design.leads.shape[0], weights[design.duel_games]
     kinds = (design.duel_scores == score for score in (1.0, 0.5, 0.0))
-    counted = [np.bincount(design.duel_rows, own * kind, n).astype(np.float64) for kind in kinds]
-    if not weighty:
-        return Tallies(counted[0], counted[1], counted[2], weights)
-    rows = np.flatnonzero(counted[0] + counted[1] + counted[2])
-    return Tallies(counted[0][rows], counted[1][rows], counted[2][rows], weights, rows)
+    counted = [np.bincount(design.duel_rows, of_games * kind, n) for kind in kinds]
+    wins, draws, losses = np.asarray(counted, np.float64)
+    return Tallies(wins, draws, losses, weights)
 
 
 class OrderTerms(NamedTuple):
@@ -99,47 +103,35 @@ def terms_at(design: Design, tallies: Tallies, point: Floats, log_nu: float) -> 
 
     Shapes: `point` (players + features,).
     """
-    found = _duel_terms(design.leads @ point, tallies, log_nu)
-    value, orders = found.value, []
+    duels = _duel_terms(design.leads @ point, tallies, log_nu)
+    value, orders = duels.value, []
     if design.orders:
         strengths = design.strengths @ point
         for part in design.orders:
             likelihood, terms = _order_terms(part, tallies.weights[part.games], strengths)
             value += likelihood
             orders.append(terms)
-    return found._replace(value=value, orders=tuple(orders))
+    return duels._replace(value=value, orders=tuple(orders))
 
 
-def _duel_terms(every_lead: Floats, tallies: Tallies, log_nu: float) -> Terms:
+def _duel_terms(leads: Floats, tallies: Tallies, log_nu: float) -> Terms:
     """Return what the duels add to the likelihood, by the leads of all rows."""
-    n, leads = len(every_lead), every_lead
-    if tallies.rows is not None:
-        leads = every_lead[tallies.rows]
     p, q, r, log_stronger = duel_chances(leads, log_nu)
     wins, draws, losses = tallies.wins, tallies.draws, tallies.losses
     total = wins + draws + losses
     # Each in one piece: where leads and weights are large, nothing cancels.
     value = dot(wins, np.minimum(leads, 0.0) + log_stronger)
     value += dot(losses, log_stronger - np.maximum(leads, 0.0))
-    drawn = bool(draws.any())
-    if drawn:
-        value += dot(draws, log_stronger - 0.5 * np.abs(leads))
-    if log_nu == -np.inf:  # what is below with r = 0, in half of the time
-        slopes = wins * q - losses * p
-        if drawn:
-            slopes += 0.5 * draws * (q - p)
-        curvature = 0.25 * total * (4.0 * p * q)
-        by_leads = tallies.of_all(slopes, n), tallies.of_all(curvature, n)
-        return Terms(value, *by_leads, np.zeros(n), 0.0, 0.0, ())
-    value += float(draws.sum()) * log_nu
+    value += dot(draws, log_stronger - 0.5 * np.abs(leads))
+    if log_nu > -np.inf:
+        value += float(draws.sum()) * log_nu
     # Sums of what is left to the score, which keep their digits where a chance is almost 1.
     slopes = wins * (q + 0.5 * r) - losses * (p + 0.5 * r) + 0.5 * draws * (q - p)
-    curvature = 0.25 * total * ((p + q) * r + 4.0 * p * q)
     return Terms(
         value,
-        tallies.of_all(slopes, n),
-        tallies.of_all(curvature, n),
-        tallies.of_all(-0.5 * total * r * (p - q), n),
+        slopes,
+        0.25 * total * ((p + q) * r + 4.0 * p * q),
+        -0.5 * total * r * (p - q),
         dot(draws, p + q) - dot(wins + losses, r),
         dot(total, r * (p + q)),
         (),
@@ -148,17 +140,19 @@ def _duel_terms(every_lead: Floats, tallies: Tallies, log_nu: float) -> Terms:
 
 def _order_terms(part: Orders, weights: Floats, strengths: Floats) -> tuple[float, OrderTerms]:
     """Return the log likelihood of orders of one length, and its derivatives by their sides."""
-    own = strengths[part.sides]
-    own = own - own.max(axis=1, keepdims=True)
+    of_sides = strengths[part.sides]
+    of_sides = of_sides - of_sides.max(axis=1, keepdims=True)
     # Each stage by itself, for those who are left may be far weaker than the first.
-    tops = np.where(part.shares > 0.0, own[:, np.newaxis, :], -np.inf).max(axis=2, keepdims=True)
-    odds = part.shares * np.exp(np.minimum(own[:, np.newaxis, :] - tops, 0.0))
+    tops = np.where(part.shares > 0.0, of_sides[:, np.newaxis, :], -np.inf).max(
+        axis=2, keepdims=True
+    )
+    odds = part.shares * np.exp(np.minimum(of_sides[:, np.newaxis, :] - tops, 0.0))
     sums = odds.sum(axis=2, keepdims=True)
     chances = odds / sums
-    value = dot(weights, (own - (np.log(sums) + tops)[:, :, 0]).sum(axis=1))
+    value = dot(weights, (of_sides - (np.log(sums) + tops)[:, :, 0]).sum(axis=1))
     expected = chances.sum(axis=1)
     curvature = -np.einsum("gsi,gsj->gij", chances, chances)
-    places = np.arange(own.shape[1])
+    places = np.arange(of_sides.shape[1])
     curvature[:, places, places] += expected
     weight = weights[:, np.newaxis]
     return value, OrderTerms(weight * (1.0 - expected), weight[:, :, np.newaxis] * curvature)
@@ -173,31 +167,31 @@ def gradient_of(design: Design, terms: Terms) -> Floats:
 
 
 def _by_side(design: Design, terms: Terms) -> Floats:
-    found = np.zeros(design.strengths.shape[0])
-    for part, own in zip(design.orders, terms.orders, strict=True):
-        found[part.sides.ravel()] = own.gradient.ravel()
-    return found
+    gradient = np.zeros(design.strengths.shape[0])
+    for part, of_part in zip(design.orders, terms.orders, strict=True):
+        gradient[part.sides.ravel()] = of_part.gradient.ravel()
+    return gradient
 
 
 def information_of(design: Design, terms: Terms) -> sparse.csr_array:
-    """Return minus the second derivatives by all parameters but ln nu."""
+    """Return minus the second derivatives by all parameters, ln nu at last."""
     leads = design.leads
     if design.squares is not None:
-        found = design.squares.matrix(terms.curvature)
+        matrix = design.squares.matrix(terms.curvature)
     else:
-        found = leads.T @ (sparse.diags_array(terms.curvature) @ leads)
-    if not design.orders:
-        return sparse.csr_array(found)
-    blocks, rows, columns = [], [], []
-    for part, own in zip(design.orders, terms.orders, strict=True):
-        k = part.sides.shape[1]
-        blocks.append(own.curvature.ravel())
-        rows.append(np.repeat(part.sides, k, axis=1).ravel())
-        columns.append(np.tile(part.sides, (1, k)).ravel())
-    n = design.strengths.shape[0]
-    cells = np.concatenate(blocks), (np.concatenate(rows), np.concatenate(columns))
-    by_side = sparse.csr_array(cells, shape=(n, n))
-    return sparse.csr_array(found + design.strengths.T @ (by_side @ design.strengths))
+        matrix = leads.T @ (sparse.diags_array(terms.curvature) @ leads)
+    if design.orders:
+        sizes = [part.sides.shape[1] for part in design.orders]
+        blocks = np.concatenate([of_part.curvature.ravel() for of_part in terms.orders])
+        pairs = [*zip(design.orders, sizes, strict=True)]
+        rows = np.concatenate([np.repeat(part.sides, k, axis=1).ravel() for part, k in pairs])
+        columns = np.concatenate([np.tile(part.sides, (1, k)).ravel() for part, k in pairs])
+        n = design.strengths.shape[0]
+        by_side = sparse.csr_array((blocks, (rows, columns)), shape=(n, n))
+        matrix = matrix + design.strengths.T @ (by_side @ design.strengths)
+    side = sparse.csr_array((leads.T @ terms.crossed)[:, np.newaxis])
+    corner = sparse.csr_array([[terms.draw_curvature]])
+    return sparse.csr_array(sparse.block_array([[matrix, side], [side.T, corner]], format="csr"))
 
 
 def cluster_gradients(
@@ -206,19 +200,19 @@ def cluster_gradients(
     """Return the (clusters, parameters) sums of the gradients of the games of each cluster."""
     clusters, weights = design.contests.clusters, tallies.weights
     n = int(clusters.max()) + 1
-    rows, own = design.duel_rows, weights[design.duel_games]
+    rows, of_games = design.duel_rows, weights[design.duel_games]
     p, q, r, _ = duel_chances(design.leads @ point, log_nu)
     won, drawn, lost = (design.duel_scores == score for score in (1.0, 0.5, 0.0))
     slopes = won * (q + 0.5 * r)[rows] - lost * (p + 0.5 * r)[rows] + drawn * (0.5 * (q - p))[rows]
     of = clusters[design.duel_games]
-    by_lead = sparse.csr_array((own * slopes, (of, rows)), shape=(n, len(r)))
-    found = by_lead @ design.leads
+    by_lead = sparse.csr_array((of_games * slopes, (of, rows)), shape=(n, len(r)))
+    gradients = by_lead @ design.leads
     if design.orders:
         terms = terms_at(design, tallies, point, log_nu)
         games = np.repeat(np.arange(design.contests.n_games), np.diff(design.contests.game_starts))
         sides = np.arange(len(games))
         cells = _by_side(design, terms), (clusters[games], sides)
-        found = found + sparse.csr_array(cells, shape=(n, len(games))) @ design.strengths
-    by_draws = np.bincount(of, own * (drawn * (p + q)[rows] - (won + lost) * r[rows]), n)
+        gradients = gradients + sparse.csr_array(cells, shape=(n, len(games))) @ design.strengths
+    by_draws = np.bincount(of, of_games * (drawn * (p + q)[rows] - (won + lost) * r[rows]), n)
     more = sparse.csr_array(by_draws[:, np.newaxis])
-    return sparse.csr_array(sparse.hstack([found, more], format="csr"))
+    return sparse.csr_array(sparse.hstack([gradients, more], format="csr"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW, Levels, Linked, link
@@ -26,9 +27,8 @@ from valmatch.ratings.bradley_terry.estimating import (
     estimate,
     first_log_nu,
 )
-from valmatch.ratings.bradley_terry.fit import POINTS, Fit, NoEstimate, Problem
+from valmatch.ratings.bradley_terry.fit import POINTS, Fit, Knowledge, NoEstimate, Problem
 from valmatch.ratings.bradley_terry.likelihood import Tallies
-from valmatch.ratings.bradley_terry.prior import Prior
 
 
 @dataclass(frozen=True)
@@ -82,62 +82,65 @@ class Model(WholeModel):
             not len(anchors.players),
         )
 
-    def _prior(self, rated: Bools) -> Prior:
-        """Return what is known of the ratings."""
-        anchors = self.anchors
+    def _prior(self, rated: Bools) -> Knowledge:
+        """Return what is known: most ratings scatter about their mean, others by themselves."""
+        anchors, n = self.anchors, len(rated)
         scattered = rated.copy()
         scattered[anchors.players] = False
-        scatter = 0.0 if self.prior is None else 1.0 / (POINTS * self.prior) ** 2
-        precisions, centres = np.zeros(len(rated)), np.zeros(len(rated))
+        scale = 0.0 if self.prior is None else 1.0 / (POINTS * self.prior)
+        roots, alone, centres = np.where(scattered, scale, 0.0), np.zeros(n), np.zeros(n)
         loose = anchors.deviations > 0.0
         players = anchors.players[loose]
-        precisions[players] = 1.0 / (POINTS * anchors.deviations[loose]) ** 2
+        alone[players] = 1.0 / (POINTS * anchors.deviations[loose])
         centres[players] = POINTS * (anchors.ratings[loose] - self.zero)
-        return Prior(scattered, scatter, precisions, centres)
+        rows = [roots, alone] if loose.any() else [roots]
+        matrix = sparse.vstack([sparse.diags_array(values) for values in rows], format="csr")
+        rank_one: Floats = roots / math.sqrt(max(int(scattered.sum()), 1))
+        return Knowledge(sparse.csr_array(matrix), rank_one, centres)
 
-    def in_points(self, problem: Problem, linked: Linked, found: Fit) -> Estimate:  # noqa: D102
-        n, place = problem.n_players, found.place
+    def in_points(self, problem: Problem, linked: Linked, best: Fit) -> Estimate:  # noqa: D102
+        n, place = problem.n_players, best.place
         strengths = np.where(linked.rated, place[:n], np.nan)
         if problem.moves:
             strengths = strengths - strengths[linked.rated].mean()
         ratings = self.zero + strengths / POINTS
         fixed = self.anchors.deviations == 0.0
         ratings[self.anchors.players[fixed]] = self.anchors.ratings[fixed]
-        return Estimate(linked, ratings, place[n:-1] / POINTS, math.exp(place[-1]), found, problem)
+        return Estimate(linked, ratings, place[n:-1] / POINTS, math.exp(place[-1]), best, problem)
 
     def uncertainty(  # noqa: D102
-        self, found: Estimate, sandwich: bool, draws: np.random.Generator
+        self, estimate: Estimate, sandwich: bool, draws: np.random.Generator
     ) -> Uncertainty:
-        problem = found.problem
-        rated, free = np.flatnonzero(found.linked.rated), problem.free
-        whole: Floats | None = None
+        problem, best = estimate.problem, estimate.fit
+        rated, free, n = np.flatnonzero(estimate.linked.rated), problem.free, problem.n_players
+        covariances: Floats | None = None
         if len(rated) <= DENSE_COVARIANCE:
-            whole = covariance(problem, found.fit, sandwich)
-            variances = np.diag(whole).copy()
+            covariances = covariance(problem, best, sandwich)
+            variances = np.diag(covariances).copy()
+            covariances = _of_players(covariances, free, rated)
         else:
-            variances = sampled_variances(problem, found.fit, sandwich, draws)
-        every = np.zeros(len(problem.start))
-        every[free] = np.sqrt(np.maximum(variances, 0.0))
-        n = problem.n_players
+            variances = sampled_variances(problem, best, sandwich, draws)
+        errors = np.zeros(len(problem.start))
+        errors[free] = np.sqrt(np.maximum(variances, 0.0))
         return Uncertainty(
-            None if whole is None else _of_players(whole, free, rated),
-            every[rated] / POINTS,
-            every[n:-1] / POINTS,
-            float(every[-1]),
-            drawn=whole is None,
+            covariances,
+            errors[rated] / POINTS,
+            errors[n:-1] / POINTS,
+            float(errors[-1]),
+            drawn=covariances is None,
         )
 
 
 def _of_players(whole: Floats, free: Ints, rated: Ints) -> Floats:
     """Return the covariance of the rated players in points, 0 of who is fixed."""
-    own = np.flatnonzero(np.isin(free, rated))
-    if len(own) == len(rated):
-        found = whole[: len(own), : len(own)]
-        found *= POINTS**-2
-        return found
+    players = np.flatnonzero(np.isin(free, rated))
+    if len(players) == len(rated):
+        covariances = whole[: len(players), : len(players)]
+        covariances *= POINTS**-2
+        return covariances
     spread = np.zeros((len(rated), len(rated)))
-    places = np.searchsorted(rated, free[own])
-    spread[np.ix_(places, places)] = whole[np.ix_(own, own)] * POINTS**-2
+    places = np.searchsorted(rated, free[players])
+    spread[np.ix_(places, places)] = whole[np.ix_(players, players)] * POINTS**-2
     return spread
 
 
@@ -163,22 +166,22 @@ class Bootstrap(NamedTuple):
 
 
 def refit(
-    design: Design, levels: Levels, model: WholeModel, found: Estimate, weights: Floats
+    design: Design, levels: Levels, model: WholeModel, before: Estimate, weights: Floats
 ) -> tuple[Floats, Floats]:
     """Return the ratings of reweighted games as low and as high as they may be.
 
     They differ of who is not linked to the others; who is above or below them is infinitely far.
     """
-    n = len(found.ratings)
+    n = len(before.ratings)
     if not (weights > 0.0).any():
         return np.full(n, -np.inf), np.full(n, np.inf)
     if not model.rates_all:
         anchors = model.anchors.players
         linked = link(design.contests, levels, weights, anchors, all_rated=False, grouped=False)
     else:  # everybody, also who has no game among these
-        linked = found.linked._replace(games=weights > 0.0)
+        linked = before.linked._replace(games=weights > 0.0)
     try:
-        again = estimate(design, levels, model, linked, weights, found)
+        again = estimate(design, levels, model, linked, weights, before)
     except NoEstimate:
         return np.full(n, -np.inf), np.full(n, np.inf)
     statuses = np.array(linked.statuses)
@@ -191,38 +194,31 @@ def bootstrap(
     design: Design,
     levels: Levels,
     model: WholeModel,
-    found: Estimate,
+    before: Estimate,
     level: float,
     draws: Iterable[np.random.Generator],
 ) -> Bootstrap:
     """Resample the clusters of the games that were used, and refit."""
-    weights = np.where(found.linked.games, design.contests.weights, 0.0)
-    _, clusters = np.unique(design.contests.clusters[weights > 0.0], return_inverse=True)
+    weights = np.where(before.linked.games, design.contests.weights, 0.0)
+    used = weights > 0.0
+    _, clusters = np.unique(design.contests.clusters[used], return_inverse=True)
     n = int(clusters.max(initial=-1)) + 1
     model = model.with_draws(HALF if model.draws == HALF else "")
-    every_low, every_high = [], []
+    refits = []
     for generator in draws:
         times = np.bincount(generator.integers(n, size=n), minlength=n)
         again = weights.copy()
-        again[weights > 0.0] *= times[clusters.ravel()]
-        low, high = refit(design, levels, model, found, again)
-        every_low.append(low)
-        every_high.append(high)
-    return _summed_up(np.array(every_low), np.array(every_high), level)
-
-
-def _summed_up(low: Floats, high: Floats, level: float) -> Bootstrap:
+        again[used] *= times[clusters.ravel()]
+        refits.append(refit(design, levels, model, before, again))
+    low, high = np.array(refits).transpose(1, 0, 2)
     finite = np.isfinite(low) & np.isfinite(high)
     counts = finite.sum(axis=0)
-    ratings = np.where(finite, low, 0.0)
-    means = ratings.sum(axis=0) / np.maximum(counts, 1)
+    means = np.where(finite, low, 0.0).sum(axis=0) / np.maximum(counts, 1)
     squares = np.where(finite, low - means, 0.0) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = np.where(counts > 1, np.sqrt(squares.sum(axis=0) / (counts - 1)), np.nan)
     tail = 0.5 * (1.0 - level)
-    bounds = [
-        np.quantile(low, tail, axis=0, method="inverted_cdf"),
-        np.quantile(high, 1.0 - tail, axis=0, method="inverted_cdf"),
-    ]
-    lower, upper = (np.where(np.isfinite(own), own, np.nan) for own in bounds)
+    lower = np.quantile(low, tail, axis=0, method="inverted_cdf")
+    upper = np.quantile(high, 1.0 - tail, axis=0, method="inverted_cdf")
+    lower, upper = (np.where(np.isfinite(bound), bound, np.nan) for bound in (lower, upper))
     return Bootstrap(errors, lower, upper, 1.0 - counts / len(low))

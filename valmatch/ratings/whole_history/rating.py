@@ -36,10 +36,14 @@ from valmatch.ratings.bradley_terry.estimating import (
     estimate,
     first_log_nu,
 )
-from valmatch.ratings.bradley_terry.fit import POINTS, Fit, Problem
+from valmatch.ratings.bradley_terry.fit import (
+    POINTS,
+    Fit,
+    Knowledge,
+    Problem,
+    conjugate_gradients,
+)
 from valmatch.ratings.bradley_terry.likelihood import Tallies
-from valmatch.ratings.bradley_terry.linear import conjugate_gradients
-from valmatch.ratings.bradley_terry.prior import Knowledge, dot
 
 # The days on which players played, each of which has a rating of its own.
 
@@ -56,8 +60,8 @@ class PlayerDays(NamedTuple):
     @property
     def follows(self) -> Bools:
         """Whether each but the last is followed by one of the same player."""
-        found: Bools = self.players[1:] == self.players[:-1]
-        return found
+        follows: Bools = self.players[1:] == self.players[:-1]
+        return follows
 
     @property
     def first(self) -> Ints:
@@ -78,81 +82,28 @@ def player_days(contests: Contests, days: Ints) -> PlayerDays:
     of_row = days[games_of_sides(contests)[rows_of_sides(contests)]]
     known, ranks = np.unique(of_row, return_inverse=True)
     keys = contests.players * len(known) + ranks.ravel()
-    found, places, games = np.unique(keys, return_inverse=True, return_counts=True)
-    players, day = np.divmod(found, len(known))
+    numbers, places, games = np.unique(keys, return_inverse=True, return_counts=True)
+    players, day = np.divmod(numbers, len(known))
     return PlayerDays(players, known[day], games, places.ravel(), int(known[-1]))
 
 
-# Knowledge of paths before any game: a normal first day, then steps as wide as time is long.
+def wiener(first: Bools, precision: float, steps: Floats) -> Knowledge:
+    """Return what is known of paths before any game: a normal first day, then steps.
 
+    Steps are as wide as time is long. Each row of the roots has one positive number, on the
+    diagonal of a triangular matrix.
 
-@dataclass(frozen=True)
-class Wiener(Knowledge):
-    """Minus the log density of strengths of players by day, in log odds."""
-
-    first: Bools  # (strengths,) whether each is the first of a player
-    precision: float  # 1 / variance of a first one about 0
-    # (strengths - 1,) 1 / variance of the step to the next one; 0 where that is another player's
-    steps: Floats
-
-    def penalty(self, strengths: Floats) -> float:  # noqa: D102 - as `Knowledge` says
-        own, moves = strengths[self.first], np.diff(strengths)
-        return 0.5 * self.precision * dot(own, own) + 0.5 * dot(self.steps, moves**2)
-
-    def slopes(self, strengths: Floats) -> Floats:  # noqa: D102
-        pulls = self.steps * np.diff(strengths)
-        found = np.where(self.first, self.precision * strengths, 0.0)
-        found[:-1] -= pulls
-        found[1:] += pulls
-        return found
-
-    @property
-    def sparse_part(self) -> sparse.csr_array:  # noqa: D102
-        own = np.where(self.first, self.precision, 0.0)
-        own[:-1] += self.steps
-        own[1:] += self.steps
-        bands = [own, -self.steps, -self.steps]
-        return sparse.csr_array(sparse.diags_array(bands, offsets=[0, 1, -1]))
-
-    @property
-    def chained(self) -> Bools:  # noqa: D102
-        found: Bools = self.steps > 0.0
-        return found
-
-    @property
-    def holds_all(self) -> bool:  # noqa: D102
-        return True
-
-    @property
-    def held(self) -> float:
-        """By how much all covariances are less where the mean of the first strengths is held."""
-        return 1.0 / (self.precision * float(self.first.sum()))
-
-    def still(self, draws: Floats) -> Floats:  # noqa: D102
-        found: Floats = draws - draws[self.first].mean(axis=0)
-        return found
-
-    @property
-    def roots(self) -> sparse.csr_array:
-        """A matrix, a row for each first strength and each step, whose square `sparse_part` is."""
-        n, first = len(self.first), np.flatnonzero(self.first)
-        steps = np.flatnonzero(self.steps > 0.0)
-        wide = np.sqrt(self.steps[steps])
-        values = np.concatenate([np.full(len(first), np.sqrt(self.precision)), -wide, wide])
-        rows = np.concatenate([np.arange(len(first)), *2 * [len(first) + np.arange(len(steps))]])
-        columns = np.concatenate([first, steps, steps + 1])
-        return sparse.csr_array((values, (rows, columns)), shape=(len(first) + len(steps), n))
-
-    @property
-    def log_determinant(self) -> float:
-        """Logarithm of the determinant of the second derivatives."""
-        steps = self.steps[self.steps > 0.0]
-        return float(self.first.sum() * np.log(self.precision) + np.log(steps).sum())
-
-    def noise(self, draws: np.random.Generator, columns: int) -> Floats:  # noqa: D102
-        roots = self.roots
-        found: Floats = roots.T @ draws.standard_normal((roots.shape[0], columns))
-        return found
+    Shapes: `first` (strengths,), whether each is the first of a player, with 1 / variance
+    `precision`; `steps` (strengths - 1,), 1 / variance of the step to the next one; 0 where that is
+    another player's.
+    """
+    n, firsts, moves = len(first), np.flatnonzero(first), np.flatnonzero(steps > 0.0)
+    wide, beyond = np.sqrt(steps[moves]), len(firsts) + np.arange(len(moves))
+    values = np.concatenate([np.full(len(firsts), math.sqrt(precision)), -wide, wide])
+    rows = np.concatenate([np.arange(len(firsts)), beyond, beyond])
+    columns = np.concatenate([firsts, moves, moves + 1])
+    roots = sparse.csr_array((values, (rows, columns)), shape=(len(firsts) + len(moves), n))
+    return Knowledge(roots, np.zeros(n), np.zeros(n), steps > 0.0, first)
 
 
 # Elimination of a sparse symmetric matrix front by front (Irons 1970), and parts of its inverse.
@@ -162,8 +113,6 @@ class Wiener(Knowledge):
 # to an earlier one. It is small where few players are active at once, and then all is exact.
 
 BLOCK = 96  # parameters that are eliminated at once
-
-_Front = tuple[Floats, Floats]
 
 
 class Fronts(NamedTuple):
@@ -184,7 +133,8 @@ class Fronts(NamedTuple):
     def work(self) -> float:
         """About how many multiplications its elimination takes."""
         sizes = np.diff(self.starts).tolist()
-        return sum(k * float(k + len(own)) ** 2 for k, own in zip(sizes, self.fronts, strict=True))
+        pairs = zip(sizes, self.fronts, strict=True)
+        return sum(k * float(k + len(front)) ** 2 for k, front in pairs)
 
 
 def fronts_of(matrix: sparse.csr_array, order: Ints) -> Fronts:
@@ -204,22 +154,20 @@ def fronts_of(matrix: sparse.csr_array, order: Ints) -> Fronts:
 
 def _assembled(steps: Fronts, step: int, before: Floats) -> Floats:
     """Return the matrix of a step, its own parameters before its front."""
-    at, end, front = steps.starts[step], steps.starts[step + 1], steps.fronts[step]
-    k = end - at
-    known = np.concatenate([np.arange(at, end), front])
-    found = np.zeros((len(known), len(known)))
+    at, end = steps.starts[step], steps.starts[step + 1]
+    known = np.concatenate([np.arange(at, end), steps.fronts[step]])
+    matrix = np.zeros((len(known), len(known)))
     if step:
         places = np.searchsorted(known, steps.fronts[step - 1])
-        found[np.ix_(places, places)] = before
-    begin, stop = steps.matrix.indptr[at], steps.matrix.indptr[end]
-    rows = np.repeat(np.arange(k), np.diff(steps.matrix.indptr[at : end + 1]))
-    columns, values = steps.matrix.indices[begin:stop], steps.matrix.data[begin:stop]
-    later = columns >= at
-    places = np.searchsorted(known, columns[later])
-    found[rows[later], places] += values[later]
-    beyond = places >= k
-    found[places[beyond], rows[later][beyond]] += values[later][beyond]
-    return found
+        matrix[np.ix_(places, places)] = before
+    block = steps.matrix[at:end]
+    later = block.indices >= at
+    rows, values = block.tocoo().row[later], block.data[later]
+    places = np.searchsorted(known, block.indices[later])
+    matrix[rows, places] += values
+    beyond = places >= end - at
+    matrix[places[beyond], rows[beyond]] += values[beyond]
+    return matrix
 
 
 def _eliminated(matrix: Floats, k: int) -> tuple[Floats, Floats, Floats]:
@@ -247,44 +195,38 @@ class Inverse(NamedTuple):
 
 
 def inverse_of(steps: Fronts, wanted: Ints) -> Inverse:
-    """Return the diagonal of the inverse, and all of it that is of some parameters."""
+    """Return the diagonal of the inverse, and all of it that is of some parameters.
+
+    Fronts are eliminated from the first to the last; then the inverse is made back to the first.
+    """
     left, factors = np.zeros((0, 0)), []
     for step, k in enumerate(np.diff(steps.starts).tolist()):
         factor, across, left = _eliminated(_assembled(steps, step, left), k)
         factors.append((factor, across))
-    place = np.full(len(steps.order), -1)
-    place[wanted] = np.arange(len(wanted))
-    return _back(steps, factors, place[steps.order], len(wanted))
-
-
-def _back(steps: Fronts, factors: list[_Front], places: Ints, n: int) -> Inverse:
-    """Return parts of the inverse from the last front to the first.
-
-    `places` has where each parameter stands in the block that is wanted, -1 where it does not.
-    """
-    diagonal, block = np.empty(len(places)), np.empty((n, n))
+    n, names_of = len(wanted), np.full(len(steps.order), -1)
+    names_of[wanted] = np.arange(n)
+    names_of = names_of[steps.order]  # where each parameter stands in the block, -1 if it does not
+    diagonal, block = np.empty(len(names_of)), np.empty((n, n))
     spread = np.zeros((0, 0))  # of the front
     shared = np.zeros((0, n))  # of the front with those that are wanted and come later
     met = np.zeros(0, np.int64)  # which these are
     for step in range(len(factors) - 1, -1, -1):
         at, end = steps.starts[step], steps.starts[step + 1]
-        factor, across = factors.pop()
         k = end - at
-        whole, gain = _widened(factor, across, spread)
-        diagonal[steps.order[at:end]] = np.diag(whole)[:k]
-        own = np.flatnonzero(places[at:end] >= 0)
-        names, old = places[at:end][own], len(met)
-        rows = np.empty((len(whole), n))
+        inverse, gain = _widened(*factors.pop(), spread)
+        diagonal[steps.order[at:end]] = np.diag(inverse)[:k]
+        members, old = np.flatnonzero(names_of[at:end] >= 0), len(met)
+        names, rows = names_of[at:end][members], np.empty((len(inverse), n))
         rows[:k, :old], rows[k:, :old] = gain @ shared[:, :old], shared[:, :old]
-        rows[:, old : old + len(own)] = whole[:, own]
-        block[np.ix_(names, met)] = rows[own, :old]
-        block[np.ix_(met, names)] = rows[own, :old].T
-        block[np.ix_(names, names)] = whole[np.ix_(own, own)]
+        rows[:, old : old + len(members)] = inverse[:, members]
+        block[np.ix_(names, met)] = rows[members, :old]
+        block[np.ix_(met, names)] = rows[members, :old].T
+        block[np.ix_(names, names)] = inverse[np.ix_(members, members)]
         met = np.concatenate([met, names])
         if step:
             known = np.concatenate([np.arange(at, end), steps.fronts[step]])
             kept = np.searchsorted(known, steps.fronts[step - 1])
-            spread, shared = whole[np.ix_(kept, kept)], rows[kept]
+            spread, shared = inverse[np.ix_(kept, kept)], rows[kept]
     return Inverse(diagonal, block)
 
 
@@ -295,14 +237,13 @@ def _widened(factor: Floats, across: Floats, spread: Floats) -> tuple[Floats, Fl
     """
     k, f = across.shape
     gain: Floats = -solve_triangular(factor, across, lower=True, trans=1, check_finite=False)
-    own, _ = lapack.dpotri(factor, lower=1)
-    own = np.tril(own) + np.tril(own, -1).T
-    whole = np.empty((k + f, k + f))
-    whole[k:, k:] = spread
-    whole[:k, k:] = gain @ spread
-    whole[k:, :k] = whole[:k, k:].T
-    whole[:k, :k] = own + whole[:k, k:] @ gain.T
-    return whole, gain
+    step, _ = lapack.dpotri(factor, lower=1)
+    inverse = np.empty((k + f, k + f))
+    inverse[k:, k:] = spread
+    inverse[:k, k:] = gain @ spread
+    inverse[k:, :k] = inverse[:k, k:].T
+    inverse[:k, :k] = np.tril(step) + np.tril(step, -1).T + inverse[:k, k:] @ gain.T
+    return inverse, gain
 
 
 def in_time(moments: Ints, size: int) -> Ints:
@@ -319,7 +260,6 @@ MOST_WORK = 1.5e12  # multiplications for a covariance: a few minutes
 _MOST_CELLS = 200_000_000
 _MOST_SOLVED = 30_000_000
 _COLUMNS = 32
-_ROWS = 2_048
 
 
 class Parts(NamedTuple):
@@ -342,81 +282,63 @@ def parts_of_covariance(
     draws: np.random.Generator,
 ) -> Parts:
     """Return parts of the covariance of what was fitted."""
-    size, n = fit.information.size, len(last)
+    size, n, players = fit.information.size, len(last), problem.n_players
+    # By how much all covariances are less where the mean of the first days is held, so that all
+    # together cannot move.
+    held = 1.0 / (problem.prior.roots.data[0] ** 2 * int(problem.prior.held.sum()))
+    parts: Inverse | None = None
     if size <= (DENSE_COVARIANCE if sandwich or not len(moments) else SMALL):
         inverse = inverse_information(fit)
         if sandwich:
-            found = _sandwiched(problem, fit, inverse, last)
+            parts = _sandwiched(problem, fit, inverse, last)
         else:
-            found = Inverse(np.diag(inverse).copy(), inverse[np.ix_(last, last)])
-        return _held(problem, found)
-    if not sandwich and n <= DENSE_COVARIANCE:
-        fronts = fronts_of(fit.information.whole(), in_time(moments, size))
-        if _within_reach(fronts, n):
+            parts = Inverse(np.diag(inverse).copy(), inverse[np.ix_(last, last)])
+    elif not sandwich and n <= DENSE_COVARIANCE:
+        fronts = fronts_of(fit.information.matrix, in_time(moments, size))
+        work = 3.0 * fronts.work + float(fronts.cells) * n
+        if work < MOST_WORK and fronts.cells < _MOST_CELLS:
             with one_thread():  # for products that are small, and many
-                found = inverse_of(fronts, last)
-            return _held(problem, found)
+                parts = inverse_of(fronts, last)
+    if parts is not None:
+        variances = parts.diagonal
+        variances[:players] -= held
+        return Parts(variances, parts.block - held, False)
     variances = sampled_variances(problem, fit, sandwich, draws)
     if n * size > _MOST_SOLVED:
         return Parts(variances, None, True)
-    solved = _solved(problem, fit, sandwich, last) - _wiener(problem).held
-    variances[last] = np.diag(solved)
-    return Parts(variances, solved, True)
-
-
-def _wiener(problem: Problem) -> Wiener:
-    assert isinstance(problem.prior, Wiener)
-    return problem.prior
-
-
-def _held(problem: Problem, found: Inverse) -> Parts:
-    """Return parts where the mean of the first days is held, so that all together cannot move."""
-    variances, held = found.diagonal.copy(), _wiener(problem).held
-    variances[: problem.n_players] -= held
-    return Parts(variances, found.block - held, False)
-
-
-def _within_reach(fronts: Fronts, n: int) -> bool:
-    """Return whether an inverse by fronts takes no more time and memory than is reasonable."""
-    cells = fronts.cells
-    return 3.0 * fronts.work + float(cells) * n < MOST_WORK and cells < _MOST_CELLS
+    block = _solved(problem, fit, sandwich, last) - held
+    variances[last] = np.diag(block)
+    return Parts(variances, block, True)
 
 
 def _sandwiched(problem: Problem, fit: Fit, inverse: Floats, last: Ints) -> Inverse:
     """Return the parts of a sandwich, whose inner part is the square of a sparse matrix."""
-    sums, factor = meat(problem, fit)
-    roots = _wiener(problem).roots
-    wide = sparse.csr_array(
-        (roots.data, roots.indices, roots.indptr), shape=(roots.shape[0], len(problem.start))
-    )
-    rows = sparse.csr_array(
-        sparse.vstack([np.sqrt(factor) * sums, wide[:, problem.free]], format="csr")
-    )
-    variances, block = np.zeros(len(inverse)), np.zeros((len(last), len(last)))
-    for at in range(0, rows.shape[0], _ROWS):
-        part = rows[at : at + _ROWS] @ inverse
-        variances += (part**2).sum(axis=0)
-        own = part[:, last]
-        block += own.T @ own
-    return Inverse(variances, block)
+    wide = problem.prior.roots.copy()
+    wide.resize(wide.shape[0], len(problem.start))
+    roots = sparse.csr_array(sparse.vstack([meat(problem, fit), wide[:, problem.free]]))
+    ends = [*range(0, len(inverse), _COLUMNS), len(inverse)]
+    parts = (roots @ inverse[:, at:end] for at, end in pairwise(ends))
+    variances = np.concatenate([(part**2).sum(axis=0) for part in parts])
+    of_last = roots @ inverse[:, last]
+    return Inverse(variances, of_last.T @ of_last)
 
 
 def _solved(problem: Problem, fit: Fit, sandwich: bool, last: Ints) -> Floats:
     """Return the covariance of the last days, solved for column by column."""
     information, n = fit.information, len(last)
-    found = np.empty((n, n))
-    sums, factor = meat(problem, fit) if sandwich else (None, 0.0)
+    block = np.empty((n, n))
+    roots = meat(problem, fit) if sandwich else None
     for at in range(0, n, _COLUMNS):
-        own = last[at : at + _COLUMNS]
-        units = np.zeros((information.size, len(own)))
-        units[own, np.arange(len(own))] = 1.0
+        days = last[at : at + _COLUMNS]
+        units = np.zeros((information.size, len(days)))
+        units[days, np.arange(len(days))] = 1.0
         columns = conjugate_gradients(information, units, 1e-7)
-        if columns is not None and sums is not None:
-            inner = times_meat(problem, sums, factor, columns)
+        if columns is not None and roots is not None:
+            inner = times_meat(problem, roots, columns)
             columns = conjugate_gradients(information, inner, 1e-7)
         assert columns is not None, "the information has been found to be regular"
-        found[:, at : at + _COLUMNS] = columns[last]
-    return 0.5 * (found + found.T)
+        block[:, at : at + _COLUMNS] = columns[last]
+    return 0.5 * (block + block.T)
 
 
 LEAST_DRIFT = 1e-4  # points a square-root day below which nobody moves: .01 points in 27 years
@@ -448,17 +370,17 @@ class PathModel(WholeModel):
         return design_of(contests._replace(n_players=int(states[-1]) + 1, players=players))
 
     @property
-    def prior(self) -> Wiener:
+    def prior(self) -> Knowledge:
         """What is known of the strengths."""
         precision = 1.0 / (POINTS * self.deviation) ** 2
         if self.drift < LEAST_DRIFT:
             n = int(self.days.players[-1]) + 1
-            return Wiener(np.ones(n, np.bool_), precision, np.zeros(n - 1))
+            return wiener(np.ones(n, np.bool_), precision, np.zeros(n - 1))
         follows, first = self.days.follows, np.zeros(len(self.days.days), np.bool_)
         first[self.days.first] = True
         between = np.where(follows, np.diff(self.days.days), 1).astype(np.float64)
         steps = np.where(follows, 1.0 / ((POINTS * self.drift) ** 2 * between), 0.0)
-        return Wiener(first, precision, steps)
+        return wiener(first, precision, steps)
 
     def problem(  # noqa: D102
         self, design: Design, linked: Linked, tallies: Tallies, davidson: bool
@@ -470,8 +392,8 @@ class PathModel(WholeModel):
         start[last] = first_log_nu(tallies, davidson)
         return Problem(design, tallies, self.prior, np.flatnonzero(free), start, False)
 
-    def in_points(self, problem: Problem, linked: Linked, found: Fit) -> Estimate:  # noqa: D102
-        n, place = problem.n_players, found.place
+    def in_points(self, problem: Problem, linked: Linked, best: Fit) -> Estimate:  # noqa: D102
+        n, place = problem.n_players, best.place
         # Where the density is greatest, the mean of the first days is 0 by itself.
         days = self.mean + place[:n][self.states] / POINTS
         return Estimate(
@@ -479,38 +401,31 @@ class PathModel(WholeModel):
             days[self.days.last],
             place[n:-1] / POINTS,
             math.exp(place[-1]),
-            found,
+            best,
             problem,
             days,
         )
 
     def uncertainty(  # noqa: D102
-        self, found: Estimate, sandwich: bool, draws: np.random.Generator
+        self, estimate: Estimate, sandwich: bool, draws: np.random.Generator
     ) -> Uncertainty:
-        problem, states = found.problem, self.states
+        problem, states = estimate.problem, self.states
         moments = self.days.days if self.drift >= LEAST_DRIFT else np.zeros(0, np.int64)
         n, last = problem.n_players, states[self.days.last]
-        parts = parts_of_covariance(problem, found.fit, sandwich, last, moments, draws)
-        variances = parts.variances
+        parts = parts_of_covariance(problem, estimate.fit, sandwich, last, moments, draws)
+        variances, whole = parts.variances, parts.last
         since = (POINTS * self.drift) ** 2 * (self.days.last_day - self.days.days[self.days.last])
         errors = np.zeros(len(problem.start))
         errors[problem.free] = np.sqrt(np.maximum(variances, 0.0))
-        now, whole = np.maximum(variances[last], 0.0) + since, parts.last
-        if whole is not None:
-            whole = (whole + np.diag(since)) * POINTS**-2
+        now = np.maximum(variances[last], 0.0) + since
         return Uncertainty(
-            whole,
+            None if whole is None else (whole + np.diag(since)) * POINTS**-2,
             np.sqrt(now) / POINTS,
             errors[n:-1] / POINTS,
             float(errors[-1]),
-            _in_points(errors[:n][states]),
+            errors[:n][states] / POINTS,
             parts.drawn,
         )
-
-
-def _in_points(strengths: Floats) -> Floats:
-    found: Floats = strengths / POINTS
-    return found
 
 
 # The drift that makes a log most likely: Laplace's approximation of its evidence.
@@ -526,28 +441,28 @@ class TooLarge(Exception):  # noqa: N818 - it is no failure of the program
     """Too many players are active at once for the evidence of a log."""
 
 
-def log_evidence(model: PathModel, found: Estimate) -> float:
+def log_evidence(model: PathModel, best: Estimate) -> float:
     """Return the logarithm of the evidence of a drift, but for what is the same for all drifts.
 
     That is the greatest log density plus half the log ratio of the determinants of the prior's
     second derivatives and of all: what the games leave of the width of the prior. In points, and
     ln nu; coefficients have a flat prior of density 1.
     """
-    prior, problem, size = model.prior, found.problem, found.fit.information.size
+    problem, information, prior = best.problem, best.fit.information, best.problem.prior
     moments = model.days.days if model.drift >= LEAST_DRIFT else model.days.players[:0]
-    order = in_time(moments, size)
-    steps: Fronts = fronts_of(found.fit.information.whole(), order)
+    steps = fronts_of(information.matrix, in_time(moments, information.size))
     if steps.work > MOST_WORK_OF_ONE:
         raise TooLarge
     with one_thread():  # for products that are small, and many
         whole = log_determinant(steps)
     n = problem.n_players
-    more = size - n
-    odds = n + len(found.coefficients)  # so many are in log odds
+    odds = n + len(best.coefficients)  # so many are in log odds
     whole += 2.0 * odds * math.log(POINTS)
-    before = prior.log_determinant + 2.0 * n * math.log(POINTS)
-    density = found.fit.log_likelihood - prior.penalty(found.fit.place[:n])
-    return density + 0.5 * (before - whole) + 0.5 * more * math.log(2.0 * math.pi)
+    diagonal = prior.roots.data[prior.roots.data > 0.0]
+    before = 2.0 * float(np.log(diagonal).sum()) + 2.0 * n * math.log(POINTS)
+    density = best.fit.log_likelihood - prior.penalty(best.fit.place[:n])
+    flat = 0.5 * (information.size - n) * math.log(2.0 * math.pi)
+    return density + 0.5 * (before - whole) + flat
 
 
 class Tuned(NamedTuple):
@@ -563,7 +478,7 @@ def tuned_drift(
     contests: Contests,
     levels: Levels,
     linked: Linked,
-    told: Callable[[], None] = lambda: None,
+    check: Callable[[], None] = lambda: None,
 ) -> Tuned:
     """Return the drift of the greatest evidence.
 
@@ -576,14 +491,13 @@ def tuned_drift(
 
     def evidence(drift: float) -> float:
         nonlocal before
-        told()
-        own = replace(model, drift=drift)
+        check()
+        tried = replace(model, drift=drift)
         if drift < LEAST_DRIFT:
-            found = estimate(own.design(contests), levels, own, linked, contests.weights)
+            best = estimate(tried.design(contests), levels, tried, linked, contests.weights)
         else:
-            found = estimate(design, levels, own, linked, contests.weights, before)
-            before = found
-        known[drift] = log_evidence(own, found)
+            best = before = estimate(design, levels, tried, linked, contests.weights, before)
+        known[drift] = log_evidence(tried, best)
         return known[drift]
 
     for drift in GRID:
