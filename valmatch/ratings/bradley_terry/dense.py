@@ -46,55 +46,48 @@ class Frame(NamedTuple):
 
 
 class Space(NamedTuple):
-    """Working space of a fit, and where it leaves what it finds."""
+    """Where a fit begins, and where it leaves what it finds."""
 
-    # parameters, tried, step: (parameters,) the estimate, a place on trial, the step to it
-    parameters: Floats
-    tried: Floats
-    step: Floats
+    parameters: Floats  # (parameters,) the estimate
     places: Floats  # (n + 2,) the estimate as places
+    covariance: Floats  # (n, n) out: of the strengths
+
+
+class _Work(NamedTuple):
+    """Derivatives at the parameters on trial."""
+
+    tried: Floats  # (parameters,)
+    places: Floats  # (n + 2,)
     # slopes, curvature: (n + 2,) and (n + 2, n + 2) derivatives of the likelihood by places, and
     # minus the second
     slopes: Floats
     curvature: Floats
     between: Floats  # (n + 2, parameters)
-    # gradient, factor: (parameters,) and (parameters, parameters) derivatives, and the root of
-    # minus the second
+    # gradient, factor: (parameters,) and (parameters, parameters) derivatives, and minus the
+    # second, then the root of it
     gradient: Floats
     factor: Floats
-    covariance: Floats  # (n, n) out: of the strengths
 
 
 def new_counts(n: int) -> Counts:
     """Return counts of no games of n players."""
-    return Counts(np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n)))
+    return Counts(*np.zeros((3, n, n)))
 
 
 def space_of(frame: Frame) -> Space:
-    """Return working space for the fits of a frame."""
+    """Return where the fits of a frame begin and end."""
     size, m = frame.basis.shape
-    return Space(
-        np.zeros(m),
-        np.zeros(m),
-        np.zeros(m),
-        np.zeros(size),
-        np.zeros(size),
-        np.zeros((size, size)),
-        np.zeros((size, m)),
-        np.zeros(m),
-        np.zeros((m, m)),
-        np.zeros((size - 2, size - 2)),
-    )
+    return Space(np.zeros(m), np.zeros(size), np.zeros((size - 2, size - 2)))
 
 
 def contrasts(n: int) -> Floats:
     """Return an orthonormal basis of strengths whose mean is 0, (n, n - 1)."""
-    found = np.zeros((n, n - 1))
+    basis = np.zeros((n, n - 1))
     for k in range(n - 1):
         length = math.sqrt((k + 1.0) * (k + 2.0))
-        found[: k + 1, k] = 1.0 / length
-        found[k + 1, k] = -(k + 1.0) / length
-    return found
+        basis[: k + 1, k] = 1.0 / length
+        basis[k + 1, k] = -(k + 1.0) / length
+    return basis
 
 
 def frame_of(n: int, deviation: float | None, home: bool, draws: bool) -> Frame:
@@ -129,102 +122,76 @@ def frame_of_belief(mean: Floats, covariance: Floats, draw_weight: float) -> Fra
 
 
 @kernel
-def _to_places(frame: Frame, used: int, parameters: Floats, places: Floats) -> None:
-    """Work out the places of some parameters."""
-    for a in range(places.size):
-        total = frame.centre[a]
-        for k in range(used):
-            total += frame.basis[a, k] * parameters[k]
-        places[a] = total
-
-
-@kernel
-def _value(counts: Counts, frame: Frame, used: int, parameters: Floats, places: Floats) -> float:
-    """Return the log posterior density at some places, but for a constant."""
-    n = places.size - 2
-    found = 0.0
-    log_nu = places[n + 1]
+def _likelihood(counts: Counts, places: Floats, slopes: Floats, curvature: Floats) -> float:
+    """Return the log likelihood at some places, and work out its derivatives by them."""
+    n, value, log_nu = places.size - 2, 0.0, places[-1]
+    slopes[:] = 0.0
+    curvature[:] = 0.0
     nu = math.exp(log_nu)
     for i in range(n):
         for j in range(n):
-            w, d, ll = counts.won[i, j], counts.drawn[i, j], counts.lost[i, j]
-            total = w + d + ll
-            if total > 0.0:
-                lead = places[i] - places[j] + places[n]
-                half = 0.5 * abs(lead)
-                root = math.exp(-half)
-                found += 0.5 * lead * (w - ll)
-                found -= total * (half + math.log1p(root * root + nu * root))
-                if d > 0.0 and nu > 0.0:
-                    found += d * log_nu
-    for k in range(min(frame.ruled, used)):
-        found -= 0.5 * parameters[k] ** 2
-    return found
+            won, drawn, lost = counts.won[i, j], counts.drawn[i, j], counts.lost[i, j]
+            total = won + drawn + lost
+            if total == 0.0:
+                continue
+            lead = places[i] - places[j] + places[n]
+            root = math.exp(-0.5 * abs(lead))
+            weaker, r = root * root, nu * root
+            value += 0.5 * lead * (won - lost)
+            value -= total * (0.5 * abs(lead) + math.log1p(weaker + r))
+            if drawn > 0.0 and nu > 0.0:
+                value += drawn * log_nu
+            p = 1.0 / (1.0 + weaker + r)
+            q, r = weaker * p, r * p
+            if lead < 0.0:
+                p, q = q, p
+            slope = won * (q + 0.5 * r) - lost * (p + 0.5 * r) + 0.5 * drawn * (q - p)
+            bend = 0.25 * total * ((p + q) * r + 4.0 * p * q)
+            crossed = -0.5 * total * r * (p - q)
+            for a in (i, j, n):
+                sign = -1.0 if a == j else 1.0
+                slopes[a] += sign * slope
+                curvature[a, n + 1] += sign * crossed
+                curvature[n + 1, a] += sign * crossed
+                for b in (i, j, n):
+                    curvature[a, b] += -sign * bend if b == j else sign * bend
+            slopes[n + 1] += drawn * (p + q) - (won + lost) * r
+            curvature[n + 1, n + 1] += total * r * (p + q)
+    return value
 
 
 @kernel
-def _differentiate(counts: Counts, space: Space) -> None:
-    """Work out the derivatives of the likelihood by places."""
-    places, slopes, curvature = space.places, space.slopes, space.curvature
-    n = places.size - 2
-    slopes[:] = 0.0
-    curvature[:] = 0.0
-    nu = math.exp(places[n + 1])
-    for i in range(n):
-        for j in range(n):
-            w, d, ll = counts.won[i, j], counts.drawn[i, j], counts.lost[i, j]
-            total = w + d + ll
-            if total > 0.0:
-                lead = places[i] - places[j] + places[n]
-                root = math.exp(-0.5 * abs(lead))
-                weaker, r = root * root, nu * root
-                p = 1.0 / (1.0 + weaker + r)
-                q = weaker * p
-                r *= p
-                if lead < 0.0:
-                    p, q = q, p
-                slope = w * (q + 0.5 * r) - ll * (p + 0.5 * r) + 0.5 * d * (q - p)
-                bend = 0.25 * total * ((p + q) * r + 4.0 * p * q)
-                crossed = -0.5 * total * r * (p - q)
-                for a in (i, j, n):
-                    sign = -1.0 if a == j else 1.0
-                    slopes[a] += sign * slope
-                    curvature[a, n + 1] += sign * crossed
-                    curvature[n + 1, a] += sign * crossed
-                    for b in (i, j, n):
-                        other = -sign if b == j else sign
-                        curvature[a, b] += other * bend
-                slopes[n + 1] += d * (p + q) - (w + ll) * r
-                curvature[n + 1, n + 1] += total * r * (p + q)
-
-
-@kernel
-def _to_parameters(frame: Frame, used: int, space: Space) -> None:
-    """Work out the derivatives by parameters, the prior's with them."""
-    basis, between, factor = frame.basis, space.between, space.factor
-    size = space.places.size
-    # Parameters are the inner loops, whose sums are apart from each other; most else is 0.
-    for a in range(size):
+def _posterior(counts: Counts, frame: Frame, used: int, work: _Work) -> float:
+    """Return the log posterior density at the first parameters on trial, with its derivatives."""
+    places, basis, between, factor = work.places, frame.basis, work.between, work.factor
+    for a in range(places.size):
+        places[a] = frame.centre[a]
         for k in range(used):
-            between[a, k] = 0.0
-        for b in range(size):
-            bend = space.curvature[a, b]
+            places[a] += basis[a, k] * work.tried[k]
+    if used < basis.shape[1]:  # nothing has been drawn yet
+        places[-1] = -np.inf
+    value = _likelihood(counts, places, work.slopes, work.curvature)
+    # Parameters are the inner loops, whose sums are apart from each other; most else is 0.
+    for a in range(places.size):
+        between[a, :used] = 0.0
+        for b in range(places.size):
+            bend = work.curvature[a, b]
             if bend != 0.0:
                 for k in range(used):
                     between[a, k] += bend * basis[b, k]
     for k in range(used):
-        total = 0.0
-        for m in range(k + 1):
-            factor[k, m] = 0.0
-        for a in range(size):
+        ruled = 1.0 if k < frame.ruled else 0.0
+        value -= 0.5 * ruled * work.tried[k] ** 2
+        work.gradient[k] = -ruled * work.tried[k]
+        factor[k, : k + 1] = 0.0
+        factor[k, k] = ruled
+        for a in range(places.size):
             share = basis[a, k]
-            total += share * space.slopes[a]
             if share != 0.0:
+                work.gradient[k] += share * work.slopes[a]
                 for m in range(k + 1):
                     factor[k, m] += share * between[a, m]
-        space.gradient[k] = total - (space.parameters[k] if k < frame.ruled else 0.0)
-        if k < frame.ruled:
-            factor[k, k] += 1.0
+    return value
 
 
 @kernel
@@ -261,33 +228,31 @@ def _solve(factor: Floats, used: int, right: Floats, out: Floats) -> None:
 
 
 @kernel
-def _spread(frame: Frame, used: int, space: Space) -> None:
+def _spread(frame: Frame, used: int, work: _Work, covariance: Floats) -> None:
     """Work out the covariance of the strengths: B C B' of the inverse C of the information."""
-    n = space.covariance.shape[0]
-    # A factor L: the covariance is that of L^-1 B'.
+    n, halves = covariance.shape[0], work.between
+    # Of a factor L: the covariance is the square of L^-1 B'.
     for i in range(n):
         for k in range(used):
             total = frame.basis[i, k]
             for m in range(k):
-                total -= space.factor[k, m] * space.between[i, m]
-            space.between[i, k] = total / space.factor[k, k]
-    for i in range(n):
+                total -= work.factor[k, m] * halves[i, m]
+            halves[i, k] = total / work.factor[k, k]
         for j in range(i + 1):
             total = 0.0
             for k in range(used):
-                total += space.between[i, k] * space.between[j, k]
-            space.covariance[i, j] = space.covariance[j, i] = total
+                total += halves[i, k] * halves[j, k]
+            covariance[i, j] = covariance[j, i] = total
 
 
 @kernel
-def linked(counts: Counts, ties: bool, space: Space) -> bool:
-    """Return whether wins (and draws, with `ties`) lead from everybody to everybody (Ford 1957)."""
+def linked(counts: Counts, seen: Floats) -> bool:
+    """Return whether wins and draws lead from everybody to everybody (Ford 1957)."""
     n = counts.won.shape[0]
-    seen = space.slopes
     for down in range(2):
         seen[:] = 0.0
         seen[0] = 1.0
-        found, grew = 1, True
+        reached, grew = 1, True
         while grew:
             grew = False
             for i in range(n):
@@ -296,23 +261,20 @@ def linked(counts: Counts, ties: bool, space: Space) -> bool:
                         if seen[j] == 0.0:
                             over = counts.won[i, j] + counts.lost[j, i]
                             under = counts.lost[i, j] + counts.won[j, i]
-                            games = over if down else under
-                            if ties:
-                                games += counts.drawn[i, j] + counts.drawn[j, i]
-                            if games > 0.0:
+                            draws = counts.drawn[i, j] + counts.drawn[j, i]
+                            if draws + (over if down else under) > 0.0:
                                 seen[j] = 1.0
-                                found += 1
+                                reached += 1
                                 grew = True
-        if found < n:
+        if reached < n:
             return False
     return True
 
 
 @kernel
-def wins_go_round(counts: Counts, space: Space) -> bool:
+def wins_go_round(counts: Counts, left: Floats) -> bool:
     """Return whether wins alone lead from somebody back to them, so that nu has a maximum."""
     n = counts.won.shape[0]
-    left = space.slopes
     left[:n] = 1.0
     shrunk = True
     while shrunk:  # who has beaten nobody who is left is on no way round
@@ -326,24 +288,20 @@ def wins_go_round(counts: Counts, space: Space) -> bool:
                 if not beaten:
                     left[i] = 0.0
                     shrunk = True
-    for i in range(n):
-        if left[i] > 0.0:
-            return True
-    return False
+    return bool(left[:n].any())
 
 
 @kernel
 def _begin(counts: Counts, frame: Frame, space: Space) -> int:
     """Return how many parameters there are to fit, ln nu where it begins; -1: no estimate."""
-    used = int(frame.basis.shape[1])
-    drawn = counts.drawn.sum()
-    if frame.ruled == 0 and not linked(counts, True, space):
+    used, drawn = int(frame.basis.shape[1]), counts.drawn.sum()
+    if frame.ruled == 0 and not linked(counts, space.places):
         return -1
     if not frame.fits_draws:
         return used
     if drawn == 0.0:
         return used - 1
-    if frame.ruled == 0 and not wins_go_round(counts, space):
+    if frame.ruled == 0 and not wins_go_round(counts, space.places):
         return -1
     decided = counts.won.sum() + counts.lost.sum()
     if space.parameters[used - 1] == 0.0:
@@ -351,69 +309,52 @@ def _begin(counts: Counts, frame: Frame, space: Space) -> int:
     return used
 
 
-@kernel
+@kernel(allocates=True)
 def fit_counts(counts: Counts, frame: Frame, space: Space) -> bool:
     """Find the maximum and the covariance of the strengths; return whether there is one.
 
     The search begins at the parameters in `space`; without an estimate they are 0 afterwards.
     """
+    size, m = frame.basis.shape
+    square = np.zeros((size, size))
+    rest = np.zeros((size, m)), np.zeros(m), np.zeros((m, m))
+    work = _Work(space.parameters.copy(), np.zeros(size), np.zeros(size), square, *rest)
     used = _begin(counts, frame, space)
-    found = used >= 0 and _climb(counts, frame, space, used)
-    if found:
-        _spread(frame, used, space)
-    else:
-        space.parameters[:] = 0.0
-    return found
+    if used >= 0 and _climb(counts, frame, used, space, work):
+        space.places[:] = work.places
+        _spread(frame, used, work, space.covariance)
+        return True
+    space.parameters[:] = 0.0
+    return False
 
 
-@kernel
-def _copy(of: Floats, to: Floats) -> None:
-    """Copy numbers without working space."""
-    for a in range(of.size):
-        to[a] = of[a]
-
-
-@kernel
-def _climb(counts: Counts, frame: Frame, space: Space, used: int) -> bool:
+@kernel(allocates=True)
+def _climb(counts: Counts, frame: Frame, used: int, space: Space, work: _Work) -> bool:
     """Take Newton's steps to the maximum; leave the factor of the information there."""
-    _to_places(frame, used, space.parameters, space.places)
-    last = space.places.size - 1
-    if frame.fits_draws and used < frame.basis.shape[1]:
-        space.places[last] = -np.inf
-    value = _value(counts, frame, used, space.parameters, space.places)
-    _differentiate(counts, space)
-    _to_parameters(frame, used, space)
+    step, before = np.zeros(used), np.zeros(work.places.size)
+    work.tried[:] = space.parameters
+    value = _posterior(counts, frame, used, work)
     for _ in range(MOST_STEPS):
-        if not _root(space.factor, used):
+        if not _root(work.factor, used):
             return False
-        _solve(space.factor, used, space.gradient, space.step)
-        rise = 0.0
-        for k in range(used):
-            rise += space.gradient[k] * space.step[k]
-        share, before, length = 1.0, value, 0.0
+        _solve(work.factor, used, work.gradient, step)
+        rise = (work.gradient[:used] * step).sum()
+        share, least = 1.0, value - 1e-12 * (1.0 + abs(value))
+        before[:] = work.places
         for _ in range(40):
-            for k in range(used):
-                space.tried[k] = space.parameters[k] + share * space.step[k]
-            _copy(space.places, space.slopes)
-            _to_places(frame, used, space.tried, space.places)
-            if frame.fits_draws and used < frame.basis.shape[1]:
-                space.places[last] = -np.inf
-            value = _value(counts, frame, used, space.tried, space.places)
-            if value >= before + 1e-4 * share * rise - 1e-12 * (1.0 + abs(before)):
+            work.tried[:used] = space.parameters[:used] + share * step
+            value = _posterior(counts, frame, used, work)
+            if value >= least + 1e-4 * share * rise:
                 break
-            _copy(space.slopes, space.places)
             share *= 0.5
+        space.parameters[:] = work.tried
         length = farthest = 0.0
-        for a in range(space.places.size):
-            if space.places[a] > -np.inf:
-                farthest = max(farthest, abs(space.places[a] - frame.centre[a]))
-                length = max(length, abs(space.places[a] - space.slopes[a]))
-        for k in range(used):
-            space.parameters[k] = space.tried[k]
+        for a in range(work.places.size):
+            if work.places[a] > -np.inf:
+                farthest = max(farthest, abs(work.places[a] - frame.centre[a]))
+                length = max(length, abs(work.places[a] - before[a]))
         if farthest > FARTHEST or not value > -np.inf:
             return False
-        _differentiate(counts, space)
-        _to_parameters(frame, used, space)
         if length < _STEP:
-            return _root(space.factor, used)
+            return _root(work.factor, used)
     return False
