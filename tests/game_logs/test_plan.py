@@ -16,22 +16,16 @@ from tests.support.command import refusal, success, valmatch
 from tests.support.folders import rows
 from tests.support.refusals import defined
 from valmatch.draws.streams import Streams
-from valmatch.game_logs import next_pairs, planning
+from valmatch.game_logs import next_pairs
 from valmatch.game_logs.next_pairs import caution
 from valmatch.game_logs.planning import (
     GAMES,
-    League,
     PlannedGames,
-    Standing,
     measure,
     play,
     play_evenly,
-    run_leagues,
-    truth_of,
 )
 from valmatch.kernels.arrays import Floats
-from valmatch.policies.joint.batch import choose_batch
-from valmatch.policies.joint.belief import Belief
 from valmatch.present.plotting import plot
 from valmatch.ratings.bradley_terry.dense import fit_counts, frame_of, new_counts, space_of
 from valmatch.ratings.bradley_terry.fit import POINTS
@@ -171,55 +165,6 @@ def test_a_policy_that_chooses_names_the_best_sooner() -> None:
     points = min(len(even.grid), len(chosen.grid))
     means = [measured(found)[:, :points, 1].mean(axis=0)[-4:].mean() for found in (even, chosen)]
     assert means[1] > means[0]
-
-
-@pytest.mark.parametrize(
-    ("policy", "goal", "prior"),
-    [("knowledge_gradient", "best", 350.0), ("knowledge_gradient", "widest", None),
-     ("information", "best", 350.0)],
-)  # fmt: skip
-def test_a_chosen_league_is_that_of_batches(policy: str, goal: str, prior: float | None) -> None:
-    n, frame = 5, frame_of(5, prior, home=False, draws=True)
-    nothing, grid = np.zeros((n, n), np.int64), np.array([7, 25, 61])
-    league = League(frame, 90.0, 0.0, 0.8, nothing, policy, goal, 6, grid, 1.96, 2.7, 3)
-    kept: dict[int, Standing] = {}
-    run_leagues(league._replace(grid=grid[:1]), kept, range(2))
-    found = run_leagues(league, kept, range(2))[0]
-    streams, space = Streams(3), space_of(frame)
-    truth, words = truth_of(league, streams, 1), streams.words(1, GAMES)
-    counts, before = new_counts(n), nothing.copy()
-    cursor = np.zeros(3, np.int64)
-    rated, expected = fit_counts(counts, frame, space), np.empty((3, 4))
-    done = chosen = 0
-    for k, goal_at in enumerate(grid.tolist()):
-        while done < goal_at:
-            size = min(6, goal_at - done)
-            if rated:
-                nu, points = math.exp(space.places[n + 1]), space.places[:n] / POINTS
-                belief = Belief(points, space.covariance / POINTS**2, nu)
-                batch = choose_batch(belief, policy, goal, size, games=before)
-                for i, j in zip(batch.first.tolist(), batch.second.tolist(), strict=True):
-                    play(words, truth, counts, i, j, before)
-                chosen += size
-            else:
-                play_evenly(words, truth, counts, cursor, before, size)
-            done += size
-            rated = fit_counts(counts, frame, space)
-        measure(space, truth, 1.96, 2.7, expected[k], rated)
-    assert chosen > 0
-    assert np.array_equal(found[1], expected, equal_nan=True)
-    assert np.array_equal(kept[1].before, before)
-
-
-def test_leagues_that_are_played_anew_are_those_that_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: dict[str, Any] = {"players": 3, "spread": 100.0, "replications": 3, "half_width": 12.0}
-    for policy in ("uniform", "contenders"):
-        on = library.plan_games(**given, policy=policy, max_games=9_000)
-        with monkeypatch.context() as patch:
-            patch.setattr(planning, "MOST_KEPT", 0)
-            anew = library.plan_games(**given, policy=policy, max_games=9_000)
-        assert len(on.grid) > 26  # beyond the first look
-        assert np.array_equal(measured(on), measured(anew), equal_nan=True)
 
 
 def test_what_takes_long_is_said_before(monkeypatch: pytest.MonkeyPatch) -> None:

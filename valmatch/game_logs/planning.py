@@ -176,55 +176,46 @@ def measure(
     out[3] = covered / pairs
 
 
-class Standing(NamedTuple):
-    """A league that has been played up to the last number of games of a grid."""
-
-    # words, truth, space, counts, cursor, before: as `play_evenly` and `fit_counts` take them
-    words: Words
-    truth: Floats
-    space: Space
-    counts: Counts
-    cursor: Ints
-    before: Ints
-    found: bool  # whether there is an estimate by which pairs can be chosen
-    measured: Floats  # (points, 4) measures so far
-
-
 def run_leagues(
-    league: League,
-    standings: dict[int, Standing] | None,
-    replications: range,
-    check: Callable[[], None] = lambda: None,
+    league: League, replications: range, check: Callable[[], None] = lambda: None
 ) -> tuple[Floats, float]:
     """Return (replications, points, 4) measures of some leagues, and the seconds that took."""
     started = time.perf_counter()
-    streams = Streams(league.seed)
-    made = np.empty((len(replications), len(league.grid), len(MEASURES)))
-    for k, replication in enumerate(replications):
-        standing = None if standings is None else standings.get(replication)
-        if standing is None:
-            standing = _begun(league, streams, replication)
-        points = len(standing.measured)
-        made[k, :points] = standing.measured
-        found = _played_on(league, standing, made[k, points:], check)
-        if standings is not None:
-            standings[replication] = standing._replace(found=found, measured=made[k])
-    return made, time.perf_counter() - started
+    measured = np.array([_measured(league, replication, check) for replication in replications])
+    return measured, time.perf_counter() - started
 
 
-def _begun(league: League, streams: Streams, replication: int) -> Standing:
-    """Return a league in which nobody has played."""
+def _measured(league: League, replication: int, check: Callable[[], None]) -> Floats:
+    """Return the measures of a league at each number of games of its grid."""
+    streams, evenly = Streams(league.seed), league.policy == UNIFORM
+    words, truth = streams.words(replication, GAMES).copy(), truth_of(league, streams, replication)
     counts, space = new_counts(league.n_players), space_of(league.frame)
-    return Standing(
-        streams.words(replication, GAMES).copy(),
-        truth_of(league, streams, replication),
-        space,
-        counts,
-        np.zeros(3, np.int64),
-        league.before.copy(),
-        league.policy != UNIFORM and bool(fit_counts(counts, league.frame, space)),
-        np.empty((0, len(MEASURES))),
-    )
+    cursor, before = np.zeros(3, np.int64), league.before.copy()
+    # whether there is an estimate by which pairs can be chosen
+    rated, done = not evenly and bool(fit_counts(counts, league.frame, space)), 0
+    measured = np.empty((len(league.grid), len(MEASURES)))
+    for out, goal in zip(measured, league.grid.tolist(), strict=True):
+        while done < goal:
+            check()
+            games = goal - done if evenly else min(league.batch, goal - done)
+            if rated and not evenly:
+                for i, j in _chosen(league, space, before, games):
+                    play(words, truth, counts, i, j, before)
+            else:
+                play_evenly(words, truth, counts, cursor, before, games)
+            rated = bool(fit_counts(counts, league.frame, space))
+            done += games
+        measure(space, truth, league.quantile, league.critical, out, rated)
+    return measured
+
+
+def _chosen(league: League, space: Space, before: Ints, games: int) -> Iterator[tuple[int, int]]:
+    """Return who plays next by an estimate; all may."""
+    n = league.n_players
+    mean, draw_weight = space.places[:n] / POINTS, math.exp(space.places[n + 1])
+    belief = Belief(mean, space.covariance / POINTS**2, draw_weight)
+    batch = choose_batch(belief, league.policy, league.goal, games, games=before)
+    return zip(batch.first.tolist(), batch.second.tolist(), strict=True)
 
 
 def truth_of(league: League, streams: Streams, replication: int) -> Floats:
@@ -236,35 +227,6 @@ def truth_of(league: League, streams: Streams, replication: int) -> Floats:
         basis = league.frame.basis[:n]
         strengths = league.frame.centre[:n] + basis @ draws.standard_normal(basis.shape[1])
     return np.append(strengths, [POINTS * league.home, league.draw_weight])
-
-
-def _played_on(league: League, standing: Standing, out: Floats, check: Callable[[], None]) -> bool:
-    """Play a league on, and measure it; return whether there is an estimate in the end."""
-    words, truth, space, counts, cursor, before, found, measured = standing
-    points, evenly = len(measured), league.policy == UNIFORM
-    done = int(league.grid[points - 1]) if points else 0
-    for k, goal in enumerate(league.grid[points:].tolist()):
-        while done < goal:
-            check()
-            games = goal - done if evenly else min(league.batch, goal - done)
-            if found and not evenly:
-                for i, j in _chosen(league, space, before, games):
-                    play(words, truth, counts, i, j, before)
-            else:
-                play_evenly(words, truth, counts, cursor, before, games)
-            found = bool(fit_counts(counts, league.frame, space))
-            done += games
-        measure(space, truth, league.quantile, league.critical, out[k], found)
-    return found
-
-
-def _chosen(league: League, space: Space, before: Ints, games: int) -> Iterator[tuple[int, int]]:
-    """Return who plays next by an estimate; all may."""
-    n = league.n_players
-    mean, draw_weight = space.places[:n] / POINTS, math.exp(space.places[n + 1])
-    belief = Belief(mean, space.covariance / POINTS**2, draw_weight)
-    batch = choose_batch(belief, league.policy, league.goal, games, games=before)
-    return zip(batch.first.tolist(), batch.second.tolist(), strict=True)
 
 
 # The result of a plan: curves over numbers of games, and where they reach what is wanted.
@@ -422,9 +384,6 @@ FURTHER = 6  # by how many numbers of games leagues grow then: almost fourfold
 
 MOST_PLAYERS = 500
 
-MOST_KEPT = 2_000_000
-"""Leagues that are kept to go on later, times the square of their players: some 130 MB."""
-
 
 @takes(PlanOptions)
 def plan_games(
@@ -547,17 +506,13 @@ def _played(
 ) -> tuple[Floats, tuple[float, float, float]]:
     """Return the measures of leagues that are long enough, and where these reach the goal.
 
-    Longer leagues begin as the shorter ones did: they go on where these ended, or, where there is
-    not the room to keep them, are played anew, for all random numbers have addresses.
+    Longer leagues begin as the shorter ones did: all random numbers have addresses.
     """
-    kept = options.replications * league.n_players**2 <= MOST_KEPT
-    standings: dict[int, Standing] | None = {} if kept else None
-    grid = league.grid
-    points = _first_points(grid)
+    grid, points = league.grid, _first_points(league.grid)
     while True:
         shorter = league._replace(grid=grid[:points])
-        chunks = Chunks[Floats](pool, partial(run_leagues, shorter, standings))
         parts = []
+        chunks = Chunks[Floats](pool, partial(run_leagues, shorter))
         with closing(chunks.run(range(options.replications), stop)) as made:
             for part in made:
                 parts.append(part)

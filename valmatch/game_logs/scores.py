@@ -137,19 +137,21 @@ class Scores:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as ``summary.json`` holds them."""
-        found = asdict(self)
+        known = asdict(self)
         if self.three_way_log_loss is None:
-            del found["three_way_log_loss"]
-        return found
+            del known["three_way_log_loss"]
+        return known
 
     @classmethod
-    def read(cls, found: Mapping[str, Any]) -> Scores:
+    def read(cls, given: Mapping[str, Any]) -> Scores:
         """Return what ``summary.json`` holds."""
-        bins = [CalibrationBin(*map(float, one.values())) for one in found["calibration"]]
-        own = ("accuracy", "log_loss", "log_loss_std_error", "brier_score", "three_way_log_loss")
-        known: dict[str, Any] = {k: None if found.get(k) is None else float(found[k]) for k in own}
-        games, decided = int(found["games"]), float(found["decided"])
-        return cls(games, decided, calibration=tuple(bins), **known)
+        bins = [CalibrationBin(*map(float, entry.values())) for entry in given["calibration"]]
+        numbers: dict[str, Any] = {
+            name: None if value is None else float(value)
+            for name, value in given.items()
+            if name != "calibration"
+        }
+        return cls(**numbers | {"games": int(given["games"]), "calibration": tuple(bins)})
 
 
 def scores(row: Floats) -> Scores:
@@ -233,18 +235,17 @@ class Difference(NamedTuple):
     @property
     def arms(self) -> tuple[float, float] | None:
         """How far the interval reaches below and above the mean, where limits have cut it."""
-        found = self.interval
-        if found is None or self.mean is None or self.half_width is None:
+        ends = self.interval
+        if ends is None or self.mean is None or self.half_width is None:
             return None
-        arms = self.mean - found[0], found[1] - self.mean
+        arms = self.mean - ends[0], ends[1] - self.mean
         cut = min(arms) < self.half_width * (1.0 - 1e-6) - 1e-9
         return arms if cut else None
 
     @property
     def above_zero(self) -> bool:
         """Whether all of the interval lies above 0."""
-        found = self.interval
-        return found is not None and found[0] > 0.0
+        return self.interval is not None and self.interval[0] > 0.0
 
     def as_dict(self) -> dict[str, float | None]:
         """Return what ``summary.json`` holds."""
@@ -253,9 +254,9 @@ class Difference(NamedTuple):
         return {"mean": self.mean, **ends, "half_width": self.half_width}
 
     @classmethod
-    def read(cls, measure: str, found: Mapping[str, Any], *, of_two: bool) -> Difference:
+    def read(cls, measure: str, given: Mapping[str, Any], *, of_two: bool) -> Difference:
         """Return what ``summary.json`` holds: a score, or by how much one exceeds another."""
-        mean, half = (None if found[k] is None else float(found[k]) for k in ("mean", "half_width"))
+        mean, half = (None if given[k] is None else float(given[k]) for k in ("mean", "half_width"))
         if mean is None or half is None:
             return cls(mean, half)
         limits = LIMITS.get(measure, (0.0, math.inf))
@@ -272,11 +273,11 @@ def blocks_of(games: Games, dated: bool) -> list[tuple[int, int]]:
     ends = _about_equal(np.arange(1, n + 1), n)
     if dated and n:
         days = np.floor(games.times / _DAY)
-        whole = _about_equal(np.append(np.flatnonzero(np.diff(days)) + 1, n), n)
-        sizes = np.diff(whole, prepend=0)
+        of_days = _about_equal(np.append(np.flatnonzero(np.diff(days)) + 1, n), n)
+        sizes = np.diff(of_days, prepend=0)
         # Blocks of unequal size say as much of the spread as so many of the same size.
         if n * n >= _FEWEST * float((sizes.astype(np.float64) ** 2).sum()):
-            ends = whole
+            ends = of_days
     starts = [0, *ends[:-1].tolist()]
     return list(zip(starts, ends.tolist(), strict=True))
 

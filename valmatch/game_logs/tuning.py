@@ -40,17 +40,18 @@ class Trial:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as ``summary.json`` holds them."""
-        return {
-            "parameters": dict(self.parameters),
-            "first": self.first.as_dict(),
-            "rest": self.rest.as_dict(),
-        }
+        scores_of = {"first": self.first.as_dict(), "rest": self.rest.as_dict()}
+        return {"parameters": dict(self.parameters), **scores_of}
 
     @classmethod
-    def read(cls, found: Mapping[str, Any]) -> Trial:
+    def read(cls, given: Mapping[str, Any]) -> Trial:
         """Return what ``summary.json`` holds."""
-        values = {name: float(value) for name, value in found["parameters"].items()}
-        return cls(values, Scores.read(found["first"]), Scores.read(found["rest"]))
+        first, rest = Scores.read(given["first"]), Scores.read(given["rest"])
+        return cls(_floats(given["parameters"]), first, rest)
+
+
+def _floats(given: Mapping[str, Any]) -> dict[str, float]:
+    return {name: float(value) for name, value in given.items()}
 
 
 @dataclass(frozen=True)
@@ -117,23 +118,24 @@ class Tuning:
         }
 
     @classmethod
-    def read(cls, found: Mapping[str, Any]) -> Tuning:
+    def read(cls, given: Mapping[str, Any]) -> Tuning:
         """Return what ``summary.json`` holds."""
-        judged, change = found["judged"], found["rest_log_loss_difference"]
+        judged, change = given["judged"], given["rest_log_loss_difference"]
+        measure = str(judged["measure"])
         return cls(
-            float(found["train"]),
-            list(map(str, found["fitted"])),
-            Trial.read(found["published"]),
-            Trial.read(found["tuned"]),
-            float(change["mean"]),
-            change["std_error"],
-            int(found["evaluations"]),
-            list(map(str, found["remarks"])),
-            bool(found["adopted"]),
-            {name: float(value) for name, value in found["values"].items()},
-            str(judged["measure"]),
-            {name: float(value) for name, value in judged["against"].items()},
-            Difference.read(str(judged["measure"]), judged, of_two=True),
+            train=float(given["train"]),
+            fitted=list(map(str, given["fitted"])),
+            published=Trial.read(given["published"]),
+            tuned=Trial.read(given["tuned"]),
+            difference=float(change["mean"]),
+            difference_std_error=change["std_error"],
+            evaluations=int(given["evaluations"]),
+            remarks=list(map(str, given["remarks"])),
+            adopted=bool(given["adopted"]),
+            parameters=_floats(given["values"]),
+            measure=measure,
+            against=_floats(judged["against"]),
+            score_change=Difference.read(measure, judged, of_two=True),
         )
 
 
@@ -179,6 +181,14 @@ def tune(
     score_change = difference(measure, sums, beaten)
     adopted = best == against or difference(measure, beaten, sums).above_zero
     fitted = [axis.name for axis in axes]
+    changed = [name for name in fitted if best[name] != against[name]]
+    if changed and not adopted:
+        new, old = (", ".join(f"{x} = {v[x]:.6g}" for x in changed) for v in (best, against))
+        half, label = score_change.half_width, measure.replace("three_", "three-").replace("_", " ")
+        spread = "" if half is None else f" +- {half:.4f}"
+        by = "" if score_change.mean is None else f" ({score_change.mean:+.4f}{spread}, 95%)"
+        what = f"the {label} of the rest of the games is not shown to be lower{by}"
+        remarks.append(f"{new}: not adopted, {old} stays: {what}")
     return Tuning(
         train=train,
         fitted=fitted,
@@ -187,37 +197,13 @@ def tune(
         difference=float(gain.mean()),
         difference_std_error=std_error,
         evaluations=trials.evaluations,
-        remarks=[*remarks, *_not_adopted(fitted, best, against, measure, score_change, adopted)],
+        remarks=remarks,
         adopted=adopted,
         parameters=best if adopted else against,
         measure=measure,
         against=against,
         score_change=score_change,
     )
-
-
-def _not_adopted(
-    fitted: Sequence[str],
-    best: Mapping[str, float],
-    against: Mapping[str, float],
-    measure: str,
-    score_change: Difference,
-    adopted: bool,
-) -> list[str]:
-    """Say what is not adopted, and why; or nothing."""
-    changed = [name for name in fitted if best[name] != against[name]]
-    if adopted or not changed:
-        return []
-    tuned, start = (
-        ", ".join(f"{name} = {values[name]:.6g}" for name in changed) for values in (best, against)
-    )
-    spread = "" if score_change.half_width is None else f" +- {score_change.half_width:.4f}"
-    by = "" if score_change.mean is None else f" ({score_change.mean:+.4f}{spread}, 95%)"
-    label = measure.replace("three_", "three-").replace("_", " ")
-    return [
-        f"{tuned}: not adopted, {start} stays: the {label} of the rest of the games is not shown to"
-        f" be lower{by}"
-    ]
 
 
 def games_to_fit(games: Games, train: float) -> int:
@@ -241,34 +227,34 @@ class _Trials:
     three_way: bool  # whether the loss is that of three results
     evaluations: int = field(default=0)  # how often the first part was played for its loss
 
-    def loss(self, values: Mapping[str, float]) -> float:
-        """Return the log loss of the first part, of three results if that is wanted and known."""
+    def _start(self, values: Mapping[str, float]) -> Roster:
+        """Return the players after the first part; the tally is of its predictions."""
         if self.stop():
             raise KeyboardInterrupt
-        self.evaluations += 1
         roster = self.start.restarted(values)
         roster.play(self.parts[0], 0)
-        found = scores(roster.tally[0])
-        loss = found.three_way_log_loss if self.three_way else None
-        loss = found.log_loss if loss is None else loss
+        return roster
+
+    def loss(self, values: Mapping[str, float]) -> float:
+        """Return the log loss of the first part, of three results if that is wanted and known."""
+        self.evaluations += 1
+        first = scores(self._start(values).tally[0])
+        loss = first.three_way_log_loss if self.three_way else None
+        loss = first.log_loss if loss is None else loss
         assert loss is not None
         return loss
 
     def trial(self, values: Mapping[str, float]) -> tuple[Trial, Floats, Floats]:
         """Return the scores of both parts; of the rest the losses of games, tallies of blocks."""
-        if self.stop():
-            raise KeyboardInterrupt
-        rest = self.parts[1]
-        roster = self.start.restarted(values)
-        roster.play(self.parts[0], 0)
+        rest, roster = self.parts[1], self._start(values)
         first = scores(roster.tally[0])
         roster.tally[:] = 0.0
         losses, upto = [], [roster.tally[0].copy()]
         for start, end in blocks_of(rest, dated=False):
             losses.append(roster.play(games_between(rest, start, end), 0).losses)
             upto.append(roster.tally[0].copy())
-        found = Trial(dict(values), first, scores(roster.tally[0]))
-        return found, np.concatenate(losses), np.diff(upto, axis=0)
+        trial = Trial(dict(values), first, scores(roster.tally[0]))
+        return trial, np.concatenate(losses), np.diff(upto, axis=0)
 
 
 class _Axis(NamedTuple):
@@ -365,13 +351,12 @@ def _search(
         elif min(losses) < least:
             least = min(losses)
             start = points[losses.index(least)]
-    if idle:
-        remarks.extend(
-            f"{name} is held at {values[name]!r}: no prediction of the first part depends on it"
-            for name in idle
-        )
-        left = [k for k, axis in enumerate(axes) if axis.name not in idle]
-        axes, start = [axes[k] for k in left], [start[k] for k in left]
+    remarks += (
+        f"{name} is held at {values[name]!r}: no prediction of the first part depends on it"
+        for name in idle
+    )
+    left = [k for k, axis in enumerate(axes) if axis.name not in idle]
+    axes, start = [axes[k] for k in left], [start[k] for k in left]
     if not axes:
         return [], values
     found = minimize(

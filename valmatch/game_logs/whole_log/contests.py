@@ -54,70 +54,57 @@ def weighted_games(
     sides = weighty[np.repeat(np.arange(games.n_games), np.diff(games.game_starts))]
     sizes = np.diff(games.side_starts)
     rows = np.repeat(sides, sizes)
-    _check_covariates(log, facts.covariates[rows], options)
-    numbers, players = _by_name(log, games.players[rows])
-    bare = Contests(
-        len(players),
+    covariates = facts.covariates[rows]
+    _check_covariates(log, covariates, options)
+    ranks, names = log.players.ranks(), log.players.texts
+    present, players = np.unique(ranks[games.players[rows]], return_inverse=True)
+    contests = Contests(
+        len(present),
         _starts(np.diff(games.game_starts)[weighty]),
         _starts(sizes[sides]),
         games.points[sides],
-        numbers,
+        players.ravel(),
         np.zeros((int(sides.sum()), 0)),
         facts.weights[weighty],
         _clusters(log, games, facts, options)[weighty],
     )
-    features, names = [], []
-    home = _mean_of_sides(bare, facts.homes[rows])
+    features = [_mean_of_sides(contests, column) for column in covariates.T]
+    coefficients = list(options.covariate)
     if options.home != "none":
-        if _differs(bare, home):
-            features.append(home)
-            names.append(HOME)
+        home = _mean_of_sides(contests, facts.homes[rows])
+        if (home != home[contests.game_starts[:-1]][games_of_sides(contests)]).any():
+            features, coefficients = [home, *features], [HOME, *coefficients]
         elif options.home == "fit":
             what = "no game has one side at home (allowed: a log with columns home and away)"
             raise InputError(f"{log.name}: {option('home')} fit: {what}")
-    for k, name in enumerate(options.covariate):
-        features.append(_mean_of_sides(bare, facts.covariates[rows, k]))
-        names.append(name)
     if features:
-        bare = bare._replace(features=np.column_stack(features))
+        contests = contests._replace(features=np.column_stack(features))
     days = None
     if options.system_of.paths:
         days = _days(log, games, options)[weighty].astype(np.int64)
-    return WeightedGames(bare, players, names, days, log.dated)
+    by_name = [names[k] for k in np.argsort(ranks)[present].tolist()]
+    return WeightedGames(contests, by_name, coefficients, days, log.dated)
 
 
 def _starts(sizes: Ints) -> Ints:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _by_name(log: GameLog, numbers: Ints) -> tuple[Ints, list[str]]:
-    """Return players numbered by name, and their names."""
-    ranks, players = log.players.ranks(), log.players.texts
-    present, by_name = np.unique(ranks[numbers], return_inverse=True)
-    return by_name.ravel(), [players[k] for k in np.argsort(ranks)[present].tolist()]
-
-
 def _mean_of_sides(contests: Contests, values: Floats) -> Floats:
     """Return the mean over the players of each side."""
     sums = np.bincount(rows_of_sides(contests), values, len(contests.points))
-    found: Floats = sums / np.diff(contests.side_starts)
-    return found
-
-
-def _differs(contests: Contests, values: Floats) -> bool:
-    """Return whether something differs between the sides of a game."""
-    first = values[contests.game_starts[:-1]]
-    return bool((values != first[games_of_sides(contests)]).any())
+    means: Floats = sums / np.diff(contests.side_starts)
+    return means
 
 
 def _check_covariates(log: GameLog, covariates: Floats, options: RankOptions) -> None:
     """Refuse covariates that are the same everywhere."""
-    one_row = log.columns.format.name != "long"
+    columns = log.columns.names if log.columns.format.name != "long" else ()
     for k, name in enumerate(options.covariate):
         values = covariates[:, k]
-        alone = one_row and name in log.columns.names and f"{name}_a" not in log.columns.names
-        if alone:  # the difference stands at the first side, 0 at the second
-            values = values[values != 0.0] if (values != 0.0).sum() == len(values) // 2 else values
+        known = values[values != 0.0]
+        if name in columns and f"{name}_a" not in columns and len(known) == len(values) // 2:
+            values = known  # the difference stands at the first side, 0 at the second
         if len(np.unique(values)) < 2:
             what = f"{name} is the same in all games (allowed: what differs)"
             raise InputError(f"{log.name}: {option('covariate')}: {what}")
@@ -151,8 +138,6 @@ def _clusters(log: GameLog, games: Games, facts: GameFacts, options: RankOptions
 
 # Files of anchors: players whose ratings are known, exactly or with a deviation.
 
-_PLAYER, _RATING, _DEVIATION = ("player", "rating", "deviation")
-
 FARTHEST = 1e6  # largest size of a rating in points, beyond all use
 
 _NAMED = 10
@@ -161,28 +146,26 @@ _NAMED = 10
 def read_anchors(path: Path, players: Mapping[str, int], warn: Callable[[str], None]) -> Anchors:
     """Read anchors; those who did not play are named and left out."""
     what = "anchors have the columns player, rating, and optionally deviation"
-    choose = with_columns((_PLAYER, _RATING), (_DEVIATION,), what=what)
-    found: dict[str, tuple[float, float]] = {}
+    choose = with_columns(("player", "rating"), ("deviation",), what=what)
+    anchors: dict[str, tuple[float, float]] = {}
     for row in read_rows(path, choose, Dialect(trimmed=True, placed=True)):
-        name = row.text(_PLAYER)
-        if name in found:
-            raise row.wrong(_PLAYER, f"{shown(name)} is there twice")
-        rating = row.number_within(_RATING, -FARTHEST, FARTHEST)
-        deviation = 0.0
-        if row.cells.get(_DEVIATION):
-            deviation = row.number_within(_DEVIATION, 0.0, DEVIATION[1])
+        name = row.text("player")
+        if name in anchors:
+            raise row.wrong("player", f"{shown(name)} is there twice")
+        rating, deviation = row.number_within("rating", -FARTHEST, FARTHEST), 0.0
+        if cell := row.cells.get("deviation"):
+            deviation = row.number_within("deviation", 0.0, DEVIATION[1])
             if 0.0 < deviation < DEVIATION[0]:
-                cell, least = shown(row.cells[_DEVIATION]), f"{DEVIATION[0]:g}"
-                what = f"{cell} (allowed: 0 for a rating that is known, or points >= {least})"
-                raise row.wrong(_DEVIATION, what)
-        found[name] = rating, deviation
-    absent = [name for name in found if name not in players]
-    if len(absent) == len(found):
+                allowed = f"0 for a rating that is known, or points >= {DEVIATION[0]:g}"
+                raise row.wrong("deviation", f"{shown(cell)} (allowed: {allowed})")
+        anchors[name] = rating, deviation
+    absent = [name for name in anchors if name not in players]
+    if len(absent) == len(anchors):
         raise InputError(f"{path}: none of its players has played")
     if absent:
         more = f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else ""
         names = ", ".join(map(shown, absent[:_NAMED]))
         warn(Note(f"{path}: did not play, and left out: {names}{more}"))
-    known = sorted((players[name], *found[name]) for name in found if name in players)
+    known = sorted((players[name], *of) for name, of in anchors.items() if name in players)
     numbers, ratings, deviations = zip(*known, strict=True)
     return Anchors(np.array(numbers), np.array(ratings, float), np.array(deviations, float))
