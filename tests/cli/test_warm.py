@@ -1,4 +1,4 @@
-"""``valmatch warm``: what is compiled beforehand is compiled by no later command, wherever it is."""
+"""``valmatch warm``: what is compiled beforehand is compiled by no later command."""
 
 from __future__ import annotations
 

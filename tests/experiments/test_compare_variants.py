@@ -91,10 +91,10 @@ def test_responses_by_which_variants_rarely_differ_are_named() -> None:
     assert found.rare["n_matches"] == fewest
     assert found.rare["n_players"] == 0
     assert "avg_team_diff" not in found.rare
-    few = "may not: a variant differs in fewer than 20 replications"
-    assert few in found.intervals_of()
-    assert found.intervals_of(["n_matches"]).endswith(f"those of n_matches {few}")
-    assert "may not" not in found.intervals_of(["avg_team_diff"])
+    (few,) = [one for one in found.warnings if one.kind == "differ_in_few"]
+    names = few.partition(": intervals may not hold together: a variant differs in fewer than 20")
+    assert names[0].split(", ")[0] == next(iter(found.rare))
+    assert (few.n, names[2]) == (len(found.rare), " replications")
     assert found.summary()["simultaneous"]["differ_in_few"] == found.rare
 
 
@@ -139,7 +139,9 @@ def test_what_is_printed_of_variants() -> None:
     headers = [line for line in lines if line.startswith("response")]
     assert " ".join(headers).split().count("-") == 4  # B - A to E - A, on several tables
     chosen = valmatch("compare", "valorant", *VARIANTS, "-n", 5, "--responses", "win_gap")
-    assert [line.split()[0] for line in chosen.out.splitlines()[-2:]] == ["response", "win_gap"]
+    table, note = chosen.out.splitlines()[-4:-2], chosen.out.splitlines()[-2]
+    assert [line.split()[0] for line in table] == ["response", "win_gap"]
+    assert note.startswith("win_gap: intervals may not hold together: a variant differs in fewer")
 
 
 @pytest.mark.slow

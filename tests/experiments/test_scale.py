@@ -177,8 +177,8 @@ def test_a_killed_shard_is_combined_as_far_as_it_got(tmp_path: Path) -> None:
     folders = [tmp_path / "killed", tmp_path / "empty"]
     found = combine(tmp_path / "all", folders, warn=warnings.append)
     (count,) = found.missing["missing_counts"].values()
-    assert count == 10**6 - len(found.whole.values)
-    assert len(found.whole.values) > 10
+    assert count == 10**6 - len(found.result.values)
+    assert len(found.result.values) > 10
     assert [text.rpartition(": ")[2] for text in warnings] == [
         "its run has not ended, or was killed",
         "no manifest.json, so no run has begun here",

@@ -223,7 +223,7 @@ def test_one_history_has_no_interval_and_says_why(tmp_path: Path) -> None:
     found = r"^\*\*Here avg_team_diff is .*; no intervals, n = 1 replication \("
     assert re.search(found, text, re.M)
     assert f"n = 1 replication ({why})." in text
-    assert f"\nno interval: {why}\n" in text
+    assert f"\n- no interval: {why}\n" in text
 
 
 def test_the_table_of_a_report_is_that_of_the_terminal(tmp_path: Path) -> None:

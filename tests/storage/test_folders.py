@@ -134,7 +134,7 @@ def test_an_unfinished_design_is_completed(tmp_path: Path) -> None:
         (tmp_path / str(index) / "points" / ids[1]).rename(late / str(index))
     found = combine_designs(tmp_path / "all", [tmp_path / "0", tmp_path / "1"])
     assert found.shortfalls == [f"point {ids[1]}: no replications at all"]
-    assert found.whole.status == "incomplete"
+    assert found.result.status == "incomplete"
     for index in range(2):
         (late / str(index)).rename(tmp_path / str(index) / "points" / ids[1])
     combine_designs(tmp_path / "all", [tmp_path / "0", tmp_path / "1"])

@@ -371,7 +371,7 @@ def combine(
         show(json, combined.missing, lambda: sys.stdout.writelines(f"{line}\n" for line in lines))
         _say_what_to_run_again(combined.owed)
     else:
-        show_result(json, combined.summary(), combined.whole, out)
+        show_result(json, combined.summary(), combined.result, out)
         for line in lines:
             warn(line)
     if lines:

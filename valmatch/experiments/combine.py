@@ -66,14 +66,14 @@ R = TypeVar("R", bound=Result)
 class Combined(Generic[R]):
     """What the folders of a run hold together, and what is missing."""
 
-    whole: R
+    result: R
     missing: Mapping[str, Any]  # what is missing, as JSON
     shortfalls: Sequence[str]  # one line for each shard that owes something
     owed: Collection[str]  # these shards
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds, and what is missing."""
-        return self.whole.summary() | (dict(self.missing) if self.shortfalls else {})
+        return self.result.summary() | (dict(self.missing) if self.shortfalls else {})
 
 
 def _files(folders: Iterable[Path], name: str) -> dict[Path, Shard]:
@@ -82,10 +82,7 @@ def _files(folders: Iterable[Path], name: str) -> dict[Path, Shard]:
 
 
 def _controls(
-    folders: Sequence[Path],
-    indices: Sequence[int],
-    form: RowFormat,
-    warn: Warn,
+    folders: Sequence[Path], indices: Sequence[int], form: RowFormat, warn: Warn
 ) -> Floats | None:
     """Return the control variates, if the folders hold those of all replications."""
     if not (files := _files(folders, CONTROLS)):
@@ -105,9 +102,9 @@ def _curves(
     Sums cannot be taken apart again, so that of files that overlap only one counts.
     """
     assert model.axes
-    total = CurveSums.zeros(model.axes.shape)
-    left = set(indices)
-    sums_of_files = [read_sums(path, model.axes.shape, warn) for path in _files(folders, SUMS)]
+    shape, left = model.axes.shape, set(indices)
+    total = CurveSums.zeros(shape)
+    sums_of_files = [read_sums(path, shape, warn) for path in _files(folders, SUMS)]
     for sums, over in sorted(sums_of_files, key=lambda item: -item[0].n):
         if sums.n <= len(left) and left.issuperset(chain.from_iterable(over)):
             total.merge(sums)
@@ -124,31 +121,30 @@ def _curves(
 class MergedReplications(Combined[Replications]):
     """The replications of several folders; of what is missing, how many and the first."""
 
-    rows: Rows  # the lines of the file of the whole
+    rows: Rows  # the lines of the file of all
     model: Model[object]  # what was simulated
     folders: Sequence[Path]  # where they were
 
     def open_run(self, out: Path) -> RunFolder:
-        """Return the folder of the whole."""
-        whole = self.whole
-        plan = Plan(whole.requested, whole.seed, confidence=whole.confidence)
+        """Return the folder of all of them."""
+        plan = Plan(self.result.requested, self.result.seed, confidence=self.result.confidence)
         read = files_of_runs("replicate", self.folders, out)
-        return open_run(out, whole.config, plan, True, whole.count, read)
+        return open_run(out, self.result.config, plan, True, self.result.count, read)
 
     def write(self, out: Path) -> None:
-        """Write the whole as `replicate` writes a run."""
-        whole = self.whole
+        """Write them as `replicate` writes a run."""
+        result = self.result
         with self.open_run(out) as folder:
-            form = row_format(whole.config, whole.seed, self.model)
-            text = form.header + "".join(self.rows[index][0] for index in whole.indices)
+            form = row_format(result.config, result.seed, self.model)
+            text = form.header + "".join(self.rows[index][0] for index in result.indices)
             write_bytes(out / ROWS, text.encode())
-            if whole.controls is not None:
-                controls = control_format(whole.config, whole.seed, self.model)
-                lines = map(controls.line, whole.indices, whole.controls.tolist())
+            if result.controls is not None:
+                controls = control_format(result.config, result.seed, self.model)
+                lines = map(controls.line, result.indices, result.controls.tolist())
                 write_bytes(out / CONTROLS, (controls.header + "".join(lines)).encode())
-            if whole.curves:
-                write_sums(out / SUMS, whole.curves, stretches(whole.indices))
-            write_results(folder, whole)
+            if result.curves:
+                write_sums(out / SUMS, result.curves, stretches(result.indices))
+            write_results(folder, result)
 
 
 def combine(
@@ -172,10 +168,9 @@ def combine(
 
 def files_of_runs(command: str, folders: Sequence[Path], out: Path) -> list[Path]:
     """Return the files that are read from folders of a command, other than that of the whole."""
-    names, whole = (MANIFEST, *CONTENTS[command].files), out.resolve()
-    others = [folder for folder in folders if folder.resolve() != whole]
-    places = [folder / name for folder in others for name in names]
-    return places + [path for place in places for path in shard_files(place.parent, place.name)]
+    others = [folder for folder in folders if folder.resolve() != out.resolve()]
+    files = [folder / name for folder in others for name in (MANIFEST, *CONTENTS[command].files)]
+    return files + [path for file in files for path in shard_files(file.parent, file.name)]
 
 
 def with_whole(out: Path, folders: Sequence[Path]) -> Sequence[Path]:
@@ -202,26 +197,25 @@ def gather(
     form, files = row_format(config, seed, model), _files(folders, ROWS)
     rows = form.read(files, warn)
     indices = sorted(rows)
-    values = np.array([rows[index][1] for index in indices]).reshape(len(indices), len(form.names))
     requested = max(map(_requested, manifests.values()))
     wanted = range(requested if expect is None else expect)
     owed = _owed(wanted, rows, set(files.values()))
-    remarks = [one.notice for manifest in manifests.values() for one in manifest.remarks]
-    read = [one.notice for one in first.input_remarks]  # what was said of the config, too
     controls = _controls(folders, indices, control_format(config, seed, model), warn)
-    whole = Replications(
+    remarks = [one.notice for manifest in manifests.values() for one in manifest.remarks]
+    input_remarks = [*(one.notice for one in first.input_remarks), *model.warnings]
+    result = Replications(
         config,
         seed,
         max(requested, len(wanted)),
         model.responses,
         indices,
-        values,
+        np.array([rows[index][1] for index in indices]).reshape(len(indices), len(form.names)),
         confidence or first.confidence or 0.95,
         model.axes,
         _curves(folders, indices, model, seed, warn) if curves and model.axes else None,
         status="incomplete" if owed else "complete",
         remarks=list(dict.fromkeys(remarks)),
-        input_remarks=list(dict.fromkeys([*read, *model.warnings])),
+        input_remarks=list(dict.fromkeys(input_remarks)),
         sampling=model.sampling,
         controls=controls,
         expectations={} if controls is None else model.controls,
@@ -231,12 +225,12 @@ def gather(
         "missing_counts": {name: part.total for name, part in owed.items()},
     }
     shortfalls = [part.in_words(name) for name, part in owed.items()]
-    return MergedReplications(whole, missing, shortfalls, owed, rows, model, folders)
+    return MergedReplications(result, missing, shortfalls, owed, rows, model, folders)
 
 
 def read_replications(folder: Path, warn: Warn) -> Replications:
     """Return the replications that a folder holds, as far as its run got."""
-    return gather([folder], warn=warn).whole
+    return gather([folder], warn=warn).result
 
 
 def _requested(manifest: ReplicateManifest) -> int:
@@ -347,45 +341,47 @@ def combine_designs(
     folders = list(manifests)
     first = manifests[folders[0]]
     ids = first.design.config_ids
-    points = {
+    parts = {
         key: [f / POINTS / key for f in folders if (f / POINTS / key / MANIFEST).is_file()]
         for key in ids
     }
     merged = {
-        key: gather(parts, curves=not check, warn=warn, **options)
-        for key, parts in points.items()
-        if parts
+        key: gather(of_point, curves=not check, warn=warn, **options)
+        for key, of_point in parts.items()
+        if of_point
     }
     for key, point in merged.items():
-        if config_id(point.whole.config) != key:
+        if config_id(point.result.config) != key:
             raise InputError(f"{point.folders[0]}: holds the replications of another point")
     design = Design(first.design.factors, list(map(tuple, first.design.points)))
     there = [pair for pair in zip(ids, design.points, strict=True) if pair[0] in merged]
-    results = [merged[key].whole for key, _ in there]
-    stopped = "" if len(merged) == len(points) else "incomplete"
-    made = Design(design.factors, [levels for _, levels in there])
-    whole = DesignReplications(first.restored(folders[0]), made, results, stopped)
+    result = DesignReplications(
+        first.restored(folders[0]),
+        Design(design.factors, [levels for _, levels in there]),
+        [merged[key].result for key, _ in there],
+        "" if len(merged) == len(parts) else "incomplete",
+    )
     if not check:
         # The whole design, so that the points that are not there yet can follow.
         read = files_of_runs("design", folders, out)
-        opened = open_design(out, whole.config, design, ids, Plan(seed=first.seed), True, read)
+        opened = open_design(out, result.config, design, ids, Plan(seed=first.seed), True, read)
         for key, point in merged.items():
             point.open_run(out / POINTS / key)
         with opened as folder:
             for key, point in merged.items():
                 point.write(out / POINTS / key)
-            write_experiment(folder, whole)
+            write_experiment(folder, result)
+    shards = shards_of(_files(chain.from_iterable(parts.values()), ROWS).values())
     shortfalls: list[str] = []
     missing: dict[str, Any] = {}  # null: everything
     owed: dict[str, None] = {}
-    for key in points:
+    for key in parts:
         if key not in merged:
             shortfalls.append(f"point {key}: no replications at all")
             missing[key] = None
-            files = _files(chain.from_iterable(points.values()), ROWS)
-            owed |= dict.fromkeys(map(name_of, shards_of(files.values())))
+            owed |= dict.fromkeys(map(name_of, shards))
         elif merged[key].owed:
             shortfalls += [f"point {key}: {line}" for line in merged[key].shortfalls]
             missing[key] = merged[key].missing["missing"]
             owed |= dict.fromkeys(merged[key].owed)
-    return Combined(whole, {"missing": missing}, shortfalls, owed)
+    return Combined(result, {"missing": missing}, shortfalls, owed)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
 from pathlib import Path
 from string import ascii_lowercase
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -17,19 +16,9 @@ from valmatch.config.identity import changes, config_id, resolved
 from valmatch.config.loading import ConfigLike, load_config
 from valmatch.errors import InputError, option
 from valmatch.execution.chunks import build
-from valmatch.execution.executors import pool_for
-from valmatch.execution.interruption import Stop, stop_on_signal
-from valmatch.execution.run_options import (
-    DEFAULT_SEED,
-    CompareArguments,
-    first_given,
-)
-from valmatch.experiments.replicate import (
-    Plan,
-    check_folders,
-    default_n,
-    run_plan,
-)
+from valmatch.execution.interruption import Stop
+from valmatch.execution.run_options import DEFAULT_SEED, CompareArguments, first_given
+from valmatch.experiments.replicate import Plan, default_n, open_cases
 from valmatch.experiments.replications import Replications
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats
@@ -39,7 +28,6 @@ from valmatch.statistics.no_interval import (
     doubtful_intervals,
     listed,
     reason_of_each,
-    short_intervals,
     undefined_in,
     why_no_interval,
 )
@@ -76,15 +64,15 @@ class Variant:
     # by response; ``a`` is the base, ``b`` is this system
     comparisons: Mapping[str, PairedDifference]
 
-    @property
-    def in_words(self) -> str:
-        """What differs, as one line."""
-        return "; ".join(escaped(f"{name}={value}") for name, _, value in self.changed)
+    def differences(self, chosen: Collection[str] = ()) -> dict[str, Estimate]:
+        """Return the differences by response, of the chosen ones if any are."""
+        pairs = self.comparisons.items()
+        return {name: pair.difference for name, pair in pairs if not chosen or name in chosen}
 
-    @property
-    def changes(self) -> dict[str, dict[str, object]]:
-        """What differs, as files hold it."""
-        return {name: {BASE: here, self.name: there} for name, here, there in self.changed}
+    def as_dict(self) -> dict[str, Any]:
+        """Return what ``summary.json`` says of the system."""
+        changed = {name: {BASE: here, self.name: there} for name, here, there in self.changed}
+        return {**_side(self.run), "changed": changed}
 
 
 @dataclass(frozen=True, repr=False)
@@ -146,25 +134,18 @@ class Comparison(Result):
         independent = self.base.sampling == INDEPENDENT
         return {name: n for name, n in self.differing.items() if independent and n < ENOUGH}
 
-    def intervals_of(self, chosen: Collection[str] = ()) -> str:
-        """Return what the intervals of several variants say, of the chosen responses if any are.
-
-        "" where there are none.
-        """
-        if self.is_pair or all(one.ci_low is None for _, one in self._differences_of(())):
+    @property
+    def joint(self) -> str:
+        """What the intervals of several variants say together, "" where there are none."""
+        differences = [one for variant in self.variants for one in variant.differences().values()]
+        if self.is_pair or all(difference.ci_low is None for difference in differences):
             return ""
-        rare, few = [name for name in self.rare if not chosen or name in chosen], ""
-        if rare:
-            few = (
-                f"; those of {listed(rare)} may not: a variant differs in fewer than"
-                f" {ENOUGH} replications"
-            )
         return (
             f"the {len(self.variants)} intervals of a response hold together at"
-            f" {self.confidence:.4g} (Bonferroni, each at {self.level:.4g}){few}"
+            f" {self.confidence:.4g} (Bonferroni, each at {self.level:.4g})"
         )
 
-    def no_interval_of(self, chosen: Collection[str] = ()) -> str:
+    def why_no_interval(self, chosen: Collection[str] = ()) -> str:
         """Return why some differences have no interval, of the chosen responses if any are.
 
         The reason of all differences of a variant, or else those of responses.
@@ -176,29 +157,9 @@ class Comparison(Result):
             of_all = no_difference_interval(samplings, self.n)
             if of_all and not self.is_pair:
                 return of_all
-            differences = dict(self._differences_of(chosen, [variant]))
-            reasons[f"{name} - {BASE.upper()}"] = why_no_interval(differences, of_all)
+            own = variant.differences(chosen)
+            reasons[f"{name} - {BASE.upper()}"] = why_no_interval(own, of_all)
         return next(iter(reasons.values())) if self.is_pair else reason_of_each(reasons)
-
-    def short_intervals_of(self, chosen: Collection[str] = ()) -> str:
-        """Return which differences may have too short intervals, of the chosen responses if any.
-
-        Without those of which `intervals_of` says it.
-        """
-        return short_intervals(self._doubtful(chosen), bool(self.base.sampling.fixed))
-
-    def _doubtful(self, chosen: Collection[str] = ()) -> list[tuple[str, Estimate]]:
-        left_out = () if self.is_pair else self.rare
-        return [pair for pair in self._differences_of(chosen) if pair[0] not in left_out]
-
-    def _differences_of(
-        self, chosen: Collection[str], variants: Sequence[Variant] | None = None
-    ) -> Iterator[tuple[str, Estimate]]:
-        """Yield response and difference of variants, of the chosen responses if any are."""
-        for variant in variants or self.variants:
-            for name, pair in variant.comparisons.items():
-                if not chosen or name in chosen:
-                    yield name, pair.difference
 
     @property
     def title(self) -> str:
@@ -209,8 +170,7 @@ class Comparison(Result):
         if self.is_pair:
             of = f"{model}, configs {base} and {ids}, {made}"
             return f"{of}, b - a with {self.confidence:.0%} intervals"
-        intervals = self.intervals_of()
-        return f"{model}, configs {ids} against {base}, {made}{intervals and f'; {intervals}'}"
+        return f"{model}, configs {ids} against {base}, {made}{self.joint and f'; {self.joint}'}"
 
     @property
     def status(self) -> str:
@@ -227,29 +187,28 @@ class Comparison(Result):
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
-        reason = self.no_interval_of()
-        start = {"model": self.base.config.model, BASE: _side(self.base)}
-        common = {
+        reason, first = self.why_no_interval(), self.variants[0]
+        of_all = {
+            "seed": self.base.seed,
             "replications": self.n,
             **({"no_interval": reason} if reason else {}),
             **warnings_entry(self.warnings),
+            "confidence": self.confidence,
         }
+        start = {"model": self.base.config.model, BASE: _side(self.base)}
         if self.is_pair:
-            (variant,) = self.variants
+            of_b = first.as_dict()
+            changed = of_b.pop("changed")
             return {
                 **start,
-                variant.name: _side(variant.run),
-                "changed": variant.changes,
-                "seed": self.base.seed,
-                "confidence": self.confidence,
-                **common,
-                "differences": self._rows(variant),
+                first.name: of_b,
+                "changed": changed,
+                **of_all,
+                "differences": self._rows(first),
             }
         return {
             **start,
-            "seed": self.base.seed,
-            **common,
-            "confidence": self.confidence,
+            **of_all,
             "simultaneous": {
                 "method": "bonferroni",
                 "over": "the variants, response by response",
@@ -258,11 +217,7 @@ class Comparison(Result):
                 "differ_in_few": self.rare,
             },
             "variants": {
-                variant.name: {
-                    **_side(variant.run),
-                    "changed": variant.changes,
-                    "differences": self._rows(variant),
-                }
+                variant.name: {**variant.as_dict(), "differences": self._rows(variant)}
                 for variant in self.variants
             },
         }
@@ -284,7 +239,8 @@ class Comparison(Result):
         """Return the columns of ``differences.csv``: a row for each variant and response."""
         rows = []
         for variant in self.variants:
-            of = {} if self.is_pair else {"variant": variant.name, "changed": variant.in_words}
+            changed = "; ".join(escaped(f"{name}={there}") for name, _, there in variant.changed)
+            of = {} if self.is_pair else {"variant": variant.name, "changed": changed}
             for response, facts in self._rows(variant).items():
                 remarks = " ".join(facts["remarks"])
                 rows.append({**of, "response": response, **facts, "remarks": remarks})
@@ -298,13 +254,27 @@ class Comparison(Result):
         sides = {BASE: self.base, **{one.name: one.run for one in self.variants}}
         warnings = warnings_of_parts({side: run.warnings_of_runs for side, run in sides.items()})
         for variant in self.variants:
-            counts = {name: pair.undefined for name, pair in self._differences_of((), [variant])}
+            counts = {name: mean.undefined for name, mean in variant.differences().items()}
             for one in undefined_in(counts, self.n, "pairs"):
                 warnings.append(one if self.is_pair else one.after(variant.name))
-        return [*warnings, *doubtful_intervals(self._doubtful())]
+        return [*warnings, *self.notes_below()]
+
+    def notes_below(self, chosen: Collection[str] = ()) -> list[Notice]:
+        """Return what the differences lack, and which are doubtful, of the chosen ones if any."""
+        notes = []
+        if self.n and (why := self.why_no_interval(chosen)):
+            notes.append(Notice(f"no interval: {why}", "no_interval"))
+        rare = self.rare if self.joint else {}
+        if names := [name for name in rare if not chosen or name in chosen]:
+            what = "intervals may not hold together: a variant differs in fewer than"
+            text = f"{listed(names)}: {what} {ENOUGH} replications"
+            notes.append(Notice(text, "differ_in_few", len(names)))
+        means = [pair for one in self.variants for pair in one.differences(chosen).items()]
+        doubtful = [pair for pair in means if pair[0] not in rare]
+        return [*notes, *doubtful_intervals(doubtful, bool(self.base.sampling.fixed))]
 
     @classmethod
-    def read(cls, files: ResultFiles) -> Self:
+    def read(cls, files: ResultFiles) -> Comparison:
         """Return the comparison that a folder holds, of the replications of its systems."""
         confidence = 0.95
         if files.has("summary.json") or files.status == "complete":
@@ -314,8 +284,7 @@ class Comparison(Result):
         if len(letters) < 2:
             raise InputError(f"{files.folder}: holds no two systems ({files.remark or 'damaged'})")
         runs = [Replications.read(result_files(files.folder / name)) for name in letters]
-        compared = compare_runs(runs[0], runs[1:], confidence)
-        return cls(**{**vars(compared), "folder": files.folder})
+        return replace(compare_runs(runs[0], runs[1:], confidence), folder=files.folder)
 
 
 def _side(run: Replications) -> dict[str, Any]:
@@ -369,9 +338,9 @@ def compare(
 
 def pairs_plan(configs: Sequence[Config], options: CompareArguments) -> Plan:
     """Return the plan of each run; what is not given, the first config gives, or a default."""
-    given, least = configs[0].replicate, default_n(*configs)
-    n = first_given(options.n, None if least == 1 else given.n, least)
-    seed = first_given(options.seed, given.seed, DEFAULT_SEED)
+    section, least = configs[0].replicate, default_n(*configs)
+    n = first_given(options.n, None if least == 1 else section.n, least)
+    seed = first_given(options.seed, section.seed, DEFAULT_SEED)
     return Plan(n, seed, confidence=options.confidence)
 
 
@@ -385,43 +354,30 @@ def compare_configs(
     sides, plan, out = _sides(configs), pairs_plan(configs, options), options.out
     options = options.in_config(configs[0].replicate)
     _common([(config, build(config).responses) for config in configs])
-    with ExitStack() as stack:
-        pool = stack.enter_context(pool_for(options, *configs))
-        folder = stack.enter_context(_open(out, sides, plan, options.resume)) if out else None
-        stop = stack.enter_context(stop_on_signal(options.max_seconds))
+    around = _folder(out, configs, plan, options.resume) if out else None
+    with open_cases(sides, plan, options, around, out or Path()) as (folder, stop, run):
         # Where the time is short, an equal part of it for each leaves replications to compare.
         parts = [options.max_seconds * k / len(sides) for k in range(1, len(sides))]
         stops = [*(Stop(part, stop) for part in parts), stop]
-        base, *others = [
-            run_plan(
-                config,
-                plan,
-                pool,
-                lambda until=until: until,  # type: ignore[misc]
-                replace(options, out=out / name if out else None),
-            )
-            for (name, config), until in zip(sides.items(), stops, strict=True)
-        ]
-        compared = replace(compare_runs(base, others, plan.confidence), folder=out)
+        runs = [run(name, until) for name, until in zip(sides, stops, strict=True)]
+        compared = replace(compare_runs(runs[0], runs[1:], plan.confidence), folder=out)
         if folder:
             write_csv(folder.path / "differences.csv", compared.columns())
             write_json(folder.path / "summary.json", compared.summary())
             folder.note(**({"shown": [*shown]} if shown else {}))
-            folder.remark_input(chain(base.input_remarks, *(run.input_remarks for run in others)))
+            folder.remark_input(chain.from_iterable(run.input_remarks for run in runs))
             folder.close(compared.status, replications=compared.n)
     return compared
 
 
-def _open(out: Path, sides: Mapping[str, Config], plan: Plan, resume: bool) -> RunFolder:
-    """Return the folder around the runs of all sides, none of which is refused."""
-    base, *others = sides.values()
+def _folder(out: Path, configs: Sequence[Config], plan: Plan, resume: bool) -> RunFolder:
+    """Return the folder around the runs of all sides."""
+    base, *others = configs
     ids = list(map(config_id, others))
     variants = {"config_id_b": ids[0]} if len(ids) == 1 else {"variants": ids}
-    read = [file for config in sides.values() for file in files_of(config)]
+    read = [file for config in configs for file in files_of(config)]
     identity = {**variants, "seed": plan.seed}
-    folder = RunFolder(out, "compare", base, identity, resume=resume, read=read)
-    check_folders({out / name: config for name, config in sides.items()}, plan, resume, read)
-    return folder
+    return RunFolder(out, "compare", base, identity, resume=resume, read=read)
 
 
 def _sides(configs: Sequence[Config]) -> dict[str, Config]:

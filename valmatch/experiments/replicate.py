@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from valmatch.config.config import Config
 from valmatch.config.loading import ConfigLike, load_config
@@ -25,7 +25,6 @@ from valmatch.execution.run_options import (
 )
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.experiments.replications import Replications
-from valmatch.inputs import arguments
 from valmatch.inputs.options import takes
 from valmatch.models.model import Batch, Model
 from valmatch.models.registry import no_response
@@ -60,16 +59,11 @@ class Plan:
     confidence: float = 0.95  # level of the intervals, in (0, 1)
     # ``NAME=1%`` or ``NAME=0.05`` each: go on until the half-width of the interval of the response
     # is that share of its mean, or that number
-    targets: Sequence[str] = field(default=())
+    targets: Sequence[str] = ()
     max_reps: int = MAX_REPS  # number of replications at which to give the targets up, >= 1
     control_variates: bool = False  # whether to adjust the means by control variates
 
     def __post_init__(self) -> None:
-        arguments.whole("n", self.n)
-        arguments.whole("seed", self.seed)
-        arguments.whole("max_reps", self.max_reps)
-        arguments.level("confidence", self.confidence)
-        object.__setattr__(self, "targets", arguments.names("targets", self.targets))
         if self.targets and self.shard != WHOLE:
             raise InputError(
                 f"{option('targets')}: a shard cannot know when all of them together may stop"
@@ -93,21 +87,20 @@ class Plan:
 
 def plan_of(config: Config, options: ReplicateArguments) -> Plan:
     """Return the plan of a run; what is not given, the config gives, or a default."""
-    given = config.replicate
-    targets = list(options.targets) or given.target
-    least = LEAST if targets else default_n(config)
+    section = config.replicate
+    targets = list(options.targets) or section.target
     # What the config says of n is of its random arrivals.
-    configured = None if targets or config.one_history else given.n
+    configured = None if targets or config.one_history else section.n
     shard = options.shard or WHOLE
     assert isinstance(shard, Shard)
     return Plan(
-        first_given(options.n, configured, least),
-        first_given(options.seed, given.seed, DEFAULT_SEED),
+        first_given(options.n, configured, LEAST if targets else default_n(config)),
+        first_given(options.seed, section.seed, DEFAULT_SEED),
         shard,
-        first_given(options.confidence, given.confidence, 0.95),
+        first_given(options.confidence, section.confidence, 0.95),
         targets,
-        first_given(options.max_reps, given.max_reps, MAX_REPS),
-        options.control_variates or bool(given.control_variates),
+        first_given(options.max_reps, section.max_reps, MAX_REPS),
+        options.control_variates or bool(section.control_variates),
     )
 
 
@@ -173,22 +166,23 @@ def run_plan(
     """
     out, resume, warn = options.out, options.resume, options.warn
     model = build(config, warn=warn)
-    wanted = _targets(config, plan, model)
+    targets = _targets(config, plan, model)
     with ExitStack() as stack:
         folder = None
         if out:
             folder = stack.enter_context(open_run(out, config, plan, resume))
             if resume and (changed := folder.changed_versions()):
                 warn(f"{option('out')} {out}: the run was begun with {changed}; results may differ")
-        place = Place(out, plan.shard, resume, warn)
-        store = stack.enter_context(open_store(config, plan, model, place))
+        store = stack.enter_context(
+            open_store(config, plan, model, Place(out, plan.shard, resume, warn))
+        )
         stop = begin()
         options.resumed(store.done)
         options.progress(store.done)
         goals = list(plan.goals())
         try:
             chunks = Chunks(pool, replicating(config, plan.seed, plan.control_variates))
-            precision = _advance(store, chunks, goals, wanted, plan.confidence, stop, options)
+            precision = _advance(store, chunks, goals, targets, plan.confidence, stop, options)
         finally:
             if folder:
                 folder.note(replications=store.done)
@@ -217,6 +211,45 @@ def run_plan(
     return result
 
 
+class OpenedCases(NamedTuple):
+    """Configs that are about to be replicated, each with the same plan."""
+
+    folder: RunFolder | None  # the folder around those of all
+    stop: Stop  # ends the work on all of them
+    run: Callable[[str, Stop], Replications]  # replicates one by name, until something else ends it
+
+
+@contextmanager
+def open_cases(
+    cases: Mapping[str, Config],
+    plan: Plan,
+    options: RunOptions,
+    folder: RunFolder | None,
+    below: Path,
+) -> Iterator[OpenedCases]:
+    """Open workers and a folder for the runs of some configs, each in a folder of its own there.
+
+    The folder of none of them is refused once any has begun.
+    """
+    out = options.out
+    with ExitStack() as stack:
+        pool = stack.enter_context(pool_for(options, *cases.values()))
+        if folder:
+            for name, config in cases.items():
+                open_run(below / name, config, plan, options.resume, read=folder.read)
+                if options.resume:
+                    place = Place(below / name, plan.shard, resume=True)
+                    open_store(config, plan, build(config), place)
+            stack.enter_context(folder)
+        stop = stack.enter_context(stop_on_signal(options.max_seconds))
+
+        def run(name: str, until: Stop) -> Replications:
+            inner = replace(options, out=below / name if out else None)
+            return run_plan(cases[name], plan, pool, lambda: until, inner)
+
+        yield OpenedCases(folder, stop, run)
+
+
 def _targets(config: Config, plan: Plan, model: Model[object]) -> list[Target]:
     """Return what is to be known how precisely; refuse what the model cannot give."""
     limits = {response.name: response.limits for response in model.responses}
@@ -234,16 +267,6 @@ def _targets(config: Config, plan: Plan, model: Model[object]) -> list[Target]:
     return targets
 
 
-def check_folders(
-    configs: Mapping[Path, Config], plan: Plan, resume: bool, read: Sequence[Path] = ()
-) -> None:
-    """Refuse folders in which `run_plan` cannot make its replications; write nothing."""
-    for out, config in configs.items():
-        open_run(out, config, plan, resume, read=read)
-        if resume:
-            open_store(config, plan, build(config), Place(out, plan.shard, resume))
-
-
 def open_store(config: Config, plan: Plan, model: Model[object], place: Place) -> Store:
     """Return what keeps planned replications, with those that an earlier run left."""
     indices, controls = plan.indices, plan.control_variates
@@ -254,7 +277,7 @@ def _advance(
     store: Store,
     chunks: Chunks[Batch],
     goals: Sequence[int],
-    wanted: Sequence[Target],
+    targets: Sequence[Target],
     confidence: float,
     stop: Stop,
     options: RunOptions,
@@ -262,15 +285,14 @@ def _advance(
     """Simulate up to the goal at which all targets are reached; return how precise means are."""
     precision: list[Precision] = []
     for goal in goals:
-        # What an earlier run went past was not enough for it.
-        if goal < store.done:
+        if goal < store.done:  # what an earlier run went past was not enough for it
             continue
         _simulate(store, chunks, goal, stop, options.progress)
         values = store.values
-        precision = [target.assess(values[:, target.column], confidence) for target in wanted]
+        precision = [target.assess(values[:, target.column], confidence) for target in targets]
         if isinstance(options, ReplicateArguments):
             options.looked(precision)
-        if stop.reason or (wanted and all(target.reached for target in precision)):
+        if stop.reason or (targets and all(target.reached for target in precision)):
             break
     return precision
 
@@ -326,14 +348,14 @@ def _simulate(
 ) -> None:
     """Simulate what a store lacks of its first `goal` replications."""
     for first, todo in store.gaps(goal):
-        place = first
+        index = first
         with closing(chunks.run(todo, stop)) as batches:
             for batch in batches:
                 before = store.done
-                store.add(place, batch)
-                place += len(batch.responses)
+                store.add(index, batch)
+                index += len(batch.responses)
                 progress(store.done - before)
-        if place < first + len(todo):
+        if index < first + len(todo):
             return
 
 

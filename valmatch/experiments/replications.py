@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,6 @@ from valmatch.statistics.estimates import (
 )
 from valmatch.statistics.no_interval import (
     doubtful_intervals,
-    short_intervals,
     undefined_in,
     why_no_interval,
     why_not_adjusted,
@@ -50,8 +49,6 @@ from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Notice
 
 SUMMARY = "summary.json"
-
-M = TypeVar("M")
 
 STATISTICS = (
     "n",
@@ -148,20 +145,35 @@ class Replications(Result):
     def warnings(self) -> list[Notice]:
         """What has to be known of what was read, of the replications and of their means."""
         counts = {name: mean.undefined for name, mean in self.estimates.items()}
-        missed = [one for one in self.precision if not one.reached]
-        return list(
-            dict.fromkeys(
-                [
-                    *self.warnings_of_runs,
-                    *undefined_in(counts, self.count, "replications"),
-                    *doubtful_intervals(self.estimates.items()),
-                    *(
-                        Notice(f"target of {one.response} missed: {one.why}", "target_missed")
-                        for one in missed
-                    ),
-                ]
-            )
-        )
+        warnings = [
+            *self.warnings_of_runs,
+            *undefined_in(counts, self.count, "replications"),
+            *self.notes_below(),
+        ]
+        for target in self.precision:
+            if not target.reached:
+                text = f"target of {target.response} missed: {target.why}"
+                warnings.append(Notice(text, "target_missed"))
+        return list(dict.fromkeys(warnings))
+
+    def notes_below(self, chosen: Collection[str] = ()) -> list[Notice]:
+        """Return what the means lack, and which are doubtful, of the chosen ones if any are."""
+        names = [name for name in self.estimates if not chosen or name in chosen]
+        means = {name: self.estimates[name] for name in names}
+        adjusted = {name: self.adjusted[name] for name in names if name in self.adjusted}
+        lacking = {
+            "no interval": self.why_no_interval(chosen) if self.count else "",
+            "not adjusted": why_not_adjusted(adjusted, means, len(self.expectations)),
+        }
+        notes = [
+            Notice(f"{what}: {why}", what.replace(" ", "_")) for what, why in lacking.items() if why
+        ]
+        return [*notes, *doubtful_intervals(means.items(), bool(self.sampling.fixed))]
+
+    def why_no_interval(self, chosen: Collection[str] = ()) -> str:
+        """Return why some means have no interval, of the chosen ones if any are; "" if all have."""
+        means = {k: mean for k, mean in self.estimates.items() if not chosen or k in chosen}
+        return why_no_interval(means, self.sampling.no_interval(self.count))
 
     @property
     def complete(self) -> bool:
@@ -171,9 +183,10 @@ class Replications(Result):
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
         """The estimated mean of each response."""
-        of, level = self.sampling, self.confidence
         return {
-            response.name: of.estimate(values, level, self.indices, response.limits)
+            response.name: self.sampling.estimate(
+                values, self.confidence, self.indices, response.limits
+            )
             for response, values in zip(self.responses, self.values.T, strict=True)
         }
 
@@ -186,21 +199,6 @@ class Replications(Result):
         means = adjust(self.values, self.controls, known, self.confidence)
         rows = zip(self.responses, means, strict=True)
         return {response.name: mean.within(response.limits) for response, mean in rows}
-
-    def no_interval_of(self, chosen: Collection[str] = ()) -> str:
-        """Return why some means have no interval, of the chosen ones if any are; "" if all have."""
-        means = _chosen(self.estimates, chosen)
-        return why_no_interval(means, self.sampling.no_interval(self.count))
-
-    def short_intervals_of(self, chosen: Collection[str] = ()) -> str:
-        """Return which intervals may be too short, of the chosen responses if any are."""
-        means = _chosen(self.estimates, chosen)
-        return short_intervals(means.items(), bool(self.sampling.fixed))
-
-    def not_adjusted_of(self, chosen: Collection[str] = ()) -> str:
-        """Return why some means are not adjusted by controls; "" if all are, or none was to be."""
-        means = _chosen(self.adjusted, chosen)
-        return why_not_adjusted(means, self.estimates, len(self.expectations))
 
     def __getitem__(self, response: str) -> Floats:
         """Return one number a replication; NaN where undefined."""
@@ -257,8 +255,8 @@ class Replications(Result):
             "sampling": dict(self.sampling.facts),
             "controls": dict(self.expectations),
             **warnings_entry(self.warnings),
-            "no_interval": self.no_interval_of(),
-            "not_adjusted": self.not_adjusted_of(),
+            "no_interval": self.why_no_interval(),
+            "not_adjusted": why_not_adjusted(self.adjusted, self.estimates, len(self.expectations)),
         }
         targets = [target.as_dict() for target in self.precision]
         means = {
@@ -341,8 +339,3 @@ class Replications(Result):
                 want = f"{expected.mean!r} ± {expected.tolerance!r}"
                 lines.append(f"{name}: mean {mean!r} (expected {want})")
         return lines
-
-
-def _chosen(means: Mapping[str, M], chosen: Collection[str]) -> dict[str, M]:
-    """Return the means of the chosen responses, of all if none are."""
-    return {name: mean for name, mean in means.items() if not chosen or name in chosen}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from valmatch.execution.chunks import build, record
 from valmatch.execution.run_options import DEFAULT_SEED, SimulateArguments, first_given
 from valmatch.experiments.response_list import shown_by
 from valmatch.inputs.options import takes
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.scratch import Scratch
 from valmatch.models.model import Response, Table
 from valmatch.storage.output import ROWS_AT_ONCE, write_csv_parts, write_json
@@ -83,6 +84,14 @@ class Simulation(Result):
             raise KeyError(f"{table!r} ({hint(table, names)})")
         return self.tables[names.index(table)].columns
 
+    def numbers(self, table: str, column: str) -> Floats:
+        """Return a column of numbers, NaN where undefined."""
+        names = [one.name for one in self.tables]
+        found = self.tables[names.index(table)]
+        if isinstance(found, ReadTable):
+            return found.numbers(column)
+        return found.columns[column].astype(np.float64)
+
     def summary(self) -> dict[str, Any]:
         """Return what ``responses.json`` holds."""
         values = zip(self.responses, self.values.tolist(), strict=True)
@@ -115,16 +124,20 @@ class Simulation(Result):
 
 
 class ReadTable(Table):
-    """A table of a folder, which is read when its columns are asked for."""
+    """A table of a folder, which is read when its columns are wanted."""
 
     def __init__(self, files: ResultFiles, name: str) -> None:
         self.name, self._files = name, files
 
     @cached_property
     def _columns(self) -> dict[str, NDArray[Any]]:  # type: ignore[override]
-        header = self._files.header(f"{self.name}.csv")
-        texts = self._files.table(f"{self.name}.csv", (), header).texts
+        file = f"{self.name}.csv"
+        texts = self._files.table(file, (), self._files.header(file)).texts
         return {name: _array(cells) for name, cells in texts.items()}
+
+    def numbers(self, column: str) -> Floats:
+        """Return a column of numbers, each of which is checked."""
+        return self._files.table(f"{self.name}.csv", [column]).numbers[column]
 
     @property
     def whole(self) -> frozenset[str]:  # type: ignore[override]
@@ -135,14 +148,10 @@ class ReadTable(Table):
 
 def _array(cells: list[str]) -> NDArray[Any]:
     """Return a column as numbers, NaN where empty, or as the texts that it holds."""
-    try:
-        return np.array(list(map(int, cells)))
-    except ValueError:
-        pass
-    try:
-        return np.array([float(cell or "nan") for cell in cells])
-    except ValueError:
-        return np.array(cells)
+    for read in (int, lambda cell: float(cell or "nan")):
+        with suppress(ValueError):
+            return np.array([read(cell) for cell in cells])
+    return np.array(cells)
 
 
 @takes(SimulateArguments)

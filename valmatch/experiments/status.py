@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
@@ -24,7 +23,8 @@ BLOCK = 1 << 20  # bytes of a file of rows that are read at a time
 
 NOT_ENDED = "not ended"  # the state of a run that is at work, or was killed
 
-Wanted = Callable[[Shard], int | None]
+Counts = tuple[Counter[Shard], Callable[[Shard], int | None]]
+"""Replications that are there, by shard, and those that a shard is to have, if that is known."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,10 @@ class RunStatus:
 
     def as_dict(self) -> dict[str, Any]:
         """Return what `valmatch status --json` prints."""
-        return {
-            "folder": str(self.folder),
-            "command": self.command,
-            "state": self.state,
-            "shard": None if self.shard == WHOLE else str(self.shard),
-            "done": self.done,
-            "wanted": self.wanted,
-        }
+        names = ("folder", "command", "state", "shard", "done", "wanted")
+        shard = None if self.shard == WHOLE else str(self.shard)
+        row = {name: getattr(self, name) for name in names}
+        return {**row, "folder": str(self.folder), "shard": shard}
 
 
 def status_of(folder: Path) -> list[RunStatus]:
@@ -56,8 +52,12 @@ def status_of(folder: Path) -> list[RunStatus]:
     manifest = _manifest_of(folder)
     counts = _counts_of(folder, manifest)
     run = (manifest.command, manifest.config_id, manifest.seed)
+    states = dict.fromkeys(set(counts[0] if counts else ()) - {WHOLE}, NOT_ENDED)
+    ended = manifest.shards.items()
+    states |= {Shard(*map(int, text.split("/"))): state for text, state in ended}
+    of_run = NOT_ENDED if manifest.status == "running" else manifest.status
     statuses = []
-    for shard, state in _states_of(manifest, counts[0] if counts else ()).items():
+    for shard, state in sorted(states.items(), key=lambda item: item[0].index) or [(WHOLE, of_run)]:
         done = counts[0][shard] if counts else None
         # Where a target was reached, or a search has ended early, there will be no more.
         wanted = counts[1](shard) if counts and state != "complete" else done
@@ -88,23 +88,14 @@ def _manifest_of(folder: Path) -> Manifest:
     return manifest
 
 
-def _states_of(manifest: Manifest, there: Iterable[Shard]) -> dict[Shard, str]:
-    """Return how each shard has ended, of those that have begun; or the whole, without shards."""
-    shards = dict.fromkeys(set(there) - {WHOLE}, NOT_ENDED)
-    ended = manifest.shards.items()
-    shards |= {Shard(*map(int, text.split("/"))): state for text, state in ended}
-    state = NOT_ENDED if manifest.status == "running" else manifest.status
-    return dict(sorted(shards.items(), key=lambda item: item[0].index)) or {WHOLE: state}
-
-
-def _counts_of(folder: Path, manifest: Manifest) -> tuple[Counter[Shard], Wanted] | None:
-    """Return the replications that are there, by shard, and those that a shard is to have."""
+def _counts_of(folder: Path, manifest: Manifest) -> Counts | None:
+    """Return how many replications are there, and how many there are to be."""
     if manifest.command == "simulate":
         return Counter({WHOLE: int(manifest.status == "complete")}), lambda shard: 1
     if manifest.command == "optimize":
-        most = manifest.wanted
         journal = CONTENTS["optimize"].progress[0]
-        return _lines([folder], journal), lambda shard: most if shard == WHOLE else None
+        return _lines([folder], journal), lambda s: manifest.wanted if s == WHOLE else None
+    parts = [folder]
     if manifest.command == "compare":
         variants = read_manifest(folder, CompareManifest).variants
         count = 2 if variants is None else 1 + len(variants)
@@ -112,9 +103,7 @@ def _counts_of(folder: Path, manifest: Manifest) -> tuple[Counter[Shard], Wanted
     elif manifest.command == "design":
         ids = read_manifest(folder, DesignManifest).design.config_ids
         parts = [folder / POINTS / key for key in dict.fromkeys(ids)]
-    elif manifest.command == "replicate":
-        parts = [folder]
-    else:
+    elif manifest.command != "replicate":
         return None
     begun = [part for part in parts if (part / MANIFEST).is_file()]
     requested = [read_manifest(part, ReplicateManifest).requested for part in begun]
@@ -125,8 +114,9 @@ def _counts_of(folder: Path, manifest: Manifest) -> tuple[Counter[Shard], Wanted
 def _lines(folders: Iterable[Path], name: str) -> Counter[Shard]:
     """Return how many whole lines files have after their headers, by shard."""
     count: Counter[Shard] = Counter()
-    for path, shard in chain.from_iterable(shard_files(at, name).items() for at in folders):
-        with suppress(OSError), path.open("rb") as file:
-            lines = sum(block.count(b"\n") for block in iter(partial(file.read, BLOCK), b""))
-            count[shard] += max(0, lines - 1)
+    for folder in folders:
+        for path, shard in shard_files(folder, name).items():
+            with suppress(OSError), path.open("rb") as file:
+                lines = sum(block.count(b"\n") for block in iter(partial(file.read, BLOCK), b""))
+                count[shard] += max(0, lines - 1)
     return count

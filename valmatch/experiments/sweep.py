@@ -6,8 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import chain, product, takewhile
 from pathlib import Path
@@ -17,17 +16,15 @@ from valmatch.config.config import Config
 from valmatch.config.factor_paths import parts
 from valmatch.config.identity import config_id
 from valmatch.errors import InputError, option
-from valmatch.execution.executors import pool_for
-from valmatch.execution.interruption import stop_on_signal
 from valmatch.execution.run_options import RunOptions
 from valmatch.execution.shards import WHOLE
-from valmatch.experiments.replicate import Plan, check_folders, run_plan
+from valmatch.experiments.replicate import Plan, open_cases
 from valmatch.experiments.replications import STATISTICS, Replications
 from valmatch.inputs.arguments import LARGEST, RANGES
 from valmatch.inputs.fields import schema_at
 from valmatch.inputs.yaml_document import parse, to_value
 from valmatch.models.registry import MODELS
-from valmatch.statistics.no_interval import reason_of_each, short_intervals
+from valmatch.statistics.no_interval import doubtful_intervals, reason_of_each
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged, result_files
@@ -206,29 +203,27 @@ class DesignReplications(Result):
             **warnings_entry(self.warnings),
         }
 
-    def no_interval_of(self, chosen: Collection[str] = ()) -> str:
-        """Return why some means have no interval, of the chosen ones if any are; "" if all have."""
-        reasons = {}
-        for point, result in zip(self.points, self.results, strict=True):
-            levels = (f"{key.removeprefix('factors.')}={level}" for key, level in point.items())
-            reasons[f"at {', '.join(levels)}"] = result.no_interval_of(chosen)
-        return reason_of_each(reasons)
-
-    def short_intervals_of(self, chosen: Collection[str] = ()) -> str:
-        """Return which intervals may be too short at some point, of the chosen responses if any."""
-        means = [pair for result in self.results for pair in result.estimates.items()]
-        shown = [pair for pair in means if not chosen or pair[0] in chosen]
-        return short_intervals(shown, any(result.sampling.fixed for result in self.results))
-
     @property
     def warnings(self) -> list[Notice]:
         """What has to be known of the points, each with the levels of those that it is of."""
-        return warnings_of_parts(
-            {
-                ", ".join(f"{key}={level}" for key, level in point.items()): result.warnings
-                for point, result in zip(self.points, self.results, strict=True)
-            }
-        )
+        parts = {
+            ", ".join(f"{key}={level}" for key, level in point.items()): result.warned
+            for point, result in zip(self.points, self.results, strict=True)
+        }
+        return [*warnings_of_parts(parts), *self.notes_below()]
+
+    def notes_below(self, chosen: Collection[str] = ()) -> list[Notice]:
+        """Return what the means lack, and which are doubtful, of the chosen ones if any are."""
+        reasons = {}
+        for point, result in zip(self.points, self.results, strict=True):
+            levels = (f"{key.removeprefix('factors.')}={level}" for key, level in point.items())
+            reasons[f"at {', '.join(levels)}"] = result.why_no_interval(chosen)
+        why = reason_of_each(reasons)
+        means = [pair for result in self.results for pair in result.estimates.items()]
+        doubtful = [pair for pair in means if not chosen or pair[0] in chosen]
+        fixed = any(result.sampling.fixed for result in self.results)
+        notes = [Notice(f"no interval: {why}", "no_interval")] if why else []
+        return [*notes, *doubtful_intervals(doubtful, fixed)]
 
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
@@ -270,32 +265,16 @@ def run_design(
 
     Points that are the same system (equal config ids) are simulated once.
     """
+    ids, out = list(map(config_id, configs)), options.out
+    cases = dict(zip(reversed(ids), reversed(configs), strict=True))  # the first of equal ones
+    around = open_design(out, config, design, ids, plan, options.resume) if out else None
     results: dict[str, Replications] = {}
-    out, resume = options.out, options.resume
-    with ExitStack() as stack:
-        pool = stack.enter_context(pool_for(options, config))
-        folder = None
-        if out:
-            ids = list(map(config_id, configs))
-            opened = open_design(out, config, design, ids, plan, resume)
-            places = [out / POINTS / key for key in ids]
-            check_folders(dict(zip(places, configs, strict=True)), plan, resume)
-            folder = stack.enter_context(opened)
-        stop = stack.enter_context(stop_on_signal(options.max_seconds))
-        for point in configs:
-            key = config_id(point)
-            if key not in results:
-                results[key] = run_plan(
-                    point,
-                    plan,
-                    pool,
-                    lambda: stop,
-                    replace(options, out=out / POINTS / key if out else None),
-                )
+    with open_cases(cases, plan, options, around, (out or Path()) / POINTS) as (folder, stop, run):
+        for key in dict.fromkeys(ids):
+            results[key] = run(key, stop)
             if stop() or not results[key].complete:
                 break
-        keys = takewhile(results.__contains__, map(config_id, configs))
-        made = [results[key] for key in keys]
+        made = [results[key] for key in takewhile(results.__contains__, ids)]
         stopped = stop.reason if len(made) < len(configs) else ""
         experiment = DesignReplications(config, design, made, stopped, out)
         if folder:

@@ -190,7 +190,7 @@ class NextPairs(Result):
         What has to be known of the pairs, a sentence each.
     """
 
-    presented_by = "next_pairs"
+    presented_by, unchecked = "next_pairs", SUMMARY
 
     policy: str
     goal: str

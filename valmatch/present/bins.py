@@ -1,4 +1,4 @@
-"""Bins of histograms: where values lie on a lattice, each holds as many of its points."""
+"""Histograms, whose bins hold equally many points of a lattice, and series of who waits."""
 
 from __future__ import annotations
 
@@ -39,24 +39,21 @@ def histogram(
 
 
 def bin_edges(values: Floats, lattice: Lattice | None = None) -> Floats:
-    """Return the edges of bins for sorted values."""
+    """Return the edges of bins for sorted values.
+
+    On a lattice they are half-way between points; no bin reaches beyond the origin of a given one,
+    where values may end.
+    """
     low, high = float(values[0]), float(values[-1])
     alike = high - low <= 1e-9 * max(abs(low), abs(high))
     if alike and lattice is None:
         reach = 0.05 * abs(low) or 0.5
         return np.array([low - reach, low + reach])
-    edges = np.histogram_bin_edges(values, 1 if alike else "auto")
-    bins = min(edges.size - 1, MOST_BINS)
+    bins = 1 if alike else min(np.histogram_bin_edges(values, "auto").size - 1, MOST_BINS)
     lattice = lattice or lattice_of(values)
-    return np.linspace(low, high, bins + 1) if lattice is None else _unions(values, lattice, bins)
-
-
-def _unions(values: Floats, lattice: Lattice, bins: int) -> Floats:
-    """Return edges half-way between points, of about so many bins of equally many points.
-
-    No bin reaches beyond the origin, where values may end.
-    """
-    first, last = (round((end - lattice.origin) / lattice.step) for end in (values[0], values[-1]))
+    if lattice is None:
+        return np.linspace(low, high, bins + 1)
+    first, last = (round((end - lattice.origin) / lattice.step) for end in (low, high))
     count = last - first + 1
     points = max(1, math.ceil(count / MOST_BINS), round(count / bins))
     edges = np.arange(first - 0.5, last + points, points)
@@ -82,9 +79,7 @@ def lattice_of_shares(shares: Floats, wholes: Floats) -> Lattice:
     return Lattice(float(np.round(shares.mean())), 1.0 / float(wholes.mean()))
 
 
-# Series over time: who waits, and when matches are made, in bins.
-
-BINS = 48
+BINS = 48  # of series over time
 
 UNITS = (
     (2 * 86_400.0, 86_400.0, "days"),
@@ -102,16 +97,16 @@ def queue_charts(came: Floats, went: Floats, matches: Floats, what: str) -> Iter
     times = np.concatenate([came, went])
     if not np.isfinite(times).any():
         return
-    first, last = float(np.nanmin(times)), float(np.nanmax(times))
-    scale, unit = next((one[1:] for one in UNITS if last >= one[0]), (1.0, "seconds"))
-    first, last = first / scale, last / scale
-    last = last if last > first else first + 1.0
-    edges = np.linspace(first, last, BINS + 1)
+    end = float(np.nanmax(times))
+    scale, unit = next((one[1:] for one in UNITS if end >= one[0]), (1.0, "seconds"))
+    first, last = float(np.nanmin(times)) / scale, end / scale
+    edges = np.linspace(first, last if last > first else first + 1.0, BINS + 1)
     means = waiting_means(edges, came / scale, went / scale)
-    yield Graph(f"Waiting {what}, mean", f"time [{unit}]", what, edges=edges, counts=means)
+    axis = f"time [{unit}]"
+    yield Graph(f"Waiting {what}, mean", axis, what, edges=edges, counts=means)
     if matches.size:
-        made = np.histogram(matches / scale, edges)[0].astype(np.float64)
-        yield Graph("Matches made", f"time [{unit}]", "matches", edges=edges, counts=made)
+        counts = np.histogram(matches / scale, edges)[0].astype(np.float64)
+        yield Graph("Matches made", axis, "matches", edges=edges, counts=counts)
 
 
 def waiting_means(edges: Floats, came: Floats, went: Floats) -> Floats:

@@ -81,10 +81,6 @@ class TextTable:
         )
         return replace(self, rows=[list(row) for row in zip(*padded, strict=True)])
 
-    def first(self, most: int) -> Self:
-        """Return the table with its first rows alone."""
-        return replace(self, rows=self.rows[:most])
-
     def add(self, *cells: str) -> None:
         """Add a row, a text for each column; the last ones may be left out."""
         blank = [""] * (len(self.heads) - len(cells))
@@ -94,20 +90,18 @@ class TextTable:
         """Return a table of at most `MOST_ROWS` rows, which says so."""
         if len(self.rows) <= MOST_ROWS:
             return self
-        said = f"The first {MOST_ROWS} of {len(self.rows):,} rows; the files have all."
-        return replace(self.first(MOST_ROWS), notes=[*self.notes, said])
+        note = f"The first {MOST_ROWS} of {len(self.rows):,} rows; the files have all."
+        return replace(self, rows=self.rows[:MOST_ROWS], notes=[*self.notes, note])
 
 
 def _padded(numbers: Sequence[str], point: str, digit: str) -> list[str]:
-    digits = [len(number.rpartition(".")[2]) if "." in number else None for number in numbers]
-    most = max((count for count in digits if count is not None), default=None)
-    if most is None:
-        return list(numbers)
+    decimals = [len(number.rpartition(".")[2]) if "." in number else -1 for number in numbers]
+    most = max(decimals, default=-1)
     return [
         number
-        if not number or number.startswith("[")  # a unit
-        else number + (point if count is None else "") + digit * (most - (count or 0))
-        for number, count in zip(numbers, digits, strict=True)
+        if not number or most < 0 or number.startswith("[")  # a unit
+        else number + (point if count < 0 else "") + digit * (most - max(count, 0))
+        for number, count in zip(numbers, decimals, strict=True)
     ]
 
 
@@ -121,7 +115,7 @@ def mean_columns(name: str, half: str, means: Iterable[Estimate | None]) -> list
     return [(name, [mean for mean, _ in cells]), (half, [width for _, width in cells])]
 
 
-# Charts of reports: what is to be drawn, whatever draws it.
+# Charts: what is to be drawn, whatever draws it.
 
 COLOURS = 8  # colours that a page knows, by the classes ``c0`` and so on
 
@@ -190,6 +184,39 @@ class Intervals:
 Chart = Graph | Intervals  # what a page can draw
 
 
+def floats(values: Iterable[Any]) -> Floats:
+    """Return numbers as an array, NaN for None."""
+    if isinstance(values, np.ndarray):
+        return values.astype(np.float64)
+    return np.array([math.nan if value is None else value for value in values], np.float64)
+
+
+def ends_of(mean: Estimate) -> tuple[float, float, float]:
+    """Return a mean with the ends of its interval as charts take them, NaN where undefined."""
+    value, low, high = floats((mean.mean, mean.ci_low, mean.ci_high)).tolist()
+    return value, low, high
+
+
+def line_of_means(
+    name: str,
+    x: Floats,
+    means: Sequence[Estimate],
+    said: Sequence[str],
+    **more: Any,  # noqa: ANN401
+) -> Line:
+    """Return means with their intervals as marks of a line."""
+    y, low, high = np.array([ends_of(mean) for mean in means]).reshape(-1, 3).T
+    return Line(name, x, y, low, high, marks=True, said=said, **more)
+
+
+def interval_of(name: str, mean: Estimate, said: str = "") -> Interval:
+    """Return a row of a chart of intervals."""
+    return Interval(name, *ends_of(mean), f"{said or name}: {value_in_words(mean)}")
+
+
+# Presentations: blocks of tables, charts and paragraphs.
+
+
 @dataclass
 class Block:
     """A table, charts or paragraphs under a heading."""
@@ -202,14 +229,6 @@ class Block:
     items: Sequence[str] = ()  # texts in a list, below all else
     code: str = ""  # text to be copied as it is
     folded: bool = False  # whether a reader has to open it
-
-
-@dataclass
-class FileLink:
-    """A file of the run."""
-
-    name: str  # its name
-    target: str = ""  # its path as seen from the report; "" where the report is no file
 
 
 class View(NamedTuple):
@@ -233,16 +252,19 @@ class Presentation:
     glossary: str = ""  # what the names in it mean; "" where they are known
     header: str = ""  # what stands above its first table on a terminal
     warnings: Sequence[str] = ()  # what has to be known of it
+    notes: Sequence[str] = ()  # those warnings that stand below its tables on a terminal
     tables: list[Block] = field(default_factory=list)  # shown everywhere
     charts: list[Block] = field(default_factory=list)  # shown by pages and figures
     blocks: list[Block] = field(default_factory=list)  # shown by pages alone
-    files: Sequence[FileLink] = ()  # the files of the run
+    # the files of the run by name, with their addresses; "" where the report is no file
+    files: Mapping[str, str] = field(default_factory=dict)
 
-
-def blocks_of(found: Presentation) -> list[Block]:
-    """Return the blocks of a page, in order."""
-    warnings = [Block("Warnings", items=found.warnings)] if found.warnings else []
-    return [*found.tables, *warnings, *found.charts, *found.blocks]
+    @property
+    def page(self) -> list[Block]:
+        """The blocks of a page, in order; charts of which there are none are left out."""
+        warnings = [Block("Warnings", items=self.warnings)] if self.warnings else []
+        charts = [block for block in self.charts if block.charts]
+        return [*self.tables, *warnings, *charts, *self.blocks]
 
 
 def titled(table: TextTable, otherwise: str = "", *, folded: bool = False) -> Block:
@@ -250,18 +272,13 @@ def titled(table: TextTable, otherwise: str = "", *, folded: bool = False) -> Bl
     return Block(table.title or otherwise, table=table, folded=folded)
 
 
-def listed(response: Response, chosen: Collection[str]) -> bool:
-    """Return whether a response has a row of its own: if it is chosen, else if of no part."""
-    return response.name in chosen if chosen else response.part is None
-
-
-def parameters_table(systems: Mapping[str, Mapping[str, float]]) -> TextTable:
-    """Return a table of the parameters of systems."""
+def parameters_block(systems: Mapping[str, Mapping[str, float]]) -> list[Block]:
+    """Return a folded table of the parameters of systems, if they have any."""
     table = TextTable.of("system", "parameter", "value")
     for system, parameters in systems.items():
         for name, value in parameters.items():
             table.add(system, name, f"{value:.6g}")
-    return table
+    return [Block("Parameters", table=table, folded=True)] if table.rows else []
 
 
 # Findings in words: means, changes, and with what confidence they are known.
@@ -269,44 +286,9 @@ def parameters_table(systems: Mapping[str, Mapping[str, float]]) -> TextTable:
 HEADLINE = 3  # responses that a finding names
 
 
-def estimate_of(found: Mapping[str, Any]) -> Estimate:
-    """Return an estimate that a summary holds."""
-    keys = ("mean", "std", "std_error", "ci_low", "ci_high", "min", "max")
-    values = (found.get(key) for key in keys)
-    numbers = [None if x is None or math.isnan(float(x)) else float(x) for x in values]
-    mean, std, error, low, high, least, most = numbers
-    n, undefined = int(found["n"]), int(found.get("undefined", 0))
-    level, remarks = float(found["confidence"]), tuple(found.get("remarks", ()))
-    return Estimate(n, undefined, mean, std, error, low, high, level, least, most, remarks)
-
-
-def floats(values: Iterable[Any]) -> Floats:
-    """Return numbers as an array, NaN for None."""
-    if isinstance(values, np.ndarray):
-        return values.astype(np.float64)
-    return np.array([math.nan if value is None else value for value in values], np.float64)
-
-
-def line_of_means(
-    name: str,
-    x: Floats,
-    means: Sequence[Estimate],
-    said: Sequence[str],
-    **more: Any,  # noqa: ANN401
-) -> Line:
-    """Return means with their intervals as marks of a line."""
-    y, low, high = np.array([ends_of(mean) for mean in means]).reshape(-1, 3).T
-    return Line(name, x, y, low, high, marks=True, said=said, **more)
-
-
-def interval_of(name: str, mean: Estimate, said: str = "") -> Interval:
-    """Return a row of a chart of intervals."""
-    return Interval(name, *ends_of(mean), f"{said or name}: {value_in_words(mean)}")
-
-
-def notes_of(reasons: Mapping[str, str]) -> list[str]:
-    """Return notes on a table: what is not there, and why, where there is a reason."""
-    return [f"{what}: {why}" for what, why in reasons.items() if why]
+def listed(response: Response, chosen: Collection[str]) -> bool:
+    """Return whether a response has a row of its own: if it is chosen, else if of no part."""
+    return response.name in chosen if chosen else response.part is None
 
 
 def headline(responses: Sequence[Response], chosen: Sequence[str] = ()) -> list[Response]:
@@ -319,20 +301,22 @@ def headline(responses: Sequence[Response], chosen: Sequence[str] = ()) -> list[
         if name not in names:
             what = f"{shown(name)} is no response here ({hint(name, names)})"
             raise InputError(f"{option('responses')}: {what}")
-    wanted = [response for response in responses if response.name in chosen]
-    others = [response for response in responses if listed(response, ())]
-    found = wanted or others or list(responses)
-    window = found[0].window if found and not wanted else None
-    if window:
-        same = (window.measure, window.games)
-        found = [one for one in found if one.window and (one.window[1:]) == same]
+    if chosen:
+        return [response for response in responses if response.name in chosen][:HEADLINE]
+    found = [response for response in responses if response.part is None] or list(responses)
+    if found and (window := found[0].window):
+        found = [one for one in found if one.window and one.window[1:] == window[1:]]
     return found[:HEADLINE]
 
 
 def config_name(config: Config) -> str:
     """Return what a config is called in a sentence: its model, and its file where that differs."""
-    stem = shortened(escaped(Path(config.source).stem))
-    model = config.model
+    return name_of(config.model, config.source)
+
+
+def name_of(model: str, source: str) -> str:
+    """Return a model, and the file of its config where that has another name."""
+    stem = shortened(escaped(Path(source).stem))
     return model if stem in ("", model) or stem.startswith("<") else f"{model} ({stem})"
 
 
@@ -369,71 +353,54 @@ def after(unit: str) -> str:
 
 def meanings_in_words(responses: Sequence[Response]) -> str:
     """Say what responses are."""
-    said = (f"{response.name}: {response.meaning}" for response in responses if response.meaning)
-    return "; ".join(said)
+    return "; ".join(f"{one.name}: {one.meaning}" for one in responses if one.meaning)
 
 
-def undefined_in(found: Estimate) -> str:
+def undefined_in(mean: Estimate) -> str:
     """Say in how many replications a response is undefined; "" where in none."""
-    return f", undefined in {found.undefined:,}" if found.undefined else ""
+    return f", undefined in {mean.undefined:,}" if mean.undefined else ""
 
 
-def mean_in_words(response: Response, found: Estimate) -> str:
+def mean_in_words(response: Response, mean: Estimate) -> str:
     """Say what a mean is."""
-    if found.mean is None:
-        return f"{response.name} is undefined in all {counted(found.undefined, 'replication')}"
-    return f"{response.name} is {value_in_words(found)}{after(response.unit)}{undefined_in(found)}"
+    if mean.mean is None:
+        return f"{response.name} is undefined in all {counted(mean.undefined, 'replication')}"
+    return f"{response.name} is {value_in_words(mean)}{after(response.unit)}{undefined_in(mean)}"
 
 
-def value_in_words(found: Estimate) -> str:
+def value_in_words(estimate: Estimate) -> str:
     """Return a mean with its interval."""
-    mean, half = mean_and_half(found)
-    if not half:
-        return mean
-    if found.asymmetric:
+    mean, half = mean_and_half(estimate)
+    if half and estimate.asymmetric:
         digits = len(mean.partition(".")[2])
-        return f"{mean} ({found.ci_low:.{digits}f} to {found.ci_high:.{digits}f})"
-    return f"{mean} ± {half}"
+        return f"{mean} ({estimate.ci_low:.{digits}f} to {estimate.ci_high:.{digits}f})"
+    return f"{mean} ± {half}" if half else mean
 
 
-def ends_of(found: Estimate) -> tuple[float, float, float]:
-    """Return a mean with the ends of its interval as charts take them, NaN where undefined."""
-    mean, low, high = (
-        math.nan if x is None else x for x in (found.mean, found.ci_low, found.ci_high)
-    )
-    return mean, low, high
-
-
-def is_sure(found: Estimate) -> bool:
+def is_sure(mean: Estimate) -> bool:
     """Return whether an interval leaves 0 out."""
-    return (found.ci_low or 0.0) > 0.0 or (found.ci_high or 0.0) < 0.0
+    return (mean.ci_low or 0.0) > 0.0 or (mean.ci_high or 0.0) < 0.0
 
 
-def change_in_words(response: Response, found: Estimate, base: float | None = None) -> str:
+def change_in_words(response: Response, change: Estimate, base: float | None = None) -> str:
     """Say how a mean changes, with no more certainty than its interval gives."""
-    if found.mean is None:
+    if change.mean is None:
         return f"the change of {response.name} is undefined"
     unit = after(response.unit)
-    if found.ci_low is None:
-        return f"{response.name} changes by {found.mean:+.4g}{unit} (no interval)"
-    if found.ci_low == 0.0 == found.ci_high:
+    if change.ci_low is None:
+        return f"{response.name} changes by {change.mean:+.4g}{unit} (no interval)"
+    if change.ci_low == 0.0 == change.ci_high:
         return f"{response.name} does not change"
-    value = f"{value_in_words(found)}{unit}"
-    if not is_sure(found):
-        return f"{response.name} does not clearly change ({value}{undefined_in(found)})"
-    value += _share(found.mean, base)
-    rises = found.mean > 0.0
-    value = value if found.asymmetric else value.removeprefix("-")
-    return f"{response.name} {'rises' if rises else 'falls'} by {value}{undefined_in(found)}"
-
-
-def _share(change: float, base: float | None) -> str:
-    """Return a change in percent of what it changes from."""
-    if not base or not math.isfinite(base):
-        return ""
-    percent = 100.0 * change / abs(base)
-    text = f"{percent:+,.0f}" if abs(percent) >= 10.0 else f"{percent:+.2g}"
-    return f" ({text} %)"
+    value = f"{value_in_words(change)}{unit}"
+    if not is_sure(change):
+        return f"{response.name} does not clearly change ({value}{undefined_in(change)})"
+    if base and math.isfinite(base):
+        percent = 100.0 * change.mean / abs(base)
+        share = f"{percent:+,.0f}" if abs(percent) >= 10.0 else f"{percent:+.2g}"
+        value += f" ({share} %)"
+    verb = "rises" if change.mean > 0.0 else "falls"
+    value = value if change.asymmetric else value.removeprefix("-")
+    return f"{response.name} {verb} by {value}{undefined_in(change)}"
 
 
 def confidence_in_words(confidence: float) -> str:
@@ -441,9 +408,9 @@ def confidence_in_words(confidence: float) -> str:
     return f"{100.0 * confidence:.6g}%"
 
 
-def in_interval_words(founds: Sequence[Estimate], n: int, what: str, why: str = "") -> str:
+def in_interval_words(means: Sequence[Estimate], n: int, what: str, why: str = "") -> str:
     """Say with what confidence means are known, and from how many replications."""
     of = f"n = {counted(n, what)}"
-    if all(found.ci_low is None for found in founds):
+    if all(mean.ci_low is None for mean in means):
         return f"no intervals, {of}{f' ({why})' if why else ''}"
-    return f"{confidence_in_words(founds[0].confidence)} intervals, {of}"
+    return f"{confidence_in_words(means[0].confidence)} intervals, {of}"

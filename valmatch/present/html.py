@@ -12,7 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from valmatch.present.document import Block, Presentation, TextTable, blocks_of
+from valmatch.present.document import Block, Presentation, TextTable
 from valmatch.present.svg import svg_of
 from valmatch.text.terminal import escaped
 
@@ -58,7 +58,6 @@ def _templates() -> Environment:
         "rows": _rows,
         "digest": _digest,
         "for_report": TextTable.for_report,
-        "page": blocks_of,
         "svg": lambda chart: Markup(svg_of(chart)),
     }
     return made

@@ -67,11 +67,16 @@ def run_folder(argument: str, given: object) -> Path:
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
     if not (folder / MANIFEST).is_file():
-        below = sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}"))
-        more = f", and {len(below) - NAMED} more" if len(below) > NAMED else ""
-        there = f", but of runs below: {', '.join(below[:NAMED])}{more}" if below else ""
-        raise InputError(f"{folder}: no {MANIFEST} here{there} (allowed: the folder of a run)")
+        below = named_below(sorted(path.parent for path in folder.glob(f"*/{MANIFEST}")), folder)
+        raise InputError(f"{folder}: no {MANIFEST} here{below} (allowed: the folder of a run)")
     return folder
+
+
+def named_below(folders: list[Path], folder: Path) -> str:
+    """Name folders of runs below another one; "" for none."""
+    names = ", ".join(str(path.relative_to(folder)) for path in folders[:NAMED])
+    more = f", and {len(folders) - NAMED:,} more" if len(folders) > NAMED else ""
+    return f", but of runs below: {names}{more}" if folders else ""
 
 
 def made_here(file: Path, *marks: str, within: int | None = None) -> bool:
@@ -87,18 +92,12 @@ def made_here(file: Path, *marks: str, within: int | None = None) -> bool:
 
 def read_result(files: ResultFiles) -> Result:
     """Return the result that a folder holds."""
+    command = files.manifest.command
     if not files.manifest.is_ours:
         raise InputError(f"{files.folder / MANIFEST}: is that of another program")
-    kind = kind_of(files)
-    found: Result = kind.read(files)
-    return found
-
-
-def kind_of(files: ResultFiles) -> type[Result]:
-    """Return the class of the result of a folder."""
-    where = KINDS[files.manifest.command]
-    if files.manifest.command == "rate" and "systems" in files.json("summary.json"):
-        where = "game_logs.comparison:RatingComparison"
-    module, _, name = where.partition(":")
-    found: type[Result] = getattr(importlib.import_module(f"valmatch.{module}"), name)
-    return found
+    place = KINDS[command]
+    if command == "rate" and "systems" in files.json("summary.json"):
+        place = "game_logs.comparison:RatingComparison"
+    module, _, name = place.partition(":")
+    kind: type[Result] = getattr(importlib.import_module(f"valmatch.{module}"), name)
+    return kind.read(files)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from valmatch.present.document import Block, Presentation, TextTable, blocks_of
+from valmatch.present.document import Block, Presentation, TextTable
 from valmatch.text.terminal import escaped
 
 MARK = "<!-- valmatch report -->"  # by what a file is known as a report
@@ -44,7 +44,7 @@ def _chapter(chapter: Presentation) -> Iterator[str]:
         yield from (f"**{text_of(chapter.finding)}**", "")
     if chapter.glossary:
         yield from (text_of(chapter.glossary), "")
-    for block in blocks_of(chapter):
+    for block in chapter.page:
         yield from _block(block)
 
 

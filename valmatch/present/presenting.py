@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import nullcontext
 from typing import Any
 
 from valmatch.errors import InputError
 from valmatch.present.document import Presentation, View
 from valmatch.present.terminal import MOST_ROWS, text_of
+from valmatch.storage.result_files import damaged
 from valmatch.storage.results import Result
 from valmatch.text.terminal import wrapped
 
@@ -20,9 +22,11 @@ def present(result: Result, view: View = View()) -> Presentation:  # noqa: B008 
             " out=FOLDER)"
         )
     module: Any = importlib.import_module(f"valmatch.present.kinds.{result.presented_by}")
-    found: Presentation = module.present(result, view)
+    file = result.folder / result.unchecked if result.folder and result.unchecked else None
+    with damaged(file) if file else nullcontext():
+        found: Presentation = module.present(result, view)
     found.header = found.header or result.title
-    found.warnings = result.warned
+    found.warnings, found.notes = result.warnings, result.notes_below(view.responses)
     return found
 
 
@@ -34,8 +38,9 @@ def finding_of(result: Result) -> str:
 def text_of_result(result: Result) -> str:
     """Return what a result shows at a prompt: its tables, its finding, its warnings."""
     found = present(result, View(charts=False))
-    said = [line for text in (found.finding, *found.warnings) if text for line in wrapped(text)]
-    return "\n".join([text_of(found, MOST_ROWS), *said]).rstrip("\n")
+    texts = [text for text in (found.finding, *result.warned) if text]
+    lines = [line for text in texts for line in wrapped(text)]
+    return "\n".join([text_of(found, MOST_ROWS), *lines]).rstrip("\n")
 
 
 def html_of_result(result: Result) -> str:

@@ -17,7 +17,7 @@ from valmatch.present.presenting import present
 from valmatch.present.provenance import blocks_of_origin, links_of, run_name
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import write_bytes
-from valmatch.storage.result_files import ResultFiles, damaged, result_files
+from valmatch.storage.result_files import ResultFiles, result_files
 from valmatch.storage.results import Result
 from valmatch.text.terminal import shown
 
@@ -67,44 +67,36 @@ def report(
     """
     arguments.flag("markdown", markdown)
     path = None if out is None else arguments.path("out", out)
-    found = _folders(folders)
+    several = folders if isinstance(folders, list | tuple) else [folders]
+    found: dict[Path, Path] = {}
+    for one in several:
+        folder = _folder(one)
+        found.setdefault(folder.resolve(), folder)
+    if not found:
+        raise InputError(f"{option('folders')}: {shown(folders)} (allowed: the folder of a run)")
     if path is not None:
-        _refuse_file(path, markdown)
-    home = path.parent if path is not None else None
-    chapters = [_chapter(folder, home) for folder in found]
+        _refuse_file(path, SUFFIXES[markdown])
+    chapters = [_chapter(folder, path.parent if path else None) for folder in found.values()]
     text = pages.markdown_of(chapters) if markdown else html.html_of(chapters)
     if path is not None:
         write_bytes(path, text.encode())
     return text
 
 
-def _folders(given: object) -> list[Path]:
-    """Return the folders, each once."""
-    several = given if isinstance(given, list | tuple) else [given]
-    found: dict[Path, Path] = {}
-    for one in several:
-        folder = _folder(one)
-        found.setdefault(folder.resolve(), folder)
-    if not found:
-        raise InputError(f"{option('folders')}: {shown(given)} (allowed: the folder of a run)")
-    return list(found.values())
-
-
 def _folder(given: object) -> Path:
     """Return the folder of a run."""
-    if isinstance(given, Result):
-        if given.folder is None:
-            raise InputError(
-                f"{type(given).__name__}: a report is made from its files (give the function that"
-                " made it out=FOLDER)"
-            )
-        return given.folder
-    return run_folder("folders", given)
+    if not isinstance(given, Result):
+        return run_folder("folders", given)
+    if given.folder is None:
+        raise InputError(
+            f"{type(given).__name__}: a report is made from its files (give the function that"
+            " made it out=FOLDER)"
+        )
+    return given.folder
 
 
-def _refuse_file(path: Path, as_markdown: bool) -> None:
+def _refuse_file(path: Path, allowed: Sequence[str]) -> None:
     """Refuse a file that is no report, or cannot be one."""
-    allowed = SUFFIXES[as_markdown]
     if path.suffix.lower() not in allowed:
         raise InputError(f"{option('out')} {path}: allowed is a name in {' or '.join(allowed)}")
     if not path.parent.is_dir():
@@ -120,7 +112,8 @@ def _chapter(folder: Path, home: Path | None) -> Presentation:
     """Return the chapter on the run in a folder."""
     run = result_files(folder)
     chapter = present_folder(run, View(top=LISTED))
-    chapter.incomplete = _missing(run, bool(chapter.finding))
+    if run.status != "complete":
+        chapter.incomplete = _missing(run, bool(chapter.finding))
     chapter.blocks += blocks_of_origin(run)
     chapter.files = links_of(run, home)
     return chapter
@@ -132,23 +125,19 @@ def present_folder(run: ResultFiles, view: View) -> Presentation:
         raise InputError(f"{run.folder / MANIFEST}: is that of another program")
     if run.status != "complete" and not any(map(run.has, ENDS)):
         return Presentation(f"{run.manifest.command} {run_name(run)}", "What does it find?")
-    shown = view.responses or run.manifest.shown
-    result = read_result(run)
-    with damaged(run.folder):  # tables are taken as they stand
-        return present(result, view._replace(responses=shown))
+    responses = view.responses or run.manifest.shown
+    return present(read_result(run), view._replace(responses=responses))
 
 
 def _missing(run: ResultFiles, has_finding: bool) -> str:
-    """Say what an unfinished run lacks; "" of one that ended well."""
-    if run.status == "complete":
-        return ""
+    """Say what an unfinished run lacks."""
     from valmatch.experiments.status import status_of
 
     state, *_ = status_of(run.folder)
-    said = f"The state of the run is: {state.state}"
+    text = f"The state of the run is: {state.state}"
     if state.done is not None:
         wanted = "" if state.wanted is None else f" of {state.wanted:,}"
-        said += f"; {state.done:,}{wanted} replications are there"
+        text += f"; {state.done:,}{wanted} replications are there"
     if has_finding:
-        return f"{said}; what is below is of what is there."
-    return f"{said}; there is no summary, so that nothing can be said of what it finds."
+        return f"{text}; what is below is of what is there."
+    return f"{text}; there is no summary, so that nothing can be said of what it finds."

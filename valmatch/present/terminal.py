@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 
 from rich.cells import cell_len
 
@@ -26,6 +27,7 @@ def text_of(presentation: Presentation, most: int | None = None) -> str:
         if block.items:
             lines += [""] if block.table is not None else []
             lines += [line for item in block.items for line in wrapped(item)]
+    lines += [line for note in presentation.notes for line in wrapped(note)]
     return "\n".join([*(lines or above), ""])
 
 
@@ -42,13 +44,12 @@ def table_lines(table: TextTable, most: int | None = None) -> list[str]:
     cut short.
     """
     lines = textwrap.wrap(table.title, WIDTH) if table.title else []
-    more = 0 if most is None else len(table.rows) - most
-    if more > 0:
-        table = table.first(most or 0)
+    more = 0 if most is None else max(0, len(table.rows) - most)
+    table = replace(table, rows=table.rows[: len(table.rows) - more])
     for number, part in enumerate(_divided(table.aligned())):
         lines += [""] if number else []
         lines += _aligned(part)
-    return [*lines, f"... and {more:,} more rows"] if more > 0 else lines
+    return [*lines, f"... and {more:,} more rows"] if more else lines
 
 
 def _aligned(table: TextTable) -> Iterator[str]:
@@ -67,46 +68,34 @@ def _aligned(table: TextTable) -> Iterator[str]:
 def _divided(table: TextTable) -> Iterator[TextTable]:
     """Yield tables of at most `WIDTH` columns of text with all columns of a table between them.
 
-    Units stand in the first of them.
+    Units stand in the first of them; differences and half-widths stay with their mean.
     """
-    headers = table.heads
-    cells = [[row[place] for row in table.rows] for place in range(len(headers))]
-    widths = [2 + max(map(len, [name, *own])) for name, own in zip(headers, cells, strict=True)]
+    heads = table.heads
+    cells = [[row[k] for row in table.rows] for k in range(len(heads))]
+    widths = [2 + max(map(len, [head, *own])) for head, own in zip(heads, cells, strict=True)]
     if sum(widths) <= WIDTH + 2:
         yield table
         return
-    repeated = table.repeated
-    kept = [place for place in range(len(headers)) if headers[place] != (table.spare or None)]
-    units = [place for place in kept[repeated:] if headers[place] == UNIT]
+    kept = [k for k in range(len(heads)) if heads[k] != (table.spare or None)]
+    repeated, others = kept[: table.repeated], kept[table.repeated :]
+    units = [k for k in others if heads[k] == UNIT]
     groups: list[list[int]] = []
-    for place in kept[repeated:]:
-        if place in units:
-            continue
-        if headers[place].startswith(("±", "- ")) and groups:
-            groups[-1].append(place)  # differences and half-widths stay with their mean
+    for k in (k for k in others if k not in units):
+        if heads[k].startswith(("±", "- ")) and groups:
+            groups[-1].append(k)
         else:
-            groups.append([place])
-    for number, part in enumerate(_parts(groups, kept[:repeated], units, widths)):
-        columns = [*kept[:repeated], *part, *(units if number == 0 else [])]
-        divided = TextTable.of(*(headers[k] for k in columns), left=list(table.left))
+            groups.append([k])
+    parts: list[list[int]] = []
+    for group in groups:
+        beside = [*repeated, *(units if len(parts) < 2 else [])]
+        needed = sum(widths[k] for k in (*beside, *(parts[-1] if parts else []), *group))
+        if not parts or needed > WIDTH + 2:
+            parts.append([])
+        parts[-1] += group
+    for number, part in enumerate(parts):
+        columns = [*repeated, *part, *(units if number == 0 else [])]
+        divided = TextTable.of(*(heads[k] for k in columns), left=list(table.left))
         for row in zip(*(cells[k] for k in columns), strict=True):
             if any(row):  # that of units may have none here
                 divided.add(*row)
         yield divided
-
-
-def _parts(
-    groups: Sequence[Sequence[int]], kept: Sequence[int], units: Sequence[int], widths: list[int]
-) -> list[list[int]]:
-    """Return the columns that have room beside those of each part."""
-    parts: list[list[int]] = []
-    room = 0
-    for group in groups:
-        needed = sum(widths[place] for place in group)
-        if not parts or needed > room:
-            beside = kept if parts else [*kept, *units]
-            room = WIDTH + 2 - sum(widths[place] for place in beside)
-            parts.append([])
-        parts[-1] += group
-        room -= needed
-    return parts

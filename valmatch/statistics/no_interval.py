@@ -9,9 +9,6 @@ from valmatch.statistics.control_variates import Adjusted
 from valmatch.statistics.estimates import FEW_VALUES, SKEWED, Estimate
 from valmatch.text.terminal import Notice
 
-# What a line begins with that names some; see `short_intervals`.
-TOO_SHORT = "intervals that may be too short"
-
 NAMED = 4  # responses of one kind that are named
 
 K = TypeVar("K")
@@ -30,30 +27,26 @@ def _kind(estimate: Estimate) -> str:
     return f"defined in {'one replication' if estimate.n == 1 else 'too few replications'} only"
 
 
-def short_intervals(estimates: Iterable[tuple[str, Estimate]], fixed: bool = False) -> str:
-    """Return which means have intervals that may be too short, why, and what to do; "" if none."""
-    parts = [f"{listed(names)} ({words})" for (_, words), names in _doubtful(estimates).items()]
-    advice = [] if fixed or not parts else ["run more replications"]
-    return "; ".join([*parts, *advice])
-
-
-def doubtful_intervals(estimates: Iterable[tuple[str, Estimate]]) -> list[Notice]:
-    """Return a warning for each reason why intervals may be too short."""
+def doubtful_intervals(
+    estimates: Iterable[tuple[str, Estimate]], fixed: bool = False
+) -> list[Notice]:
+    """Return a warning for each reason why intervals may be too short, and what to do."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for name, estimate in estimates:
+        if estimate.remarks:
+            alike = "the same value in every replication" if estimate.std == 0.0 else "few values"
+            kind = estimate.remarks[0]
+            words = {FEW_VALUES: alike, SKEWED: "skewed values"}[kind]
+            names = reasons.setdefault((kind, words), [])
+            if name not in names:
+                names.append(name)
+    advice = "" if fixed else "; run more replications"
     return [
-        Notice(f"{TOO_SHORT}: {listed(names)} ({words})", kind, len(names))
-        for (kind, words), names in _doubtful(estimates).items()
+        Notice(
+            f"intervals that may be too short: {listed(names)} ({words}){advice}", kind, len(names)
+        )
+        for (kind, words), names in reasons.items()
     ]
-
-
-def _doubtful(estimates: Iterable[tuple[str, Estimate]]) -> dict[tuple[str, str], list[str]]:
-    """Return the means whose intervals may be too short by reason: its kind, and its words."""
-
-    def reason(estimate: Estimate) -> tuple[str, str]:
-        kind = estimate.remarks[0]
-        alike = "the same value in every replication" if estimate.std == 0.0 else "few values"
-        return kind, {FEW_VALUES: alike, SKEWED: "skewed values"}[kind]
-
-    return _grouped((name, reason(mean)) for name, mean in estimates if mean.remarks)
 
 
 def why_not_adjusted(

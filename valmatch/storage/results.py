@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -17,14 +17,12 @@ if TYPE_CHECKING:
     from valmatch.storage.result_files import ResultFiles
 
 
-IN_TABLES = ("few_values", "skewed")
-"""The kinds of warnings that stand below the table they are about."""
-
-
 class Result(ABC):
     """What a public function returns: numbers by name, as text, as arrays, as plain values."""
 
     presented_by: ClassVar[str]  # the module of `valmatch.present.kinds` that says what it shows
+    # the file of a folder whose entries are shown as they stand, "" where all of them are checked
+    unchecked: ClassVar[str] = ""
     folder: Path | None  # where the files of the result are; None where none were written
 
     @property
@@ -35,10 +33,15 @@ class Result(ABC):
         """
         return ()
 
+    def notes_below(self, chosen: Collection[str] = ()) -> list[Notice]:
+        """Return the warnings below its tables, those about the chosen responses if any are."""
+        return []
+
     @property
     def warned(self) -> list[str]:
-        """The warnings that its tables do not name already."""
-        return [one for one in self.warnings if Notice.of(one).kind not in IN_TABLES]
+        """The warnings that stand nowhere else."""
+        below = self.notes_below()
+        return [one for one in self.warnings if one not in below]
 
     @property
     def finding(self) -> str:

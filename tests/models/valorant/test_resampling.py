@@ -207,7 +207,7 @@ def test_the_summary_says_how_intervals_are_made(log: Path, tmp_path: Path) -> N
     assert compared["a"]["sampling"] == compared["b"]["sampling"] == said
     variants = library.compare(config, [tight, tighter], 3).summary()
     assert variants["variants"]["b"]["sampling"] == said
-    assert gather([tmp_path / "run"]).whole.summary()["sampling"] == said
+    assert gather([tmp_path / "run"]).result.summary()["sampling"] == said
     for plain in ({"arrivals": str(log), **RULES}, {"horizon": 2}):
         made = library.replicate(library.load_config("valorant", plain), 2)
         assert "sampling" not in made.summary()

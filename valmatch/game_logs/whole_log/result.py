@@ -198,7 +198,7 @@ class BatchRating(Result):
         What has to be known of the log, a sentence each.
     """
 
-    presented_by = "whole_log"
+    presented_by, unchecked = "whole_log", SUMMARY
 
     system: str
     facts: dict[str, Any]

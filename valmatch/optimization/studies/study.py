@@ -135,7 +135,7 @@ class StudyResult(Result):
 class StudyRecord(Result):
     """What a study found, as its files hold it."""
 
-    presented_by = "optimize"
+    presented_by, unchecked = "optimize", SUMMARY
 
     config: Config  # what was optimised
     section: Mapping[str, Any]  # its section `optimize`

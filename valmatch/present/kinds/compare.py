@@ -10,7 +10,6 @@ from valmatch.models.model import Response
 from valmatch.present import document as d
 from valmatch.present.kinds.responses import compared_parts_tables, glossary, responses_table
 from valmatch.present.provenance import unit_of_factor
-from valmatch.statistics.no_interval import TOO_SHORT
 from valmatch.text.terminal import WIDTH, labelled, one_line, shortened
 
 CHANGES = 8  # differences between two configs that a terminal shows
@@ -28,27 +27,25 @@ def present(result: Comparison, view: d.View) -> d.Presentation:
     table = responses_table(responses, columns, places)
     same = all(pair.difference.n == result.n for pair in result.comparisons.values())
     table.spare = d.COUNT if same else ""
-    table.notes = d.notes_of({"no interval": result.no_interval_of(chosen)})
     tables = [d.Block("Differences", table=table)]
     if not chosen:
         sides = [side for side in columns if side[0] != d.COUNT]
         tables += [d.titled(part, folded=True) for part in compared_parts_tables(responses, sides)]
-    tables[-1].items = d.notes_of({TOO_SHORT: result.short_intervals_of(chosen)})
     note = "The interval of each system's difference from A; filled where it leaves 0 out."
-    charts = _charts(result, [responses[k] for k in places[:CHARTS]])
+    charts = [_chart(result, responses[k]) for k in places[:CHARTS]]
     return d.Presentation(
         f"Comparison of {d.config_name(result.base.config)}",
         _question(result),
         finding=_finding(result, shown),
         glossary=d.meanings_in_words(shown),
-        header=_header(result, view),
+        header=_header(result),
         tables=tables,
         charts=[d.Block("Differences from A", [note], charts=charts, figure="differences")],
         blocks=[_changes(result), *glossary(responses)],
     )
 
 
-def _header(result: Comparison, view: d.View) -> str:
+def _header(result: Comparison) -> str:
     """Return which systems were compared, and how."""
     lines = [f"A: {d.config_title(result.base.config)}"]
     for variant in result.variants:
@@ -57,63 +54,59 @@ def _header(result: Comparison, view: d.View) -> str:
         lines += [one_line(f"   {k}: {here} -> {there}") for k, here, there in changed[:CHANGES]]
         if len(changed) > CHANGES:
             lines.append(f"   and {len(changed) - CHANGES} more")
-    intervals = result.intervals_of(view.responses)
-    said = f"; ±: {intervals}" if intervals else ""
-    made = f"seed {result.base.seed}, {result.n:,} common replications{said}"
+    joint = f"; ±: {result.joint}" if result.joint else ""
+    made = f"seed {result.base.seed}, {result.n:,} common replications{joint}"
     return "\n".join([*lines, textwrap.fill(made, WIDTH)])
 
 
 def _in_words(variant: Variant) -> str:
     """Say in few words what differs in a system."""
-    said = [f"{name}={shortened(str(there))}" for name, _, there in variant.changed]
-    more = f" and {len(said) - NAMED} more" if len(said) > NAMED else ""
-    return f"{', '.join(said[:NAMED])}{more}" or "the same config"
+    changes = [f"{name}={shortened(str(there))}" for name, _, there in variant.changed]
+    more = f" and {len(changes) - NAMED} more" if len(changes) > NAMED else ""
+    return f"{', '.join(changes[:NAMED])}{more}" or "the same config"
 
 
 def _question(result: Comparison) -> str:
     """Say what was asked."""
-    name = d.config_name(result.base.config)
+    name, variants = d.config_name(result.base.config), result.variants
     how = f"the same {d.counted(result.n, 'replication')}, seed {result.base.seed}"
     if not result.is_pair:
-        variants = result.variants
         others = [f"{one.name.upper()} ({_in_words(one)})" for one in variants[:SYSTEMS]]
         more = len(variants) - SYSTEMS
         others += [f"{more} more"] if more > 0 else []
         return f"How do {d.joined(others)} differ from {name} as it is (A)? All met {how}."
-    (other,) = result.variants
-    said = [
+    (other,) = variants
+    changes = [
         f"{key} is {shortened(str(there))} instead of {shortened(str(here))}"
         for key, here, there in other.changed[:NAMED]
-    ]
-    said = said or [f"{Path(other.run.config.source).stem} takes its place"]
+    ] or [f"{Path(other.run.config.source).stem} takes its place"]
     more = len(other.changed) - NAMED
-    said += [f"{more} more differ"] if more > 0 else []
-    return f"What changes in {name} when {d.joined(said)}? Both systems met {how}."
+    changes += [f"{more} more differ"] if more > 0 else []
+    return f"What changes in {name} when {d.joined(changes)}? Both systems met {how}."
 
 
 def _finding(result: Comparison, shown: list[Response]) -> str:
     """Say how the systems differ."""
-    variants = result.variants
-    if result.is_pair:
-        founds = [result.comparisons[response.name].difference for response in shown]
-        (other,) = variants
-        changes = d.joined([_change(other, response) for response in shown])
-        said = f"B ({_in_words(other)}): {changes}"
-        why = result.no_interval_of([response.name for response in shown])
-        return f"{said}; {d.in_interval_words(founds, result.n, 'common replication', why)}."
-    parts, most = [], d.HEADLINE if len(variants) == 2 else NAMED
+    variants, most = result.variants, d.HEADLINE if len(result.variants) <= 2 else NAMED
+    parts = []
     for other in variants[:SYSTEMS]:
-        changes = d.joined([_change(other, response) for response in shown[:most]])
-        parts.append(f"{other.name.upper()} ({_in_words(other)}): {changes}")
+        changes = []
+        for response in shown[:most]:
+            pair = other.comparisons[response.name]
+            changes.append(d.change_in_words(response, pair.difference, pair.a.mean))
+        parts.append(f"{other.name.upper()} ({_in_words(other)}): {d.joined(changes)}")
+    if result.is_pair:
+        names = [response.name for response in shown]
+        means, why = (
+            [result.comparisons[name].difference for name in names],
+            result.why_no_interval(names),
+        )
+        how = d.in_interval_words(means, result.n, "common replication", why)
+        return f"{parts[0]}; {how}."
     more = f"; {len(variants) - SYSTEMS} more below" if len(variants) > SYSTEMS else ""
     joint = f"intervals that hold together at {d.confidence_in_words(result.confidence)}"
-    how = joint if result.intervals_of() else "no intervals"
+    how = joint if result.joint else "no intervals"
     return f"{'; '.join(parts)}{more}; {how}, n = {result.n:,} common replications."
-
-
-def _change(other: Variant, response: Response) -> str:
-    pair = other.comparisons[response.name]
-    return d.change_in_words(response, pair.difference, pair.a.mean)
 
 
 def _columns(result: Comparison) -> list[d.Column]:
@@ -124,8 +117,8 @@ def _columns(result: Comparison) -> list[d.Column]:
         columns += d.mean_columns("B", "", [pair.b for pair in pairs])[:1]
     half = f"± {result.confidence:.0%}" if result.is_pair else "±"
     for variant in result.variants:
-        found = [variant.comparisons[response.name].difference for response in result.responses]
-        columns += d.mean_columns(f"{variant.name.upper()} - A", half, found)
+        differences = [variant.comparisons[one.name].difference for one in result.responses]
+        columns += d.mean_columns(f"{variant.name.upper()} - A", half, differences)
     if result.is_pair:
         columns.append((d.COUNT, [str(pair.difference.n) for pair in pairs]))
     return columns
@@ -133,12 +126,12 @@ def _columns(result: Comparison) -> list[d.Column]:
 
 def _changes(result: Comparison) -> d.Block:
     """Return a table of what differs between the systems, and how many responses do."""
-    changed = {one.name: {key: (a, b) for key, a, b in one.changed} for one in result.variants}
-    heads = ["A", *(name.upper() for name in changed)]
-    table = d.TextTable.of("factor", *heads, d.UNIT)
-    for key in dict.fromkeys(key for own in changed.values() for key in own):
-        base = next(own[key][0] for own in changed.values() if key in own)
-        cells = [str(own[key][1]) if key in own else "" for own in changed.values()]
+    changed = [{key: (a, b) for key, a, b in one.changed} for one in result.variants]
+    names = [variant.name.upper() for variant in result.variants]
+    table = d.TextTable.of("factor", "A", *names, d.UNIT)
+    for key in dict.fromkeys(key for of_variant in changed for key in of_variant):
+        base = next(of_variant[key][0] for of_variant in changed if key in of_variant)
+        cells = [str(of_variant[key][1]) if key in of_variant else "" for of_variant in changed]
         table.add(key, str(base), *cells, unit_of_factor(result.base.config.model, key))
     if not table.rows:
         table.notes.append("No factor differs.")
@@ -147,15 +140,14 @@ def _changes(result: Comparison) -> d.Block:
         for response in result.responses
     )
     of = d.counted(len(result.responses), "response")
-    said = [f"{sure} of {of} differ beyond the interval.", result.intervals_of()]
-    return d.Block("What differs", table=table, items=[one for one in said if one])
+    items = [f"{sure} of {of} differ beyond the interval.", result.joint]
+    return d.Block("What differs", table=table, items=[item for item in items if item])
 
 
-def _charts(result: Comparison, responses: list[Response]) -> list[d.Chart]:
-    """Return a chart of each response, a row for each system."""
-    charts: list[d.Chart] = []
-    for response in responses:
-        found = [(one.name.upper(), one.comparisons[response.name]) for one in result.variants]
-        rows = [d.interval_of(name, pair.difference, f"{name} - A") for name, pair in found]
-        charts.append(d.Intervals(labelled(response.name, response.unit), rows, zero=True))
-    return charts
+def _chart(result: Comparison, response: Response) -> d.Chart:
+    """Return a chart of a response, a row for each system."""
+    rows = []
+    for variant in result.variants:
+        name, pair = variant.name.upper(), variant.comparisons[response.name]
+        rows.append(d.interval_of(name, pair.difference, f"{name} - A"))
+    return d.Intervals(labelled(response.name, response.unit), rows, zero=True)

@@ -32,23 +32,26 @@ def present(result: PlannedGames, view: d.View) -> d.Presentation:
     o, players = result.options, d.counted(result.players, "player")
     policy = f"{o.policy} ({o.goal_of_policy})" if o.goal_of_policy else o.policy
     measure, value = o.aim
-    aim = AIMED[measure].format(value=value)
     sure = "no interval" if result.games is None else f"{o.level:.0%} interval"
-    n = d.counted(o.replications, "league")
     batch = "" if o.policy == UNIFORM else f", {o.batch:,} games at a time"
     facts = [
         f"Pairs: {policy}{batch}.",
         f"Intervals: {o.level:.0%}; that of the games resamples the leagues.",
     ]
+    shares = [_line(result, name, label, k) for k, (name, label) in enumerate(SHARES.items())]
+    widths = [_line(result, "half_width", "", 0)]
+    charts = [
+        d.Graph("Mean half-width of the differences", "games", "half-width [points]", widths),
+        d.Graph("What is known", "games", "share", shares),
+    ]
     return d.Presentation(
         f"Plan of games of {players}",
-        f"How many games of {players}, paired by {policy}, reach {aim}?",
-        finding=f"{result.sentence}; {sure}, n = {n}.",
+        f"How many games of {players}, paired by {policy}, reach"
+        f" {AIMED[measure].format(value=value)}?",
+        finding=f"{result.sentence}; {sure}, n = {d.counted(o.replications, 'league')}.",
         glossary=MEANT,
         tables=[d.Block("Games", table=_games(result), items=[result.sentence, *result.notes])],
-        charts=[
-            d.Block("What is known after so many games", charts=_charts(result), figure="plan")
-        ],
+        charts=[d.Block("What is known after so many games", charts=charts, figure="plan")],
         blocks=[d.Block("How it was simulated", items=facts)],
     )
 
@@ -57,28 +60,20 @@ def _games(result: PlannedGames) -> d.TextTable:
     """Return the curves about the answer as a table."""
     columns, grid = result.columns(), result.curves["games"]
     n, games = len(grid), result.games
-    middle = n if games is None else sum(one < games for one in grid)
+    middle = n if games is None else sum(point < games for point in grid)
     start = max(0, min(middle - MOST // 2, n - MOST))
     shown = slice(start, start + MOST)
-    table = [
-        ("games", [f"{one}" for one in grid[shown]]),
-        ("half-width", [formatted(x, ".1f") for x in columns["half_width"][shown]]),
-        *((x.replace("_", " "), [formatted(y, ".3f") for y in columns[x][shown]]) for x in SHARES),
-    ]
-    return d.TextTable.of_columns(table)
-
-
-def _charts(result: PlannedGames) -> list[d.Graph]:
-    """Return the curves as charts, with their intervals."""
-    widths = [_line(result, "half_width", "", 0)]
-    shares = [_line(result, name, what, k) for k, (name, what) in enumerate(SHARES.items())]
-    return [
-        d.Graph("Mean half-width of the differences", "games", "half-width [points]", widths),
-        d.Graph("What is known", "games", "share", shares),
-    ]
+    table = {
+        "games": [f"{point}" for point in grid[shown]],
+        "half-width": [formatted(x, ".1f") for x in columns["half_width"][shown]],
+    }
+    for name in SHARES:
+        table[name.replace("_", " ")] = [formatted(x, ".3f") for x in columns[name][shown]]
+    return d.TextTable.of_columns(table.items())
 
 
 def _line(result: PlannedGames, name: str, label: str, colour: int) -> d.Line:
+    """Return a curve with its intervals."""
     reach = t_quantile(0.5 + 0.5 * result.options.level, math.inf)
     curves = result.curves
     games, mean, error = map(d.floats, (curves["games"], curves[name], curves[f"{name}_std_error"]))

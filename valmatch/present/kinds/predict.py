@@ -6,6 +6,7 @@ import math
 
 from valmatch.game_logs.prediction import Forecast, PredictedGames
 from valmatch.present import document as d
+from valmatch.statistics.rounding import formatted
 
 NAMED = 3  # games that a finding names
 
@@ -13,21 +14,15 @@ NAMED = 3  # games that a finding names
 def present(result: PredictedGames, view: d.View) -> d.Presentation:
     """Return what predictions show."""
     games = d.counted(len(result.forecasts), "game")
-    parameters = d.parameters_table({result.system: result.parameters})
+    favourites = [_favourite(game) for game in result.forecasts if not math.isnan(game.wins[0])]
+    more = [f"{len(favourites) - NAMED} more below"] if len(favourites) > NAMED else []
     return d.Presentation(
         "Games to come",
         f"Who wins {games} to come, by the ratings of {result.system}?",
-        finding=_finding(result),
+        finding=f"{d.joined([*favourites[:NAMED], *more])}." if favourites else "",
         tables=[d.Block("Predictions", table=_predictions(result))],
-        blocks=[d.Block("Parameters", table=parameters, folded=True)] if parameters.rows else [],
+        blocks=d.parameters_block({result.system: result.parameters}),
     )
-
-
-def _finding(result: PredictedGames) -> str:
-    """Name the favourites of the first games."""
-    said = [_favourite(game) for game in result.forecasts if not math.isnan(game.wins[0])]
-    more = [f"{len(said) - NAMED} more below"] if len(said) > NAMED else []
-    return f"{d.joined([*said[:NAMED], *more])}." if said else ""
 
 
 def _favourite(game: Forecast) -> str:
@@ -41,24 +36,20 @@ def _favourite(game: Forecast) -> str:
 def _predictions(result: PredictedGames) -> d.TextTable:
     """Return a table of a row for each side of each game."""
     rows = result.columns()
-    columns = {
-        "game": [str(game) for game in rows["game"]],
-        "side": rows["players"],
-        "win": [_percent(win) for win in rows["win"]],
-    }
+    games = list(map(str, rows["game"]))
+    repeated = [k > 0 and games[k - 1] == game for k, game in enumerate(games)]
     ends = list(zip(rows["win_low"], rows["win_high"], strict=True))
-    if any(low is not None for low, _ in ends):
-        columns["95%"] = ["" if a is None else f"{a:.1%} to {b:.1%}" for a, b in ends]
-    if any(draw is not None for draw in rows["draw"]):
-        columns["draw"] = [_percent(draw) for draw in rows["draw"]]
-    if any(rows["newcomers"]):
-        columns["newcomers"] = rows["newcomers"]
-    games = columns["game"]
-    columns["game"] = ["" if k and games[k - 1] == game else game for k, game in enumerate(games)]
+    columns = {
+        "game": ["" if again else game for game, again in zip(games, repeated, strict=True)],
+        "side": rows["players"],
+        "win": [formatted(win, ".1%") for win in rows["win"]],
+        "95%": ["" if low is None else f"{low:.1%} to {high:.1%}" for low, high in ends],
+        "draw": [formatted(draw, ".1%") for draw in rows["draw"]],
+        "newcomers": rows["newcomers"],
+    }
+    for name in ("95%", "draw", "newcomers"):
+        if not any(columns[name]):
+            del columns[name]
     table = d.TextTable.of_columns(columns.items())
     table.repeated = 2
     return table
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{share:.1%}"

@@ -17,7 +17,6 @@ from valmatch.game_logs.scores import Scores
 from valmatch.game_logs.tuning import Tuning
 from valmatch.present import document as d
 from valmatch.present.bins import histogram
-from valmatch.present.document import COLOURS, Graph, Line
 from valmatch.statistics.estimates import t_quantile
 from valmatch.statistics.rounding import arms_of, formatted
 from valmatch.storage.result_files import ResultFiles, damaged, result_files
@@ -25,79 +24,8 @@ from valmatch.text.durations import seconds_of
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import correction
 
-# Ratings of some players over the games or the days of a log.
-
-DRAWN = 5  # players that are drawn where none are chosen
-
-DAY = 86_400.0
-
-
-def check_rated(players: Sequence[str], ranked: Sequence[str]) -> None:
-    """Refuse to draw players who have no rating."""
-    for player in players:
-        if player not in ranked:
-            near = correction(player, ranked)
-            raise InputError(f"{option('players')}: {player!r} has no rating here{near}")
-
-
-def chosen_players(players: Sequence[str], ranked: Sequence[str]) -> list[str]:
-    """Return the players that are drawn: those that are wanted, or the best."""
-    check_rated(players, ranked)
-    if len(players) > COLOURS:
-        most = f"allowed: {COLOURS}, which colours tell apart"
-        raise InputError(f"{option('players')}: {len(players)} players ({most})")
-    return list(dict.fromkeys(players)) or list(ranked[:DRAWN])
-
-
-def history_chart(run: ResultFiles, players: Sequence[str], system: str) -> Graph:
-    """Return the ratings of some players over the games of ``history.csv``, or over their times.
-
-    A rating before the first game stands just before it. Rows stream through, because there may be
-    many millions.
-    """
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in players}
-    timed = "time" in run.header(HISTORY)
-    columns = ("game", "player", "rating_before", "rating_after", *(["time"] if timed else []))
-    place, last, over = 0.0, None, "games of the log, in order of play"
-    with damaged(run.folder / HISTORY):
-        for game, player, before, after, *time in run.rows(HISTORY, columns):
-            if game != last:
-                last = game
-                if timed:
-                    place, over = _time(time[0])
-                else:
-                    place += 1.0
-            if player in found:
-                if not found[player]:
-                    found[player].append((place - (not timed), float(before)))
-                found[player].append((place, float(after)))
-    first = min((rows[0][0] for rows in found.values() if rows), default=0.0)
-    start, scale = 0.0, 1.0
-    if over == DATES:
-        start, scale = DAY * math.floor(first / DAY), DAY
-        over = f"days after {datetime.fromtimestamp(start, UTC):%Y-%m-%d}"
-    lines = []
-    for k, (name, rows) in enumerate(found.items()):
-        x, y = np.array(rows, np.float64).reshape(-1, 2).T
-        lines.append(Line(name, (x - start) / scale, y, colour=k))
-    return Graph(f"Ratings by {system}", over, "rating", lines)
-
-
-DATES, TIMES = "date (UTC)", "time"
-
-
-def _time(text: str) -> tuple[float, str]:
-    """Return the time of a game, and what an axis of such times is called."""
-    number = real_number(text)
-    if number is not None:
-        return number, TIMES
-    value = seconds_of(text)
-    if math.isnan(value):
-        raise ValueError(f"{text!r} is no time")
-    return value, DATES
-
-
 BEST = 10  # players that are listed where no number is given
+DRAWN = 5  # players that are drawn where none are chosen
 
 COIN = math.log(2.0)  # the log loss of who knows nothing
 
@@ -114,14 +42,10 @@ def present(result: RatedLog, view: d.View) -> d.Presentation:
     rows = [("all games", scores), (f"after {result.burn_in} games of every player", later)]
     tuned = list(tuning_lines("tuned", result.tuning)) if result.tuning else []
     note = "Calibration: what favourites were expected to score, and did; on the line is right."
-    charts = [
-        d.Block("Ratings over time", charts=_history(result, view), figure="history"),
-        d.Block(
-            "Predictions",
-            [note],
-            charts=[calibration_chart("Calibration", rows), _ratings(ranking, system)],
-            figure="calibration",
-        ),
+    ratings = np.sort(d.floats(ranking.ratings))
+    predictions = [
+        calibration_chart("Calibration", rows),
+        histogram(ratings, None, f"Ratings by {system}", "rating", "players"),
     ]
     return d.Presentation(
         f"Rating of {log} by {system}",
@@ -136,8 +60,11 @@ def present(result: RatedLog, view: d.View) -> d.Presentation:
             ),
             _leaderboard(ranking, view),
         ],
-        charts=[block for block in charts if block.charts],
-        blocks=[d.Block("Parameters", table=d.parameters_table({system: result.parameters}))],
+        charts=[
+            d.Block("Ratings over time", charts=_history(result, view), figure="history"),
+            d.Block("Predictions", [note], charts=predictions, figure="calibration"),
+        ],
+        blocks=d.parameters_block({system: result.parameters}),
     )
 
 
@@ -148,13 +75,13 @@ def log_name(source: str) -> str:
 
 def _finding(result: RatedLog) -> str:
     """Say who is first, and how well games were predicted."""
-    ranking, found = result.ranking, _scores_in_words(result.predictions["all"])
+    ranking, text = result.ranking, _scores_in_words(result.predictions["all"])
     if ranking.players:
         games = d.counted(ranking.games[0], "game")
         first = f"a rating of {ranking.ratings[0]:.1f} after {games}"
-        found = f"Player {ranking.players[0]} is first with {first}; {found}"
-    tuned = list(tuning_lines("Tuned", result.tuning)) if result.tuning else []
-    return " ".join([f"{found}.", *(f"{line}." for line in tuned)])
+        text = f"Player {ranking.players[0]} is first with {first}; {text}"
+    tuned = tuning_lines("Tuned", result.tuning) if result.tuning else ()
+    return " ".join([f"{text}.", *(f"{line}." for line in tuned)])
 
 
 def _scores_in_words(scores: Scores) -> str:
@@ -192,17 +119,15 @@ def tuning_lines(title: str, tuning: Tuning) -> Iterator[str]:
     measure = tuning.measure.replace("three_", "three-").replace("_", " ")
     verdict = "adopted" if tuning.adopted else "not adopted"
     gain = f"{measure} of the rest {formatted(change.mean, '+.4f')}{spread} (95%): {verdict}"
-    lines = [f"{fitted.pop(name)}: {_untested(name)}" for name in tuning.untested]
+    lines = []
+    for name in tuning.untested:  # what is compared with nothing
+        why = "unchanged"
+        if name == "draw_probability":
+            why = "adopted (without it a draw has no probability)"
+        lines.append(f"{fitted.pop(name)}: {why}")
     if fitted:
         lines.append(f"{', '.join(fitted.values())}: {gain}")
     return (f"{title} {line}" for line in lines or ["nothing"])
-
-
-def _untested(name: str) -> str:
-    """Say why a fitted value was compared with none."""
-    if name == "draw_probability":
-        return "adopted (without it a draw has no probability)"
-    return "unchanged"
 
 
 def _leaderboard(ranking: Ranking, view: d.View) -> d.Block:
@@ -243,27 +168,27 @@ def _digits(values: Sequence[float]) -> int:
 
 def scores_table(rows: Sequence[tuple[str, Scores]]) -> d.TextTable:
     """Return a table of how well games were predicted."""
-    found = [scores for _, scores in rows]
-    columns = [
-        ("predictions", [label for label, _ in rows]),
-        ("games", [f"{one.games}" for one in found]),
-        ("accuracy", [formatted(one.accuracy, ".4f") for one in found]),
-        ("log loss", [formatted(one.log_loss, ".4f") for one in found]),
-        ("± 95%", list(map(_half_in_words, found))),
-        ("Brier score", [formatted(one.brier_score, ".4f") for one in found]),
-    ]
-    if found[0].three_way_log_loss is not None:
-        three_way = [formatted(one.three_way_log_loss, ".4f") for one in found]
-        columns.append(("three-way log loss", three_way))
-    return d.TextTable.of_columns(columns)
+    scores = [one for _, one in rows]
+    columns = {
+        "predictions": [label for label, _ in rows],
+        "games": [f"{one.games}" for one in scores],
+        "accuracy": [formatted(one.accuracy, ".4f") for one in scores],
+        "log loss": [formatted(one.log_loss, ".4f") for one in scores],
+        "± 95%": list(map(_half_in_words, scores)),
+        "Brier score": [formatted(one.brier_score, ".4f") for one in scores],
+    }
+    if scores[0].three_way_log_loss is not None:
+        columns["three-way log loss"] = [formatted(x.three_way_log_loss, ".4f") for x in scores]
+    return d.TextTable.of_columns(columns.items())
 
 
 def _half_in_words(scores: Scores) -> str:
     """Return the half-width of the log loss, which is never below 0."""
     loss, width = scores.log_loss, half_of(scores)
     half = formatted(width, ".4f")
-    cut = loss is not None and width is not None and width > loss
-    return arms_of((loss, width), half) if cut else half  # type: ignore[arg-type]
+    if loss is None or width is None or width <= loss:
+        return half
+    return arms_of((loss, width), half)
 
 
 def half_of(scores: Scores) -> float | None:
@@ -272,21 +197,7 @@ def half_of(scores: Scores) -> float | None:
     return None if error is None else t_quantile(0.975, scores.games - 1) * error
 
 
-# ---- charts ----
-
-
-def _history(result: RatedLog, view: d.View) -> list[d.Graph]:
-    """Return the ratings of some players over time, where their games are in a file."""
-    players = chosen_players(view.players, result.ranking.players)
-    if not view.charts or result.folder is None or not (result.folder / HISTORY).exists():
-        return []
-    return [history_chart(result_files(result.folder), players, result.system)]
-
-
-def _ratings(ranking: Ranking, system: str) -> d.Graph:
-    """Return a histogram of the ratings of all players."""
-    values = np.sort(d.floats(ranking.ratings))
-    return histogram(values, None, f"Ratings by {system}", "rating", "players")
+# Charts.
 
 
 def calibration_chart(title: str, rows: Sequence[tuple[str, Scores]]) -> d.Graph:
@@ -294,12 +205,78 @@ def calibration_chart(title: str, rows: Sequence[tuple[str, Scores]]) -> d.Graph
     lines = []
     for k, (name, scores) in enumerate(rows):
         bins = scores.calibration
-        ends = np.array([one.interval for one in bins]).reshape(-1, 2).T
+        low, high = np.array([one.interval for one in bins]).reshape(-1, 2).T
         x, y = (np.array([getattr(one, key) for one in bins]) for key in ("predicted", "observed"))
         said = [
             f"predicted {one.predicted:.1%}, observed {one.observed:.1%} in {one.games:,.0f} games"
             for one in bins
         ]
-        low, high = ends
         lines.append(d.Line(name, x, y, low, high, marks=True, colour=k, said=said))
     return d.Graph(title, "predicted score of the favourite", "observed", lines, diagonal=True)
+
+
+def check_rated(players: Sequence[str], ranked: Sequence[str]) -> None:
+    """Refuse to draw players who have no rating."""
+    for player in players:
+        if player not in ranked:
+            near = correction(player, ranked)
+            raise InputError(f"{option('players')}: {player!r} has no rating here{near}")
+
+
+def _history(result: RatedLog, view: d.View) -> list[d.Graph]:
+    """Return the ratings of some players over time, where their games are in a file."""
+    players, ranked = view.players, result.ranking.players
+    check_rated(players, ranked)
+    if len(players) > d.COLOURS:
+        most = f"allowed: {d.COLOURS}, which colours tell apart"
+        raise InputError(f"{option('players')}: {len(players)} players ({most})")
+    if not view.charts or result.folder is None or not (result.folder / HISTORY).exists():
+        return []
+    names = list(dict.fromkeys(players)) or list(ranked[:DRAWN])
+    return [history_chart(result_files(result.folder), names, result.system)]
+
+
+DAY = 86_400.0
+
+
+def history_chart(run: ResultFiles, players: Sequence[str], system: str) -> d.Graph:
+    """Return the ratings of some players over the games of ``history.csv``, or over their times.
+
+    A rating before the first game stands just before it. Rows stream through, because there may be
+    many millions.
+    """
+    points: dict[str, list[tuple[float, float]]] = {name: [] for name in players}
+    timed = "time" in run.header(HISTORY)
+    columns = ("game", "player", "rating_before", "rating_after", *(["time"] if timed else []))
+    place, last, dated = 0.0, None, False
+    with damaged(run.folder / HISTORY):
+        for game, player, before, after, *time in run.rows(HISTORY, columns):
+            if game != last:
+                last = game
+                place, dated = _time(time[0]) if timed else (place + 1.0, False)
+            if player in points:
+                if not points[player]:
+                    points[player].append((place - (not timed), float(before)))
+                points[player].append((place, float(after)))
+    over = "time" if timed else "games of the log, in order of play"
+    start, scale = 0.0, 1.0
+    if dated:
+        first = min((rows[0][0] for rows in points.values() if rows), default=0.0)
+        start, scale = DAY * math.floor(first / DAY), DAY
+        over = f"days after {datetime.fromtimestamp(start, UTC):%Y-%m-%d}"
+    lines = []
+    for k, (name, rows) in enumerate(points.items()):
+        x, y = np.array(rows, np.float64).reshape(-1, 2).T
+        lines.append(d.Line(name, (x - start) / scale, y, colour=k))
+    return d.Graph(f"Ratings by {system}", over, "rating", lines)
+
+
+def _time(text: str) -> tuple[float, bool]:
+    """Return the time of a game, and whether it is a date."""
+    number = real_number(text)
+    if number is not None:
+        return number, False
+    value = seconds_of(text)
+    if math.isnan(value):
+        raise ValueError(f"{text!r} is no time")
+    return value, True

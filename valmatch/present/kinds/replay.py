@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.experiments.replay_result import ReplayedTickets
+from valmatch.experiments.replay_result import DONE, ReplayedTickets
 from valmatch.present import document as d
 from valmatch.present.bins import queue_charts
 from valmatch.text.terminal import shortened
 
-MATCHED = "COMPLETED"
-
 MOST_POINTS = 400  # points of a line
 MOST_BLOCKERS = 3  # tickets that block others, most of whom are named
 
+Columns = Mapping[str, Sequence[Any]]
 Waits = Mapping[int, Sequence[float]]  # those of tickets that were matched, sorted, by size
 
 
@@ -26,90 +25,92 @@ def present(result: ReplayedTickets, view: d.View) -> d.Presentation:
     """Return what a replay shows."""
     rules = shortened(Path(result.source).name)
     found = d.Presentation("Replay of tickets", f"Who is matched with whom and when, by {rules}?")
-    said = []
+    findings = []
     for search, numbers in result.results.items():
         tickets = result.rows("tickets", search)
-        waits, sizes = _waits(tickets), _sizes(tickets)
+        sizes = sorted(int(size) for size in tickets["players"])
+        counts = {size: sizes.count(size) for size in dict.fromkeys(sizes)}
+        waits = _waits(tickets, counts)
         of = f", {search}" if len(result.results) > 1 else ""
-        said.append(_finding(search, tickets["status"], waits))
-        found.tables += _tables(result, search, numbers, of)
+        findings.append(_finding(search, tickets["status"], waits))
+        ended = _ends(search, numbers, tickets)
+        compared = numbers.get("compared")
+        if compared:
+            title = f"What the log says, and what the rules do{of}"
+            found.tables.append(d.Block(title, table=_compared(compared)))
+        found.tables += [
+            d.Block(f"How tickets ended{of}", table=ended, items=_blocked(numbers)),
+            d.Block(f"Waits by players of a ticket{of}", table=_waits_by_size(waits, counts)),
+        ]
+        steps = result.rows("steps", search)
+        if steps["what"]:
+            text = "How many matches were proposed while each value held, by the age of the match."
+            table = _steps(steps, int(numbers["matches"]))
+            found.tables.append(d.Block(f"Steps of expansions{of}", [text], table=table))
+        if numbers["rules"]:
+            table = _judged(compared or {}, numbers["rules"])
+            found.tables.append(d.Block(f"Rules{of}", table=table, folded=True))
         matches = np.sort(d.floats(result.rows("matches", search)["time"]))
-        joined_at, ended_at = (d.floats(tickets[name]) for name in ("time", "end"))
-        queue = queue_charts(joined_at, ended_at, matches, "tickets")
-        charts: list[d.Chart] = [*queue, *_share_matched(waits, sizes)]
+        came, went = (d.floats(tickets[name]) for name in ("time", "end"))
+        queue = queue_charts(came, went, matches, "tickets")
+        charts: list[d.Chart] = [*queue, *_share_matched(waits, counts)]
         found.charts.append(d.Block(f"What happened{of}", charts=charts, figure="replay"))
-    found.finding = " ".join([*said, "This is one replay, without intervals."])
+    found.finding = " ".join([*findings, "This is one replay, without intervals."])
     return found
 
 
-def _tables(
-    result: ReplayedTickets, search: str, numbers: Mapping[str, Any], of: str
-) -> Iterator[d.Block]:
-    """Yield the tables of one search."""
-    tickets = result.rows("tickets", search)
-    waits, sizes, matches = _waits(tickets), _sizes(tickets), int(numbers["matches"])
-    if compared := numbers.get("compared"):
-        yield d.Block(f"What the log says, and what the rules do{of}", table=_compared(compared))
-    lacking = sum(bool(lack) for lack in tickets["unmatchable"])
-    ends = _ends(tickets["status"], lacking)
-    many = "match" if matches == 1 else "matches"
-    ends.title = f"search {search}: {matches:,} {many} of {numbers['tickets']:,} tickets"
-    yield d.Block(f"How tickets ended{of}", table=ends, items=_blocked(numbers))
-    yield d.Block(f"Waits by players of a ticket{of}", table=_waits_by_size(waits, sizes))
-    steps = result.rows("steps", search)
-    if steps["what"]:
-        text = "How many matches were proposed while each value held, by the age of the match."
-        yield d.Block(f"Steps of expansions{of}", [text], table=_steps(steps, matches))
-    if numbers["rules"]:
-        judged = _judged(numbers.get("compared", {}), numbers["rules"])
-        yield d.Block(f"Rules{of}", table=judged, folded=True)
-
-
-def _waits(tickets: Mapping[str, Sequence[Any]]) -> dict[int, list[float]]:
+def _waits(tickets: Columns, sizes: Mapping[int, int]) -> dict[int, list[float]]:
     """Return the waits of tickets that were matched, sorted, by size."""
-    found: dict[int, list[float]] = {size: [] for size in _sizes(tickets)}
-    for wait, size, status in zip(
-        tickets["wait"], tickets["players"], tickets["status"], strict=True
-    ):
-        if status == MATCHED and wait is not None and not math.isnan(wait):
-            found[int(size)].append(wait)
-    return {size: sorted(waits) for size, waits in found.items()}
-
-
-def _sizes(tickets: Mapping[str, Sequence[Any]]) -> dict[int, int]:
-    """Return how many tickets there are of each size."""
-    sizes = sorted(int(size) for size in tickets["players"])
-    return {size: sizes.count(size) for size in dict.fromkeys(sizes)}
+    waits: dict[int, list[float]] = {size: [] for size in sizes}
+    columns = (tickets[name] for name in ("wait", "players", "status"))
+    for wait, size, status in zip(*columns, strict=True):
+        if status == DONE and wait is not None and not math.isnan(wait):
+            waits[int(size)].append(wait)
+    return {size: sorted(own) for size, own in waits.items()}
 
 
 def _finding(search: str, statuses: Sequence[str], waits: Waits) -> str:
     """Say what came of the tickets, by one search."""
-    done, late = list(statuses).count(MATCHED), list(statuses).count("TIMED_OUT")
-    said = [f"{d.counted(done, 'ticket')} {'is' if done == 1 else 'are'} matched"]
-    whole = sorted(wait for own in waits.values() for wait in own)
-    if whole:
-        half, most = (seconds(quantile(whole, level)) for level in (0.5, 0.9))
-        said.append(f"half of those within {half} and 90 % within {most}")
-    said.append(f"{late:,} time{'s' * (late == 1)} out")
-    return f"By the search {search}, of all tickets (n = {len(statuses):,}), {d.joined(said)}."
+    matched, late = list(statuses).count(DONE), list(statuses).count("TIMED_OUT")
+    parts = [f"{d.counted(matched, 'ticket')} {'is' if matched == 1 else 'are'} matched"]
+    if every := sorted(wait for own in waits.values() for wait in own):
+        half, most = (seconds(quantile(every, level)) for level in (0.5, 0.9))
+        parts.append(f"half of those within {half} and 90 % within {most}")
+    parts.append(f"{late:,} time{'s' * (late == 1)} out")
+    return f"By the search {search}, of all tickets (n = {len(statuses):,}), {d.joined(parts)}."
+
+
+def _ends(search: str, numbers: Mapping[str, Any], tickets: Columns) -> d.TextTable:
+    """Return how many tickets ended how."""
+    matches, statuses = int(numbers["matches"]), list(tickets["status"])
+    many = "match" if matches == 1 else "matches"
+    title = f"search {search}: {matches:,} {many} of {numbers['tickets']:,} tickets"
+    table = d.TextTable.of("end", "tickets", "share", title=title)
+    for status in sorted(dict.fromkeys(statuses), key=lambda one: one != DONE):
+        number = statuses.count(status)
+        end = status.lower().replace("_", " ") or "after the horizon"
+        table.add(end, f"{number:,}", f"{number / len(statuses):.1%}")
+    if lacking := sum(map(bool, tickets["unmatchable"])):
+        table.notes.append(f"{lacking:,} tickets lack an attribute and cannot be matched")
+    return table
 
 
 def _blocked(numbers: Mapping[str, Any]) -> list[str]:
     """Say who waited behind whom."""
     blocked = numbers.get("blocked_by", [])
-    said = [
+    lines = [
         f"blocked: {one['behind']:,} tickets of {numbers['tickets']:,} waited behind"
         f" {' and '.join(one['tickets'])}, which could join them, and without which they had a"
         " match"
         for one in blocked[:MOST_BLOCKERS]
     ]
     if len(blocked) > MOST_BLOCKERS:
-        said.append(f"blocked: by {len(blocked) - MOST_BLOCKERS:,} others, fewer")
-    if numbers.get("reviews_looked_at", 0) < numbers.get("reviews", 0):
-        looked, every = numbers["reviews_looked_at"], numbers["reviews"]
+        lines.append(f"blocked: by {len(blocked) - MOST_BLOCKERS:,} others, fewer")
+    looked, every = numbers.get("reviews_looked_at", 0), numbers.get("reviews", 0)
+    if looked < every:
         seen = "seen" if blocked else "nobody, as seen"
-        said.append(f"blocked: {seen} at {looked:,} of {every:,} reviews at even distances")
-    return said
+        lines.append(f"blocked: {seen} at {looked:,} of {every:,} reviews at even distances")
+    return lines
 
 
 def _share_matched(waits: Waits, sizes: Mapping[int, int]) -> Iterator[d.Chart]:
@@ -141,16 +142,15 @@ def _compared(compared: Mapping[str, Any]) -> d.TextTable:
     """Return how tickets ended in a game's log and by the rules."""
     table = d.TextTable.of("tickets", "in the log", "by the rules", left=["tickets"])
     log, rules = compared["log"], compared["rules"]
-    for name, said in COMPARED.items():
+    for name, label in COMPARED.items():
         shown = seconds if name.startswith("time_") else "{:,}".format
-        table.add(said, shown(log[name]), shown(rules[name]))
+        table.add(label, shown(log[name]), shown(rules[name]))
     tickets = sum(log[name] for name in ENDS)
     table.notes.append(f"{compared['same_end']:,} of {tickets:,} tickets end alike")
     both, difference = compared["matched_in_both"], compared["wait_difference"]
     if difference is not None:
-        longer = "longer" if difference >= 0 else "shorter"
-        said = f"by the rules they wait {abs(difference):.4g} s {longer}"
-        table.notes.append(f"{both:,} are matched in both: {said}")
+        wait = f"they wait {abs(difference):.4g} s {'longer' if difference >= 0 else 'shorter'}"
+        table.notes.append(f"{both:,} are matched in both: by the rules {wait}")
     same = compared["same_matches"]
     table.notes.append(f"{same:,} of {log['matches']:,} matches of the log have the same tickets")
     return table
@@ -162,37 +162,23 @@ def _judged(compared: Mapping[str, Any], rules: Mapping[str, Mapping[str, int]])
     heads = ["rule", "passed", "failed", *(["passed in the log", "failed in it"] if logged else [])]
     table = d.TextTable.of(*heads)
     for name, counts in rules.items():
-        own = logged.get(name)
-        theirs = [f"{own['passed']:,}", f"{own['failed']:,}"] if own else []
-        table.add(name, f"{counts['passed']:,}", f"{counts['failed']:,}", *theirs)
+        both = [counts, *([logged[name]] if name in logged else [])]
+        table.add(name, *(f"{one[key]:,}" for one in both for key in ("passed", "failed")))
     return table
 
 
-def _ends(statuses: Sequence[str], unmatchable: int) -> d.TextTable:
-    """Return how many tickets ended how."""
-    table = d.TextTable.of("end", "tickets", "share")
-    for status in sorted(dict.fromkeys(statuses), key=lambda one: one != MATCHED):
-        number = list(statuses).count(status)
-        said = status.lower().replace("_", " ") or "after the horizon"
-        table.add(said, f"{number:,}", f"{number / len(statuses):.1%}")
-    if unmatchable:
-        table.notes.append(f"{unmatchable:,} tickets lack an attribute and cannot be matched")
-    return table
-
-
-def _waits_by_size(waits: Mapping[int, Sequence[float]], tickets: Mapping[int, int]) -> d.TextTable:
+def _waits_by_size(waits: Waits, tickets: Mapping[int, int]) -> d.TextTable:
     """Return waits by the size of tickets."""
     table = d.TextTable.of("players", "tickets", "matched", "mean wait", "half", "90 %", left=[])
-    for size, number in sorted(tickets.items()):
-        own = waits.get(size, ())
-        share = f"{len(own) / number:.1%}" if number else ""
+    for size, number in tickets.items():
+        own = waits[size]
         mean = math.fsum(own) / len(own) if own else None
-        levels = [seconds(quantile(own, level)) for level in (0.5, 0.9)]
-        table.add(f"{size}", f"{number:,}", share, seconds(mean), *levels)
+        cells = map(seconds, (mean, quantile(own, 0.5), quantile(own, 0.9)))
+        table.add(f"{size}", f"{number:,}", f"{len(own) / number:.1%}", *cells)
     return table
 
 
-def _steps(steps: Mapping[str, Sequence[Any]], matches: int) -> d.TextTable:
+def _steps(steps: Columns, matches: int) -> d.TextTable:
     """Return which steps held when matches were proposed."""
     table = d.TextTable.of("value", "from", "is", "matches", "share", left=["value"])
     last = ""

@@ -10,18 +10,17 @@ import numpy as np
 
 from valmatch.experiments.replications import Replications
 from valmatch.kernels.arrays import Floats
-from valmatch.models.model import Response
+from valmatch.models.model import Response, Window
 from valmatch.present import document as d
 from valmatch.present.bins import Lattice, histogram, lattice_of_shares
 from valmatch.present.kinds.responses import PARTS, glossary, parts_tables, responses_table
 from valmatch.statistics.control_variates import Adjusted
 from valmatch.statistics.estimates import Estimate, t_quantile
-from valmatch.statistics.no_interval import TOO_SHORT
 from valmatch.statistics.rounding import arms_of, formatted, rounded
-from valmatch.statistics.windows import PolicyDifference
 from valmatch.text.terminal import labelled
 
 HISTOGRAMS = 24  # most responses whose distributions are drawn
+MOST_ROWS = 8  # parts that are drawn as rows; more are drawn along an axis
 
 FIGURES = {"rating": "bands"}
 """The figure of what is divided; of other parts it is called after them."""
@@ -39,8 +38,9 @@ def present(result: Replications, view: d.View) -> d.Presentation:
     if not result.count:
         return found
     shown = d.headline(result.responses, view.responses)
-    policies = bool(result.responses[0].window) and not view.responses
-    found.finding = _finding_of_policies(result) if policies else _finding(result, shown)
+    first = result.responses[0].window
+    policies = first if first and not view.responses else None
+    found.finding = _finding_of_policies(result, policies) if policies else _finding(result, shown)
     found.glossary = d.meanings_in_words(result.responses[:1] if policies else shown)
     found.tables = _tables(result, view.responses)
     found.charts = _charts(result, view.responses)
@@ -50,81 +50,50 @@ def present(result: Replications, view: d.View) -> d.Presentation:
 
 def _tables(result: Replications, chosen: Collection[str]) -> list[d.Block]:
     """Return the tables of means, of bands, hours and weekdays, and of paired differences."""
-    means = [d.titled(table, "Means") for table in _means(result, chosen)]
-    table = means[-1].table
-    assert table
-    table.notes += d.notes_of(
-        {
-            "no interval": result.no_interval_of(chosen),
-            "not adjusted": result.not_adjusted_of(chosen),
-        }
-    )
-    parts = parts_tables(
-        [] if chosen else result.responses, d.mean_columns("", "±", result.estimates.values())
-    )
-    blocks = [*means, *(d.titled(part, f"By {part.heads[0]}", folded=True) for part in parts)]
-    windows = {r.window for r in result.responses if not chosen or r.name in chosen}
-    rows = [
-        row
-        for row in _differences(result)
-        if {(policy, row[0].measure, row[0].games) for policy in (row[0].policy, row[0].other)}
-        <= windows
-    ]
-    blocks += [d.titled(one, folded=True) for one in _paired(rows, result.confidence)]
-    if targets := [one.shown for one in result.precision]:
+    blocks = [d.titled(table, "Means") for table in _means(result, chosen)]
+    if not chosen:
+        sides = d.mean_columns("", "±", result.estimates.values())
+        parts = parts_tables(result.responses, sides)
+        blocks += [d.titled(part, f"By {part.heads[0]}", folded=True) for part in parts]
+    blocks += [d.titled(table, folded=True) for table in _paired(result, chosen)]
+    if targets := [target.shown for target in result.precision]:
         blocks.append(d.Block("Targets of precision", items=targets))
-    blocks[-1].items = [
-        *blocks[-1].items,
-        *d.notes_of({TOO_SHORT: result.short_intervals_of(chosen)}),
-    ]
     return blocks
-
-
-def _differences(result: Replications) -> list[tuple[PolicyDifference, str]]:
-    """Return the paired differences between policies with their units."""
-    return list(zip(result.differences, result.paired_columns()["unit"], strict=True))
 
 
 def _finding(result: Replications, shown: Sequence[Response]) -> str:
     """Say what the means are, and why there are no intervals."""
     means = [result.estimates[response.name] for response in shown]
-    said = d.joined([d.mean_in_words(*pair) for pair in zip(shown, means, strict=True)])
+    text = d.joined([d.mean_in_words(*pair) for pair in zip(shown, means, strict=True)])
     lead = "On average" if result.count > 1 else "Here"
-    why = result.no_interval_of([response.name for response in shown])
-    return f"{lead} {said}; {d.in_interval_words(means, result.count, 'replication', why)}."
+    why = result.why_no_interval([response.name for response in shown])
+    how = d.in_interval_words(means, result.count, "replication", why)
+    return f"{lead} {text}; {how}."
 
 
-def _finding_of_policies(result: Replications) -> str:
+def _finding_of_policies(result: Replications, first: Window) -> str:
     """Say what the first measure is under each policy, and how the policies differ."""
-    first = result.responses[0]
-    assert first.window
-    measure, games = first.window.measure, first.window.games
-    pairs = zip(result.responses, result.estimates.values(), strict=True)
-    own = [
-        (response.window.policy, mean)
-        for response, mean in pairs
-        if response.window and (response.window.measure, response.window.games) == (measure, games)
-    ]
+    measure, games = first.measure, first.games
+    means = {
+        one.window.policy: result.estimates[one.name]
+        for one in result.responses
+        if one.window and one.window[1:] == first[1:]
+    }
     of = f"{measure} ({'sum over all games' if games == 'total' else f'games {games}'})"
-    said = f"{of} is " + d.joined([f"{d.value_in_words(mean)} under {name}" for name, mean in own])
-    rows = [
-        (f"{row.policy} - {row.other}", row.estimate, unit)
-        for row, unit in _differences(result)
-        if (row.measure, row.games) == (measure, games)
-    ]
-    sure = [
-        f"{name} is {d.value_in_words(change)}{d.after(unit)}"
-        for name, change, unit in rows
-        if d.is_sure(change)
-    ]
-    unsure = [
-        f"{name} ({d.value_in_words(change)})" for name, change, _ in rows if not d.is_sure(change)
-    ]
+    under = [f"{d.value_in_words(mean)} under {name}" for name, mean in means.items()]
+    unit = d.after(result.responses[0].unit)
+    sure, unsure = [], []
+    for row in result.differences:
+        if (row.measure, row.games) == (measure, games):
+            name, value = f"{row.policy} - {row.other}", d.value_in_words(row.estimate)
+            if d.is_sure(row.estimate):
+                sure.append(f"{name} is {value}{unit}")
+            else:
+                unsure.append(f"{name} ({value})")
     more = f"; paired, {d.joined(sure)}" if sure else ""
-    if unsure:
-        more += f"; no clear paired difference of {d.joined(unsure)}"
-    means = [mean for _, mean in own]
-    return f"{said}{more}; {d.in_interval_words(means, result.count, 'replication')}."
+    more += f"; no clear paired difference of {d.joined(unsure)}" if unsure else ""
+    how = d.in_interval_words(list(means.values()), result.count, "replication")
+    return f"{of} is {d.joined(under)}{more}; {how}."
 
 
 def _means(result: Replications, chosen: Collection[str] = ()) -> Iterator[d.TextTable]:
@@ -139,20 +108,15 @@ def _means(result: Replications, chosen: Collection[str] = ()) -> Iterator[d.Tex
         pairs = list(map(_adjusted_and_half, adjusted))
         columns += [("adjusted", [mean for mean, _ in pairs]), ("±", [half for _, half in pairs])]
         columns.append(("gain", [formatted(one.variance_reduction, ".1f") for one in adjusted]))
-    for policy, places in _by_policy(result.responses, chosen).items():
-        table = responses_table(result.responses, columns, places, policy)
-        table.spare = d.COUNT if set(counts) == {f"{result.count}"} else ""
-        yield table
-
-
-def _by_policy(responses: Sequence[Response], chosen: Collection[str]) -> dict[str, list[int]]:
-    """Return the places of responses that have rows of their own, by policy, "" for none."""
-    found: dict[str, list[int]] = {}
-    for place, response in enumerate(responses):
+    places: dict[str, list[int]] = {}
+    for k, response in enumerate(result.responses):
         if d.listed(response, chosen):
             policy = response.window.policy if response.window else ""
-            found.setdefault(policy, []).append(place)
-    return found
+            places.setdefault(policy, []).append(k)
+    for policy, own in places.items():
+        table = responses_table(result.responses, columns, own, policy)
+        table.spare = d.COUNT if set(counts) == {f"{result.count}"} else ""
+        yield table
 
 
 def _adjusted_and_half(adjusted: Adjusted) -> tuple[str, str]:
@@ -165,25 +129,27 @@ def _adjusted_and_half(adjusted: Adjusted) -> tuple[str, str]:
     return mean, half if even else arms_of(arms, half)
 
 
-def _paired(
-    rows: Sequence[tuple[PolicyDifference, str]], confidence: float
-) -> Iterator[d.TextTable]:
+def _paired(result: Replications, chosen: Collection[str]) -> Iterator[d.TextTable]:
     """Yield a table of the paired differences between each two policies."""
-    for pair, own in groupby(rows, key=lambda row: (row[0].policy, row[0].other)):
-        found = list(own)
-        estimates = [row.estimate for row, _ in found]
-        yield d.TextTable.of_columns(
-            [
-                ("response", [f"{row.measure}.{row.games}" for row, _ in found]),
-                *d.mean_columns("difference", f"± {confidence:.0%}", estimates),
-                (d.COUNT, [str(estimate.n) for estimate in estimates]),
-                (d.UNIT, [unit for _, unit in found]),
-            ],
-            title=f"{' - '.join(pair)}, paired",
-        )
+    windows = {r.window for r in result.responses if not chosen or r.name in chosen}
+    rows = [
+        (row, unit)
+        for row, unit in zip(result.differences, result.paired_columns()["unit"], strict=True)
+        if {Window(policy, row.measure, row.games) for policy in (row.policy, row.other)} <= windows
+    ]
+    for pair, group in groupby(rows, key=lambda row: (row[0].policy, row[0].other)):
+        own = list(group)
+        means = [row.estimate for row, _ in own]
+        columns: list[d.Column] = [
+            ("response", [f"{row.measure}.{row.games}" for row, _ in own]),
+            *d.mean_columns("difference", f"± {result.confidence:.0%}", means),
+            (d.COUNT, [str(mean.n) for mean in means]),
+            (d.UNIT, [unit for _, unit in own]),
+        ]
+        yield d.TextTable.of_columns(columns, title=f"{' - '.join(pair)}, paired")
 
 
-# ---- charts ----
+# Charts.
 
 
 def _charts(result: Replications, chosen: Collection[str]) -> list[d.Block]:
@@ -197,17 +163,15 @@ def _charts(result: Replications, chosen: Collection[str]) -> list[d.Block]:
         response
         for response in result.responses
         if (response.name in chosen if chosen else not (response.part or response.window))
-    ][:HISTOGRAMS]
-    if wanted and result.count > 1:
+    ]
+    if result.count > 1:
+        title = "Distributions over replications"
         note = ["How often values occur in replications; the line is the mean with its interval."]
-        charts = [_distribution(result, response) for response in wanted]
-        blocks.append(
-            d.Block("Distributions over replications", note, charts=charts, figure="responses")
-        )
-    if not chosen:
-        for of, parts in part_charts(result).items():
-            figure = FIGURES.get(of, f"{of}s")
-            blocks.append(d.Block(f"By {PARTS[of]}", charts=parts, figure=figure))
+        charts = [_distribution(result, response) for response in wanted[:HISTOGRAMS]]
+        blocks.append(d.Block(title, note, charts=charts, figure="responses"))
+    for of, parts in ({} if chosen else part_charts(result)).items():
+        figure = FIGURES.get(of, f"{of}s")
+        blocks.append(d.Block(f"By {PARTS[of]}", charts=parts, figure=figure))
     return blocks
 
 
@@ -225,11 +189,10 @@ def curve_charts(result: Replications) -> list[d.Graph]:
     games = np.arange(1.0, axes.games + 1.0)
     charts: list[d.Graph] = []
     for m, measure in enumerate(axes.measures):
-        lines = [
-            d.Line(policy if len(axes.policies) > 1 else "", games, *own, colour=k)
-            for k, policy in enumerate(axes.policies)
-            for own in [(mean[k, m], mean[k, m] - reach[k, m], mean[k, m] + reach[k, m])]
-        ]
+        lines = []
+        for k, policy in enumerate(axes.policies):
+            name, y, width = policy if len(axes.policies) > 1 else "", mean[k, m], reach[k, m]
+            lines.append(d.Line(name, games, y, y - width, y + width, colour=k))
         label = d.measure_label(axes, result.responses, measure)
         charts.append(d.Graph(label, "games of a player", "", lines))
     return charts
@@ -251,21 +214,20 @@ def _distribution(result: Replications, response: Response) -> d.Graph:
 
 def part_charts(result: Replications) -> dict[str, list[d.Chart]]:
     """Return a chart of each measure, by what is divided: bands, hours or weekdays."""
-    groups: dict[tuple[str, str, str], list[tuple[str, Estimate]]] = {}
+    groups: dict[tuple[str, str, str], dict[str, Estimate]] = {}
     for response, mean in zip(result.responses, result.estimates.values(), strict=True):
-        if response.part:
-            part = response.part
+        if part := response.part:
             key = (part.of, part.measure, response.unit)
-            groups.setdefault(key, []).append((part.name, mean))
+            groups.setdefault(key, {})[part.name] = mean
     charts: dict[str, list[d.Chart]] = {}
-    for (of, measure, unit), rows in groups.items():
-        title = f"{measure}{f' [{unit}]' if unit else ''} by {PARTS[of]}"
-        if len(rows) <= 8:
-            own: d.Chart = d.Intervals(title, [d.interval_of(name, mean) for name, mean in rows])
-            charts.setdefault(of, []).append(own)
+    for (of, measure, unit), means in groups.items():
+        title = f"{labelled(measure, unit)} by {PARTS[of]}"
+        if len(means) <= MOST_ROWS:
+            rows = [d.interval_of(name, mean) for name, mean in means.items()]
+            charts.setdefault(of, []).append(d.Intervals(title, rows))
             continue
-        names, means = [name for name, _ in rows], [mean for _, mean in rows]
-        said = [f"{name}: {d.value_in_words(mean)}" for name, mean in rows]
-        line = d.line_of_means("", np.arange(float(len(rows))), means, said)
-        charts.setdefault(of, []).append(d.Graph(title, PARTS[of], "", [line], names=names))
+        said = [f"{name}: {d.value_in_words(mean)}" for name, mean in means.items()]
+        places = np.arange(float(len(means)))
+        line = d.line_of_means("", places, list(means.values()), said)
+        charts.setdefault(of, []).append(d.Graph(title, PARTS[of], "", [line], names=list(means)))
     return charts

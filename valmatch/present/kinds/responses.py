@@ -9,8 +9,6 @@ from valmatch.models.model import Response
 from valmatch.present import document as d
 from valmatch.text.terminal import labelled
 
-# Tables of responses of parts: of bands of players, of hours of the day, of days of the week.
-
 PARTS = {
     "rating": "band",
     "hour": "hour",
@@ -23,7 +21,7 @@ PARTS = {
     "rule": "rule",
     "reason": "reason",
 }
-"""What the rows of tables of parts are called."""
+"""What the rows of tables of parts are called: of bands of players, hours of the day and so on."""
 
 
 def parts_tables(responses: Sequence[Response], sides: Sequence[d.Column]) -> Iterator[d.TextTable]:
@@ -32,12 +30,12 @@ def parts_tables(responses: Sequence[Response], sides: Sequence[d.Column]) -> It
     The first row has their units.
     """
     for title, names, measures in _divisions(responses):
-        units = [""] if any(unit for _, unit, _ in measures) else []
-        columns: list[d.Column] = [(title, [*units, *names])]
-        for measure, unit, own in measures:
+        units = any(unit for _, unit, _ in measures)
+        columns: list[d.Column] = [(title, [*([""] if units else []), *names])]
+        for measure, unit, places in measures:
             for side, texts in (side for side in sides if any(side[1])):
                 above = [f"[{unit}]" if unit and not side else ""] if units else []
-                columns.append((side or measure, [*above, *(texts[k] for k in own)]))
+                columns.append((side or measure, [*above, *(texts[k] for k in places)]))
         yield d.TextTable.of_columns(columns)
 
 
@@ -46,8 +44,8 @@ def compared_parts_tables(
 ) -> Iterator[d.TextTable]:
     """Yield tables of the responses of parts under several systems, one for each measure."""
     for title, names, measures in _divisions(responses):
-        for measure, unit, own in measures:
-            columns = [(side, [texts[k] for k in own]) for side, texts in sides]
+        for measure, unit, places in measures:
+            columns = [(side, [texts[k] for k in places]) for side, texts in sides]
             yield d.TextTable.of_columns([(title, names), *columns], title=labelled(measure, unit))
 
 
@@ -55,15 +53,16 @@ def _divisions(
     responses: Sequence[Response],
 ) -> Iterator[tuple[str, list[str], list[tuple[str, str, list[int]]]]]:
     """Yield what is divided, the names of its parts, and each measure: name, unit, places."""
+    parts = [(response.part, k) for k, response in enumerate(responses) if response.part]
     for of, title in PARTS.items():
-        parts = [(response.part, k) for k, response in enumerate(responses) if response.part]
-        parts = [(part, k) for part, k in parts if part.of == of]
-        measures = []
-        for measure in dict.fromkeys(part.measure for part, _ in parts):
-            own = [k for part, k in parts if part.measure == measure]
-            measures.append((measure, responses[own[0]].unit, own))
+        names, measures = dict[str, None](), dict[str, list[int]]()
+        for part, k in parts:
+            if part.of == of:
+                names[part.name] = None
+                measures.setdefault(part.measure, []).append(k)
         if measures:
-            yield title, list(dict.fromkeys(part.name for part, _ in parts)), measures
+            rows = [(name, responses[own[0]].unit, own) for name, own in measures.items()]
+            yield title, list(names), rows
 
 
 def responses_tables(
@@ -83,21 +82,6 @@ def responses_tables(
     ]
 
 
-def glossary(responses: Sequence[Response]) -> list[d.Block]:
-    """Return what responses mean; bands, hours and policies are not repeated."""
-    meanings: dict[str, str] = {}
-    for response in responses:
-        name = response.name
-        if response.part:
-            name = response.part.measure
-        elif response.window:
-            name = response.window.measure
-        if response.meaning:
-            meanings.setdefault(name, response.meaning)
-    items = [f"{name}: {meaning}" for name, meaning in meanings.items()]
-    return [d.Block("What the responses mean", items=items, folded=True)] if items else []
-
-
 def responses_table(
     responses: Sequence[Response],
     columns: Sequence[d.Column],
@@ -113,3 +97,14 @@ def responses_table(
     cells = [(head, [texts[k] for k in places]) for head, texts in columns]
     units = (d.UNIT, [response.unit for response in shown])
     return d.TextTable.of_columns([("response", names), *cells, units], title=policy)
+
+
+def glossary(responses: Sequence[Response]) -> list[d.Block]:
+    """Return what responses mean; bands, hours and policies are not repeated."""
+    meanings: dict[str, str] = {}
+    for response in responses:
+        of = response.part or response.window
+        if response.meaning:
+            meanings.setdefault(of.measure if of else response.name, response.meaning)
+    items = [f"{name}: {meaning}" for name, meaning in meanings.items()]
+    return [d.Block("What the responses mean", items=items, folded=True)] if items else []

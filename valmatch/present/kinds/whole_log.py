@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,7 +56,7 @@ def present(result: BatchRating, view: d.View) -> d.Presentation:
         finding=_finding(result, others.get("above", [])),
         glossary=MEANT,
         tables=tables,
-        charts=[block for block in charts if block.charts],
+        charts=charts,
         blocks=blocks,
     )
 
@@ -71,20 +69,20 @@ def _finding(result: BatchRating, unbeaten: Sequence[str]) -> str:
     if best is None:
         return f"Nobody can be rated by these games (no interval, {n})."
     half = formatted(_half(best), ".1f")
-    said = f"Player {best.player} is first with a rating of {best.rating:.1f}"
+    text = f"Player {best.player} is first with a rating of {best.rating:.1f}"
     if unbeaten:
-        said = f"{_named(unbeaten)}: never beaten by who is rated, no finite rating. Of the rated,"
-        said += f" player {best.player} has the highest rating, {best.rating:.1f}"
-    said += f" ± {half}" if half else ""
+        text = f"{_named(unbeaten)}: never beaten by who is rated, no finite rating. Of the rated,"
+        text += f" player {best.player} has the highest rating, {best.rating:.1f}"
+    text += f" ± {half}" if half else ""
     if int(facts["rated"]) == 1:
-        said += ", and nobody else has a rating"
+        text += ", and nobody else has a rating"
     elif len(tied) == 1:
-        said += ", and better than all others"
+        text += ", and better than all others"
     elif tied:
-        said += f"; {len(tied):,} are tied for first ({_named(tied)})"
-    said += f"; {facts['rated']:,} of {d.counted(int(facts['players']), 'player')} are rated"
+        text += f"; {len(tied):,} are tied for first ({_named(tied)})"
+    text += f"; {facts['rated']:,} of {d.counted(int(facts['players']), 'player')} are rated"
     level = f"{facts['level']:.0%} intervals" if half else "no interval"
-    return f"{said}; {level}, {n}."
+    return f"{text}; {level}, {n}."
 
 
 def _named(players: Sequence[str]) -> str:
@@ -97,20 +95,20 @@ def _half(row: PlayerRow | CoefficientRow) -> float | None:
     return None if row.low is None or row.high is None else 0.5 * (row.high - row.low)
 
 
-def _players(rows: Sequence[PlayerRow], found: BatchRating) -> d.TextTable:
+def _players(rows: Sequence[PlayerRow], result: BatchRating) -> d.TextTable:
     """Return a table of some players."""
     columns = {
         "rank": [f"{row.rank}" for row in rows],
         "player": [row.player for row in rows],
         "rating": [formatted(row.rating, ".1f") for row in rows],
     }
-    if found.facts["quantile"] is not None:
-        columns[f"± {found.facts['level']:.0%}"] = [formatted(_half(row), ".1f") for row in rows]
+    if result.facts["quantile"] is not None:
+        columns[f"± {result.facts['level']:.0%}"] = [formatted(_half(row), ".1f") for row in rows]
     if any(row.rank_low is not None for row in rows):
         columns["ranks"] = [f"{row.rank_low}-{row.rank_high}" for row in rows]
     for name in ("games", "wins", "losses", "draws"):
         columns[name] = [f"{getattr(row, name)}" for row in rows]
-    if len({row.group for row in found.players if row.rating is not None}) > 1:
+    if len({row.group for row in result.players if row.rating is not None}) > 1:
         columns["group"] = [f"{row.group}" for row in rows]
     table = d.TextTable.of_columns(columns.items())
     table.repeated = 2
@@ -118,23 +116,15 @@ def _players(rows: Sequence[PlayerRow], found: BatchRating) -> d.TextTable:
 
 
 def _coefficients(result: BatchRating) -> d.TextTable:
-    """Return coefficients with the half-widths of their intervals, or the ends of that of nu."""
-    level = result.facts["level"]
-    table = d.TextTable.of("coefficient", "value", f"± {level:.0%}", "unit")
+    """Return coefficients with the half-widths of their intervals, or both arms of that of nu."""
+    table = d.TextTable.of("coefficient", "value", f"± {result.facts['level']:.0%}", "unit")
     for row in result.coefficients:
-        digits = 1 if row.unit == "points" else 4
-        table.add(row.name, f"{row.value:.{digits}f}", _arms(row, digits), row.unit)
+        digits, arms = 1 if row.unit == "points" else 4, ""
+        if row.low is not None and row.high is not None:
+            arms = f"{row.high - row.value:.{digits}f}"
+            arms = arms if row.unit else f"-{row.value - row.low:.{digits}f}/+{arms}"
+        table.add(row.name, f"{row.value:.{digits}f}", arms, row.unit)
     return table
-
-
-def _arms(row: CoefficientRow, digits: int) -> str:
-    """Return the half-width of an interval, both arms where they differ."""
-    if row.low is None or row.high is None:
-        return ""
-    below, above = row.value - row.low, row.high - row.value
-    if row.unit:
-        return f"{above:.{digits}f}"
-    return f"-{below:.{digits}f}/+{above:.{digits}f}"
 
 
 def _left_out(others: Mapping[str, Sequence[str]]) -> list[str]:
@@ -151,7 +141,7 @@ def _left_out(others: Mapping[str, Sequence[str]]) -> list[str]:
     ]
 
 
-# ---- charts ----
+# Charts.
 
 
 def _ratings(rated: Sequence[PlayerRow], result: BatchRating, view: d.View) -> list[d.Intervals]:
@@ -162,16 +152,14 @@ def _ratings(rated: Sequence[PlayerRow], result: BatchRating, view: d.View) -> l
         check_rated(view.players, [row.player for row in rated])
     elif len(rows) > SHOWN:
         rows = [*rows[: SHOWN // 2], *rows[-(SHOWN // 2) :]]
+    intervals = []
+    for row in rows:
+        mean, low, high = d.floats((row.rating, row.low, row.high)).tolist()
+        half = formatted(_half(row), ".1f")
+        said = f"{row.player}: {mean:.1f}" + (f" ± {half}" if half else "")
+        intervals.append(d.Interval(row.player, mean, low, high, said))
     title = f"Ratings with their {result.facts['level']:.0%} intervals"
-    return [d.Intervals(title, [_interval(row) for row in rows])] if rows else []
-
-
-def _interval(row: PlayerRow) -> d.Interval:
-    """Return a row of the chart."""
-    mean, low, high = (math.nan if x is None else x for x in (row.rating, row.low, row.high))
-    half = formatted(_half(row), ".1f")
-    said = f"{row.player}: {mean:.1f}" + (f" ± {half}" if half else "")
-    return d.Interval(row.player, mean, low, high, said)
+    return [d.Intervals(title, intervals)] if rows else []
 
 
 def _paths(result: BatchRating, rated: Sequence[PlayerRow], view: d.View) -> d.Graph:
@@ -179,18 +167,19 @@ def _paths(result: BatchRating, rated: Sequence[PlayerRow], view: d.View) -> d.G
     names = list(view.players)[: d.COLOURS] or [row.player for row in rated[:DRAWN]]
     first = result.facts["first_day"]
     dated = isinstance(first, str)
-    start = float(np.datetime64(first, "D").astype(np.int64)) if dated else 0.0
     lines = []
     for k, name in enumerate(names):
         rows = [row for row in result.days if row.player == name]
-        days = [
-            float(np.datetime64(row.day, "D").astype(np.int64)) if dated else float(row.day)
-            for row in rows
-        ]
-        ends_of = ("rating", "low", "high")
-        ratings, low, high = (d.floats(getattr(row, key) for row in rows) for key in ends_of)
-        line = d.Line(name, np.array(days) - start, ratings, low, high, colour=k)
-        lines.append(line if np.isfinite(low).any() else replace(line, low=None, high=None))
+        if dated:
+            days = np.array([row.day for row in rows], "M8[D]") - np.datetime64(first, "D")
+        else:
+            days = np.array([row.day for row in rows])
+        columns = ("rating", "low", "high")
+        ratings, low, high = (d.floats(getattr(row, key) for row in rows) for key in columns)
+        xs = days.astype(np.float64)
+        line = d.Line(name, xs, ratings, low, high, colour=k)
+        known = np.isfinite(low).any()
+        lines.append(line if known else d.Line(name, xs, ratings, colour=k))
     day = f"days after {first}" if dated else "day"
     return d.Graph("Ratings of the best by day played", day, "rating [points]", lines)
 
@@ -222,14 +211,10 @@ def _superiority(result: BatchRating) -> d.Block:
         cells = [percent_of(chance) if other != k else "" for other, chance in enumerate(chances)]
         table.add(str(k + 1), name, *cells)
     if len(posterior.names) > SHOWN:
-        rated = len(posterior.names)
-        table.notes.append(
-            f"The first {SHOWN} of {rated:,} rated players; superiority.csv has all."
-        )
-    said = (
-        "Probability in percent that the player of a row is stronger than the one of that number."
-    )
-    return d.Block("Who is stronger", [said], table=table)
+        of = f"{len(posterior.names):,} rated players"
+        table.notes.append(f"The first {SHOWN} of {of}; superiority.csv has all.")
+    note = "Probability in percent that the player of a row is stronger than the one of a number."
+    return d.Block("Who is stronger", [note], table=table)
 
 
 def _facts(given: Mapping[str, Any]) -> list[str]:
