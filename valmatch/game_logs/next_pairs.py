@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,11 +32,11 @@ from valmatch.policies.registry import JOINT
 from valmatch.ratings.registry import BATCH_NAMES, batch_named
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result
+from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.durations import in_words
 from valmatch.text.suggestions import hint
-from valmatch.text.terminal import Note, shown
+from valmatch.text.terminal import Note, Notice, shown
 
 # The pairs that may play: those of a file, without players who are not there.
 
@@ -187,7 +187,9 @@ class NextPairs(Result):
     facts : dict
         Further entries of ``summary.json``: what was asked for, and how unsure each goal is.
     notes : sequence of str
-        What has to be known of the pairs, a sentence each.
+        How unsure the goal is, and what choosing pairs does to intervals, a sentence each.
+    warnings : sequence of str
+        What has to be known of the ratings and the pairs, the notes among it.
     """
 
     presented_by, unchecked = "next_pairs", SUMMARY
@@ -198,6 +200,7 @@ class NextPairs(Result):
     facts: dict[str, Any]
     notes: Sequence[str]
     folder: Path | None = None
+    warnings: Sequence[str] = ()
 
     @property
     def title(self) -> str:
@@ -213,8 +216,17 @@ class NextPairs(Result):
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
-        goal = self.goal or None
-        return {"policy": self.policy, "goal": goal, **self.facts, "notes": list(self.notes)}
+        return {
+            "policy": self.policy,
+            "goal": self.goal or None,
+            **self.facts,
+            "notes": list(self.notes),
+            **warnings_entry(self.warnings),
+        }
+
+    def notes_below(self, chosen: Collection[str] = ()) -> list[Notice]:
+        """Return the notes, which stand below its tables."""
+        return [Notice.of(one) for one in self.warnings if one in self.notes]
 
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
@@ -222,7 +234,8 @@ class NextPairs(Result):
         given = files.json(SUMMARY)
         with damaged(files.folder / SUMMARY):
             policy, goal = str(given.pop("policy")), str(given.pop("goal") or "")
-            notes = list(map(str, given.pop("notes")))
+            notes, warnings = list(map(str, given.pop("notes"))), warnings_in(given)
+            given.pop("warnings", None)
             given |= {"players": int(given["players"]), "leader_best": float(given["leader_best"])}
         numbers = ("place", "value", "expected_score", "std_error", "games", "propensity")
         table = files.table(BATCH, numbers, ("player_a", "player_b"))
@@ -233,7 +246,7 @@ class NextPairs(Result):
                 PairRow(int(k), a, b, float(v), float(x), float(e), int(n), float(p))
                 for k, a, b, v, x, e, n, p in rows
             ]
-        return cls(policy, goal, pairs, given, notes, files.folder)
+        return cls(policy, goal, pairs, given, notes, files.folder, warnings)
 
     def document(self) -> dict[str, Any]:
         """Return the summary with the pairs."""
@@ -467,7 +480,7 @@ def next_pairs(
         If the results cannot be written.
     """
     asked = NextOptions(policy=policy, **options)
-    warn, rated = asked.warn, read_together(arguments.path("ratings", ratings))
+    warn, rated = Warnings(asked.warn), read_together(arguments.path("ratings", ratings))
     rated = rated.with_new(asked.new)
     may_play = allowed_pairs(rated.names, asked.allowed, asked.without)
     _tell_cost(asked, may_play)
@@ -493,8 +506,9 @@ def next_pairs(
         result = _result(rated, asked, may_play, chosen)
         if len(result.pairs) < asked.batch:
             few = f"{len(result.pairs)} pairs, as no other has players who are free"
-            warn(Note(few))
-            result = replace(result, notes=[few, *result.notes])
+            warn(Note(few, "few_pairs", asked.batch - len(result.pairs)))
+        notes = [Notice(text, "note") for text in result.notes]
+        result = replace(result, warnings=[*warn, *notes])
         if folder is not None:
             result = write_result(folder, result, {BATCH: result.columns()})
     return result

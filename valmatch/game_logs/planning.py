@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -52,9 +52,10 @@ from valmatch.ratings.davidson import weight_of_draws
 from valmatch.statistics.crossing import crossing, crossing_interval
 from valmatch.statistics.estimates import range_quantile, t_quantile
 from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result
+from valmatch.storage.results import Result, warnings_entry, warnings_in
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.durations import in_words
+from valmatch.text.terminal import Notice
 
 # Simulated leagues: truths, games by a policy, and what the ratings say at numbers of games.
 
@@ -257,6 +258,8 @@ class PlannedGames(Result):
     measured : numpy.ndarray or None
         (replications, points, 4) half-width, whether the best was named and shown, coverage; None
         of a plan that was read from its folder.
+    warnings : sequence of str
+        What has to be known of the ratings and of the policy.
     """
 
     presented_by = "plan"
@@ -269,6 +272,7 @@ class PlannedGames(Result):
     high: int | None
     folder: Path | None = None
     measured: Floats | None = field(default=None, compare=False)
+    warnings: Sequence[str] = ()
 
     @property
     def title(self) -> str:
@@ -300,7 +304,12 @@ class PlannedGames(Result):
             "low": self.low,
             "high": self.high,
             "notes": list(self.notes),
+            **warnings_entry(self.warnings),
         }
+
+    def notes_below(self, chosen: Collection[str] = ()) -> list[Notice]:
+        """Return the notes, which stand below its tables."""
+        return [Notice.of(one) for one in self.warnings if one in self.notes]
 
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
@@ -314,7 +323,7 @@ class PlannedGames(Result):
             options = PlanOptions(**asked, **{name: given[name] for name in names})
             ends = (given["games"], given["low"], given["high"])
             games, low, high = (None if end is None else int(end) for end in ends)
-            players = int(given["players"])
+            players, warnings = int(given["players"]), warnings_in(given)
         names = [column for name in MEASURES for column in (name, f"{name}_std_error")]
         table = files.table(PLAN, ["games", *names])
         if not len(table):
@@ -322,7 +331,8 @@ class PlannedGames(Result):
         curves: dict[str, list[Any]] = {"games": [int(n) for n in table.numbers["games"]]}
         for name in names:
             curves[name] = [None if x != x else x for x in table.numbers[name].tolist()]
-        return cls(options, players, curves, games, low, high, files.folder)
+        plan = cls(options, players, curves, games, low, high, files.folder)
+        return replace(plan, warnings=warnings)
 
     @property
     def notes(self) -> Sequence[str]:
@@ -433,6 +443,8 @@ def plan_games(
         games, low, high = map(reached_at, ends)
         n = league.n_players
         result = PlannedGames(asked, n, curves, games, low, high, measured=measured)
+        notes = [Notice(text, "note") for text in result.notes]
+        result = replace(result, warnings=notes)
         if folder is not None:
             result = write_result(folder, result, {PLAN: result.columns()})
     return result

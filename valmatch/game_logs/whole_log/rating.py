@@ -81,7 +81,7 @@ from valmatch.ratings.whole_history.rating import (
 from valmatch.statistics.estimates import range_quantile, t_quantile
 from valmatch.storage.output import cell, csv_line, csv_text, write_atomically
 from valmatch.storage.results import Warnings
-from valmatch.text.terminal import shown
+from valmatch.text.terminal import Notice, shown
 
 ERRORS, _RESAMPLING = range(2)
 """Sources of random numbers."""
@@ -133,7 +133,8 @@ def rank_games(
             result = _result(fitted)
         for warning in log_warnings(log):
             warn(warning)
-        result = replace(result, source=log.name, warnings=list(warn))
+        notes = [Notice(text, "note") for text in result.notes]
+        result = replace(result, source=log.name, warnings=[*warn, *notes])
         look()
         if folder is not None:
             folder.remark_input(log_warnings(log))

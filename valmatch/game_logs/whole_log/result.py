@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -19,7 +19,7 @@ from valmatch.storage.curve_file import DAMAGED, read_array
 from valmatch.storage.output import write_binary
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, warnings_entry, warnings_in
-from valmatch.text.terminal import shown
+from valmatch.text.terminal import Notice, shown
 
 RATINGS, SUMMARY, POSTERIOR = "ratings.csv", "summary.json", "posterior.npz"
 COEFFICIENTS, BOOTSTRAP, DAYS = "coefficients.csv", "bootstrap.csv", "days.csv"
@@ -195,7 +195,7 @@ class BatchRating(Result):
     source : str
         The log.
     warnings : sequence of str
-        What has to be known of the log, a sentence each.
+        What has to be known of the log and of the ratings, a sentence each.
     """
 
     presented_by, unchecked = "whole_log", SUMMARY
@@ -253,6 +253,10 @@ class BatchRating(Result):
             "notes": list(self.notes),
             **warnings_entry(self.warnings),
         }
+
+    def notes_below(self, chosen: Collection[str] = ()) -> list[Notice]:
+        """Return the notes, which stand below its tables."""
+        return [Notice.of(one) for one in self.warnings if one in self.notes]
 
     def document(self) -> dict[str, Any]:
         """Return the summary with the ratings."""

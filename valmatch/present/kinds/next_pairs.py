@@ -30,5 +30,5 @@ def present(result: NextPairs, view: d.View) -> d.Presentation:
         f"Pairs to play next by {result.policy}",
         f"Which {pairs} of {players} are to play next, by {result.policy}{goal}?",
         finding=f"{first or 'No pair is left'}; {known} (no interval, n = {pairs}).",
-        tables=[d.Block("Pairs", table=table, items=list(result.notes))],
+        tables=[d.Block("Pairs", table=table)],
     )

@@ -36,7 +36,6 @@ def present(result: BatchRating, view: d.View) -> d.Presentation:
     tables = [d.Block("Players", table=_players(rated[: view.top or BEST], result))]
     if result.coefficients:
         tables.append(d.Block("Coefficients", table=_coefficients(result)))
-    tables.append(d.Block("Notes", items=list(result.notes)))
     charts = [d.Block("Ratings", charts=_ratings(rated, result, view), figure="ratings")]
     if result.days and rated:
         paths = [_paths(result, rated, view)]
