@@ -262,7 +262,7 @@ class Presentation:
     @property
     def page(self) -> list[Block]:
         """The blocks of a page, in order; charts of which there are none are left out."""
-        warnings = [Block("Warnings", items=self.warnings)] if self.warnings else []
+        warnings = [Block("Warnings and notes", items=self.warnings)] if self.warnings else []
         charts = [block for block in self.charts if block.charts]
         return [*self.tables, *warnings, *charts, *self.blocks]
 

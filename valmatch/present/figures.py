@@ -88,7 +88,12 @@ def _draw_graph(axes: Axes, chart: Graph) -> None:
         _draw_line(axes, line)
     if chart.diagonal:
         axes.axline((0.5, 0.5), slope=1.0, color=GREY, linewidth=0.9, zorder=0)
-    _limit_to_means(axes, chart.lines)
+    # What bands of few replications need of the vertical axis is cut off.
+    bands = np.concatenate([line.y for line in chart.lines if not line.marks] or [np.zeros(0)])
+    bands = bands[np.isfinite(bands)]
+    if bands.size and (reach := float(np.ptp(bands))) > 0.0:
+        bottom, top = axes.get_ylim()
+        axes.set_ylim(max(bottom, bands.min() - reach), min(top, bands.max() + reach))
     if chart.names:
         every = math.ceil(len(chart.names) / 12)
         places = range(0, len(chart.names), every)
@@ -123,16 +128,6 @@ def _alone(values: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.
     """Return which values have none beside them, so that no line shows them."""
     gap = np.isnan(np.concatenate([[np.nan], values, [np.nan]]))
     return np.asarray(gap[:-2] & ~gap[1:-1] & gap[2:])
-
-
-def _limit_to_means(axes: Axes, lines: Sequence[Line]) -> None:
-    """Cut off what bands of few replications need of the vertical axis."""
-    values = np.concatenate([line.y for line in lines if not line.marks] or [np.zeros(0)])
-    values = values[np.isfinite(values)]
-    if values.size and np.ptp(values) > 0.0:
-        bottom, top = axes.get_ylim()
-        reach = float(np.ptp(values))
-        axes.set_ylim(max(bottom, values.min() - reach), min(top, values.max() + reach))
 
 
 def _draw_intervals(axes: Axes, chart: Intervals) -> None:

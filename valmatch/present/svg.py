@@ -23,7 +23,8 @@ LEFT, RIGHT, TOP, BOTTOM = 52.0, WIDTH - 10.0, 8.0, 192.0
 """Edges of the area of a graph in which data are drawn."""
 
 CHARACTER = 6.3  # width of a character of the size that texts have
-NAME = 26  # most characters of a name in a legend or beside a row
+NAME = 26  # most characters of a name beside a row or at an axis
+LEGEND = 36  # most characters of a name in a legend
 ROW = 22.0  # height of a row of a chart of intervals
 MOST_POINTS = 120  # points of a line
 
@@ -85,9 +86,9 @@ def path(kind: str, steps: str) -> str:
     return f'<path class="{kind}" d="{steps}"/>'
 
 
-def short_name(text: str) -> str:
+def short_name(text: str, most: int = NAME) -> str:
     """Return a name that has room in a chart."""
-    return shortened(escaped(text), NAME)
+    return shortened(escaped(text), most)
 
 
 def titled_mark(mark: str, said: str) -> str:
@@ -227,7 +228,7 @@ def _legend_rows(lines: Sequence[Line]) -> list[list[tuple[Line, float]]]:
     rows: list[list[tuple[Line, float]]] = []
     place = WIDTH
     for line in lines:
-        width = 26.0 + CHARACTER * len(short_name(line.name))
+        width = 26.0 + CHARACTER * len(short_name(line.name, LEGEND))
         if place + width > WIDTH:
             rows.append([])
             place = LEFT
@@ -245,7 +246,7 @@ def _legend(rows: Sequence[Sequence[tuple[Line, float]]]) -> Iterator[str]:
             if not line.joined:
                 mark = f'<circle cx="{place + 7.0:g}" cy="{height:g}" r="3"/>'
             yield f'<g class="c{line.colour % COLOURS}">{mark}</g>'
-            yield text_at(place + 18.0, height + 3.5, short_name(line.name))
+            yield text_at(place + 18.0, height + 3.5, short_name(line.name, LEGEND))
 
 
 # Means with their intervals, one below the other.
@@ -254,7 +255,7 @@ def _legend(rows: Sequence[Sequence[tuple[Line, float]]]) -> Iterator[str]:
 def intervals_svg(chart: Intervals) -> str:
     """Draw means with their intervals, one below the other."""
     names = [short_name(row.name) for row in chart.rows]
-    left = min(150.0, 12.0 + CHARACTER * max(map(len, names)))
+    left = 12.0 + CHARACTER * max(map(len, names))
     values = [end for row in chart.rows for end in (row.mean, row.low, row.high)]
     x = scale_of([*values, *([0.0] if chart.zero else [])], left, RIGHT, 0.08)
     base = 6.0 + ROW * len(chart.rows)

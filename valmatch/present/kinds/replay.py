@@ -144,7 +144,9 @@ def _compared(compared: Mapping[str, Any]) -> d.TextTable:
     log, rules = compared["log"], compared["rules"]
     for name, label in COMPARED.items():
         shown = seconds if name.startswith("time_") else "{:,}".format
-        table.add(label, shown(log[name]), shown(rules[name]))
+        cells = shown(log[name]), shown(rules[name])
+        if any(cells):
+            table.add(label, *cells)
     tickets = sum(log[name] for name in ENDS)
     table.notes.append(f"{compared['same_end']:,} of {tickets:,} tickets end alike")
     both, difference = compared["matched_in_both"], compared["wait_difference"]
