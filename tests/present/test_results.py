@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 from collections.abc import Callable
-from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from valmatch.present.document import View
 from valmatch.present.loading import load_result
 from valmatch.present.presenting import present
 from valmatch.storage.results import Result
-from valmatch.text.terminal import Notice
 
 RunOf = Callable[[str], Path]
 
@@ -153,22 +151,6 @@ def test_a_study_shows_what_its_folder_does(name: str, tmp_path: Path) -> None:
     back = load_result(tmp_path / "out")
     tables = repr(back).rpartition("\n\n")[0]
     assert tables.splitlines()[:12] == done.out.splitlines()[:12]
-
-
-def test_warnings_of_a_dirty_log_reach_all(tmp_path: Path) -> None:
-    games = ["player_a,player_b,result", "ann,bob,7-7", *["ann,bob,1-0", "bob,cy,0-1"] * 20]
-    (tmp_path / "games.csv").write_text("\n".join(games) + "\n")
-    out = ("--out", tmp_path / "out")
-    done = command("rate", tmp_path / "games.csv", "--system", "elo", "--skip-bad-games", *out)
-    result = load_result(tmp_path / "out")
-    (said,) = [Notice.of(text) for text in result.warnings if "left out" in text]
-    assert said in " ".join(done.err.split())
-    assert (said.kind, said.n) == ("games_left_out", 1)
-    rows = json.loads((tmp_path / "out" / "summary.json").read_text())["warnings"]
-    assert rows == [Notice.of(one).as_dict() for one in result.warnings]
-    assert said in " ".join(repr(result).split())
-    assert said in valmatch.report(tmp_path / "out", markdown=True).replace("\\", "")
-    assert said in unescape(valmatch.report(tmp_path / "out"))
 
 
 def test_a_name_that_looks_like_a_number_stays_a_name(tmp_path: Path) -> None:

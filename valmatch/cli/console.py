@@ -110,12 +110,12 @@ def show(
 
 def show_result(
     as_json: bool,
-    document: object,
     result: Result,
     out: Path | None = None,
+    document: object = None,
     **view: Any,  # noqa: ANN401
 ) -> None:
-    """Print a result, as a document where JSON is wanted; then what it warns of."""
+    """Print a result, as its document or another where JSON is wanted; then what it warns of."""
 
     def table() -> None:
         from valmatch.present.document import View
@@ -124,7 +124,7 @@ def show_result(
 
         sys.stdout.write(text_of(present(result, View(charts=False, **view))))
 
-    show(as_json, document, table, out)
+    show(as_json, document or result.as_json(), table, out)
     for warning in result.warned:
         warn(warning)
 

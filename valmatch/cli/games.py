@@ -65,7 +65,7 @@ def rate(games: LogArgument, options: RateOptions, min_games: MinGames, json: Js
         given = vars(options) | {"progress": bar, "warn": warn}
         compared = compare_ratings(games, systems, **given) if len(systems) > 1 else None
         result = compared or rate_games(games, **given)
-    show_result(json, result.summary(), result, options.out, min_games=min_games)
+    show_result(json, result, options.out, min_games=min_games)
 
 
 @command()
@@ -95,7 +95,7 @@ def rank(
         show(False, {}, lambda: _print_markdown(result, top, min_games), options.out)
     else:
         view: dict[str, Any] = {"top": top, "min_games": min_games}
-        show_result(json, result.document(), result, options.out, **view)
+        show_result(json, result, options.out, **view)
     if not result.complete:
         if json:
             warn(result.notes[-1])
@@ -140,7 +140,7 @@ def predict(
     from valmatch.game_logs.prediction import predict_games
 
     result = predict_games(ratings, fixtures, **vars(options) | {"warn": warn})
-    show_result(json, result.summary(), result, options.out)
+    show_result(json, result, options.out)
 
 
 @command()
@@ -165,7 +165,7 @@ def plan(
     warn_in_job_array("plan")
     with progress("leagues", None) as bar:
         result = plan_games(ratings, **vars(options) | {"progress": bar, "warn": warn})
-    show_result(json, result.summary(), result, options.out)
+    show_result(json, result, options.out)
     if not result.reached:
         if json or is_quiet():
             warn(result.sentence)
@@ -191,7 +191,7 @@ def next(
     warn_in_job_array("next")
     with progress("pairs", options.batch) as bar:
         result = next_pairs(ratings, **vars(options) | {"progress": bar, "warn": warn})
-    show_result(json, result.document(), result, options.out)
+    show_result(json, result, options.out)
 
 
 def _counts(text: str) -> tuple[int, ...] | None:

@@ -215,7 +215,7 @@ def replay(
     values = {one.name: getattr(options, one.name) for one in fields(options)}
     how = {name: values.pop(name) for name in ("search", "out", "explain")}
     result = replay_tickets(ReplayInput(rules, **values), **how, warn=warn)
-    show_result(json, result.summary(), result, options.out)
+    show_result(json, result, options.out)
 
 
 # ``valmatch rules explain``.

@@ -81,7 +81,7 @@ def simulate(config: ConfigArgument, options: SimulateOptions, json: Json) -> No
     from valmatch.experiments.simulate import simulate_config
 
     result = simulate_config(settings, replace(options, warn=warn))
-    show_result(json, result.summary(), result, options.out, responses=options.responses)
+    show_result(json, result, options.out, responses=options.responses)
 
 
 @dataclass(frozen=True)
@@ -133,11 +133,11 @@ def replicate(config: ConfigArgument, options: ReplicateOptions, json: Json) -> 
         else:
             swept = run_design(settings, design, points, plan, options)
     if design is not None:
-        show_result(json, swept.summary(), swept, out, **view)
+        show_result(json, swept, out, **view)
         done = sum(run.complete for run in swept.results)
         _exit(swept.status, out, f" after {done} of {len(design.points)} points")
         return
-    show_result(json, result.summary(), result, out, **view)
+    show_result(json, result, out, **view)
     of = "" if result.precision else f" of {total}"
     _exit(result.status, out, f" after {result.count}{of} replications")
     expected, missed = len(settings.replicate.expect), result.missed_expectations()
@@ -201,7 +201,7 @@ def compare(
         with progress("replications", total) as bar:
             options = watched(options, sides[0].replicate, bar)
             result = compare_configs(sides, options, list(options.responses))
-    show_result(json, result.summary(), result, out, responses=options.responses)
+    show_result(json, result, out, responses=options.responses)
     _exit(result.status, out)
 
 
@@ -291,7 +291,7 @@ def optimize(config: ConfigArgument, options: OptimizeOptions, json: Json) -> No
     spec = replace(spec, shard=_part(options.shard, spec.size, spec.parts_in_words))
     with progress("replications", spec.replications) as bar:
         result = execute(spec, watched(options, settings.optimize, bar))
-    show_result(json, result.summary(), result, out, responses=options.responses)
+    show_result(json, result, out, responses=options.responses)
     if result.failures:
         raise RunError(*result.failures)
     _exit(result.status, out)
@@ -371,7 +371,7 @@ def combine(
         show(json, combined.missing, lambda: sys.stdout.writelines(f"{line}\n" for line in lines))
         _say_what_to_run_again(combined.owed)
     else:
-        show_result(json, combined.summary(), combined.result, out)
+        show_result(json, combined.result, out, combined.summary())
         for line in lines:
             warn(line)
     if lines:

@@ -294,10 +294,10 @@ class Replications(Result):
             sampling = sampling_of(summary.get("sampling", {}), config.one_history)
             controls = {str(k): float(v) for k, v in summary.get("controls", {}).items()}
             precision = [Precision(**one) for one in summary.get("targets", ())]
-            given = summary.get("responses")
+            summarised = summary.get("responses")
         responses, axes = shown_by(config)
         names = [response.name for response in responses]
-        if given is not None and list(given) != names:
+        if summarised is not None and list(summarised) != names:
             what = "its responses are those of another version of the model"
             raise InputError(f"{files.folder / SUMMARY}: {what}")
 

@@ -87,10 +87,10 @@ class Simulation(Result):
     def numbers(self, table: str, column: str) -> Floats:
         """Return a column of numbers, NaN where undefined."""
         names = [one.name for one in self.tables]
-        found = self.tables[names.index(table)]
-        if isinstance(found, ReadTable):
-            return found.numbers(column)
-        return found.columns[column].astype(np.float64)
+        chosen = self.tables[names.index(table)]
+        if isinstance(chosen, ReadTable):
+            return chosen.numbers(column)
+        return chosen.columns[column].astype(np.float64)
 
     def summary(self) -> dict[str, Any]:
         """Return what ``responses.json`` holds."""
@@ -107,18 +107,18 @@ class Simulation(Result):
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
         """Return the replication that a folder holds."""
-        given = files.json(RESPONSES)
+        document = files.json(RESPONSES)
         with damaged(files.folder / RESPONSES):
-            values: dict[str, Any] = given["responses"]
+            values: dict[str, Any] = document["responses"]
             known = {response.name: response for response in shown_by(files.config)[0]}
             return cls(
                 files.config,
-                int(given["seed"]),
-                int(given["replication"]),
+                int(document["seed"]),
+                int(document["replication"]),
                 [known[name] for name in values],
                 np.array([math.nan if v is None else float(v) for v in values.values()]),
                 [ReadTable(files, name) for name in files.tables],
-                warnings_in(given),
+                warnings_in(document),
                 files.folder,
             )
 
@@ -179,8 +179,8 @@ def simulate(
     RunError
         If the results cannot be written.
     """
-    given = SimulateArguments(seed=seed, replication=replication, **options)
-    return simulate_config(load_config(config), given)
+    arguments = SimulateArguments(seed=seed, replication=replication, **options)
+    return simulate_config(load_config(config), arguments)
 
 
 def simulate_config(config: Config, options: SimulateArguments) -> Simulation:

@@ -58,8 +58,8 @@ def design_of(config: Config, sweeps: Sequence[str]) -> Design | None:
     if sweeps:
         levels = [parse_levels(text) for text in sweeps]
         if len({key for key, _ in levels}) < len(levels):
-            given = " ".join(f"{option('sweep')} {text}" for text in sweeps)
-            raise InputError(f"{given}: a key is given twice")
+            named = " ".join(f"{option('sweep')} {text}" for text in sweeps)
+            raise InputError(f"{named}: a key is given twice")
         names = [f"{option('sweep')} {shortened(key)}" for key, _ in levels]
         return _grid(dict(levels), option("sweep"), names)
     if config.design.grid:
@@ -73,21 +73,21 @@ def parse_levels(text: str) -> tuple[str, list[Any]]:
 
     LAST is among the values if a step ends there.
     """
-    key, equals, given = text.partition("=")
+    key, equals, listed = text.partition("=")
     wrong = InputError(
         f"{option('sweep')} {shortened(text)}: not of the form KEY=VALUE,VALUE,... or"
         " KEY=FIRST:LAST:STEP (numbers up to 1e100, at most 10,000 values)"
     )
-    if not (key.strip() and equals and given.strip()):
+    if not (key.strip() and equals and listed.strip()):
         raise wrong
-    if given.count(":") == 2 and "," not in given:
-        numbers = span(given)
+    if listed.count(":") == 2 and "," not in listed:
+        numbers = span(listed)
         if numbers is None:
             raise wrong
         whole = all(value.is_integer() for value in numbers)
         return key.strip(), [int(v) for v in numbers] if whole else numbers
     try:
-        node = parse(f"[{given}]", "sweep")
+        node = parse(f"[{listed}]", "sweep")
     except InputError:
         raise wrong from None
     values = to_value(node) if node is not None else []
@@ -229,9 +229,9 @@ class DesignReplications(Result):
     def read(cls, files: ResultFiles) -> Self:
         """Return the points that a folder holds, as far as its run got."""
         with damaged(files.folder / MANIFEST):
-            given = files.fact("design")
-            factors, ids = list(map(str, given["factors"])), list(map(str, given["config_ids"]))
-            design = Design(factors, [tuple(point) for point in given["points"]])
+            entry = files.fact("design")
+            factors, ids = list(map(str, entry["factors"])), list(map(str, entry["config_ids"]))
+            design = Design(factors, [tuple(point) for point in entry["points"]])
         results: dict[str, Replications] = {}
         for key in dict.fromkeys(ids):
             folder = files.folder / POINTS / key

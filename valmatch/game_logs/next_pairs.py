@@ -248,7 +248,7 @@ class NextPairs(Result):
             ]
         return cls(policy, goal, pairs, given, notes, files.folder, warnings)
 
-    def document(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Return the summary with the pairs."""
         return {**self.summary(), "pairs": [row._asdict() for row in self.pairs]}
 

@@ -135,7 +135,7 @@ class Line:
     marks: bool = False
     joined: bool = True
     colour: int = 0  # its colour, by number
-    said: Sequence[str] = ()  # what is said of each point; none: its numbers
+    labels: Sequence[str] = ()  # what is said of each point; none: its numbers
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class Interval:
     mean: float
     low: float
     high: float
-    said: str
+    label: str
 
 
 @dataclass(frozen=True)
@@ -201,17 +201,17 @@ def line_of_means(
     name: str,
     x: Floats,
     means: Sequence[Estimate],
-    said: Sequence[str],
+    labels: Sequence[str],
     **more: Any,  # noqa: ANN401
 ) -> Line:
     """Return means with their intervals as marks of a line."""
     y, low, high = np.array([ends_of(mean) for mean in means]).reshape(-1, 3).T
-    return Line(name, x, y, low, high, marks=True, said=said, **more)
+    return Line(name, x, y, low, high, marks=True, labels=labels, **more)
 
 
-def interval_of(name: str, mean: Estimate, said: str = "") -> Interval:
+def interval_of(name: str, mean: Estimate, label: str = "") -> Interval:
     """Return a row of a chart of intervals."""
-    return Interval(name, *ends_of(mean), f"{said or name}: {value_in_words(mean)}")
+    return Interval(name, *ends_of(mean), f"{label or name}: {value_in_words(mean)}")
 
 
 # Presentations: blocks of tables, charts and paragraphs.
@@ -303,10 +303,10 @@ def headline(responses: Sequence[Response], chosen: Sequence[str] = ()) -> list[
             raise InputError(f"{option('responses')}: {what}")
     if chosen:
         return [response for response in responses if response.name in chosen][:HEADLINE]
-    found = [response for response in responses if response.part is None] or list(responses)
-    if found and (window := found[0].window):
-        found = [one for one in found if one.window and one.window[1:] == window[1:]]
-    return found[:HEADLINE]
+    first = [response for response in responses if response.part is None] or list(responses)
+    if first and (window := first[0].window):
+        first = [one for one in first if one.window and one.window[1:] == window[1:]]
+    return first[:HEADLINE]
 
 
 def config_name(config: Config) -> str:

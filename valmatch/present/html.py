@@ -26,20 +26,20 @@ def html_of(chapters: Sequence[Presentation]) -> str:
     """Return the page."""
     texts = {name: Markup((HERE / f"page.{name}").read_text("utf-8")) for name in ("css", "js")}
     title = f"Report of {len(chapters)} runs" if len(chapters) > 1 else chapters[0].title
-    given = {"chapters": chapters, "title": title, "mark": MARK}
-    given |= {"style": texts["css"], "script": texts["js"]}
+    values = {"chapters": chapters, "title": title, "mark": MARK}
+    values |= {"style": texts["css"], "script": texts["js"]}
     for charted in range(len(chapters), -1, -1):
-        page = _templates().get_template("page.html.jinja").render(given, charted_chapters=charted)
+        page = _templates().get_template("page.html.jinja").render(values, charted_chapters=charted)
         if len(page.encode()) <= MOST_BYTES:
             break
     return page
 
 
-def fragment_of(found: Presentation) -> str:
+def fragment_of(page: Presentation) -> str:
     """Return the finding, the tables and the warnings of a result, for a notebook."""
     show = _templates().get_template("blocks.html.jinja").module.show  # type: ignore[attr-defined]
-    blocks = [*found.tables, Block(items=found.warnings)]
-    finding = Markup("<p><strong>{}</strong></p>\n").format(escaped(found.finding))
+    blocks = [*page.tables, Block(items=page.warnings)]
+    finding = Markup("<p><strong>{}</strong></p>\n").format(escaped(page.finding))
     return Markup("").join([finding, *(show(block, False) for block in blocks)])
 
 

@@ -61,9 +61,9 @@ def load_result(folder: PathLike) -> Result:
     return read_result(result_files(run_folder("folder", folder)))
 
 
-def run_folder(argument: str, given: object) -> Path:
+def run_folder(argument: str, value: object) -> Path:
     """Return the folder of a run."""
-    folder = arguments.path(argument, given)
+    folder = arguments.path(argument, value)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
     if not (folder / MANIFEST).is_file():

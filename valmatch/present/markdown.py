@@ -29,8 +29,8 @@ def markdown_of(chapters: Sequence[Presentation]) -> str:
 
 def text_of(text: str) -> str:
     """Return a text that Markdown shows as it is."""
-    plain = _LINKS.sub(lambda found: found[0][0] + BREAK + found[0][1:], escaped(text))
-    plain = _SPECIAL.sub(lambda found: "\\" + found[0], plain)
+    plain = _LINKS.sub(lambda match: match[0][0] + BREAK + match[0][1:], escaped(text))
+    plain = _SPECIAL.sub(lambda match: "\\" + match[0], plain)
     return re.sub(r"^(\s*)([-+=]|\d+[.)])(?=\s|$)", r"\1\\\2", plain)
 
 

@@ -19,24 +19,24 @@ Inches = tuple[float, float] | None
 """Width and height; None for those that a figure needs."""
 
 
-def _title(name: str, given: object) -> str:
-    return escaped(" ".join(arguments.text(name, given).split()))
+def _title(name: str, value: object) -> str:
+    return escaped(" ".join(arguments.text(name, value).split()))
 
 
-def _centimetres(name: str, given: object) -> tuple[float, float]:
+def _centimetres(name: str, value: object) -> tuple[float, float]:
     """Return width and height."""
-    parts = given.split("x") if isinstance(given, str) else given
+    parts = value.split("x") if isinstance(value, str) else value
     low, high = CENTIMETRES
     if isinstance(parts, Sequence) and len(parts) == 2:
         width, height = (real_number(str(part)) or 0.0 for part in parts)
         if low <= width <= high and low <= height <= high:
             return width, height
     what = f"WIDTHxHEIGHT in centimetres, each from {low:g} to {high:g}"
-    raise InputError(f"{option(name)}: {shown(given)} (allowed: {what})")
+    raise InputError(f"{option(name)}: {shown(value)} (allowed: {what})")
 
 
-def _formats(name: str, given: object) -> tuple[str, ...]:
-    names = arguments.names(name, given) or ("",)
+def _formats(name: str, value: object) -> tuple[str, ...]:
+    names = arguments.names(name, value) or ("",)
     return tuple(dict.fromkeys(arguments.one_of(name, one, FORMATS) for one in names))
 
 

@@ -24,10 +24,10 @@ def present(result: Result, view: View = View()) -> Presentation:  # noqa: B008 
     module: Any = importlib.import_module(f"valmatch.present.kinds.{result.presented_by}")
     file = result.folder / result.unchecked if result.folder and result.unchecked else None
     with damaged(file) if file else nullcontext():
-        found: Presentation = module.present(result, view)
-    found.header = found.header or result.title
-    found.warnings, found.notes = result.warnings, result.notes_below(view.responses)
-    return found
+        page: Presentation = module.present(result, view)
+    page.header = page.header or result.title
+    page.warnings, page.notes = result.warnings, result.notes_below(view.responses)
+    return page
 
 
 def finding_of(result: Result) -> str:
@@ -37,10 +37,10 @@ def finding_of(result: Result) -> str:
 
 def text_of_result(result: Result) -> str:
     """Return what a result shows at a prompt: its tables, its finding, its warnings."""
-    found = present(result, View(charts=False))
-    texts = [text for text in (found.finding, *result.warned) if text]
+    page = present(result, View(charts=False))
+    texts = [text for text in (page.finding, *result.warned) if text]
     lines = [line for text in texts for line in wrapped(text)]
-    return "\n".join([text_of(found, MOST_ROWS), *lines]).rstrip("\n")
+    return "\n".join([text_of(page, MOST_ROWS), *lines]).rstrip("\n")
 
 
 def html_of_result(result: Result) -> str:

@@ -68,31 +68,31 @@ def report(
     arguments.flag("markdown", markdown)
     path = None if out is None else arguments.path("out", out)
     several = folders if isinstance(folders, list | tuple) else [folders]
-    found: dict[Path, Path] = {}
+    runs: dict[Path, Path] = {}
     for one in several:
         folder = _folder(one)
-        found.setdefault(folder.resolve(), folder)
-    if not found:
+        runs.setdefault(folder.resolve(), folder)
+    if not runs:
         raise InputError(f"{option('folders')}: {shown(folders)} (allowed: the folder of a run)")
     if path is not None:
         _refuse_file(path, SUFFIXES[markdown])
-    chapters = [_chapter(folder, path.parent if path else None) for folder in found.values()]
+    chapters = [_chapter(folder, path.parent if path else None) for folder in runs.values()]
     text = pages.markdown_of(chapters) if markdown else html.html_of(chapters)
     if path is not None:
         write_bytes(path, text.encode())
     return text
 
 
-def _folder(given: object) -> Path:
+def _folder(source: object) -> Path:
     """Return the folder of a run."""
-    if not isinstance(given, Result):
-        return run_folder("folders", given)
-    if given.folder is None:
+    if not isinstance(source, Result):
+        return run_folder("folders", source)
+    if source.folder is None:
         raise InputError(
-            f"{type(given).__name__}: a report is made from its files (give the function that"
+            f"{type(source).__name__}: a report is made from its files (give the function that"
             " made it out=FOLDER)"
         )
-    return given.folder
+    return source.folder
 
 
 def _refuse_file(path: Path, allowed: Sequence[str]) -> None:

@@ -113,10 +113,10 @@ def save(
 def new_figure(width: float, height: float, size: Inches = None) -> Figure:
     """Return an empty figure that needs some width and height."""
     if size and (size[0] < LEAST * width or size[1] < LEAST * height):
-        given = "x".join(f"{INCH * side:.3g}" for side in size)
+        wanted = "x".join(f"{INCH * side:.3g}" for side in size)
         least = "x".join(f"{INCH * (LEAST * side + 0.02):.3g}" for side in (width, height))
         raise InputError(
-            f"{option('size')}: {given} is too small for what is drawn (allowed: {least} and more)"
+            f"{option('size')}: {wanted} is too small for what is drawn (allowed: {least} and more)"
         )
     return Figure(figsize=size or (width, height), layout="constrained")
 

@@ -91,9 +91,9 @@ def short_name(text: str, most: int = NAME) -> str:
     return shortened(escaped(text), most)
 
 
-def titled_mark(mark: str, said: str) -> str:
+def titled_mark(mark: str, title: str) -> str:
     """Return a mark, without its end, with what is said of it."""
-    return f"{mark}><title>{escape(said)}</title></{mark[1:].split(' ', 1)[0]}>"
+    return f"{mark}><title>{escape(title)}</title></{mark[1:].split(' ', 1)[0]}>"
 
 
 def svg_element(title: str, height: float, body: str, data: str = "") -> str:
@@ -203,7 +203,7 @@ def _line(line: Line, x: Scale, y: Scale) -> str:
         steps = ("L".join(f"{x(xs[k]):g},{y(ys[k]):g}" for k in run) for run in runs if run)
         body += f'<path class="l" data-name="{name}" d="M{"M".join(steps)}"/>'
     if line.marks:
-        texts = list(line.said)[shown] if line.said else [""] * xs.size
+        texts = list(line.labels)[shown] if line.labels else [""] * xs.size
         for k in np.flatnonzero(known).tolist():
             mark = f'<circle cx="{x(xs[k]):g}" cy="{y(ys[k]):g}" r="3"'
             body += titled_mark(mark, texts[k] or f"{number(xs[k])}: {number(ys[k])}")
@@ -280,4 +280,4 @@ def _interval(row: Interval, x: Scale, y: float, *, sure: bool) -> str:
     body = path("w", f"M{x(row.low):g},{y:g}H{x(row.high):g}") if known else ""
     outline = "" if sure else ' class="o"'
     mark = f'<circle cx="{x(row.mean):g}" cy="{y:g}" r="4"{outline}'
-    return f'<g class="{"c0" if sure else "c7"}">{body}{titled_mark(mark, row.said)}</g>'
+    return f'<g class="{"c0" if sure else "c7"}">{body}{titled_mark(mark, row.label)}</g>'

@@ -58,6 +58,10 @@ class Result(ABC):
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
 
+    def as_json(self) -> dict[str, Any]:
+        """Return what a command prints as JSON."""
+        return self.summary()
+
     @abstractmethod
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Return what the result found as a table, equally long columns by name."""

@@ -258,7 +258,7 @@ class BatchRating(Result):
         """Return the notes, which stand below its tables."""
         return [Notice.of(one) for one in self.warnings if one in self.notes]
 
-    def document(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Return the summary with the ratings."""
         return {**self.summary(), "ratings": [row._asdict() for row in self.players]}
 

@@ -33,36 +33,36 @@ def present(result: DesignReplications, view: d.View) -> d.Presentation:
     least, most = min(counts), max(counts)
     n = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     source = f"{model} ({model})" if name == model else name
-    found = d.Presentation(
+    page = d.Presentation(
         f"Sweep of {name}",
         f"How do the responses of {name} depend on {d.joined(factors)}?"
         f" {d.counted(len(points), 'point')}{seed}.",
         header=f"{source}{seed}, {n} replications at each point",
     )
     if not points:
-        return found
+        return page
     means = [one.estimates for one in result.results]
     responses = at_every_point([one.responses for one in result.results])
     shown = d.headline(responses, [one.name for one in responses if one.name in chosen])
-    found.finding = _finding(points, means, shown if len(factors) == 1 else shown[:SEVERAL])
-    found.glossary = d.meanings_in_words(shown)
+    page.finding = _finding(points, means, shown if len(factors) == 1 else shown[:SEVERAL])
+    page.glossary = d.meanings_in_words(shown)
     first = responses[:MEANS]
     if window := responses[0].window:  # its first measure under every policy
         first = [one for one in responses if one.window and one.window[1:] == window[1:]]
     table = _points(points, means, list(chosen) or [response.name for response in first])
-    found.tables = [d.Block("Means at each point", table=table)]
+    page.tables = [d.Block("Means at each point", table=table)]
     wanted = [one for one in responses if (one.name in chosen if chosen else not one.part)]
     charts = [_chart(model, factors, points, means, one) for one in wanted[:CHARTS]]
-    found.charts = [d.Block("Means against the factors", charts=charts, figure="design")]
+    page.charts = [d.Block("Means against the factors", charts=charts, figure="design")]
     if all(one.axes and one.curves for one in result.results):
         rows = [
             replace(chart, title=f"{chart.title}, {_place(point)}")
             for row in zip(*map(curve_charts, result.results), strict=False)
             for chart, point in zip(row, points, strict=True)
         ]
-        found.charts.insert(0, d.Block("At each point", charts=rows, figure="curves"))
-    found.blocks = glossary(responses)
-    return found
+        page.charts.insert(0, d.Block("At each point", charts=rows, figure="curves"))
+    page.blocks = glossary(responses)
+    return page
 
 
 def at_every_point(points: Sequence[Sequence[Response]]) -> list[Response]:
@@ -154,7 +154,7 @@ def _chart(
     for colour, (key, places) in enumerate(list(groups.items())[: d.COLOURS]):
         order = np.array(places)[np.argsort(xs[places], kind="stable")]
         own = [means[k][response.name] for k in order]
-        said = list(map(d.value_in_words, own))
-        lines.append(d.line_of_means(key, xs[order], own, said, colour=colour))
+        labels = list(map(d.value_in_words, own))
+        lines.append(d.line_of_means(key, xs[order], own, labels, colour=colour))
     axis = labelled(first, unit_of_factor(model, first))
     return d.Graph(labelled(response.name, response.unit), axis, "", lines, names=names)

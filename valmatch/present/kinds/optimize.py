@@ -48,9 +48,9 @@ def present(result: StudyResult | StudyRecord, view: d.View) -> d.Presentation:
     study = _Study(result.record() if isinstance(result, StudyResult) else result)
     document = study.document
     kind = _sweep if "frontier" in document else _front if "front" in document else _point
-    found = kind(study, view)
-    found.header = _header(study) + found.header
-    return found
+    page = kind(study, view)
+    page.header = _header(study) + page.header
+    return page
 
 
 class _Study:
@@ -225,13 +225,13 @@ def _sure(objectives: Sequence[Estimate]) -> str:
 def _point(study: _Study, view: d.View) -> d.Presentation:
     """Return what runs of solvers show."""
     document = study.document
-    found = d.Presentation(f"Optimisation of {study.name}", _question(study))
+    page = d.Presentation(f"Optimisation of {study.name}", _question(study))
     best = _verdict(document)
     if best is None:
         ended = study.record.status == "complete"
-        found.finding = "No run of a solver has come to an end." if ended else ""
-        return found
-    found.finding, found.glossary = _finding(study, best), _glossary(study)
+        page.finding = "No run of a solver has come to an end." if ended else ""
+        return page
+    page.finding, page.glossary = _finding(study, best), _glossary(study)
     title, role = "The recommended point", "recommended"
     if best.feasible is False:
         title, role = "The point of least violation", "least violation"
@@ -239,23 +239,23 @@ def _point(study: _Study, view: d.View) -> d.Presentation:
     means.notes = study.notes
     remarks = document.get("remarks", ())
     remarks = [f"feasible: {ANSWERS[best.feasible]}; {document['why']}", *remarks]
-    found.tables = [
+    page.tables = [
         d.Block(title, table=_point_table(role, study, best)),
         d.Block("What it is worth", table=means, items=remarks),
     ]
     for key, name in BESIDE.items():
         if key in document:
-            found.tables += _beside(study, document[key], name, view)
+            page.tables += _beside(study, document[key], name, view)
     prices = [price["in_words"] for price in (document.get("prices") or {}).values()]
     if prices:
-        found.tables.append(d.Block("What the constraints cost", items=prices))
+        page.tables.append(d.Block("What the constraints cost", items=prices))
     if "solvers" in document:
-        found.tables.append(d.titled(solvers_table(document["solvers"])))
+        page.tables.append(d.titled(solvers_table(document["solvers"])))
     charts = list(_search_charts(study, best))
-    found.charts = [d.Block("The search", [NOTE], charts=charts, figure="search")]
+    page.charts = [d.Block("The search", [NOTE], charts=charts, figure="search")]
     beside = (document.get("start_and_recommended") or {}).get("responses", {})
-    found.blocks = glossary([study.response(name) for name in beside if name != "objective"])
-    return found
+    page.blocks = glossary([study.response(name) for name in beside if name != "objective"])
+    return page
 
 
 def _finding(study: _Study, best: VerdictPoint) -> str:
@@ -313,8 +313,8 @@ def _point_table(role: str, study: _Study, best: VerdictPoint) -> d.TextTable:
     Where no start is given, it is the value of the factor.
     """
     beside = {key: study.document.get(key) or {} for key in BESIDE}
-    values = flat(study.config.factors.model_dump(mode="json"))
-    starts = {name: one.get("start", values.get(name)) for name, one in study.variables.items()}
+    factors = flat(study.config.factors.model_dump(mode="json"))
+    starts = {name: one.get("start", factors.get(name)) for name, one in study.variables.items()}
     points: dict[str, Document] = {
         role: best.point,
         START: beside["start_and_recommended"].get(START) or starts,
@@ -323,8 +323,8 @@ def _point_table(role: str, study: _Study, best: VerdictPoint) -> d.TextTable:
         points[TODAY] = today
     columns: list[d.Column] = [("variable", list(best.point))]
     for name, point in points.items():
-        given = [point.get(x) for x in best.point]
-        columns.append((name, ["" if x is None else f"{float(x):.4g}" for x in given]))
+        values = [point.get(x) for x in best.point]
+        columns.append((name, ["" if x is None else f"{float(x):.4g}" for x in values]))
     return d.TextTable.of_columns(columns)
 
 
@@ -342,9 +342,9 @@ def _means_table(best: VerdictPoint) -> d.TextTable:
     )
 
 
-def _beside(study: _Study, found: Document, name: str, view: d.View) -> Iterator[d.Block]:
+def _beside(study: _Study, comparison: Document, name: str, view: d.View) -> Iterator[d.Block]:
     """Yield tables of the recommended point beside another one."""
-    facts: Mapping[str, Document] = found["responses"]
+    facts: Mapping[str, Document] = comparison["responses"]
     responses = [study.response(one) for one in facts]
     differences = [_estimate(fact["difference"]) for fact in facts.values()]
 
@@ -361,14 +361,14 @@ def _beside(study: _Study, found: Document, name: str, view: d.View) -> Iterator
         *d.mean_columns("change", f"± {differences[0].confidence:.0%}", differences),
     ]
     counts = [str(difference.n) for difference in differences]
-    n, spent = int(found["replications"]), int(study.document.get("spent_beyond_budget", 0))
+    n, spent = int(comparison["replications"]), int(study.document.get("spent_beyond_budget", 0))
     places = [k for k, one in enumerate(responses) if d.listed(one, view.responses)]
     table = responses_table(responses, [*columns, (d.COUNT, counts)], places)
     table.spare = d.COUNT if set(counts) == {str(n)} else ""
     table.title = f"{name} and recommended point on the same {d.counted(n, 'fresh replication')}"
     if spent and name == START:
         table.title += f" ({spent:,} made beyond the budget, with those for costs)"
-    table.notes = _no_interval(found)
+    table.notes = _no_interval(comparison)
     yield d.Block(f"Beside {name if name == TODAY else 'the start'}", table=table)
     if not view.responses:
         for part in compared_parts_tables(responses, columns):
@@ -383,16 +383,16 @@ WORDS_OF_SOLVERS = (
 )
 
 SHARES = ("within_5_percent", "within_10_percent", "wrongly_called_feasible")
-"""What is said of each solver besides its median objective and the area."""
+"""What is labels of each solver besides its median objective and the area."""
 
 
-def solvers_table(found: Document) -> d.TextTable:
+def solvers_table(solvers: Document) -> d.TextTable:
     """Return a table of a line for each solver."""
-    reference, best = found.get("gap_to", "best known objective"), found.get("best_known")
+    reference, best = solvers.get("gap_to", "best known objective"), solvers.get("best_known")
     heads = ("solver", "runs", "median objective", "area", "<= 5 %", "<= 10 %", "wrong")
     title = f"Solvers, judged by fresh replications; {reference}"
     table = d.TextTable.of(*heads, title=f"{title} {'none' if best is None else f'{best:g}'}")
-    for name, line in found.items():
+    for name, line in solvers.items():
         if isinstance(line, dict):
             median, area = line["median_objective"]["value"], line["area_under_curve"]["value"]
             shown = "none" if median is None else f"{median:.{max(1, decimals(median, 3))}f}"
@@ -445,11 +445,11 @@ def _candidates(record: StudyRecord, best: VerdictPoint, label: str) -> Iterator
     value = d.floats([best.objective.mean])
     for name, point in list(best.point.items())[:VARIABLES]:
         xs = d.floats(columns[name])[searched]
-        said = [f"the point found: {point:.4g}: {d.value_in_words(best.objective)}"]
+        labels = [f"the point found: {point:.4g}: {d.value_in_words(best.objective)}"]
         lines = [
             d.Line("keeps to bounds", xs[keeps], objective[keeps], colour=0),
             d.Line("breaks a bound", xs[~keeps], objective[~keeps], colour=1),
-            d.Line("the point found", np.array([point]), value, colour=2, said=said),
+            d.Line("the point found", np.array([point]), value, colour=2, labels=labels),
         ]
         marked = [replace(line, marks=True, joined=False) for line in lines]
         axis = labelled(name, unit_of_factor(record.config.model, name))
@@ -467,7 +467,7 @@ def _sweep(study: _Study, view: d.View) -> d.Presentation:
     span = f"{min(values):g} to {max(values):g}" if values else "several bounds"
     question = f"What does {name} cost? {_question(study, name, span)}"
     title = f"Sweep of {name} in {study.name}"
-    found = d.Presentation(title, question, glossary=_glossary(study))
+    page = d.Presentation(title, question, glossary=_glossary(study))
     points, remarks = [], []
     for one in frontier:
         if best := _verdict(one, name):
@@ -477,9 +477,9 @@ def _sweep(study: _Study, view: d.View) -> d.Presentation:
                 f"{name} {best.value:g}: {text}" for text in (*one.get("remarks", ()), *why)
             ]
     if not points:
-        return found
+        return page
     sure = _sure([point.objective for point in points])
-    found.finding = _sweep_finding(name, points, sure, study.unit)
+    page.finding = _sweep_finding(name, points, sure, study.unit)
     table = d.TextTable.of_columns(
         [
             (name, [f"{point.value:g}" for point in points]),
@@ -489,7 +489,7 @@ def _sweep(study: _Study, view: d.View) -> d.Presentation:
         ]
     )
     table.notes = study.notes
-    found.tables = [d.Block("The best point of each", table=table, items=remarks)]
+    page.tables = [d.Block("The best point of each", table=table, items=remarks)]
     if prices := list(document.get("prices", ())):
         means = [_estimate(one["objective_per_unit_of_bound"]) for one in prices]
         slopes = d.TextTable.of_columns(
@@ -500,16 +500,16 @@ def _sweep(study: _Study, view: d.View) -> d.Presentation:
             ],
             title=f"what {name} costs between two certified bounds",
         )
-        found.tables.append(d.titled(slopes))
+        page.tables.append(d.titled(slopes))
     lines = []
     for certified, label, colour in ((True, sure, 0), (False, f"not {sure}", 1)):
         if own := [one for one in points if (one.feasible is True) == certified]:
-            said = [f"{one.value:g}: {d.value_in_words(one.objective)}" for one in own]
+            labels = [f"{one.value:g}: {d.value_in_words(one.objective)}" for one in own]
             xs, ys = d.floats(one.value for one in own), [one.objective for one in own]
-            lines.append(d.line_of_means(label, xs, ys, said, joined=certified, colour=colour))
+            lines.append(d.line_of_means(label, xs, ys, labels, joined=certified, colour=colour))
     chart = d.Graph(f"Best {labelled('objective', study.unit)} by {name}", name, "", lines)
-    found.charts = [d.Block("What each value is worth", charts=[chart], figure="frontier")]
-    return found
+    page.charts = [d.Block("What each value is worth", charts=[chart], figure="frontier")]
+    return page
 
 
 def _sweep_finding(name: str, points: Sequence[VerdictPoint], sure: str, unit: str) -> str:
@@ -535,7 +535,7 @@ def _front(study: _Study, view: d.View) -> d.Presentation:
     names, tested = list(objectives), int(document["tested"])
     remarks = list(document.get("remarks", ()))
     question = _question(study).partition("? ")[2]
-    found = d.Presentation(
+    page = d.Presentation(
         f"Pareto front of {study.name}",
         f"How do {d.joined(names)} trade off in {study.name}? {question}",
     )
@@ -547,11 +547,11 @@ def _front(study: _Study, view: d.View) -> d.Presentation:
         for one in document["front"]
     ]
     if not points:
-        found.finding = f"None of {d.counted(tested, 'tested point')} is certified as feasible."
-        found.header = f"\nnone of {tested} tested points is certified as feasible"
-        found.tables = [d.Block("Remarks", items=remarks)]
-        return found
-    found.header = f"\nfront of {', '.join(names)}: {len(points)} of {tested} tested points"
+        page.finding = f"None of {d.counted(tested, 'tested point')} is certified as feasible."
+        page.header = f"\nnone of {tested} tested points is certified as feasible"
+        page.tables = [d.Block("Remarks", items=remarks)]
+        return page
+    page.header = f"\nfront of {', '.join(names)}: {len(points)} of {tested} tested points"
     means = sorted((means for means, _ in points), key=lambda one: one[names[0]].mean or 0.0)
     first, *_, last = [*means, means[-1]]
     units = {name: study.after(one["response"]) for name, one in objectives.items()}
@@ -560,7 +560,7 @@ def _front(study: _Study, view: d.View) -> d.Presentation:
         for end in ([first, last] if len(points) > 1 else [first])
     ]
     mean = first[names[0]]
-    found.finding = (
+    page.finding = (
         f"{d.counted(len(points), f'{_sure([mean])} point')} of {tested} tested"
         f" {'are' if len(points) != 1 else 'is'} on the front, from {' to '.join(worth)};"
         f" {_level(mean)}, n = {mean.n:,} fresh replications each."
@@ -571,25 +571,25 @@ def _front(study: _Study, view: d.View) -> d.Presentation:
     columns += [(x, [f"{point[x]:.4g}" for _, point in points]) for x in points[0][1]]
     table = d.TextTable.of_columns(columns)
     table.repeated, table.notes = 2 * len(names), study.notes
-    found.tables = [d.Block("The front", table=table, items=remarks)]
-    labels = {
+    page.tables = [d.Block("The front", table=table, items=remarks)]
+    axes = {
         name: labelled(one["response"], study.response(one["response"]).unit)
         for name, one in objectives.items()
     }
-    charts = [_trade_off(one, other, labels, means) for one, other in combinations(names, 2)]
-    found.charts = [d.Block("The objectives against each other", charts=charts, figure="front")]
-    return found
+    charts = [_trade_off(one, other, axes, means) for one, other in combinations(names, 2)]
+    page.charts = [d.Block("The objectives against each other", charts=charts, figure="front")]
+    return page
 
 
 def _trade_off(
-    first: str, other: str, labels: Mapping[str, str], points: Sequence[Mapping[str, Estimate]]
+    first: str, other: str, axes: Mapping[str, str], points: Sequence[Mapping[str, Estimate]]
 ) -> d.Chart:
     """Return a chart of two objectives."""
     order = sorted(points, key=lambda means: means[first].mean or 0.0)
-    said = [
+    labels = [
         f"{first} {d.value_in_words(means[first])}, {other} {d.value_in_words(means[other])}"
         for means in order
     ]
     xs, ys = d.floats(means[first].mean for means in order), [means[other] for means in order]
-    line = d.line_of_means("", xs, ys, said, joined=len(labels) == 2)
-    return d.Graph(f"{labels[other]} against {first}", labels[first], "", [line])
+    line = d.line_of_means("", xs, ys, labels, joined=len(axes) == 2)
+    return d.Graph(f"{axes[other]} against {first}", axes[first], "", [line])

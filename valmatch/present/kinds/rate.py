@@ -207,11 +207,11 @@ def calibration_chart(title: str, rows: Sequence[tuple[str, Scores]]) -> d.Graph
         bins = scores.calibration
         low, high = np.array([one.interval for one in bins]).reshape(-1, 2).T
         x, y = (np.array([getattr(one, key) for one in bins]) for key in ("predicted", "observed"))
-        said = [
+        labels = [
             f"predicted {one.predicted:.1%}, observed {one.observed:.1%} in {one.games:,.0f} games"
             for one in bins
         ]
-        lines.append(d.Line(name, x, y, low, high, marks=True, colour=k, said=said))
+        lines.append(d.Line(name, x, y, low, high, marks=True, colour=k, labels=labels))
     return d.Graph(title, "predicted score of the favourite", "observed", lines, diagonal=True)
 
 

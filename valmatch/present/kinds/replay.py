@@ -24,7 +24,7 @@ Waits = Mapping[int, Sequence[float]]  # those of tickets that were matched, sor
 def present(result: ReplayedTickets, view: d.View) -> d.Presentation:
     """Return what a replay shows."""
     rules = shortened(Path(result.source).name)
-    found = d.Presentation("Replay of tickets", f"Who is matched with whom and when, by {rules}?")
+    page = d.Presentation("Replay of tickets", f"Who is matched with whom and when, by {rules}?")
     findings = []
     for search, numbers in result.results.items():
         tickets = result.rows("tickets", search)
@@ -37,8 +37,8 @@ def present(result: ReplayedTickets, view: d.View) -> d.Presentation:
         compared = numbers.get("compared")
         if compared:
             title = f"What the log says, and what the rules do{of}"
-            found.tables.append(d.Block(title, table=_compared(compared)))
-        found.tables += [
+            page.tables.append(d.Block(title, table=_compared(compared)))
+        page.tables += [
             d.Block(f"How tickets ended{of}", table=ended, items=_blocked(numbers)),
             d.Block(f"Waits by players of a ticket{of}", table=_waits_by_size(waits, counts)),
         ]
@@ -46,17 +46,17 @@ def present(result: ReplayedTickets, view: d.View) -> d.Presentation:
         if steps["what"]:
             text = "How many matches were proposed while each value held, by the age of the match."
             table = _steps(steps, int(numbers["matches"]))
-            found.tables.append(d.Block(f"Steps of expansions{of}", [text], table=table))
+            page.tables.append(d.Block(f"Steps of expansions{of}", [text], table=table))
         if numbers["rules"]:
             table = _judged(compared or {}, numbers["rules"])
-            found.tables.append(d.Block(f"Rules{of}", table=table, folded=True))
+            page.tables.append(d.Block(f"Rules{of}", table=table, folded=True))
         matches = np.sort(d.floats(result.rows("matches", search)["time"]))
         came, went = (d.floats(tickets[name]) for name in ("time", "end"))
         queue = queue_charts(came, went, matches, "tickets")
         charts: list[d.Chart] = [*queue, *_share_matched(waits, counts)]
-        found.charts.append(d.Block(f"What happened{of}", charts=charts, figure="replay"))
-    found.finding = " ".join([*findings, "This is one replay, without intervals."])
-    return found
+        page.charts.append(d.Block(f"What happened{of}", charts=charts, figure="replay"))
+    page.finding = " ".join([*findings, "This is one replay, without intervals."])
+    return page
 
 
 def _waits(tickets: Columns, sizes: Mapping[int, int]) -> dict[int, list[float]]:

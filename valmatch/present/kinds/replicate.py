@@ -30,22 +30,22 @@ def present(result: Replications, view: d.View) -> d.Presentation:
     """Return what replications show."""
     name, n = d.config_name(result.config), d.counted(result.count, "replication")
     window = any(response.window for response in result.responses)
-    found = d.Presentation(
+    page = d.Presentation(
         f"Replications of {name}",
         f"What does {name} give on average? {n}, seed {result.seed}.",
         header=f"{d.config_title(result.config)}, seed {result.seed}, {n}" + "\n" * window,
     )
     if not result.count:
-        return found
+        return page
     shown = d.headline(result.responses, view.responses)
     first = result.responses[0].window
     policies = first if first and not view.responses else None
-    found.finding = _finding_of_policies(result, policies) if policies else _finding(result, shown)
-    found.glossary = d.meanings_in_words(result.responses[:1] if policies else shown)
-    found.tables = _tables(result, view.responses)
-    found.charts = _charts(result, view.responses)
-    found.blocks = glossary(result.responses)
-    return found
+    page.finding = _finding_of_policies(result, policies) if policies else _finding(result, shown)
+    page.glossary = d.meanings_in_words(result.responses[:1] if policies else shown)
+    page.tables = _tables(result, view.responses)
+    page.charts = _charts(result, view.responses)
+    page.blocks = glossary(result.responses)
+    return page
 
 
 def _tables(result: Replications, chosen: Collection[str]) -> list[d.Block]:
@@ -226,8 +226,8 @@ def part_charts(result: Replications) -> dict[str, list[d.Chart]]:
             rows = [d.interval_of(name, mean) for name, mean in means.items()]
             charts.setdefault(of, []).append(d.Intervals(title, rows))
             continue
-        said = [f"{name}: {d.value_in_words(mean)}" for name, mean in means.items()]
+        labels = [f"{name}: {d.value_in_words(mean)}" for name, mean in means.items()]
         places = np.arange(float(len(means)))
-        line = d.line_of_means("", places, list(means.values()), said)
+        line = d.line_of_means("", places, list(means.values()), labels)
         charts.setdefault(of, []).append(d.Graph(title, PARTS[of], "", [line], names=list(means)))
     return charts

@@ -65,8 +65,8 @@ def _differences(result: RatingComparison) -> list[d.Chart]:
         for name, own in others.items():
             difference = own[measure]
             mean, low, high = d.floats((difference.mean, *(difference.interval or (None, None))))
-            said = f"{name}: {mean:+.4f}{_spread(difference)}"
-            rows.append(d.Interval(name, float(mean), float(low), float(high), said))
+            label = f"{name}: {mean:+.4f}{_spread(difference)}"
+            rows.append(d.Interval(name, float(mean), float(low), float(high), label))
         title = f"{named(measure)}, difference to {result.leader}"
         charts.append(d.Intervals(title, rows, zero=True))
     return charts

@@ -155,8 +155,8 @@ def _ratings(rated: Sequence[PlayerRow], result: BatchRating, view: d.View) -> l
     for row in rows:
         mean, low, high = d.floats((row.rating, row.low, row.high)).tolist()
         half = formatted(_half(row), ".1f")
-        said = f"{row.player}: {mean:.1f}" + (f" ± {half}" if half else "")
-        intervals.append(d.Interval(row.player, mean, low, high, said))
+        label = f"{row.player}: {mean:.1f}" + (f" ± {half}" if half else "")
+        intervals.append(d.Interval(row.player, mean, low, high, label))
     title = f"Ratings with their {result.facts['level']:.0%} intervals"
     return [d.Intervals(title, intervals)] if rows else []
 
@@ -216,32 +216,32 @@ def _superiority(result: BatchRating) -> d.Block:
     return d.Block("Who is stronger", [note], table=table)
 
 
-def _facts(given: Mapping[str, Any]) -> list[str]:
+def _facts(facts: Mapping[str, Any]) -> list[str]:
     """Return sentences on the model and its intervals."""
-    facts = [f"Ratings and their intervals are relative to: {given['zero']}."]
-    if "drift" in given:
-        facts[0] = "Ratings are relative to the mean of all players' first days."
-        facts.append(f"Ratings and ranks are of the last day of the log, {given['last_day']}.")
-        facts.append(
-            f"A rating moves by a drift of {given['drift']:.4g} points a square-root day, from a"
-            f" first day with a deviation of {given['deviation']:g} points."
+    sentences = [f"Ratings and their intervals are relative to: {facts['zero']}."]
+    if "drift" in facts:
+        sentences[0] = "Ratings are relative to the mean of all players' first days."
+        sentences.append(f"Ratings and ranks are of the last day of the log, {facts['last_day']}.")
+        sentences.append(
+            f"A rating moves by a drift of {facts['drift']:.4g} points a square-root day, from a"
+            f" first day with a deviation of {facts['deviation']:g} points."
         )
-        if given["tuning"]:
-            more = given["tuning"]["evidence"] - given["tuning"]["unmoved"]
-            facts.append(
+        if facts["tuning"]:
+            more = facts["tuning"]["evidence"] - facts["tuning"]["unmoved"]
+            sentences.append(
                 f"The drift is the one of the greatest evidence (Laplace), {more:.2f} above the log"
                 " evidence of none."
             )
-    clusters = given["clusters"]
+    clusters = facts["clusters"]
     by = f" by {clusters:,} clusters" if clusters else ""
-    facts.append(f"Intervals: {given['interval']}{by}.")
-    if given["draws"]:
-        facts.append(f"Draws: {given['draws']}.")
-    if given["prior"] is not None:
-        facts.append(f"Prior: ratings scatter with a deviation of {given['prior']:g} points.")
-    if int(given["groups"]) > 1:
-        facts.append(
-            f"{given['groups']:,} groups of players are linked by no game: differences between them"
+    sentences.append(f"Intervals: {facts['interval']}{by}.")
+    if facts["draws"]:
+        sentences.append(f"Draws: {facts['draws']}.")
+    if facts["prior"] is not None:
+        sentences.append(f"Prior: ratings scatter with a deviation of {facts['prior']:g} points.")
+    if int(facts["groups"]) > 1:
+        sentences.append(
+            f"{facts['groups']:,} groups of players are linked by no game: differences between them"
             " rest on the prior alone."
         )
-    return facts
+    return sentences
