@@ -139,7 +139,7 @@ def test_what_is_printed_of_variants() -> None:
     headers = [line for line in lines if line.startswith("response")]
     assert " ".join(headers).split().count("-") == 4  # B - A to E - A, on several tables
     chosen = valmatch("compare", "valorant", *VARIANTS, "-n", 5, "--responses", "win_gap")
-    table, note = chosen.out.splitlines()[-4:-2], chosen.out.splitlines()[-2]
+    table, note = chosen.out.splitlines()[-5:-3], chosen.out.splitlines()[-2]
     assert [line.split()[0] for line in table] == ["response", "win_gap"]
     assert note.startswith("win_gap: intervals may not hold together: a variant differs in fewer")
 

@@ -352,7 +352,8 @@ def _rules_table(document: Document) -> TextTable:
     """Return a table of which rule refused how many candidates."""
     from valmatch.present.document import TextTable
 
-    table = TextTable.of("rule", "refused", "share", "alone", "needs", "in force", "from")
+    heads = ("rule", "refused", "share", "alone", "needs", "in force", "from")
+    table = TextTable.of(*heads, left=["rule"])
     for rule in document["rules"]:
         (nearest,) = rule["nearest"]["rules"]
         since = nearest["holds_from"]

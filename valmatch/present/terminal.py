@@ -27,7 +27,8 @@ def text_of(presentation: Presentation, most: int | None = None) -> str:
         if block.items:
             lines += [""] if block.table is not None else []
             lines += [line for item in block.items for line in wrapped(item)]
-    lines += [line for note in presentation.notes for line in wrapped(note)]
+    if presentation.notes:
+        lines += ["", *(line for note in presentation.notes for line in wrapped(note))]
     return "\n".join([*(lines or above), ""])
 
 
