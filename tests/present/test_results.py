@@ -144,7 +144,29 @@ def test_a_result_is_read_back_as_it_was_made(kind: str, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["optimize", "solvers", "frontier", "front"])
+@pytest.mark.parametrize("name", ["optimize", "front"])
+def test_a_study_is_read_back_as_it_is_shown(name: str, tmp_path: Path) -> None:
+    config = {"model": "valorant", "factors": {"horizon": 4.0}, "optimize": PROBLEM}
+    if name == "front":
+        objectives = ["avg_team_diff", "avg_wait_time"]
+        result: Result = valmatch.pareto_front(config, objectives, 100, out=tmp_path)
+    else:
+        result = valmatch.optimize(config, "random", 100, out=tmp_path)
+    back = load_result(tmp_path)
+    assert json.dumps(back.summary(), default=str) == json.dumps(result.summary(), default=str)
+    assert str(present(back)) == str(present(result))
+    assert repr(back) == repr(result)
+    assert back.folder == result.folder
+
+
+PROBLEM = {
+    "variables": {"team_diff": {"low": 10, "high": 500}},
+    "objective": {"gap": {"response": "avg_team_diff"}},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["solvers", "frontier"])
 def test_a_study_shows_what_its_folder_does(name: str, tmp_path: Path) -> None:
     asked = [word for word in RUNS[name] if word != "--quiet"]
     done = command(*asked, "--out", tmp_path / "out")

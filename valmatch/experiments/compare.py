@@ -157,8 +157,8 @@ class Comparison(Result):
             of_all = no_difference_interval(samplings, self.n)
             if of_all and not self.is_pair:
                 return of_all
-            own = variant.differences(chosen)
-            reasons[f"{name} - {BASE.upper()}"] = why_no_interval(own, of_all)
+            differences = variant.differences(chosen)
+            reasons[f"{name} - {BASE.upper()}"] = why_no_interval(differences, of_all)
         return next(iter(reasons.values())) if self.is_pair else reason_of_each(reasons)
 
     @property

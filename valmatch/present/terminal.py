@@ -73,7 +73,7 @@ def _divided(table: TextTable) -> Iterator[TextTable]:
     """
     heads = table.heads
     cells = [[row[k] for row in table.rows] for k in range(len(heads))]
-    widths = [2 + max(map(len, [head, *own])) for head, own in zip(heads, cells, strict=True)]
+    widths = [2 + max(map(len, [head, *column])) for head, column in zip(heads, cells, strict=True)]
     if sum(widths) <= WIDTH + 2:
         yield table
         return

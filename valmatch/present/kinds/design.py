@@ -153,8 +153,8 @@ def _chart(
     lines = []
     for colour, (key, places) in enumerate(list(groups.items())[: d.COLOURS]):
         order = np.array(places)[np.argsort(xs[places], kind="stable")]
-        own = [means[k][response.name] for k in order]
-        labels = list(map(d.value_in_words, own))
-        lines.append(d.line_of_means(key, xs[order], own, labels, colour=colour))
+        estimates = [means[k][response.name] for k in order]
+        labels = list(map(d.value_in_words, estimates))
+        lines.append(d.line_of_means(key, xs[order], estimates, labels, colour=colour))
     axis = labelled(first, unit_of_factor(model, first))
     return d.Graph(labelled(response.name, response.unit), axis, "", lines, names=names)

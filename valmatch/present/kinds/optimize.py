@@ -420,9 +420,9 @@ def _progress(columns: Mapping[str, Sequence[Any]], label: str) -> d.Graph:
     objective = np.where(violation > 0.0, np.nan, values)
     lines = []
     for k, solver in enumerate(dict.fromkeys(columns["solver"])):
-        own = solvers == solver
-        xs = np.unique(spent[own])
-        ys = np.array([_median(objective[own & (spent == x)]) for x in xs.tolist()])
+        mask = solvers == solver
+        xs = np.unique(spent[mask])
+        ys = np.array([_median(objective[mask & (spent == x)]) for x in xs.tolist()])
         lines.append(d.Line(solver, xs, ys, colour=k))
     title = f"{label}: median of the runs, judged afresh"
     return d.Graph(title, "replications spent", "", lines)
@@ -503,9 +503,9 @@ def _sweep(study: _Study, view: d.View) -> d.Presentation:
         page.tables.append(d.titled(slopes))
     lines = []
     for certified, label, colour in ((True, sure, 0), (False, f"not {sure}", 1)):
-        if own := [one for one in points if (one.feasible is True) == certified]:
-            labels = [f"{one.value:g}: {d.value_in_words(one.objective)}" for one in own]
-            xs, ys = d.floats(one.value for one in own), [one.objective for one in own]
+        if some := [point for point in points if (point.feasible is True) == certified]:
+            labels = [f"{one.value:g}: {d.value_in_words(one.objective)}" for one in some]
+            xs, ys = d.floats(one.value for one in some), [one.objective for one in some]
             lines.append(d.line_of_means(label, xs, ys, labels, joined=certified, colour=colour))
     chart = d.Graph(f"Best {labelled('objective', study.unit)} by {name}", name, "", lines)
     page.charts = [d.Block("What each value is worth", charts=[chart], figure="frontier")]

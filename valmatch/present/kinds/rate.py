@@ -149,8 +149,8 @@ def _leaderboard(ranking: Ranking, view: d.View) -> d.Block:
         columns[name] = [f"{getattr(ranking, name)[k]}" for k in best]
     columns[LAST_GAME.replace("_", " ")] = [ranking.last_game[k] for k in best]
     for name in ranking.printed:
-        own = [ranking.state[name][k] for k in best]
-        columns[name] = [f"{x:.{_digits(own)}f}" for x in own]
+        state = [ranking.state[name][k] for k in best]
+        columns[name] = [f"{x:.{_digits(state)}f}" for x in state]
     for name in ("change", "last game"):
         if not any(columns[name]):
             del columns[name]

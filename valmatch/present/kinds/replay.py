@@ -66,14 +66,14 @@ def _waits(tickets: Columns, sizes: Mapping[int, int]) -> dict[int, list[float]]
     for wait, size, status in zip(*columns, strict=True):
         if status == DONE and wait is not None and not math.isnan(wait):
             waits[int(size)].append(wait)
-    return {size: sorted(own) for size, own in waits.items()}
+    return {size: sorted(times) for size, times in waits.items()}
 
 
 def _finding(search: str, statuses: Sequence[str], waits: Waits) -> str:
     """Say what came of the tickets, by one search."""
     matched, late = list(statuses).count(DONE), list(statuses).count("TIMED_OUT")
     parts = [f"{d.counted(matched, 'ticket')} {'is' if matched == 1 else 'are'} matched"]
-    if every := sorted(wait for own in waits.values() for wait in own):
+    if every := sorted(wait for times in waits.values() for wait in times):
         half, most = (seconds(quantile(every, level)) for level in (0.5, 0.9))
         parts.append(f"half of those within {half} and 90 % within {most}")
     parts.append(f"{late:,} time{'s' * (late == 1)} out")
@@ -115,13 +115,13 @@ def _blocked(numbers: Mapping[str, Any]) -> list[str]:
 
 def _share_matched(waits: Waits, sizes: Mapping[int, int]) -> Iterator[d.Chart]:
     """Yield which share of tickets of each size has been matched after how long."""
-    last = max((own[-1] for own in waits.values() if own), default=0.0)
+    last = max((times[-1] for times in waits.values() if times), default=0.0)
     lines = []
-    for number, (size, own) in enumerate(waits.items()):
-        if own:
-            share = np.arange(1, len(own) + 1) / sizes[size]
-            places = np.linspace(0, len(own) - 1, min(len(own), MOST_POINTS)).astype(int)
-            x = np.concatenate([[0.0], np.array(own)[places], [last]])
+    for number, (size, times) in enumerate(waits.items()):
+        if times:
+            share = np.arange(1, len(times) + 1) / sizes[size]
+            places = np.linspace(0, len(times) - 1, min(len(times), MOST_POINTS)).astype(int)
+            x = np.concatenate([[0.0], np.array(times)[places], [last]])
             y = np.concatenate([[0.0], share[places], share[-1:]])
             lines.append(d.Line(d.counted(size, "player"), x, y, colour=number))
     if lines:
@@ -173,10 +173,10 @@ def _waits_by_size(waits: Waits, tickets: Mapping[int, int]) -> d.TextTable:
     """Return waits by the size of tickets."""
     table = d.TextTable.of("players", "tickets", "matched", "mean wait", "half", "90 %", left=[])
     for size, number in tickets.items():
-        own = waits[size]
-        mean = math.fsum(own) / len(own) if own else None
-        cells = map(seconds, (mean, quantile(own, 0.5), quantile(own, 0.9)))
-        table.add(f"{size}", f"{number:,}", f"{len(own) / number:.1%}", *cells)
+        times = waits[size]
+        mean = math.fsum(times) / len(times) if times else None
+        cells = map(seconds, (mean, quantile(times, 0.5), quantile(times, 0.9)))
+        table.add(f"{size}", f"{number:,}", f"{len(times) / number:.1%}", *cells)
     return table
 
 

@@ -113,8 +113,8 @@ def _means(result: Replications, chosen: Collection[str] = ()) -> Iterator[d.Tex
         if d.listed(response, chosen):
             policy = response.window.policy if response.window else ""
             places.setdefault(policy, []).append(k)
-    for policy, own in places.items():
-        table = responses_table(result.responses, columns, own, policy)
+    for policy, rows in places.items():
+        table = responses_table(result.responses, columns, rows, policy)
         table.spare = d.COUNT if set(counts) == {f"{result.count}"} else ""
         yield table
 
@@ -138,13 +138,13 @@ def _paired(result: Replications, chosen: Collection[str]) -> Iterator[d.TextTab
         if {Window(policy, row.measure, row.games) for policy in (row.policy, row.other)} <= windows
     ]
     for pair, group in groupby(rows, key=lambda row: (row[0].policy, row[0].other)):
-        own = list(group)
-        means = [row.estimate for row, _ in own]
+        of_pair = list(group)
+        means = [row.estimate for row, _ in of_pair]
         columns: list[d.Column] = [
-            ("response", [f"{row.measure}.{row.games}" for row, _ in own]),
+            ("response", [f"{row.measure}.{row.games}" for row, _ in of_pair]),
             *d.mean_columns("difference", f"± {result.confidence:.0%}", means),
             (d.COUNT, [str(mean.n) for mean in means]),
-            (d.UNIT, [unit for _, unit in own]),
+            (d.UNIT, [unit for _, unit in of_pair]),
         ]
         yield d.TextTable.of_columns(columns, title=f"{' - '.join(pair)}, paired")
 

@@ -61,7 +61,9 @@ def _divisions(
                 names[part.name] = None
                 measures.setdefault(part.measure, []).append(k)
         if measures:
-            rows = [(name, responses[own[0]].unit, own) for name, own in measures.items()]
+            rows = [
+                (name, responses[indices[0]].unit, indices) for name, indices in measures.items()
+            ]
             yield title, list(names), rows
 
 

@@ -137,8 +137,8 @@ def _curves(
     for name in (name for name in measures if name in columns):
         values, lines = result.numbers(table, name), []
         for k, policy in enumerate(dict.fromkeys(policies.tolist())):
-            own = policies == policy
-            lines.append(d.Line(str(policy), steps[own], values[own], colour=k))
+            mask = policies == policy
+            lines.append(d.Line(str(policy), steps[mask], values[mask], colour=k))
         yield d.Graph(d.measure_label(axes, result.responses, name), step, "", lines)
 
 

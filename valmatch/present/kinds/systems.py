@@ -40,8 +40,8 @@ def _finding(result: RatingComparison) -> str:
     first = result.means[leader][measure]
     text = f"{leader} has the least log loss, {first.mean:.4f}{_spread(first)}"
     others = [
-        f"{name} {own[measure].mean:+.4f}{_spread(own[measure])}"
-        for name, own in result.differences.items()
+        f"{name} {scores[measure].mean:+.4f}{_spread(scores[measure])}"
+        for name, scores in result.differences.items()
         if name != leader
     ]
     text += f" ({', '.join(others)})" if others else ""
@@ -58,12 +58,12 @@ def _spread(found: Difference) -> str:
 
 def _differences(result: RatingComparison) -> list[d.Chart]:
     """Return a chart of the differences to the leader for each measure, if there are others."""
-    others = {name: own for name, own in result.differences.items() if name != result.leader}
+    others = {name: scores for name, scores in result.differences.items() if name != result.leader}
     charts: list[d.Chart] = []
     for measure in result.means[result.leader] if others else ():
         rows = []
-        for name, own in others.items():
-            difference = own[measure]
+        for name, scores in others.items():
+            difference = scores[measure]
             mean, low, high = d.floats((difference.mean, *(difference.interval or (None, None))))
             label = f"{name}: {mean:+.4f}{_spread(difference)}"
             rows.append(d.Interval(name, float(mean), float(low), float(high), label))
@@ -76,8 +76,8 @@ def _systems(result: RatingComparison) -> d.TextTable:
     """Return a table of how well systems predicted, and how far they fall behind the leader."""
     columns: list[d.Column] = [("system", list(result.means))]
     for measure in result.means[result.leader]:
-        means = [own[measure].mean for own in result.means.values()]
-        pairs = [_rounded(own[measure]) for own in result.differences.values()]
+        means = [scores[measure].mean for scores in result.means.values()]
+        pairs = [_rounded(scores[measure]) for scores in result.differences.values()]
         columns.append((named(measure), [formatted(mean, ".4f") for mean in means]))
         columns.append((f"- {result.leader}", [mean for mean, _ in pairs]))
         columns.append(("± 95%", [half for _, half in pairs]))
