@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from tests.support.command import python, refusal, started, success, valmatch
+from tests.support.command import refusal, started, success, valmatch
 from tests.support.crashes import contents, start
 from tests.support.machine import slowness
 from valmatch.config.loading import load_config
@@ -189,7 +189,7 @@ def test_a_lost_worker_costs_a_retry(tmp_path: Path) -> None:
     with _cluster(tmp_path) as cluster:
 
         def kill_one(done: int) -> None:
-            if done and not killed and details[-1] == "executor: dask, 2 workers":
+            if done and not killed and details[-1:] == ["executor: dask, 2 workers"]:
                 cluster.workers[0].kill()
                 killed.append(done)
 
@@ -265,30 +265,22 @@ def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_connecting_can_be_stopped(number: signal.Signals) -> None:
+    psutil = pytest.importorskip("psutil")
     with _port() as port:
         process = started(*SLOW, "--scheduler", f"tcp://127.0.0.1:{port}")
-        _await_connection(process.pid, port)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not any(
+            one.raddr and one.raddr.port == port
+            for one in psutil.Process(process.pid).net_connections("inet")
+        ):
+            time.sleep(0.05)
         process.send_signal(number)
         _, err = process.communicate(timeout=5)
     assert (process.returncode, err) == (130, "")
 
 
-def _await_connection(pid: int, port: int) -> None:
-    psutil = pytest.importorskip("psutil")
-    process = psutil.Process(pid)
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if any(one.raddr and one.raddr.port == port for one in process.net_connections("inet")):
-            return
-        time.sleep(0.05)
-
-
 @pytest.mark.parametrize(
-    "address",
-    [
-        *("", "foo://host:8786", "tcp://", "tcp://host", "tcp://host:notaport", "tcp://host:65536"),
-        *("tcp://ho\nst:8786", "tcp://host:8786\n", "tcp://" + 5000 * "a" + ":8786"),
-    ],
+    "address", ["", "foo://host:8786", "tcp://host", "tcp://host:65536", "tcp://ho\nst:8786"]
 )
 def test_what_is_no_address_is_refused(address: str) -> None:
     line = refusal("replicate", "valorant", "--scheduler", address)
@@ -329,15 +321,6 @@ def test_a_scheduler_means_dask(tmp_path: Path) -> None:
             assert said.startswith("--scheduler: of no use with --executor")
 
 
-def test_a_scheduler_means_dask_from_python() -> None:
-    with pytest.raises(InputError, match=r"scheduler: 'x' .allowed"):
-        replicate("valorant", 2, scheduler="x")
-    with pytest.raises(InputError, match="scheduler: of no use with executor=local"):
-        replicate("valorant", 2, scheduler="x", executor="local")
-    with pytest.raises(InputError, match="scheduler: 7"):
-        replicate("valorant", 2, scheduler=7)
-
-
 # A cluster of one's own
 
 
@@ -366,12 +349,6 @@ def test_nobody_reaches_a_cluster_of_ones_own(
     psutil.wait_procs(family, timeout=30)
     assert not any(one.is_running() for one in family)
     assert [path.name for path in tmp_path.iterdir()] == ["o"]
-
-
-@pytest.mark.slow
-def test_the_modules_of_dask_are_imported_for_dask_alone() -> None:
-    code = "import sys, valmatch; valmatch.replicate('valorant', 2); print('dask' in sys.modules)"
-    assert python("-c", code).stdout == "False\n"
 
 
 @pytest.mark.slow

@@ -21,10 +21,10 @@ from tests.support.command import python, started
 from tests.support.folders import results
 from tests.support.machine import slowness
 from valmatch import InputError, RunError, load_config, replicate
-from valmatch.execution.chunks import releases_gil
-from valmatch.execution.executors import open_pool
+from valmatch.execution.executors import pool_for
 from valmatch.execution.interruption import held_signals, is_fragile, stop_on_signal
 from valmatch.execution.processes import process_pool
+from valmatch.execution.run_options import ReplicateArguments
 from valmatch.models.model import Batch
 from valmatch.models.valorant.model import ValorantModel
 
@@ -43,19 +43,22 @@ def test_threads_processes_and_one_worker_give_the_same_bytes(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_a_model_says_whether_threads_work_for_it() -> None:
-    assert releases_gil(load_config("valorant"), load_config("valorant-published"))
-    assert not releases_gil(load_config("valorant"), load_config("zonestats"))
-    for executor, workers, threads, here in (
-        ("local", 1, False, True),
-        ("local", 2, True, True),
-        ("local", 2, False, False),
-        ("processes", 1, True, False),
-        ("processes", 2, True, False),
-    ):
-        with open_pool(executor, workers, threads=threads) as pool:
-            assert pool.here == here
-            assert (pool.executor.submit(os.getpid).result(60) == os.getpid()) == here
+@pytest.mark.parametrize(
+    ("executor", "workers", "configs", "here"),
+    [
+        ("local", 1, ["zonestats"], True),
+        ("local", 2, ["valorant", "valorant-published"], True),
+        ("local", 2, ["valorant", "zonestats"], False),
+        ("processes", 1, ["valorant"], False),
+    ],
+)
+def test_threads_work_for_models_that_say_so(
+    executor: str, workers: int, configs: list[str], here: bool
+) -> None:
+    options = ReplicateArguments(executor=executor, workers=workers)
+    with pool_for(options, *map(load_config, configs)) as pool:
+        assert pool.here == here
+        assert (pool.executor.submit(os.getpid).result(60) == os.getpid()) == here
 
 
 def raising(error: Exception) -> Callable[..., Batch]:

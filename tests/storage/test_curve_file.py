@@ -31,7 +31,7 @@ def test_a_torn_file_counts_for_nothing_wherever_it_is_torn(tmp_path: Path) -> N
     written(tmp_path)
     path = tmp_path / SUMS
     whole = path.read_bytes()
-    for cut in range(1, len(whole) + 1):
+    for cut in {*range(1, 40), *range(40, len(whole) + 1, 7), len(whole)}:
         for tail in (b"", bytes(cut)):
             torn = whole[: len(whole) - cut] + tail
             if torn == whole:

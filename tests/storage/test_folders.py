@@ -7,17 +7,14 @@ import json
 import os
 import resource
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from filelock import FileLock
 
-from tests.support.command import refusal, valmatch
+from tests.support.command import refusal, started, valmatch
 from tests.support.folders import everything, results
 from valmatch.config.loading import load_config
 from valmatch.errors import InputError
@@ -68,12 +65,6 @@ def test_a_rating_is_made_again_but_never_replaced(log: Path, tmp_path: Path) ->
     with pytest.raises(InputError, match=r"log.csv: has changed since .*out was made: delete the"):
         rate_games(log, "elo", out=out)
     assert results(out) == {name: before[name] for name in results(out)}
-
-
-def test_a_rating_waits_for_nobody(log: Path, tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    with FileLock(tmp_path / "out" / ".lock"), pytest.raises(InputError, match="in use by"):
-        rate_games(log, out=tmp_path / "out")
 
 
 def test_a_rating_is_complete_when_it_says_so(
@@ -152,21 +143,6 @@ def test_nothing_of_a_design_is_written_before_all_is_checked(tmp_path: Path) ->
         assert not (tmp_path / "all").exists()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("id_", ["../../../evil", "/evil", "a/b", "61CFCCC06808", "", 3])
-def test_no_name_leads_out_of_a_folder(tmp_path: Path, id_: object) -> None:
-    design(tmp_path / "0", "--shard", "0/2")
-    path = tmp_path / "0" / "manifest.json"
-    manifest = json.loads(path.read_text())
-    manifest["design"]["config_ids"][1] = id_
-    path.write_text(json.dumps(manifest))
-    before = everything(tmp_path)
-    line = refusal("combine", tmp_path / "all", tmp_path / "0")
-    assert "manifest.json: damaged: design.config_ids.1: " in line
-    assert "(allowed: 12 hexadecimal digits)" in line
-    assert everything(tmp_path) == before
-
-
 def test_a_shard_keeps_out_who_makes_the_same_or_the_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,19 +184,13 @@ def test_a_thousand_million_are_counted(tmp_path: Path) -> None:
 
 BAD: dict[str, tuple[object, str]] = {
     "seed": ("1", "seed: '1' (allowed: an integer >= 0"),
-    "requested": (-1, "requested: -1 (allowed: an integer"),
-    "replications": (2.5, "replications: 2.5 (allowed: an integer"),
     "confidence": (7, "confidence: 7 (allowed: a number between 0 and 1 or null)"),
-    "status": (None, "status: None (allowed: a string)"),
-    "config": ([], "config: [] (allowed: a mapping"),
-    "config.factors": (3, "config.factors: 3 (allowed: a mapping)"),
     "config.model": ({}, "config.model: {} (allowed: a string)"),
     "config.arrivals": ({"path": "x"}, "there is no 'sha256'"),
-    "identity": (True, "identity: True (allowed: a mapping or null)"),
-    "versions": ({"numpy": 2}, "versions.numpy: 2 (allowed: a string)"),
     "shards": ({"3": "complete"}, "shards.3.[key]: '3' (allowed: "),
     "config_id": ("../..", "config_id: '../..' (allowed: 12 hexadecimal digits"),
 }
+"""What entries of a manifest cannot be; `tests/bad_inputs` has many more."""
 
 
 @pytest.fixture(scope="module")
@@ -253,41 +223,15 @@ def refused(copy: Path) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", [key for key in BAD if key != "requested"])
+@pytest.mark.parametrize("key", BAD)
 def test_a_manifest_is_checked(copy: Path, key: str) -> None:
     value, shown = BAD[key]
     path = copy / "manifest.json"
     manifest = json.loads(path.read_text())
-    place = manifest
-    *steps, last = key.split(".")
-    for step in steps:
-        place = place[step]
-    place[last] = value
+    outer, _, last = key.rpartition(".")
+    (manifest[outer] if outer else manifest)[last] = value
     path.write_text(json.dumps(manifest))
     assert f"manifest.json: damaged: {shown}" in refused(copy).replace("config.arrivals.", "")
-
-
-def test_what_combine_reads_is_checked(copy: Path) -> None:
-    path = copy / "manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"requested": -1}))
-    with pytest.raises(InputError) as error:
-        combine(copy / "all", [copy])
-    assert BAD["requested"][1] in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("[]", "not a manifest"),
-        ('{"a": ' + "[" * 20_000 + "]" * 20_000 + "}", "nested too deeply"),
-        ('{"seed": NaN}', "NaN is no number"),
-        ('{"seed": ' + "9" * 5_000 + "}", "damaged: "),
-        ("{", "damaged: "),
-    ],
-)
-def test_a_manifest_is_json(copy: Path, text: str, shown: str) -> None:
-    (copy / "manifest.json").write_text(text)
-    assert shown in refused(copy)
 
 
 def arrays(**changes: Any) -> Callable[[Path], None]:  # noqa: ANN401
@@ -310,13 +254,10 @@ def arrays(**changes: Any) -> Callable[[Path], None]:  # noqa: ANN401
     "change",
     [
         arrays(total=lambda a: a.astype(np.float64)),
-        arrays(total=lambda a: a.astype(np.int32)),
         arrays(squares=lambda a: a.astype(object)),
         arrays(squares=lambda a: a[..., :-1]),
-        arrays(squares=lambda a: -a),
         arrays(total=lambda a: None),
         arrays(replications=lambda a: a.ravel()),
-        arrays(replications=lambda a: a * 0),
         arrays(replications=lambda a: a - 5),
     ],
 )
@@ -326,7 +267,7 @@ def test_sums_of_curves_are_checked(copy: Path, change: Callable[[Path], None]) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cell", ["inf", "nan", "1e400", "1_0", "٣", " 1", "1e101", "0x1"])
+@pytest.mark.parametrize("cell", ["nan", "1_0", "٣", "1e101"])
 def test_numbers_of_replications_are_checked(copy: Path, cell: str) -> None:
     path = copy / "replications.csv"
     lines = path.read_text().splitlines(keepends=True)
@@ -335,7 +276,7 @@ def test_numbers_of_replications_are_checked(copy: Path, cell: str) -> None:
     assert "replications.csv:3: damaged" in refused(copy)
 
 
-@pytest.mark.parametrize("content", [b"\x7fELF\x00\x01", b"{}", b"config_id,seed\n", b"a" * 2**21])
+@pytest.mark.parametrize("content", [b"\x7fELF\x00\x01", b"a" * 2**21])
 def test_another_file_is_no_torn_one(copy: Path, content: bytes) -> None:
     (copy / "replications.csv").write_bytes(content)
     assert "replications.csv:1: not the header of this run" in refused(copy)
@@ -382,9 +323,11 @@ def test_a_killed_second_run_may_be_made_again(tmp_path: Path) -> None:
     assert results(tmp_path) == complete
 
 
-def start(*arguments: object, **options: Any) -> subprocess.CompletedProcess[bytes]:  # noqa: ANN401
-    command = [sys.executable, "-m", "valmatch", *map(str, arguments)]
-    return subprocess.run(command, stderr=subprocess.PIPE, check=False, **options)
+def start(*arguments: object, **streams: Any) -> tuple[int, str]:  # noqa: ANN401
+    """Run a command to its end; return its exit code and what it says on stderr."""
+    done = started(*arguments, **{"stdout": None, **streams})
+    _, err = done.communicate(timeout=120)
+    return done.returncode, err or ""
 
 
 @pytest.mark.slow
@@ -395,12 +338,11 @@ def test_a_full_disk_is_named(tmp_path: Path) -> None:
     command = ("optimize", "valorant-20min", "--budget", 200, "--out", tmp_path / "out")
     # Python itself would take the part of its bytecode that fits for the whole.
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    failed = start(*command, "--solver", "random", preexec_fn=full, env=environment)
-    assert failed.returncode == 1
-    path = tmp_path / "out" / "evaluations.csv"
+    code, err = start(*command, "--solver", "random", preexec_fn=full, env=environment)
     # Kernels that are not compiled yet, and cannot be kept either, are spoken of before.
-    last = failed.stderr.decode().splitlines()[-1]
-    assert last == f"{path}: cannot be written: File too large"
+    last = err.splitlines()[-1]
+    path = tmp_path / "out" / "evaluations.csv"
+    assert (code, last) == (1, f"{path}: cannot be written: File too large")
 
 
 @pytest.mark.slow
@@ -409,17 +351,13 @@ def test_a_full_disk_is_named(tmp_path: Path) -> None:
 def test_full_standard_output_is_named(json: list[str]) -> None:
     with open("/dev/full", "w") as full:  # noqa: PTH123
         failed = start("replicate", "valorant", "-n", 2, *json, stdout=full)
-    assert failed.returncode == 1
-    assert failed.stderr == b"standard output: cannot be written: No space left on device\n"
+    assert failed == (1, "standard output: cannot be written: No space left on device\n")
 
 
 @pytest.mark.slow
 def test_a_broken_pipe_is_silent() -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    for options in ({"stdout": writer}, {"stdout": writer, "stderr": writer}):
-        command = [sys.executable, "-m", "valmatch", "factors", "valorant"]
-        streams: dict[str, Any] = {"stderr": subprocess.PIPE, **options}
-        silent = subprocess.run(command, check=False, **streams)
-        assert (silent.returncode, silent.stderr or b"") == (0, b"")
+    for streams in ({"stdout": writer}, {"stdout": writer, "stderr": writer}):
+        assert start("factors", "valorant", **streams) == (0, "")
     os.close(writer)
