@@ -1,17 +1,29 @@
 """Commands that are stopped at any moment end at once, leave nobody behind and lose nothing.
 
-Hundreds of signals are sent by ``tests/verification/test_signals.py``.
+Hundreds of signals are sent by ``tests/verification/test_kills.py``.
 """
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.support.signals import Interruption, Undisturbed, broken_promises, undisturbed
+from tests.support.command import python
+from tests.support.signals import (
+    Interruption,
+    Undisturbed,
+    broken_promises,
+    ended_badly,
+    starting,
+    undisturbed,
+)
+from valmatch import __main__ as main
+from valmatch.execution import interruption
 
 
 @pytest.fixture(scope="module")
@@ -25,19 +37,18 @@ LONG = pytest.mark.long
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("command", "signals", "share", "to_group"),
+    ("command", "name", "share", "to_group"),
     [
         ("curves", "SIGTERM", 0.3, False),
         pytest.param("curves", "SIGINT", 0.7, True, marks=LONG),
         pytest.param("replicate, 2 workers", "SIGINT", 0.7, True, marks=LONG),
         ("replicate, 2 workers", "SIGKILL", 0.8, False),
-        pytest.param("replicate, 2 workers", "two SIGINT", 0.6, True, marks=LONG),
         pytest.param("replicate, 2 processes", "SIGINT", 0.7, True, marks=LONG),
         ("replicate, 2 processes", "SIGKILL", 0.8, False),
         pytest.param("replicate, 2 processes", "SIGUSR1", 0.7, True, marks=LONG),
         ("replicate, dask", "SIGUSR1", 0.8, True),
-        pytest.param("replicate, 2 workers", "three SIGXCPU", 0.6, False, marks=LONG),
-        ("optimize", "two SIGINT", 0.7, False),
+        pytest.param("replicate, 2 workers", "SIGXCPU", 0.6, False, marks=LONG),
+        ("optimize", "SIGINT", 0.7, False),
         pytest.param("optimize", "SIGTERM", 0.5, True, marks=LONG),
         pytest.param("rate", "SIGINT", 0.8, False, marks=LONG),
         ("rate", "SIGKILL", 0.95, True),
@@ -45,12 +56,78 @@ LONG = pytest.mark.long
 )
 def test_a_stopped_command_ends_at_once_and_loses_nothing(
     command: str,
-    signals: str,
+    name: str,
     share: float,
     to_group: bool,
     run: Callable[[str], Undisturbed],
     tmp_path: Path,
 ) -> None:
     whole = run(command)
-    one = Interruption(command, signals, share * whole.seconds, 0.1, to_group)
+    one = Interruption(command, name, share * whole.seconds, to_group)
     assert broken_promises(one, whole, tmp_path) == []
+
+
+# While they start they end with 130 and say nothing.
+
+SWALLOWED = """
+import signal, sys, types
+
+def run():
+    try:
+        signal.raise_signal({number})
+    except BaseException as error:
+        raise ValueError("a library makes another error of it") from error
+
+sys.modules["valmatch.cli"] = types.SimpleNamespace(main=run)
+{before}
+from valmatch.__main__ import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+@pytest.mark.parametrize("number", main.SIGNALS)
+def test_a_library_cannot_make_another_error_of_a_signal(number: signal.Signals) -> None:
+    code = SWALLOWED.format(number=int(number), before="")
+    done = python("-c", code)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_a_command_catches_from_its_start_what_ends_a_run() -> None:
+    assert main.SIGNALS == interruption.SIGNALS
+    if os.name == "posix":
+        assert set(main.SIGNALS) >= {signal.SIGUSR1, signal.SIGXCPU}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_what_has_begun_is_ended_in_order() -> None:
+    begin = "from valmatch.execution.interruption import begin; begin()"
+    code = SWALLOWED.format(number=int(signal.SIGINT), before=begin)
+    done = python("-c", code)
+    assert done.returncode == 1
+    assert "KeyboardInterrupt" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize(
+    ("name", "seconds", "wanted"),
+    [
+        ("version", 0.0, signal.SIGINT),
+        ("help", 0.15, signal.SIGTERM),
+        ("factors", 0.2, signal.SIGINT),
+        ("bad input", 0.25, signal.SIGTERM),
+        ("simulate", 0.1, signal.SIGTERM),
+        ("replicate", 0.05, signal.SIGINT),
+        ("replicate", 0.35, signal.SIGTERM),
+        ("replicate", 0.15, signal.SIGUSR1),
+        ("processes", 0.6, signal.SIGXCPU),
+        ("processes", 0.8, signal.SIGINT),
+        ("optimize", 0.3, signal.SIGINT),
+        ("rate", 0.3, signal.SIGTERM),
+    ],
+)
+def test_a_command_may_end_while_it_starts(
+    name: str, seconds: float, wanted: signal.Signals, tmp_path: Path
+) -> None:
+    assert ended_badly(starting(name, tmp_path), seconds, wanted) == []

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from tests.support.command import valmatch
 from tests.support.folders import results
 from tests.support.game_logs import random_rows, write
-from tests.support.machine import slowness, times
+from tests.support.machine import slowness
 
 SECONDS = 3.0  # in which a command ends after a signal, on a machine that does nothing else
 
@@ -26,14 +26,7 @@ CAUGHT = 1 << (signal.SIGXCPU - 1)  # of a signal that a command catches last at
 
 GIVEN_UP = 60.0  # seconds after which a command is killed, and its workers are orphans
 
-SIGNALS: Mapping[str, Sequence[signal.Signals]] = {
-    "SIGINT": (signal.SIGINT,),
-    "SIGTERM": (signal.SIGTERM,),
-    "SIGKILL": (signal.SIGKILL,),
-    "SIGUSR1": (signal.SIGUSR1,),
-    "three SIGXCPU": (signal.SIGXCPU, signal.SIGXCPU, signal.SIGXCPU),
-    "two SIGINT": (signal.SIGINT, signal.SIGINT),
-}
+SIGNALS = ("SIGINT", "SIGTERM", "SIGKILL", "SIGUSR1", "SIGXCPU")
 
 TWO = ("--workers", "2")
 PROCESSES = ("--executor", "processes", *TWO)
@@ -70,7 +63,6 @@ COMMANDS: Mapping[str, Sequence[str]] = {
 
 RESUMABLE = ("replicate", "compare", "optimize")
 
-
 STARTING: Mapping[str, Sequence[str]] = {
     "version": ("--version",),
     "help": ("--help",),
@@ -106,20 +98,19 @@ class Undisturbed(NamedTuple):
 
 
 class Interruption(NamedTuple):
-    """Signals to a command: which, when after its first line, and to whom."""
+    """A signal to a command: which, when after its first line, and to whom."""
 
     command: str
-    signals: str
+    signal: str
     seconds: float
-    between: float
     to_group: bool
 
 
 class Stopped(NamedTuple):
-    """How a command ended that was sent signals."""
+    """How a command ended that was sent a signal."""
 
     code: int | None  # None if it had to be killed
-    late: float  # seconds that it took after the last signal
+    late: float  # seconds that it took after the signal
     allowed: float  # seconds that it may have taken
     orphans: Sequence[str]  # its workers that did not end
     err: str  # what it said
@@ -140,7 +131,6 @@ def undisturbed(command: str, folder: Path) -> Undisturbed:
     run = Undisturbed(argv, {}, 0, 0.0, 0.0)
     with (folder / "err").open("w") as err:
         process = _start(run.at(out), err.fileno())
-        wait_for_first_line(process)
         started = time.monotonic()
         while process.poll() is None:
             if not ready and out.exists():
@@ -155,8 +145,7 @@ def undisturbed(command: str, folder: Path) -> Undisturbed:
 
 def interruption(number: int, run: Mapping[str, Undisturbed]) -> Interruption:
     """Return what happens to a command: in turn while it starts, in the middle, near its end."""
-    rng = Random(number)
-    names = list(run)
+    rng, names = Random(number), list(run)
     name = names[number % len(names)]
     moments = run[name]
     first, last = rng.choice(
@@ -167,96 +156,37 @@ def interruption(number: int, run: Mapping[str, Undisturbed]) -> Interruption:
         ]
     )
     seconds = rng.uniform(first, max(first, last))
-    signals = rng.choice(list(SIGNALS))
-    return Interruption(name, signals, seconds, rng.uniform(0.0, 0.5), rng.random() < 0.5)
+    return Interruption(name, rng.choice(SIGNALS), seconds, rng.random() < 0.5)
 
 
 def broken_promises(one: Interruption, run: Undisturbed, folder: Path) -> list[str]:
     """Interrupt a command in an empty folder and finish it; return what is wrong."""
     out = folder / "out"
-    wanted = SIGNALS[one.signals]
-    stopped = stop(run.at(out), wanted, one.seconds, one.between, one.to_group)
+    stopped = stop(run.at(out), signal.Signals[one.signal], one.seconds, one.to_group)
     problems = [*_judge(one, stopped), *_left_behind(one, run, out)]
+    # In this process, with the same results.
     further = ["--resume"] if run.argv[0] in RESUMABLE else []
-    again = valmatch(*run.at(out, *further, "--quiet"), *_one_worker(run))
+    further += ["--workers", "1"] if "--workers" in run.argv else []
+    further += ["--executor", "local"] if "--executor" in run.argv else []
+    again = valmatch(*run.at(out, *further, "--quiet"))
     if again.code != run.code:
-        problems.append(f"made again, it ends with {again.code}: {again.err[-300:]}")
+        return [*problems, f"made again, it ends with {again.code}: {again.err[-300:]}"]
     found = results(out)
     different = [name for name in run.files if found.get(name) != run.files[name]]
-    if different and again.code == run.code:
-        problems.append(f"made again, these differ: {', '.join(different)}")
-    return problems
-
-
-def _one_worker(run: Undisturbed) -> list[str]:
-    """Return options by which a command runs in this process, with the same results."""
-    one = ["--workers", "1"] if "--workers" in run.argv else []
-    return [*one, *(["--executor", "local"] if "--executor" in run.argv else [])]
+    return problems + [f"made again, it differs in {name}" for name in different]
 
 
 def _start(argv: Sequence[str], err: int) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+    """Start a command; wait until it has come to where it catches signals, or has ended."""
+    process = subprocess.Popen(
         [sys.executable, "-m", "valmatch", *argv],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=err,
         start_new_session=True,
     )
-
-
-def stop(
-    argv: Sequence[str],
-    wanted: Sequence[signal.Signals],
-    seconds: float,
-    between: float = 0.0,
-    to_group: bool = False,
-) -> Stopped:
-    """Send a command signals after its first line, and wait until it and its workers are gone."""
-    with tempfile.TemporaryFile("w+", errors="replace") as err:
-        process = _start(argv, err.fileno())
-        wait_for_first_line(process)
-        time.sleep(seconds)
-        send = os.killpg if to_group else os.kill
-        for number, one in enumerate(wanted):
-            time.sleep(between * (number > 0))
-            if process.poll() is None:
-                send(process.pid, one)
-        sent, then = time.monotonic(), times()
-        try:
-            code: int | None = process.wait(GIVEN_UP)
-        except subprocess.TimeoutExpired:
-            code = None
-        ended, allowed = time.monotonic(), SECONDS * slowness(then)
-        # The server of workers ends with its imports.
-        while (orphans := living(process.pid)) and time.monotonic() < ended + GIVEN_UP:
-            time.sleep(0.05)
-        if orphans:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        err.seek(0)
-        return Stopped(code, ended - sent, allowed, orphans, err.read())
-
-
-def starting(folder: Path) -> Mapping[str, Sequence[str]]:
-    """Return the commands of `STARTING`, and make what they read."""
-    log = str(write(folder / "log.csv", random_rows(1, games=3000, players=300)))
-    return {name: [log if w == "LOG" else w for w in words] for name, words in STARTING.items()}
-
-
-def moments(step: float, last: float = 1.5) -> Iterator[tuple[float, signal.Signals]]:
-    """Yield each moment in seconds with each signal."""
-    for number in range(int(last / step) + 1):
-        for wanted in (signal.SIGINT, signal.SIGTERM):
-            yield number * step, wanted
-
-
-def ended_badly(command: Sequence[str], seconds: float, wanted: signal.Signals) -> list[str]:
-    """Send a command a signal while it starts; return what is wrong with its end."""
-    stopped = stop(command, [wanted], seconds)
-    problems = _wrong_end(stopped, (130, 0, 2, 3))
-    if stopped.code == 130 and not all(map(SAID.fullmatch, stopped.err.splitlines())):
-        problems.append(f"says {stopped.err[-300:]!r}")
-    return problems
+    wait_for_first_line(process)
+    return process
 
 
 def wait_for_first_line(process: subprocess.Popen[Any]) -> None:
@@ -267,6 +197,31 @@ def wait_for_first_line(process: subprocess.Popen[Any]) -> None:
         if int(lines.get("SigCgt", "0"), 16) & CAUGHT:
             return
         time.sleep(0.005)
+
+
+def stop(
+    argv: Sequence[str], wanted: signal.Signals, seconds: float, to_group: bool = False
+) -> Stopped:
+    """Send a command a signal after its first line; wait until it and its workers are gone."""
+    with tempfile.TemporaryFile("w+", errors="replace") as err:
+        process = _start(argv, err.fileno())
+        time.sleep(seconds)
+        if process.poll() is None:
+            (os.killpg if to_group else os.kill)(process.pid, wanted)
+        sent = time.monotonic()
+        try:
+            code: int | None = process.wait(GIVEN_UP)
+        except subprocess.TimeoutExpired:
+            code = None
+        ended, allowed = time.monotonic(), SECONDS * slowness()
+        # The server of workers ends with its imports.
+        while (orphans := living(process.pid)) and time.monotonic() < ended + GIVEN_UP:
+            time.sleep(0.05)
+        if orphans:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        err.seek(0)
+        return Stopped(code, ended - sent, allowed, orphans, err.read())
 
 
 def living(session: int) -> list[str]:
@@ -281,6 +236,30 @@ def living(session: int) -> list[str]:
         except OSError:
             continue
     return found
+
+
+def moments(step: float, last: float = 1.5) -> Iterator[tuple[float, signal.Signals]]:
+    """Yield each moment in seconds with each signal."""
+    for number in range(int(last / step) + 1):
+        for wanted in (signal.SIGINT, signal.SIGTERM):
+            yield number * step, wanted
+
+
+def starting(name: str, folder: Path) -> list[str]:
+    """Return a command of `STARTING`, and make what it reads."""
+    log = folder / "log.csv"
+    if "LOG" in STARTING[name]:
+        write(log, random_rows(1, games=3000, players=300))
+    return [str(log) if word == "LOG" else word for word in STARTING[name]]
+
+
+def ended_badly(command: Sequence[str], seconds: float, wanted: signal.Signals) -> list[str]:
+    """Send a command a signal while it starts; return what is wrong with its end."""
+    stopped = stop(command, wanted, seconds)
+    problems = _wrong_end(stopped, (130, 0, 2, 3))
+    if stopped.code == 130 and not all(map(SAID.fullmatch, stopped.err.splitlines())):
+        problems.append(f"says {stopped.err[-300:]!r}")
+    return problems
 
 
 def _wrong_end(stopped: Stopped, allowed: Sequence[int]) -> list[str]:
@@ -299,15 +278,11 @@ def _wrong_end(stopped: Stopped, allowed: Sequence[int]) -> list[str]:
 def _judge(one: Interruption, stopped: Stopped) -> list[str]:
     """Return what is wrong with how a command ended."""
     # Shells show the end by SIGINT as 130, too.
-    by_interrupt = (130, -signal.SIGINT) if "SIGINT" in one.signals else (130,)
-    allowed = (-signal.SIGKILL,) if one.signals == "SIGKILL" else by_interrupt
-    problems = _wrong_end(stopped, (*allowed, 0, 3))
+    others = {"SIGKILL": (-signal.SIGKILL,), "SIGINT": (130, -signal.SIGINT)}
+    problems = _wrong_end(stopped, (*others.get(one.signal, (130,)), 0, 3))
     # Of a process that is killed Python itself says what it has left.
-    if "UserWarning" in stopped.err and one.signals != "SIGKILL":
-        problems.append(f"warning of a library: {stopped.err[-300:]}")
-    if "Traceback" in stopped.err:
-        problems.append(f"traceback: {stopped.err[-300:]}")
-    return problems
+    bad = ["Traceback", *(["UserWarning"] if one.signal != "SIGKILL" else [])]
+    return problems + [f"{word}: {stopped.err[-300:]}" for word in bad if word in stopped.err]
 
 
 def _left_behind(one: Interruption, run: Undisturbed, out: Path) -> list[str]:
@@ -315,14 +290,14 @@ def _left_behind(one: Interruption, run: Undisturbed, out: Path) -> list[str]:
     found = results(out)
     problems = []
     torn = sorted(name for name in found if Path(name).name.startswith("."))
-    if torn and one.signals != "SIGKILL":
+    if torn and one.signal != "SIGKILL":
         problems.append(f"left {', '.join(torn)}")
     if run.argv[0] == "rate":
         there = {name for name in found if name not in torn}
         if different := [name for name in sorted(there) if found[name] != run.files.get(name)]:
             problems.append(f"other contents: {', '.join(different)}")
         # They appear one after the other; a kill may come in between, but not once all is said.
-        some = one.signals == "SIGKILL" and not _complete(out)
+        some = one.signal == "SIGKILL" and not _complete(out)
         if there != set(run.files) and there and not some:
             problems.append(f"wrote only {', '.join(sorted(there))}")
     return problems
