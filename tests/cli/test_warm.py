@@ -42,7 +42,7 @@ def test_a_second_environment_compiles_nothing(tmp_path: Path) -> None:
     assert line.startswith("compiled 0 kernels in 0.0 s; ")
     assert said("simulate", "targeting", at=homes[1]) == []
     (homes[1] / "log.csv").write_text(warm.LOG)
-    assert said("rate", "log.csv", "--system", "elo", at=homes[1]) == []
+    assert said("rate", "log.csv", "--system", "elo", "-q", at=homes[1]) == []
 
 
 def test_names_that_have_no_kernels_are_refused() -> None:

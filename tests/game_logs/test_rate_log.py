@@ -98,7 +98,7 @@ def test_names_are_numbered_as_they_come() -> None:
         for name, number in zip(batch, numbers.read(batch).tolist(), strict=True):
             assert number == known.setdefault(name, len(known))
     assert numbers.texts == list(known)
-    assert [list(known)[k] for k in np.argsort(numbers.ranks())] == sorted(known, key=str.encode)
+    assert [numbers.texts[k] for k in np.argsort(numbers.ranks())] == sorted(known, key=str.encode)
 
 
 def test_games_of_one_name_are_found_even_if_their_hashes_are_equal(

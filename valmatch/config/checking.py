@@ -99,7 +99,7 @@ class ProblemUnits:
         if self._factors is not None and hasattr(model, "further"):
             responses += model.further(self._factors)
         response = outer.get("response") if isinstance(outer, dict) else None
-        return next((one.unit for one in responses if one.name == response), None)
+        return next((known.unit for known in responses if known.name == response), None)
 
 
 TOP_LEVEL = ("model", "factors", *SECTIONS)
@@ -309,7 +309,7 @@ class _Check:
         try:
             return cls.model_validate({} if value is None else value, context=dict(context))
         except ValidationError as error:
-            found: dict[tuple[int, str], list[_Refusal]] = {}
+            refusals: dict[tuple[int, str], list[_Refusal]] = {}
             problems = error.errors(include_url=False)
             self.further += max(len(problems) - _LOOKED_AT, 0)
             for problem in problems[:_LOOKED_AT]:
@@ -319,8 +319,8 @@ class _Check:
                 ):
                     continue
                 refusal = self._refusal(name, cls, problem)
-                found.setdefault((id(refusal.node), refusal.label), []).append(refusal)
-            for first, *others in found.values():
+                refusals.setdefault((id(refusal.node), refusal.label), []).append(refusal)
+            for first, *others in refusals.values():
                 # Each form that a value may have is refused for itself.
                 forms = dict.fromkeys(other.what.removeprefix("should be ") for other in others)
                 what = " or ".join([first.what, *forms])
@@ -441,10 +441,10 @@ class _Refusal(NamedTuple):
 
 def _key_hint(key: str, names: Iterable[str], others: Mapping[str, str], section: str = "") -> str:
     """Say which key is meant: one of `names` in `section`, or one of `others` elsewhere."""
-    own = {name: f"{section}{name}" for name in names}
-    places = {**others, **own}
+    inside = {name: f"{section}{name}" for name in names}
+    places = {**others, **inside}
     near = closest_name(key, places)
-    return f"did you mean {places[near]}?" if near else hint(key, own, own)
+    return f"did you mean {places[near]}?" if near else hint(key, inside, inside)
 
 
 def _named_factors(factors: type[Section]) -> dict[str, str]:

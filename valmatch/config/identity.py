@@ -167,17 +167,24 @@ def changed_since(before: Mapping[str, Any], there: Mapping[str, Any], config: C
     A default that has changed since counts, though it is written nowhere.
     """
     now = identity(config)
-    found = [
+    differences = [
         f"{what} {before.get(key)}, now {now.get(key)}"
         for key, what in _ORIGIN.items()
         if before.get(key) != now.get(key)
     ]
-    found = found or [
+    differences = differences or [
         f"{key} was {other}, now {value}"
         for key, value, other in changed_factors(resolved(config), there)
     ]
-    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return "; ".join(found[:_SHOWN]) + more
+    if not differences:  # of a config that was restored, what was a default is no longer one
+        defaults = flat(type(config.factors).model_construct().model_dump(mode="json"))
+        news = flat(now["factors"]).keys() - flat(before.get("factors", {})).keys()
+        was = flat(there["factors"])
+        differences = [
+            f"factors.{key} was {was.get(key)}, now {defaults.get(key)}" for key in sorted(news)
+        ]
+    more = f"; and {len(differences) - _SHOWN} more" if len(differences) > _SHOWN else ""
+    return "; ".join(differences[:_SHOWN]) + more
 
 
 _SHOWN = 8  # differences that are named one by one

@@ -194,9 +194,14 @@ def plain_number(value: float) -> str:
     return repr(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
 
 
+@cache
+def _schema(section: type[BaseModel]) -> dict[str, Any]:
+    return section.model_json_schema()
+
+
 def schema_at(section: type[BaseModel], path: Path) -> dict[str, Any]:
     """Return the JSON schema of the value at `path` in `section`; {} where there is none."""
-    root = section.model_json_schema()
+    root = _schema(section)
 
     def target(schema: dict[str, Any]) -> dict[str, Any]:
         name = schema.get("$ref", "").removeprefix("#/$defs/")

@@ -104,7 +104,7 @@ def folders(help: str, metavar: str = "DIR...", value: Any = MISSING) -> Any:  #
     """Declare folders that stand on the command line by their place."""
 
     def check(name: str, given: Sequence[str]) -> tuple[Path, ...]:
-        return tuple(arguments.path(name, one) for one in given)
+        return tuple(arguments.path(name, entry) for entry in given)
 
     more = {"repeated": True, "argument": True, "check": check, "read": tuple}
     return declare(value, help, metavar, **more)
@@ -183,18 +183,20 @@ class Options:
     """Options with checked values."""
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if _KEY in one.metadata and value is not one.default:
-                object.__setattr__(self, one.name, declared(one).check(one.name, value))
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if _KEY in entry.metadata and value is not entry.default:
+                object.__setattr__(self, entry.name, declared(entry).check(entry.name, value))
 
     @property
     def identity(self) -> dict[str, Any]:
         """What distinguishes a run from others of the same input."""
         return {
-            one.name: list(value) if isinstance(value, tuple) else value
-            for one, value in ((one, getattr(self, one.name)) for one in options_of(type(self)))
-            if declared(one).identity
+            entry.name: list(value) if isinstance(value, tuple) else value
+            for entry, value in (
+                (entry, getattr(self, entry.name)) for entry in options_of(type(self))
+            )
+            if declared(entry).identity
         }
 
 
@@ -205,24 +207,24 @@ class OutOptions(Options):
     out: Path | None = path("Write the results to this folder.", "DIR", identity=False)
 
 
-def declared(one: Field[Any]) -> Declared:
+def declared(entry: Field[Any]) -> Declared:
     """Return what a field says of its option."""
-    found: Declared = one.metadata[_KEY]
+    found: Declared = entry.metadata[_KEY]
     return found
 
 
 def options_of(kind: type[Options]) -> Iterator[Field[Any]]:
     """Yield the fields of options, those of a class before those that it inherits."""
-    by_name = {one.name: one for one in fields(kind) if _KEY in one.metadata}
+    by_name = {entry.name: entry for entry in fields(kind) if _KEY in entry.metadata}
     for owner in kind.__mro__:
         for name in vars(owner).get("__annotations__", {}):
             if name in by_name:
                 yield by_name.pop(name)
 
 
-def default_of(one: Field[Any]) -> object:
+def default_of(entry: Field[Any]) -> object:
     """Return what holds where a field is not given."""
-    return one.default if one.default_factory is MISSING else one.default_factory()
+    return entry.default if entry.default_factory is MISSING else entry.default_factory()
 
 
 def value_of(name: str, of: Declared, given: Any) -> object:  # noqa: ANN401
@@ -240,7 +242,7 @@ T = TypeVar("T", bound=Options)
 
 def from_texts(kind: type[T], texts: Mapping[str, Any]) -> T:
     """Return options by the texts of the command line that are given."""
-    wanted = ((one.name, declared(one)) for one in options_of(kind))
+    wanted = ((entry.name, declared(entry)) for entry in options_of(kind))
     return kind(**{name: value_of(name, of, texts[name]) for name, of in wanted if name in texts})
 
 
@@ -261,14 +263,16 @@ def takes(kind: type[Options], without: Sequence[str] = ()) -> Callable[[F], F]:
     """Describe the options of a class where the docstring of a function has ``**options``."""
 
     def describe(function: F) -> F:
-        own = {*function.__annotations__, *without}
+        known = {*function.__annotations__, *without}
         lines = []
-        for one in options_of(kind):
-            if one.name not in own:
-                said = help_of(declared(one), default_of(one), "`{}`".format).replace("|", "\\|")
+        for entry in options_of(kind):
+            if entry.name not in known:
+                words = help_of(declared(entry), default_of(entry), "`{}`".format).replace(
+                    "|", "\\|"
+                )
                 lines += [
-                    f"{one.name} : {one.type}",
-                    textwrap.indent(textwrap.fill(said, 88), "    "),
+                    f"{entry.name} : {entry.type}",
+                    textwrap.indent(textwrap.fill(words, 88), "    "),
                 ]
         described = textwrap.indent("\n".join(lines), "    ").lstrip()
         function.__doc__ = (function.__doc__ or "").replace("**options", described)

@@ -187,7 +187,7 @@ def _checked_size(node: Node, size: int) -> int:
 def _prepare_mapping(
     node: MappingNode, done: dict[int, int], open_: set[int]
 ) -> Iterator[tuple[Node, str]]:
-    own: dict[str, tuple[Node, Node]] = {}
+    entries: dict[str, tuple[Node, Node]] = {}
     merged: list[Node] = []
     for key, value in node.value:
         yield from _prepare(value, done, open_)
@@ -197,11 +197,11 @@ def _prepare_mapping(
             yield key, f"{show(key)} cannot be a key (allowed: a string)"
         elif not _encodable(key.value):
             yield key, f"{show(key)} holds half a character (a surrogate)"
-        elif key.value in own:
-            line = own[key.value][0].start_mark.line + 1
+        elif key.value in entries:
+            line = entries[key.value][0].start_mark.line + 1
             yield key, f"{shortened(key.value)}: given twice (first in line {line})"
         else:
-            own[key.value] = key, value
+            entries[key.value] = key, value
     # Most merged keys may be there already, and leave no trace in the size.
     _checked_size(node, sum(len(other.value) for other in merged))
     for other in merged:
@@ -209,8 +209,8 @@ def _prepare_mapping(
             yield other, f"<<: {show(other)} cannot be merged (allowed: a mapping)"
         elif id(other) not in open_:
             for key, value in other.value:
-                own.setdefault(key.value, (key, value))
-    node.value = list(own.values())
+                entries.setdefault(key.value, (key, value))
+    node.value = list(entries.values())
 
 
 def to_value(node: Node) -> object:

@@ -107,10 +107,10 @@ def _open_to_others(folder: Path) -> str:
     """Return why somebody else may have written in a folder, "" if nobody can have."""
     if not hasattr(os, "geteuid"):
         return ""  # where there are no such users
-    found = folder.stat()
-    if found.st_uid != os.geteuid():
+    state = folder.stat()
+    if state.st_uid != os.geteuid():
         return f"another user owns {folder}"
-    return f"others can open {folder} (chmod 700 closes it)" if found.st_mode & 0o077 else ""
+    return f"others can open {folder} (chmod 700 closes it)" if state.st_mode & 0o077 else ""
 
 
 def _state_of(package: Path, *sources: Path) -> str:
@@ -124,13 +124,13 @@ def _state_of(package: Path, *sources: Path) -> str:
 
 def files_of(package: Path, source: Path) -> set[Path]:
     """Return the files of the package that the kernels of a file are compiled from."""
-    found, left = {package / DECORATORS}, [source]
+    files, left = {package / DECORATORS}, [source]
     while left:
         path = left.pop()
-        if path not in found:
-            found.add(path)
+        if path not in files:
+            files.add(path)
             left += _contents(package, path)[1]
-    return found
+    return files
 
 
 @cache
@@ -155,11 +155,11 @@ def _contents(package: Path, path: Path) -> tuple[str, set[Path]]:
 @cache
 def _modules(package: Path) -> dict[bytes, Path]:
     """Return the files of the package by their modules' names without the package's."""
-    found = {}
+    modules = {}
     for path in package.rglob("*.py"):
         name = ".".join(path.relative_to(package).with_suffix("").parts)
-        found[name.removesuffix(".__init__").encode()] = path
-    return found
+        modules[name.removesuffix(".__init__").encode()] = path
+    return modules
 
 
 def _digest(text: bytes) -> str:
@@ -211,11 +211,11 @@ def _cache_class() -> Any:  # noqa: ANN401 - numba has no types
             """Load a kernel, if the cache has it, or another process is making it."""
             rtsys.initialize(context)
             with self._guard_against_spurious_io_errors():
-                found = self._load_overload(signature, context)  # type: ignore[no-untyped-call]
-                if found is None:
+                kept = self._load_overload(signature, context)  # type: ignore[no-untyped-call]
+                if kept is None:
                     self.lock.enter_context(_locked(self._index.with_suffix(".lock")))
-                    found = self._load_overload(signature, context)  # type: ignore[no-untyped-call]
-                return found
+                    kept = self._load_overload(signature, context)  # type: ignore[no-untyped-call]
+                return kept
 
         def save_overload(self, signature: Any, compiled: Any) -> None:  # noqa: ANN401
             """Keep a kernel; without room for it, say so and go on with what is in memory."""

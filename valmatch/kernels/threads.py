@@ -27,13 +27,14 @@ def _controller(scipy: bool) -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_thread() -> AbstractContextManager[object]:
-    """Let linear algebra take one thread in a block: that of numpy, and of scipy if imported."""
-    found = _controller("scipy.linalg" in sys.modules)  # it brings a library of its own
-    limited: AbstractContextManager[object] = found.limit(limits=1, user_api="blas")
-    return limited
+def one_thread(size: int = 0) -> AbstractContextManager[object]:
+    """Let linear algebra take one thread in a block, where matrices have up to `SMALL` rows.
 
-
-def threads_for(size: int) -> AbstractContextManager[object]:
-    """Let linear algebra take one thread in a block where matrices have up to `SMALL` rows."""
-    return one_thread() if size <= SMALL else nullcontext()
+    That of numpy, and of scipy if imported, which brings a library of its own.
+    """
+    if size > SMALL:
+        return nullcontext()
+    limit: AbstractContextManager[object] = _controller("scipy.linalg" in sys.modules).limit(
+        limits=1, user_api="blas"
+    )
+    return limit

@@ -74,7 +74,7 @@ class ResultFiles:
     def tables(self) -> list[str]:
         """The names of the tables that are there, without suffix."""
         names = [Path(name) for name in self.manifest.files or ()]
-        return [one.stem for one in names if one.suffix == ".csv" and self.has(one.name)]
+        return [path.stem for path in names if path.suffix == ".csv" and self.has(path.name)]
 
     def has(self, name: str) -> bool:
         """Return whether a file is there."""

@@ -387,7 +387,7 @@ class ShardFolder(RunFolder):
         with suppress(InputError), self._changing(wait) as manifest:
             manifest["shards"][str(self.shard)] = status
             for key in ("remarks", "input_remarks"):
-                both = (warnings_in(one, key) for one in (manifest, self._manifest))
+                both = (warnings_in(source, key) for source in (manifest, self._manifest))
                 manifest.update(warnings_entry(chain(*both), key))
 
     def _undo(self) -> bool:

@@ -29,13 +29,12 @@ def in_unit(value: object, unit: str) -> object:
     >>> in_unit("12", "hours")
     '12'
     """
-    found = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
-    if found is None or unit not in SECONDS:
+    match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None or unit not in SECONDS:
         return value
-    for own, names in _NAMES.items():
-        if found[2] in names:
-            return float(found[1]) * SECONDS[own] / SECONDS[unit]
-    return value
+    units = (name for name, spellings in _NAMES.items() if match[2] in spellings)
+    written = next(units, None)
+    return float(match[1]) * SECONDS[written] / SECONDS[unit] if written else value
 
 
 def in_words(seconds: float) -> str:
@@ -46,17 +45,12 @@ def in_words(seconds: float) -> str:
     >>> in_words(59.6), in_words(3725.0), in_words(86400.0)
     ('1 min', '1 h 2 min', '1 d')
     """
-    whole = round(seconds)
-    for larger, of_larger, smaller, of_smaller in (
-        ("d", 86400, "h", 3600),
-        ("h", 3600, "min", 60),
-        ("min", 60, "s", 1),
-    ):
-        if whole >= of_larger:
-            count, rest = divmod(whole, of_larger)
-            further = rest // of_smaller
-            return f"{count} {larger}" + (f" {further} {smaller}" if further else "")
-    return f"{whole} s"
+    rest, shown = round(seconds), []
+    for name, size in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
+        count, rest = divmod(rest, size)
+        shown.append(f"{count} {name}" if count else "")
+    first = next((k for k, text in enumerate(shown) if text), 3)
+    return " ".join(filter(None, shown[first : first + 2])) or "0 s"
 
 
 # Date-times in the files of users.
@@ -81,17 +75,17 @@ def date_of_digits(number: float, since: int = 1970) -> datetime | None:
     """Return the date-time whose digits a number is, of a year from `since` to 2099; else None."""
     digits = str(int(number)) if number.is_integer() else ""
     try:
-        found = datetime.strptime(digits, _DIGITS.get(len(digits), "%"))
+        moment = datetime.strptime(digits, _DIGITS.get(len(digits), "%"))
     except ValueError:
         return None
     # Ten digits are also seconds since 1970, of the years from 2033 on.
-    return found if (2000 if len(digits) == 10 else since) <= found.year < 2100 else None
+    return moment if (2000 if len(digits) == 10 else since) <= moment.year < 2100 else None
 
 
 def moment_of_digits(number: float, since: int) -> float:
     """Return the seconds since 1970, in UTC, of the date-time whose digits a number is; or NaN."""
-    found = date_of_digits(number, since)
-    return math.nan if found is None else found.replace(tzinfo=UTC).timestamp()
+    moment = date_of_digits(number, since)
+    return math.nan if moment is None else moment.replace(tzinfo=UTC).timestamp()
 
 
 def datetime_of(text: str) -> datetime | None:
@@ -109,10 +103,11 @@ def seconds_of(text: str) -> float:
 
     In UTC, too, it lies in the years 1 to 9999: ratings write it so.
     """
-    found = datetime_of(text)
-    if found is None:
+    moment = datetime_of(text)
+    if moment is None:
         return math.nan
     try:
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC).timestamp()
+        zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return zoned.astimezone(UTC).timestamp()
     except OverflowError:
         return math.nan

@@ -28,13 +28,13 @@ def count(text: str) -> int | None:
     >>> count("1e6"), count("1,000,000"), count("2.5e3"), count("1.5"), count("1,00")
     (1000000, 1000000, 2500, None, None)
     """
-    found = _COUNT.fullmatch(text) if len(text) <= DIGITS else None
-    if found is None or (found[2] and not found[3]):
+    match = _COUNT.fullmatch(text) if len(text) <= DIGITS else None
+    if match is None or (match[2] and not match[3]):
         return None
-    fraction, exponent = (found[2] or "").rstrip("0"), int(found[3] or 0)
+    fraction, exponent = (match[2] or "").rstrip("0"), int(match[3] or 0)
     if len(fraction) > exponent:
         return None
-    return int(found[1].replace(",", "") + fraction + "0" * (exponent - len(fraction)))
+    return int(match[1].replace(",", "") + fraction + "0" * (exponent - len(fraction)))
 
 
 def real_number(text: str) -> float | None:

@@ -24,8 +24,8 @@ def closest_name(name: str, names: Iterable[str], least: float = ALIKE) -> str |
         folded.setdefault(_folded(known), known)
         if len(parts := _folded(known).split("_")) > 1:
             initials.setdefault("".join(part[:1] for part in parts), known)
-    if found := initials.get(_folded(name)):
-        return found
+    if meant := initials.get(_folded(name)):
+        return meant
     near = get_close_matches(_folded(name), folded, n=1, cutoff=least)
     return folded[near[0]] if near else None
 
@@ -37,15 +37,14 @@ def hint(name: str, names: Iterable[str], called: Mapping[str, str] = MappingPro
     by its name is shown as it is `called`.
     """
     names = list(names)
-    shown = [called.get(known, known) for known in names]
     near = closest_name(name, names, MUCH_ALIKE)
-    whole = [known for known in names if len(name) >= PART and _folded(name) in _folded(known)]
-    if near or not whole:
+    longer = [known for known in names if len(name) >= PART and _folded(name) in _folded(known)]
+    if near or not longer:
         near = near or closest_name(name, names)
-        if near is None:
-            return f"allowed: {', '.join(shown) or 'none'}"
-        return f"did you mean {called.get(near, near)}?"
-    *others, last = (called.get(known, known) for known in whole)
+        longer = [near] if near else []
+    *others, last = [called.get(known, known) for known in longer or names] or ["none"]
+    if not longer:
+        return f"allowed: {', '.join([*others, last])}"
     return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
 
 
@@ -60,14 +59,14 @@ def by_last_part(names: Iterable[str], section: str = "") -> dict[str, str]:
 
     Where several have it, that is the one in `section`, or else all: "match.beta or rating.beta".
     """
-    found: dict[str, str] = {}
-    own: dict[str, str] = {}
+    anywhere: dict[str, str] = {}
+    inside: dict[str, str] = {}
     for name in names:
         outer, _, last = name.rpartition(".")
-        found[last] = f"{found[last]} or {name}" if last in found else name
+        anywhere[last] = f"{anywhere[last]} or {name}" if last in anywhere else name
         if outer == section:
-            own[last] = name
-    return found | own
+            inside[last] = name
+    return anywhere | inside
 
 
 def _folded(name: str) -> str:

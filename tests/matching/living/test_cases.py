@@ -24,6 +24,7 @@ def test_there_are_cases_of_every_rule() -> None:
     assert len(CASES) == 51
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["faf-15", "shieldbattery-12", "osu-09", "lichess-03"])
 def test_kernels_give_the_same_answers_in_plain_python(name: str) -> None:
     command = [sys.executable, "-m", "tests.support.matchmaker_case", str(FOLDER / f"{name}.json")]

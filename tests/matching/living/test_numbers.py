@@ -204,6 +204,7 @@ def test_a_changed_number_shows(preset: str, number: str, value: object, name: s
     assert play_case(world(name), **{number: value}) != play_case(world(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("preset", "number", "value", "day"), IN_A_DAY)
 def test_a_changed_number_shows_in_drawn_tickets(
     preset: str, number: str, value: object, day: Day

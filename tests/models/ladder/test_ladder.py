@@ -231,11 +231,16 @@ def ratings_in(path: Path, column: str) -> dict[str, float]:
         ("elo", {"K": 32.0, "scale": 400.0}),
         ("zonestats", {"T": 120.0, "GAME_MULT": 2.0, "MAX_GAME_LENGTH": 20.0}),
         ("trueskill", {"mu": 1500.0, "sigma": 300.0, "beta": 400.0, "tau": 3.0}),
-        ("openskill", {"mu": 1500.0, "sigma": 300.0, "beta": 400.0, "tau": 3.0}),
-        ("glicko2", {"deviation": 200.0, "volatility": 0.1, "tau": 0.4, "period": 0.0}),
         ("glicko2", {"deviation": 350.0, "volatility": 0.06, "tau": 0.5, "period": 5.0}),
-        ("glicko", {"deviation": 200.0, "c": 50.0, "floor": 60.0, "period": 0.0}),
-        ("glicko", {"deviation": 350.0, "c": 34.6, "floor": 30.0, "period": 5.0}),
+        *(
+            pytest.param(system, numbers, marks=pytest.mark.slow)
+            for system, numbers in (
+                ("openskill", {"mu": 1500.0, "sigma": 300.0, "beta": 400.0, "tau": 3.0}),
+                ("glicko2", {"deviation": 200.0, "volatility": 0.1, "tau": 0.4, "period": 0.0}),
+                ("glicko", {"deviation": 200.0, "c": 50.0, "floor": 60.0, "period": 0.0}),
+                ("glicko", {"deviation": 350.0, "c": 34.6, "floor": 30.0, "period": 5.0}),
+            )
+        ),
     ],
 )
 def test_the_log_closes_the_circle(

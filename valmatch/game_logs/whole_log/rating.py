@@ -47,7 +47,7 @@ from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.threads import threads_for
+from valmatch.kernels.threads import one_thread
 from valmatch.ratings.bradley_terry.connections import (
     ABOVE,
     BELOW,
@@ -128,7 +128,7 @@ def rank_games(
         read = log.games_with_facts(asked.progress)
         look()
         weighted = weighted_games(log, *read, asked)
-        with threads_for(weighted.most_ratings):
+        with one_thread(weighted.most_ratings):
             fitted = _fitted(log, weighted, asked, look)
             result = _result(fitted)
         for warning in log_warnings(log):
