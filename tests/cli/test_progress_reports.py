@@ -9,6 +9,7 @@ import pytest
 from tests.support.command import valmatch
 from valmatch.cli import console
 from valmatch.cli.console import Bar
+from valmatch.kernels.first_run import compiling
 
 SMALL = ("--set", "horizon=2")
 SHOTS = ("replicate", "valorant", *SMALL)
@@ -44,13 +45,20 @@ def test_nothing_is_said_within_the_first_half_minute() -> None:
     assert "replications: " not in valmatch(*SHOTS, "-n", 60).err
 
 
-def test_reports_come_at_most_every_half_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("compiled", [0.0, 600.0])
+def test_reports_come_at_most_every_half_minute(
+    compiled: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time in which kernels are compiled counts for no pace."""
     clock, said = [100.0], list[str]()
     monkeypatch.setattr("valmatch.cli.console.time.monotonic", lambda: clock[0])
     told = Bar("replications", 1000, said.append)
     told.found(200)  # by an earlier run, which says nothing of the pace
     for steps in (200, 60, 30, 30, 80):
         told(steps)
+        compiling.begin("")
+        clock[0] += compiled
+        compiling.end()
         clock[0] += 12.0
     assert said == ["replications: 320 of 1,000, 3.3/s, 3 min 24 s left"]
 

@@ -144,7 +144,10 @@ class _Check:
         if entry:
             self._move_files(entry)
             self._move_mappings(entry)
-        inner = {**self._problem_names(), **(_named_factors(entry.factors) if entry else {})}
+        inner = self._problem_names()
+        if entry:
+            names = dict.fromkeys((*entry.factors.model_fields, *factor_names(entry.factors)))
+            inner |= by_last_part(f"factors.{name}" for name in names)
         self.keys = ("model", "factors", *(entry.files if entry else FILES), *SECTIONS)
         known = self.keys if entry else TOP_LEVEL
         others = [(key, value) for key, value in self.root.value if key.value not in known]
@@ -354,7 +357,8 @@ class _Check:
             return _Refusal(self._closest_node(path), _label(path), what)
         if what == _MAPPING and "example" in schema:
             what += f" such as {schema['example']}"
-        unit = schema.get("unit") or self._unit_at(path)
+        holder = find(self.root, path[:-1])
+        unit = schema.get("unit") or self.units.unit(path, to_value(holder) if holder else None)
         what += f", in {unit}" if unit else ""
         if kind(node) == "str" and unit in SECONDS:
             what += ", or with a unit, such as 12 min"
@@ -362,11 +366,6 @@ class _Check:
         if error["type"] == "literal_error" and kind(node) == "str":
             near = correction(str(to_value(node)), re.findall("'([^']+)'", error["msg"]))
         return _Refusal(node, _label(outer), what, f" (got {show(node)}{near})")
-
-    def _unit_at(self, path: Sequence[str | int]) -> str | None:
-        """Return the unit that a number of a problem or a range has by what it is of."""
-        node = find(self.root, path[:-1])
-        return self.units.unit(path, to_value(node) if node is not None else None)
 
     def _meant(self, cls: type[Section], path: Sequence[str | int], bare: bool) -> str:
         """Say which key an unknown one is meant to be; a bare one stands on the command line."""
@@ -445,9 +444,3 @@ def _key_hint(key: str, names: Iterable[str], others: Mapping[str, str], section
     places = {**others, **inside}
     near = closest_name(key, places)
     return f"did you mean {places[near]}?" if near else hint(key, inside, inside)
-
-
-def _named_factors(factors: type[Section]) -> dict[str, str]:
-    """Return where each factor or section of a model stands, by the last part of its name."""
-    names = (*factors.model_fields, *factor_names(factors))
-    return by_last_part(f"factors.{name}" for name in dict.fromkeys(names))

@@ -142,12 +142,12 @@ class ConstraintOptions(Section):
         return -1, self.at_least
 
 
-def _dotted_keys(names: object) -> object:
-    """Return a mapping by names of factors with indices in brackets as parts of them."""
-    return {dotted(str(key)): of for key, of in names.items()} if isinstance(names, dict) else names
-
-
-ByFactor = BeforeValidator(_dotted_keys)
+ByFactor = BeforeValidator(
+    lambda names: (
+        {dotted(str(name)): of for name, of in names.items()} if isinstance(names, dict) else names
+    )
+)
+"""Of a mapping by names of factors: indices in brackets are parts of them."""
 
 
 class OptimizeOptions(RunSection):

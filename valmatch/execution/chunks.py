@@ -77,7 +77,7 @@ TARGET = 0.2
 POLL_SECONDS = 0.1  # seconds between two looks at whether to stop while waiting for a chunk
 RETRIES = 3  # times that workers may be lost with a chunk
 
-_own = threading.local()
+_of_thread = threading.local()
 """The model of this thread of this process: models are for one thread at a time."""
 
 Made = TypeVar("Made")
@@ -154,7 +154,8 @@ class Chunks(Generic[Made]):
             pending.popleft()
             losses = 0
             made, seconds = result
-            self._size = _next_size(len(chunk), seconds)
+            done = len(chunk)
+            self._size = max(1, min(4 * done, int(done * TARGET / max(seconds, 1e-9))))
             yield made
 
     def _fair(self, left: int, slots: int) -> int:
@@ -191,11 +192,6 @@ def lost(work: str) -> WorkersLostError:
     )
 
 
-def _next_size(size: int, seconds: float) -> int:
-    """Return the size of the next chunk, given what the last one took."""
-    return max(1, min(4 * size, int(size * TARGET / max(seconds, 1e-9))))
-
-
 def replicating(config: Config, seed: int, controls: bool = False) -> Work[Batch]:
     """Return what makes replications of a config in a worker, with its own model."""
     return partial(_replicate, config, seed, controls)
@@ -209,15 +205,9 @@ def _replicate(
     check: Check = lambda: None,
 ) -> tuple[Batch, float]:
     """Run a chunk in a worker; return what came of it and the seconds it took."""
-    model = _model_of(config)
-    started = compiling.clock()
-    batch = run(model, seed, replications, controls, check)
-    return batch, compiling.clock() - started
-
-
-def _model_of(config: Config) -> Model[object]:
     key = config_id(config)
-    if getattr(_own, "key", None) != key:
-        _own.model, _own.key = build(config), key
-    model: Model[object] = _own.model
-    return model
+    if getattr(_of_thread, "key", None) != key:
+        _of_thread.model, _of_thread.key = build(config), key
+    started = compiling.clock()
+    batch = run(_of_thread.model, seed, replications, controls, check)
+    return batch, compiling.clock() - started

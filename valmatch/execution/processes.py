@@ -96,7 +96,7 @@ def process_pool(workers: int) -> ProcessPoolExecutor:
     """
     check_address_space()
     context = _context()
-    process: Any = context.Process(target=_do_nothing)  # type: ignore[attr-defined]
+    process: Any = context.Process(target=int)  # type: ignore[attr-defined]
     watch = threading.Timer(STARTING, _kill_server)  # it may import, or try to, for ever
     watch.start()
     try:
@@ -111,10 +111,6 @@ def process_pool(workers: int) -> ProcessPoolExecutor:
     if process.exitcode != 0:
         raise _not_started()
     return _Processes(workers, context, _stand_by)
-
-
-def _do_nothing() -> None:
-    """Be a process that could be started."""
 
 
 def _kill_server() -> None:

@@ -81,8 +81,10 @@ def cache_folder(
         all_kernels = folder_of_all(given)
         folder = all_kernels / f"{name}-{_state_of(package, source, *parts)}"
         all_kernels.mkdir(OWNER_ALONE, parents=True, exist_ok=True)
-        if not folder.exists():
-            _remove_unused(all_kernels.glob(f"{name}-*"))
+        for other in all_kernels.glob(f"{name}-*") if not folder.exists() else ():
+            with suppress(OSError):  # another process may be removing it
+                if other.stat().st_mtime < time.time() - UNUSED:  # none may be writing into it
+                    shutil.rmtree(other, ignore_errors=True)
         folder.mkdir(OWNER_ALONE, exist_ok=True)
         for place in (all_kernels, folder):
             if why := _open_to_others(place):
@@ -164,14 +166,6 @@ def _modules(package: Path) -> dict[bytes, Path]:
 
 def _digest(text: bytes) -> str:
     return hashlib.sha256(text).hexdigest()
-
-
-def _remove_unused(folders: Iterator[Path]) -> None:
-    """Remove cache folders, except those of processes that may be writing into them."""
-    for folder in folders:
-        with suppress(OSError):  # another process may be removing it
-            if folder.stat().st_mtime < time.time() - UNUSED:
-                shutil.rmtree(folder, ignore_errors=True)
 
 
 @cache

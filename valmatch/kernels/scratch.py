@@ -38,7 +38,9 @@ class Scratch:
         try:
             with tempfile.TemporaryFile(dir=self._folder) as file:
                 _take_room(file, size)
-                kept = _mapped(file, size)
+                kept = None
+                with suppress(OSError):  # on a file system whose files cannot be memory
+                    kept = mmap.mmap(file.fileno(), size)
         except OSError as error:
             room = f"{size / 2**30:.1f} GiB of what happens"
             raise RunError(f"{self._folder}: no room for {room}: {error.strerror}") from None
@@ -55,13 +57,6 @@ class Scratch:
 
 
 MEMORY = Scratch()  # keeps everything in memory
-
-
-def _mapped(file: IO[bytes], size: int) -> mmap.mmap | None:
-    """Return a file as memory; None on a file system whose files cannot be that."""
-    with suppress(OSError):
-        return mmap.mmap(file.fileno(), size)
-    return None
 
 
 def _take_room(file: IO[bytes], size: int) -> None:
