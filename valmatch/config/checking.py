@@ -59,8 +59,8 @@ def problem_names(root: Node) -> dict[str, list[str]]:
 
     paths = {name: ["optimize", "objective", name, "weight"] for name in part("objective")}
     for name, constraint in part("constraints").items():
-        given = constraint if isinstance(constraint, dict) else {}
-        if bounds := [key for key in BOUNDS if given.get(key) is not None]:
+        bound = constraint if isinstance(constraint, dict) else {}
+        if bounds := [key for key in BOUNDS if bound.get(key) is not None]:
             paths[name] = ["optimize", "constraints", name, bounds[0]]
     return paths
 
@@ -266,17 +266,17 @@ class _Check:
 
     def _file(self, key: str, node: Node, folder: Path) -> InputFile:
         """Return a file with its digest."""
-        given = to_value(node)
-        if not isinstance(given, str):
+        name = to_value(node)
+        if not isinstance(name, str):
             self.problems.append((node, f"{key}: should be the path of a file (got {show(node)})"))
-            return InputFile(folder, str(given), "")
-        path, digest = (Path() if from_override(node) else folder) / given, ""
+            return InputFile(folder, str(name), "")
+        path, digest = (Path() if from_override(node) else folder) / name, ""
         try:
             # A pipe would be empty once its digest is taken.
             digest = sha256(path)
         except (OSError, ValueError) as error:
             self.problems.append((node, f"{key}: {shown(str(path))}: {reason(error)}"))
-        return InputFile(path, given, digest)
+        return InputFile(path, name, digest)
 
     def _with_files(self, factors: Factors, files: Mapping[str, InputFile]) -> Factors:
         """Return the factors that hold with the files of the config.
@@ -284,11 +284,11 @@ class _Check:
         Those that stand beside a file in the config were written for it; beside one that an
         override names, only those are that an override gives.
         """
-        given = set(factor_names(type(factors)))
+        written = set(factor_names(type(factors)))
         if any(self._overridden(path.split(".")) for path in (*files, *self.moved)):
-            given = {name for name in given if self._overridden(["factors", *parts(name)])}
+            written = {name for name in written if self._overridden(["factors", *parts(name)])}
         try:
-            return factors.with_files({key: file.path for key, file in files.items()}, given)
+            return factors.with_files({key: file.path for key, file in files.items()}, written)
         except Misplaced as wrong:
             for factor in (wrong, *wrong.others):
                 path = ("factors", *factor.path)

@@ -40,24 +40,24 @@ def restore(content: Mapping[str, Any], source: str, *, files: bool = True) -> C
     """
     try:
         entry = MODELS[content["model"]]
-        given = {key: content[key] for key in entry.files if key in content}
+        named = {key: content[key] for key in entry.files if key in content}
         factors = entry.factors.model_validate(
-            content["factors"], context={"files": frozenset(given)}
+            content["factors"], context={"files": frozenset(named)}
         )
     except (KeyError, ValidationError):
         raise InputError(f"{source}: the config of the run is not valid in this version") from None
-    inputs = {key: _input_file(key, file, source, files) for key, file in given.items()}
+    inputs = {key: _input_file(key, file, source, files) for key, file in named.items()}
     return Config(model=content["model"], factors=factors, files=inputs, source=source)
 
 
-def _input_file(key: str, given: Mapping[str, str], source: str, needed: bool) -> InputFile:
+def _input_file(key: str, named: Mapping[str, str], source: str, needed: bool) -> InputFile:
     """Return a file of a run; one that is needed must be what it was."""
-    beside = Path(source).parent / given["path"]
-    for path in (beside, Path(given["path"])):
+    beside = Path(source).parent / named["path"]
+    for path in (beside, Path(named["path"])):
         with suppress(OSError, ValueError):
-            if not needed or sha256(path) == given["sha256"]:
-                return InputFile(path, given["path"], given["sha256"])
-    raise InputError(f"{source}: the run's {key} {dict(given)} are not there")
+            if not needed or sha256(path) == named["sha256"]:
+                return InputFile(path, named["path"], named["sha256"])
+    raise InputError(f"{source}: the run's {key} {dict(named)} are not there")
 
 
 def changes(
@@ -151,9 +151,9 @@ def config_id(config: Config) -> str:
 
 def problem_id(config: Config) -> str:
     """Return 12 hex digits that identify the problem of the `optimize` section."""
-    given = config.optimize.model_dump(exclude_none=True)
+    problem = config.optimize.model_dump(exclude_none=True)
     parts = ("variables", "objective", "constraints")
-    return _short_digest({key: given[key] or None for key in parts})
+    return _short_digest({key: problem[key] or None for key in parts})
 
 
 def _short_digest(content: object) -> str:

@@ -118,21 +118,21 @@ def fill_normal(stream: Words, out: Floats) -> None:
 def _normal_point(word: np.uint64) -> tuple[np.uint64, np.uint64, float, bool]:
     """Return layer, place, the number there, and whether it is under the density for certain."""
     layer = word & LAYER
-    place = (word >> NORMAL_PLACE) & PLACES
-    x = np.int64(place) * SIDES[word & NORMAL_SIDE]
-    return layer, place, x, place < NORMAL_INSIDE[layer]
+    number = (word >> NORMAL_PLACE) & PLACES
+    x = np.int64(number) * SIDES[word & NORMAL_SIDE]
+    return layer, number, x, number < NORMAL_INSIDE[layer]
 
 
 @part
 def _normal(stream: Words, word: np.uint64) -> float:
     """Return the standard normal that begins with this word."""
     while True:
-        layer, place, x, settled = _normal_point(word)
+        layer, number, x, settled = _normal_point(word)
         if settled:
             return x
         if layer == ZERO:
             tail = _normal_tail(stream)
-            return -tail if (place >> TAIL_SIGN) & ONE else tail
+            return -tail if (number >> TAIL_SIGN) & ONE else tail
         below, above = NORMAL_DENSITY[layer], NORMAL_DENSITY[layer - ONE]
         if (above - below) * next_uniform(stream) + below < math.exp(-0.5 * x * x):
             return x
@@ -171,8 +171,8 @@ def fill_exponential(stream: Words, out: Floats) -> None:
 def _exponential_point(word: np.uint64) -> tuple[np.uint64, float, bool]:
     """Return layer, the number there, and whether it is under the density for certain."""
     layer = (word >> EXPONENTIAL_LAYER) & LAYER
-    place = word >> EXPONENTIAL_PLACE
-    return layer, np.int64(place) * EXPONENTIAL_SCALE[layer], place < EXPONENTIAL_INSIDE[layer]
+    number = word >> EXPONENTIAL_PLACE
+    return layer, np.int64(number) * EXPONENTIAL_SCALE[layer], number < EXPONENTIAL_INSIDE[layer]
 
 
 @part

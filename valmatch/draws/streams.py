@@ -33,44 +33,44 @@ SPACING = 2.0**-52
 
 
 @part(inline=True)
-def uniform_at(place: Words, source: int, player: int, counter: int) -> float:
+def uniform_at(rng_key: Words, source: int, player: int, counter: int) -> float:
     """Return the uniform number of an address, in (0, 1): an odd multiple of 2**-53.
 
-    Shapes: `place` (3,).
+    Shapes: `rng_key` (3,).
     """
     third = MARK | np.uint64(source)
     word, _, _, _ = block_of(
-        place[0], place[1], np.uint64(counter), np.uint64(player), third, place[2]
+        rng_key[0], rng_key[1], np.uint64(counter), np.uint64(player), third, rng_key[2]
     )
     return (np.int64(word >> DROPPED) + 0.5) * SPACING
 
 
 @part(inline=True)
-def exponential_at(place: Words, source: int, player: int, counter: int) -> float:
+def exponential_at(rng_key: Words, source: int, player: int, counter: int) -> float:
     """Return the exponential number of mean 1 of an address, > 0 and < 37: -log of the uniform."""
-    return -math.log(uniform_at(place, source, player, counter))
+    return -math.log(uniform_at(rng_key, source, player, counter))
 
 
 @kernel
-def fill_uniforms(place: Words, source: int, counter: int, out: NDArray[np.float64]) -> None:
+def fill_uniforms(rng_key: Words, source: int, counter: int, out: NDArray[np.float64]) -> None:
     """Give the uniform number of every player 0..n-1 to `out`, (n,).
 
     The other parameters are those of `uniform_at`.
     """
     for player in range(out.size):
-        out[player] = uniform_at(place, source, player, counter)
+        out[player] = uniform_at(rng_key, source, player, counter)
 
 
 @kernel
 def fill_uniforms_of(
-    place: Words, source: int, players: Ints, counters: Ints, out: NDArray[np.float64]
+    rng_key: Words, source: int, players: Ints, counters: Ints, out: NDArray[np.float64]
 ) -> None:
     """Give the uniform number of each of some players, (n,), at its own counter to `out`, (n,).
 
     The other parameters are those of `uniform_at`.
     """
     for i in range(out.size):
-        out[at(i)] = uniform_at(place, source, players[at(i)], counters[at(i)])
+        out[at(i)] = uniform_at(rng_key, source, players[at(i)], counters[at(i)])
 
 
 class Streams:

@@ -41,8 +41,8 @@ def confidence_option(help: str = "Confidence level of the intervals.") -> Any: 
 def shard_option(what: str) -> Any:  # noqa: ANN401
     """Declare the part of the work that is done."""
 
-    def check(name: str, given: object) -> Shard:
-        return given if isinstance(given, Shard) else parse_shard(arguments.text(name, given))
+    def check(name: str, shard: object) -> Shard:
+        return shard if isinstance(shard, Shard) else parse_shard(arguments.text(name, shard))
 
     default = "all; on the command line the place of a task in a job array of SLURM"
     help = f"Make every K-th {what} from I on (I from 0)."
@@ -106,12 +106,12 @@ class RunOptions(o.OutOptions):
         several = self.workers is not None and self.workers > 1
         return several or self.executor not in (None, LOCAL) or self.scheduler is not None
 
-    def in_config(self, given: ReplicateOptions | OptimizeOptions) -> Self:
+    def in_config(self, section: ReplicateOptions | OptimizeOptions) -> Self:
         """Return the options with those of a config where these are left open."""
-        options = replace(self, workers=given.workers if self.workers is None else self.workers)
+        options = replace(self, workers=section.workers if self.workers is None else self.workers)
         if self.scheduler is None and self.executor in (None, DASK):
-            executor = self.executor or given.executor
-            options = replace(options, executor=executor, scheduler=given.scheduler)
+            executor = self.executor or section.executor
+            options = replace(options, executor=executor, scheduler=section.scheduler)
         return options
 
 

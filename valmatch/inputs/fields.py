@@ -269,5 +269,5 @@ def _range(schema: dict[str, Any]) -> str:
     if above is not None and below is not None:
         return f" between {plain_number(above)} and {plain_number(below)}"
     limits = ((">=", low), (">", above), ("<=", high), ("<", below))
-    given = [f"{sign} {plain_number(limit)}" for sign, limit in limits if limit is not None]
-    return f" {' and '.join(given)}" if given else ""
+    shown = [f"{sign} {plain_number(limit)}" for sign, limit in limits if limit is not None]
+    return f" {' and '.join(shown)}" if shown else ""

@@ -65,8 +65,8 @@ def number(
 
 def one_of(names: Collection[str], value: Any, help: str, **more: Any) -> Any:  # noqa: ANN401
     """Declare one of some names."""
-    given = {"check": lambda called, x: arguments.one_of(called, x, names), **more}
-    return declare(value, help, "NAME", complete=among(names), **given)
+    more = {"check": lambda called, x: arguments.one_of(called, x, names), **more}
+    return declare(value, help, "NAME", complete=among(names), **more)
 
 
 def among(names: Iterable[str]) -> Callable[[str], list[str]]:
@@ -85,8 +85,8 @@ def text(value: Any, help: str, metavar: str, **more: Any) -> Any:  # noqa: ANN4
 
 def names(help: str, metavar: str, value: Any = (), **more: Any) -> Any:  # noqa: ANN401
     """Declare names, which stand between commas on the command line."""
-    given = {"read": cells_of, "check": arguments.names, **more}
-    return declare(value, help, metavar, **given)
+    more = {"read": cells_of, "check": arguments.names, **more}
+    return declare(value, help, metavar, **more)
 
 
 def repeated(help: str, metavar: str, **more: Any) -> Any:  # noqa: ANN401
@@ -96,15 +96,15 @@ def repeated(help: str, metavar: str, **more: Any) -> Any:  # noqa: ANN401
 
 def path(help: str, metavar: str = "FILE", **more: Any) -> Any:  # noqa: ANN401
     """Declare the path of a file or folder."""
-    given = {"value": None, "check": arguments.path, **more}
-    return declare(help=help, metavar=metavar, **given)
+    more = {"value": None, "check": arguments.path, **more}
+    return declare(help=help, metavar=metavar, **more)
 
 
 def folders(help: str, metavar: str = "DIR...", value: Any = MISSING) -> Any:  # noqa: ANN401
     """Declare folders that stand on the command line by their place."""
 
-    def check(name: str, given: Sequence[str]) -> tuple[Path, ...]:
-        return tuple(arguments.path(name, entry) for entry in given)
+    def check(name: str, folders: Sequence[str]) -> tuple[Path, ...]:
+        return tuple(arguments.path(name, entry) for entry in folders)
 
     more = {"repeated": True, "argument": True, "check": check, "read": tuple}
     return declare(value, help, metavar, **more)
@@ -117,13 +117,13 @@ def flag(help: str, **more: Any) -> Any:  # noqa: ANN401
 
 def duration(help: str, metavar: str = "TIME", **more: Any) -> Any:  # noqa: ANN401
     """Declare a time in seconds, which the command line takes with a unit, too."""
-    given = {"value": None, "read": seconds_of_text, "check": arguments.seconds, **more}
-    return declare(help=help, metavar=metavar, allowed=_TIMES, **given)
+    more = {"value": None, "read": seconds_of_text, "check": arguments.seconds, **more}
+    return declare(help=help, metavar=metavar, allowed=_TIMES, **more)
 
 
 def columns(help: str, example: str = "game=match_id") -> Any:  # noqa: ANN401
     """Declare the names that a file has for columns, by their meanings."""
-    read = lambda given: parse_columns(given, example)  # noqa: E731
+    read = lambda text: parse_columns(text, example)  # noqa: E731
     return declare({}, help, "MEANING=NAME,...", read=read, check=arguments.mapping)
 
 
@@ -160,21 +160,21 @@ def ignore(_: object) -> None:
 _TIMES = "a time > 0, such as 90, 30m, 5min or 01:30:00"
 
 
-def seconds_of_text(given: str) -> float | None:
+def seconds_of_text(text: str) -> float | None:
     """Return the seconds of a number, one with a unit, or [D-]HH:MM:SS as SLURM writes it."""
-    seconds = in_unit(given, "seconds")
-    if re.fullmatch(r"\d+\.?\d*|\.\d+", given, re.ASCII):
-        seconds = float(given)
-    elif clock := re.fullmatch(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)", given, re.ASCII):
+    seconds = in_unit(text, "seconds")
+    if re.fullmatch(r"\d+\.?\d*|\.\d+", text, re.ASCII):
+        seconds = float(text)
+    elif clock := re.fullmatch(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)", text, re.ASCII):
         days, *parts = (float(part or 0) for part in clock.groups())
         seconds = 86400.0 * days + 3600.0 * parts[0] + 60.0 * parts[1] + parts[2]
     return seconds if isinstance(seconds, float) and seconds > 0.0 else None
 
 
-def _share(given: str) -> float | None:
+def _share(text: str) -> float | None:
     """Return the share that a number or a percentage is."""
-    value = real_number(given.removesuffix("%"))
-    share = None if value is None else value / 100.0 if given.endswith("%") else value
+    value = real_number(text.removesuffix("%"))
+    share = None if value is None else value / 100.0 if text.endswith("%") else value
     return share if share is not None and 0.0 <= share <= 1.0 else None
 
 
@@ -227,14 +227,14 @@ def default_of(entry: Field[Any]) -> object:
     return entry.default if entry.default_factory is MISSING else entry.default_factory()
 
 
-def value_of(name: str, of: Declared, given: Any) -> object:  # noqa: ANN401
+def value_of(name: str, of: Declared, text: Any) -> object:  # noqa: ANN401
     """Return the value that texts of the command line give to an option."""
-    value = of.read(given)
+    value = of.read(text)
     if value is not None:
         return value
     if of.allowed:
-        raise InputError(f"{option(name)}: {shown(given)} (allowed: {of.allowed})")
-    return of.check(name, given)  # refuses a text
+        raise InputError(f"{option(name)}: {shown(text)} (allowed: {of.allowed})")
+    return of.check(name, text)  # refuses a text
 
 
 T = TypeVar("T", bound=Options)

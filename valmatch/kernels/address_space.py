@@ -31,6 +31,6 @@ def check_address_space() -> None:
 
 def _threads() -> int:
     """Return how many threads OpenBLAS starts."""
-    given = os.environ.get("OPENBLAS_NUM_THREADS", "")
+    threads = os.environ.get("OPENBLAS_NUM_THREADS", "")
     cores = os.cpu_count() or 1
-    return min(cores, int(given)) if given.isdecimal() and int(given) > 0 else cores
+    return min(cores, int(threads)) if threads.isdecimal() and int(threads) > 0 else cores

@@ -56,20 +56,20 @@ NOT_KEPT = "kernels cannot be kept in {}: {}; every run compiles them again"
 _warned: set[tuple[str, Path]] = set()  # which of these has been said of which folder
 
 
-def keep(kernel: Any, given: str, variant: str = "", parts: tuple[Path, ...] = ()) -> None:  # noqa: ANN401
+def keep(kernel: Any, cache_dir: str, variant: str = "", parts: tuple[Path, ...] = ()) -> None:  # noqa: ANN401
     """Keep a kernel in the folder that is given, or the user's; one process compiles it.
 
     A variant of a kernel is also made from the files of its parts.
     """
     source = Path(kernel.py_func.__code__.co_filename)
-    if folder := cache_folder(PACKAGE, source, given, variant, parts):
+    if folder := cache_folder(PACKAGE, source, cache_dir, variant, parts):
         kernel._cache = _cache_class()(folder, kernel.py_func)
         kernel.compile = partial(_compile, kernel.compile, kernel._cache.lock)
 
 
 @cache
 def cache_folder(
-    package: Path, source: Path, given: str, variant: str = "", parts: tuple[Path, ...] = ()
+    package: Path, source: Path, cache_dir: str, variant: str = "", parts: tuple[Path, ...] = ()
 ) -> str:
     """Return the folder for the compiled kernels of a file, "" where none can be for oneself alone.
 
@@ -78,7 +78,7 @@ def cache_folder(
     inside = source.relative_to(package) if source.is_relative_to(package) else Path(source.name)
     name = ".".join((*inside.with_suffix("").parts, *filter(None, [variant])))
     try:
-        all_kernels = folder_of_all(given)
+        all_kernels = folder_of_all(cache_dir)
         folder = all_kernels / f"{name}-{_state_of(package, source, *parts)}"
         all_kernels.mkdir(OWNER_ALONE, parents=True, exist_ok=True)
         for other in all_kernels.glob(f"{name}-*") if not folder.exists() else ():
@@ -96,9 +96,9 @@ def cache_folder(
     return str(folder)
 
 
-def folder_of_all(given: str) -> Path:
+def folder_of_all(cache_dir: str) -> Path:
     """Return the folder for kernels: in one that is given, or in the user's for caches."""
-    home = given or os.environ.get("XDG_CACHE_HOME")
+    home = cache_dir or os.environ.get("XDG_CACHE_HOME")
     if not home and sys.platform == "win32":
         home = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
     caches = "Library/Caches" if sys.platform == "darwin" else ".cache"

@@ -85,13 +85,13 @@ def part(function: F | None = None, *, inline: bool = False) -> F | Callable[[F]
     )(function)
 
     @cache
-    def whole() -> F:
+    def alone() -> F:
         return kernel(function)
 
     # No machine code of a part is there for Python to call; who calls it nevertheless has it
     # compiled by itself.
-    compiled._insert = lambda *given, **named: None
-    compiled._compile_for_args = lambda *given, **named: whole()
+    compiled._insert = lambda *arguments, **named: None
+    compiled._compile_for_args = lambda *arguments, **named: alone()
     return cast(F, _without_literals(compiled))
 
 
@@ -215,14 +215,14 @@ def _library_class() -> Callable[[Any, str], Any]:
 
         def _get_module_for_linking(self) -> Any:  # noqa: ANN401
             if self._shared_module is None:
-                module_of_part, whole = self._final_module, self._final_module.clone()
+                module_of_part, linked = self._final_module, self._final_module.clone()
                 for library in _called_by(self):
                     if isinstance(library, PartLibrary):
                         module = library._final_module
                     else:
                         module = library._get_module_for_linking()
-                    whole.link_in(module, preserve=True)
-                self._final_module = whole
+                    linked.link_in(module, preserve=True)
+                self._final_module = linked
                 super()._get_module_for_linking()  # type: ignore[no-untyped-call]
                 self._final_module = module_of_part
             return self._shared_module

@@ -39,21 +39,21 @@ def _teach() -> tuple[Any, Any]:
         first that it loads, also where they come from the caches of different kernels.
         """
 
-        def __init__(self, whole: Any) -> None:  # noqa: ANN401
-            self.whole = whole
-            digest = sha256(str(whole).encode()).hexdigest()[:12]
-            super().__init__(f"Reference({whole.instance_class.__name__}, {digest})")
+        def __init__(self, group: Any) -> None:  # noqa: ANN401
+            self.group = group
+            digest = sha256(str(group).encode()).hexdigest()[:12]
+            super().__init__(f"Reference({group.instance_class.__name__}, {digest})")
 
         @property
         def key(self) -> Any:  # noqa: ANN401
-            return self.whole
+            return self.group
 
     @register_model(Reference)
     class ReferenceModel(PrimitiveModel):
         """A pointer to the values of the tuple."""
 
         def __init__(self, manager: Any, kind: Any) -> None:  # noqa: ANN401
-            pointed = manager.lookup(kind.whole).get_value_type()
+            pointed = manager.lookup(kind.group).get_value_type()
             super().__init__(manager, kind, pointed.as_pointer())  # type: ignore[no-untyped-call]
 
     @infer_getattr
@@ -67,19 +67,19 @@ def _teach() -> tuple[Any, Any]:
             reference: Any,  # noqa: ANN401
             name: str,
         ) -> Any:  # noqa: ANN401
-            if name not in reference.whole.fields:
+            if name not in reference.group.fields:
                 return None
-            kind = reference.whole.types[reference.whole.fields.index(name)]
+            kind = reference.group.types[reference.group.fields.index(name)]
             return Reference(kind) if isinstance(kind, types.BaseNamedTuple) else kind
 
     @lower_getattr_generic(Reference)  # type: ignore[no-untyped-call, untyped-decorator]
     def read(context: Any, builder: Any, reference: Any, value: Any, name: str) -> Any:  # noqa: ANN401
         """Read a field, which need not be read again where it has been read before."""
-        index = reference.whole.fields.index(name)
-        place = cgutils.gep_inbounds(builder, value, 0, index)  # type: ignore[no-untyped-call]
-        if isinstance(reference.whole.types[index], types.BaseNamedTuple):
-            return place
-        field = builder.load(place)
+        index = reference.group.fields.index(name)
+        pointer = cgutils.gep_inbounds(builder, value, 0, index)  # type: ignore[no-untyped-call]
+        if isinstance(reference.group.types[index], types.BaseNamedTuple):
+            return pointer
+        field = builder.load(pointer)
         field.set_metadata("invariant.load", builder.module.add_metadata([]))
         return field
 
@@ -88,12 +88,12 @@ def _teach() -> tuple[Any, Any]:
         """Keep the values of a named tuple in memory, and return where."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ANN401
-            place = cgutils.alloca_once(builder, arguments[0].type)  # type: ignore[no-untyped-call]
-            builder.store(arguments[0], place)
+            pointer = cgutils.alloca_once(builder, arguments[0].type)  # type: ignore[no-untyped-call]
+            builder.store(arguments[0], pointer)
             # An empty instruction of unknown effect: nothing is read by what it returns before it.
-            kind = ir.FunctionType(place.type, [place.type])
+            kind = ir.FunctionType(pointer.type, [pointer.type])
             opaque = ir.InlineAsm(kind, "", "=r,0,~{memory}", side_effect=True)
-            return builder.call(opaque, [place])
+            return builder.call(opaque, [pointer])
 
         return Reference(group)(group), generate
 
@@ -160,15 +160,15 @@ def _intrinsic() -> Any:  # noqa: ANN401 - numba has no types
         """Call the function at an address, by numba's convention."""
         kinds = tuple(map(types.unliteral, arguments.types))
 
-        def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:  # noqa: ANN401
+        def generate(context: Any, builder: Any, signature: Any, operands: Any) -> Any:  # noqa: ANN401
             convention = context.call_conv
             kind = convention.get_function_type(types.float64, kinds)
-            values = cgutils.unpack_tuple(builder, given[1], len(kinds))  # type: ignore[no-untyped-call]
+            values = cgutils.unpack_tuple(builder, operands[1], len(kinds))  # type: ignore[no-untyped-call]
             values = [
                 context.cast(builder, value, old, new)
                 for value, old, new in zip(values, arguments.types, kinds, strict=True)
             ]
-            function = builder.inttoptr(given[0], ir.PointerType(kind))
+            function = builder.inttoptr(operands[0], ir.PointerType(kind))
             status, found = convention.call_function(
                 builder, function, types.float64, kinds, values
             )

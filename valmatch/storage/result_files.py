@@ -109,7 +109,7 @@ class ResultFiles:
             if len(row) != len(header):
                 what = f"the row has {len(row)} cells (allowed: {len(header)})"
                 raise InputError(f"{path}:{line}: damaged: {what}")
-            yield line, [row[place] for place in places]
+            yield line, [row[index] for index in places]
 
     def table(
         self,
@@ -158,14 +158,14 @@ class ResultFiles:
         return InputError(f"{path}: cannot be read: {error.strerror}{why}")
 
 
-def _number(cell: str, infinite: bool, place: str) -> float:
+def _number(cell: str, infinite: bool, where: str) -> float:
     """Return the number in a cell, NaN where it is empty; it may be infinite where that is said."""
     try:
         value = float(cell or "nan")
     except ValueError:
-        raise InputError(f"{place}: {shown(cell)} (allowed: a number)") from None
+        raise InputError(f"{where}: {shown(cell)} (allowed: a number)") from None
     if abs(value) > FAR and not (infinite and cell == "inf"):
-        raise InputError(f"{place}: {shown(cell)} is too large (allowed: up to {FAR:g})")
+        raise InputError(f"{where}: {shown(cell)} is too large (allowed: up to {FAR:g})")
     return value
 
 

@@ -212,7 +212,7 @@ class RunFolder:
 
     def __enter__(self) -> Self:
         begin()
-        self._made = [place for place in (self.path, *self.path.parents) if not place.exists()]
+        self._made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
         self._lock = self._locked(LOCK if self.shard == WHOLE else self.shard.file_name(SHARD_LOCK))
         try:
             self._open()

@@ -128,15 +128,15 @@ class Store:
         for first, last in pairwise(marks):
             yield first, self.indices[first:last]
 
-    def add(self, place: int, batch: Batch) -> None:
+    def add(self, first: int, batch: Batch) -> None:
         """Take in the replications from `place` on, in every part that lacks them."""
-        if self._responses.done == place:
+        if self._responses.done == first:
             self.remarks += batch.remarks
             self._responses.add(batch.responses)
-        if self._controls and self._controls.done == place:
+        if self._controls and self._controls.done == first:
             assert batch.controls is not None
             self._controls.add(batch.controls)
-        if self._curves and self._curves.done == place:
+        if self._curves and self._curves.done == first:
             assert batch.curves is not None
             self._curves.add(batch.curves)
 
