@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from valmatch.storage.output import ROWS_AT_ONCE, cell, write_csv
+from valmatch.storage.row_file import RowFormat
 
 
 def columns_of(n: int) -> dict[str, Any]:
@@ -50,3 +51,18 @@ def test_columns_of_unequal_length_leave_no_file(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="shorter"):
         write_csv(tmp_path / "a.csv", {"a": np.zeros(3), "b": [1, 2]})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_lines_of_many_rows_are_those_of_each() -> None:
+    rng = np.random.default_rng(1)
+    form = RowFormat("0123456789ab", 7, ["a", "b", "c", "d"], [False, False, True, False])
+    usual = 10.0 ** rng.uniform(-4, 15, (2000, 4)) * rng.choice([-1.0, 1.0], (2000, 4))
+    usual[:, 2] = rng.integers(0, 10**15, 2000)
+    usual[rng.random((2000, 4)) < 0.1] = 0.0
+    usual[:5] = [-0.0, 1e-4, 3, 100.0], [np.nan, np.nan, 0, np.nan], *usual[2:5].round()
+    unusual = [1e-5, 5e-324, 1e16, 1e100, -1e22, np.nan]
+    for rows in (usual, usual[:1], *(np.vstack([usual[:9], [1.0, 2.0, x, x]]) for x in unusual)):
+        if not np.isnan(rows[:, 2]).any():
+            rows[:, 2] = np.rint(rows[:, 2])
+        numbers = range(5, 5 + 3 * len(rows), 3)
+        assert form.lines(numbers, rows) == "".join(map(form.line, numbers, rows.tolist()))

@@ -55,16 +55,16 @@ def begun() -> bool:
 class Stop:
     """Whether and why to stop; work asks between two pieces and so never stops inside one."""
 
-    def __init__(self, max_seconds: float = math.inf, whole: Stop | None = None) -> None:
+    def __init__(self, max_seconds: float = math.inf, outer: Stop | None = None) -> None:
         self.reason = ""  # "" while there is none, "interrupted", or "out of time"
         self._deadline = time.monotonic() + max_seconds
         self._interrupted = math.inf
-        self._whole = whole
+        self._outer = outer
 
     def __call__(self) -> bool:
         """Return whether to stop."""
-        if not self.reason and self._whole and self._whole():
-            self.reason = self._whole.reason
+        if not self.reason and self._outer and self._outer():
+            self.reason = self._outer.reason
         if not self.reason and time.monotonic() >= self._deadline:
             self.reason = "out of time"
         return bool(self.reason)
@@ -79,7 +79,7 @@ class Stop:
 
         The end of the time is never urgent.
         """
-        if self._whole and self._whole.urgent():
+        if self._outer and self._outer.urgent():
             return True
         return time.monotonic() >= self._interrupted + PATIENCE
 
