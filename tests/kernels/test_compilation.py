@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pickle
 import subprocess
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 import valmatch
 from tests.support.command import python
 from valmatch.kernels import cache as kernel_cache
-from valmatch.kernels import compilation, first_run
+from valmatch.kernels import compilation
 from valmatch.kernels.cache import UNUSED, cache_folder
 from valmatch.kernels.compilation import kernel, macro, part
 from valmatch.kernels.first_run import Compiling
@@ -231,7 +232,7 @@ def test_compilation_is_announced_once_and_left_out_of_times(
     assert said(None) == (
         f"{how} (not kept: no folder of your own to write to; NUMBA_CACHE_DIR names one)\n"
     )
-    monkeypatch.setattr(first_run, "parent_process", lambda: object())
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: object())
     assert said(None) == ""  # a worker process
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from functools import cache
-from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,8 @@ class Compiling:
             self._since = time.monotonic()
         self._depth += 1
         self.kernels += folder is not None
+        from multiprocessing import parent_process  # of use to few commands
+
         if not self.announced and parent_process() is None:
             self.announced = True
             kept = f"kept in {Path(folder).parent}" if folder else NOT_KEPT

@@ -105,13 +105,19 @@ class RunFolder:
         self._progress = progress
         self._read = [*self.read, *(files_of(self.config) if self.config else ())]
         self._started = time.perf_counter()
-        id_, of_config = _facts_of(self.config)
-        identity = {**id_, **self.identity}
-        self._keys = ("command", *identity)
+        id_, of_config = {}, {}
+        if config := self.config:
+            from valmatch.config.identity import config_id, identity, resolved
+
+            id_ = {"config_id": config_id(config)}
+            of_config = {"source": config.source, "identity": identity(config)}
+            of_config["config"] = resolved(config)
+        of_run = {**id_, **self.identity}
+        self._keys = ("command", *of_run)
         self._manifest: dict[str, Any] = {
             "command": self.command,
             "status": "running",
-            **identity,
+            **of_run,
             **self.facts,
             "files": list(files),
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -131,7 +137,11 @@ class RunFolder:
         try:
             previous = _manifest_in(self.path)
         except FileNotFoundError:
-            self._refuse_files_of_others()
+            if names := sorted(path.name for path in self.path.glob("[!.]*")):
+                raise self._refusal(
+                    f"holds {names[0]} and no {MANIFEST} of a run (allowed: a new or empty folder,"
+                    " or one of the same run)"
+                ) from None
             return None
         except OSError as error:
             raise self._refusal(f"cannot be used: {error.strerror}") from None
@@ -141,15 +151,6 @@ class RunFolder:
         # Of another run it is refused for that, which says more.
         refuse_to_replace(self.path, (MANIFEST,), self._read)
         return previous
-
-    def _refuse_files_of_others(self) -> None:
-        """Refuse a folder without a manifest that holds anything but hidden files."""
-        names = sorted(path.name for path in self.path.glob("[!.]*"))
-        if names:
-            raise self._refusal(
-                f"holds {names[0]} and no {MANIFEST} of a run (allowed: a new or empty folder, or"
-                " one of the same run)"
-            )
 
     def _refuse_another_run(self, previous: Manifest) -> None:
         """Refuse the folder of another run, or of a larger one."""
@@ -292,10 +293,9 @@ class RunFolder:
     def changed_versions(self) -> str:
         """Return with what other versions the earlier results were made, "" if the same."""
         before = self._previous.versions if self._previous else {}
-        both = [
-            (name, before.get(name, now), now) for name, now in self._manifest["versions"].items()
-        ]
-        return ", ".join(f"{name} {old} (now {now})" for name, old, now in both if old != now)
+        now = self._manifest["versions"]
+        others = [name for name in now if before.get(name, now[name]) != now[name]]
+        return ", ".join(f"{name} {before[name]} (now {now[name]})" for name in others)
 
     @property
     def previous_remarks(self) -> list[Notice]:
@@ -416,13 +416,3 @@ def _manifest_in(folder: Path) -> Manifest:
     from valmatch.storage.manifest import Manifest, read_manifest
 
     return read_manifest(folder, Manifest)
-
-
-def _facts_of(config: Config | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the id of a config, and what else a manifest holds of it; nothing without one."""
-    if config is None:
-        return {}, {}
-    from valmatch.config.identity import config_id, identity, resolved
-
-    facts = {"source": config.source, "identity": identity(config), "config": resolved(config)}
-    return {"config_id": config_id(config)}, facts
