@@ -31,11 +31,6 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return an install with kernels that call one another."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     package = tmp_path / "one" / "valmatch"
-    install(package)
-    return package
-
-
-def install(package: Path) -> None:
     texts = {
         "kernels/compilation.py": "",
         "errors.py": "",
@@ -53,6 +48,7 @@ def install(package: Path) -> None:
     for name, text in texts.items():
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text(text)
+    return package
 
 
 def change(package: Path, name: str = "ratings/elo.py") -> None:
@@ -156,16 +152,6 @@ def test_a_new_state_removes_the_former_ones_of_its_file(package: Path) -> None:
     change(package)
     assert start(package) != present
     assert present.exists()  # it may be in use
-
-
-def test_installs_share_the_kernels_of_the_same_state(package: Path, tmp_path: Path) -> None:
-    shared, another = tmp_path / "shared", tmp_path / "two" / "valmatch"
-    install(another)
-    theirs = start(another, shared)
-    assert start(package, shared) == theirs
-    change(package)
-    present = start(package, shared)
-    assert set(shared.glob("*/*")) == {theirs, present}
 
 
 def test_processes_that_start_at_the_same_time(package: Path) -> None:

@@ -81,13 +81,6 @@ def test_a_rating_is_complete_when_it_says_so(
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["status"] == "failed"
 
 
-def test_a_bad_log_leaves_nothing(log: Path, tmp_path: Path) -> None:
-    log.write_text(LOG + "g99,p1,x\n")
-    with pytest.raises(InputError, match=r"log.csv:82:8: score: 'x' \(allowed"):
-        rate_games(log, out=tmp_path / "new" / "out")
-    assert not (tmp_path / "new").exists()
-
-
 @pytest.mark.slow
 def test_games_have_a_largest_size(tmp_path: Path) -> None:
     def write(players: int) -> Path:

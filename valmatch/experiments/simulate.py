@@ -21,7 +21,6 @@ from valmatch.execution.run_options import DEFAULT_SEED, SimulateArguments, firs
 from valmatch.experiments.response_list import shown_by
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.scratch import Scratch
 from valmatch.models.model import Response, Table
 from valmatch.storage.output import ROWS_AT_ONCE, write_csv_parts, write_json
 from valmatch.storage.result_files import ResultFiles, damaged
@@ -190,8 +189,6 @@ def simulate_config(config: Config, options: SimulateArguments) -> Simulation:
     identity = {"seed": seed, "replication": replication}
     model = build(config, warn=options.warn)
     with RunFolder(path, "simulate", config, identity) if path else nullcontext() as folder:
-        if folder:
-            model.scratch = Scratch(folder.path)
         result = record(model, seed, replication)
         recording = Simulation(
             config,

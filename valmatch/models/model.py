@@ -18,7 +18,6 @@ from valmatch.draws.streams import Streams
 from valmatch.errors import RunError
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.scratch import MEMORY, Scratch
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.statistics.estimates import UNLIMITED
 from valmatch.statistics.sampling import INDEPENDENT, Sampling
@@ -271,7 +270,7 @@ class Table:
 
 
 class LargeTable(Table):
-    """A table whose rows are worked out when they are asked for, as it may not fit in memory."""
+    """A table whose rows are worked out when they are asked for, as all of them are large."""
 
     def __init__(
         self,
@@ -392,8 +391,6 @@ class Model(ABC, Generic[Inputs]):
         The curves that it gives besides, if any.
     warnings : sequence of str
         Remarks on the model's input, one line each.
-    scratch : Scratch
-        Where a recorded replication keeps what may be large; memory unless it is said.
     floors : mapping of str to tuple
         What theory knows of the least mean of a response: (value, under which condition).
     releases_gil : bool
@@ -409,7 +406,6 @@ class Model(ABC, Generic[Inputs]):
     drawn_by: frozenset[str]
     axes: Axes | None = None
     warnings: Sequence[str] = ()
-    scratch: Scratch = MEMORY
     floors: Mapping[str, tuple[float, str]] = MappingProxyType({})
     releases_gil: bool = False
     sampling: Sampling = INDEPENDENT

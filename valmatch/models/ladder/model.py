@@ -186,7 +186,7 @@ class LadderModel(Model[InitialState]):
         # The log does not grow: what it has to hold is known after a first time without it.
         state = self.play(inputs).loop.state[0]
         sizes = int(state["tickets"]), int(state["numbered"]), self._factors.rule.team_num
-        played = self.play(inputs, new_log(*sizes, self.scratch))
+        played = self.play(inputs, new_log(*sizes))
         names, rows = self._names(inputs.population), played.days
         days = {name: [row[name] for row in rows] for name in rows[0]}
         tables = (
@@ -221,7 +221,6 @@ class LadderModel(Model[InitialState]):
         for moment in sorted(moments):
             self._check()
             loop = self._go_on(24.0 * moment, loop, log)
-            self.scratch.release()
             if moment == factors.warmup_days:
                 start = standing(loop.players).mean_rating
             if moment in (day + 1, horizon):
@@ -341,7 +340,6 @@ class LadderModel(Model[InitialState]):
                 "rating_after": log.after[game, seat, 0],
                 **_party(loop, tickets),
             }
-            self.scratch.release()
             return columns
 
         return LargeTable("games", players * int(loop.state["ended"][0]), part)
@@ -352,7 +350,6 @@ class LadderModel(Model[InitialState]):
 
         def part(rows: slice) -> dict[str, NDArray[Any]]:
             tickets = log.tickets[rows].copy()
-            self.scratch.release()
             return {
                 "ticket": np.arange(rows.start, rows.stop),
                 "player": names[tickets["player"]],

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.kernels.compilation import at, part
-from valmatch.kernels.scratch import MEMORY, Scratch
 from valmatch.matching.queue import LINEUP
 from valmatch.models.ladder.rating import Rater, new_match
 from valmatch.ratings.games import Assessment, Games, Players, unassessed
@@ -324,13 +323,13 @@ def with_larger_ring(loop: Loop) -> Loop:
     return loop._replace(ring=ring, teams=teams)
 
 
-def new_log(tickets: int, matches: int, team_num: int, scratch: Scratch = MEMORY) -> Log:
+def new_log(tickets: int, matches: int, team_num: int) -> Log:
     """Return a log with room for so many tickets and matches; 0 for no log."""
     ratings = (matches, 2 * team_num, 2)
     return Log(
-        scratch.zeros(tickets, TICKET),
-        scratch.zeros(matches, MATCH),
-        scratch.zeros((matches, 2 * team_num), np.int64),
-        scratch.zeros(ratings, np.float64),
-        scratch.zeros(ratings, np.float64),
+        np.zeros(tickets, TICKET),
+        np.zeros(matches, MATCH),
+        np.zeros((matches, 2 * team_num), np.int64),
+        np.zeros(ratings, np.float64),
+        np.zeros(ratings, np.float64),
     )
