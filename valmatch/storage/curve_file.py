@@ -51,33 +51,26 @@ def read_sums(
 
     A torn file counts for nothing, with a warning: its sums are made again.
     """
+    defined = None
     try:
         with zipfile.ZipFile(regular(path, MAX_FILE)) as parts:
             if not parts.namelist():  # a crash has left zeros where the directory was
                 raise zipfile.BadZipFile
-            return _sums(path, parts, shape)
+            ends = _array(path, parts, "replications", (None, 3))
+            total, squares = (_array(path, parts, name, shape) for name in ("total", "squares"))
+            if f"{DEFINED}.npy" in parts.namelist():
+                defined = _array(path, parts, DEFINED, shape)
     except FileNotFoundError:
         return CurveSums.zeros(shape), []
     except DAMAGED:
         warn(f"{path}: damaged; its curves are simulated again")
         return CurveSums.zeros(shape), []
-
-
-def _sums(
-    path: Path, parts: zipfile.ZipFile, shape: tuple[int, ...]
-) -> tuple[CurveSums, list[range]]:
-    """Return what a whole file holds, checked."""
-    ends = _array(path, parts, "replications", (None, 3))
-    total, squares = (_array(path, parts, name, shape) for name in ("total", "squares"))
     starts, stops, steps = ends.T
-    if (starts < 0).any() or (stops < starts).any() or (steps < 1).any() or (squares < 0).any():
+    wrong = (starts < 0).any() or (stops < starts).any() or (steps < 1).any() or (squares < 0).any()
+    over = [] if wrong else [range(*row) for row in ends.tolist()]
+    n = sum(map(len, over))
+    if wrong or (defined is not None and ((defined < 0).any() or (defined > n).any())):
         raise InputError(f"{path}: damaged: holds numbers that no run writes; remove it")
-    over = [range(*row) for row in ends.tolist()]
-    n, defined = sum(map(len, over)), None
-    if f"{DEFINED}.npy" in parts.namelist():
-        defined = _array(path, parts, DEFINED, shape)
-        if (defined < 0).any() or (defined > n).any():
-            raise InputError(f"{path}: damaged: holds numbers that no run writes; remove it")
     return CurveSums(n, total, squares, defined), over
 
 
@@ -96,16 +89,9 @@ def _array(
 def write_sums(path: Path, sums: CurveSums, over: Sequence[range]) -> None:
     """Write sums over replications; they are on disk when this returns, whole or not at all."""
     ends = [(part.start, part.stop, part.step) for part in over]
-    content = io.BytesIO()
-    replications = np.array(ends, dtype=np.int64).reshape(len(ends), 3)
-    parts: dict[str, Any] = {
-        "replications": replications,
-        "total": sums.total,
-        "squares": sums.squares,
-    }
-    if (sums.defined != sums.n).any():
-        parts[DEFINED] = sums.defined
-    np.savez(content, **parts)
+    content, replications = io.BytesIO(), np.array(ends, dtype=np.int64).reshape(len(ends), 3)
+    further: dict[str, Any] = {DEFINED: sums.defined} if (sums.defined != sums.n).any() else {}
+    np.savez(content, replications=replications, total=sums.total, squares=sums.squares, **further)
     write_bytes(path, content.getvalue())
 
 

@@ -145,13 +145,13 @@ def _checked(path: Path, content: dict[str, Any], kind: type[M]) -> M:
         return kind.model_validate(content)
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
-    *_, last = location = problem["loc"]
-    if problem["type"] == "missing":
-        raise InputError(f"{path}: damaged: there is no {last!r}")
-    key = ".".join(map(str, location))
-    if problem["type"] == "refused":
-        raise InputError(f"{path}: damaged: {key}: {problem['msg']}")
     from valmatch.inputs.fields import allowed, schema_at
 
-    limits = allowed(schema_at(kind, location))
-    raise InputError(f"{path}: damaged: {key}: {problem['input']!r:.60} (allowed: {limits})")
+    location = problem["loc"]
+    key = ".".join(map(str, location))
+    what = f"{key}: {problem['input']!r:.60} (allowed: {allowed(schema_at(kind, location))})"
+    if problem["type"] == "missing":
+        what = f"there is no {location[-1]!r}"
+    elif problem["type"] == "refused":
+        what = f"{key}: {problem['msg']}"
+    raise InputError(f"{path}: damaged: {what}")

@@ -94,19 +94,27 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 @contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say which file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise RunError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+@contextmanager
 def write_binary(path: Path) -> Iterator[BinaryIO]:
     """Open a binary file that replaces `path` when the block ends well."""
     temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}{PART}")
     remove = partial(temporary.unlink, missing_ok=True)
     ENDINGS.append(remove)
     try:
-        with temporary.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise RunError(f"{path}: cannot be written: {error.strerror}") from None
+        with writing(path):
+            with temporary.open("xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
     finally:
         with held_signals():
             remove()

@@ -100,13 +100,13 @@ class Warnings(list[Notice]):
 
 def warnings_of_parts(warnings: Mapping[str, Sequence[str]]) -> list[Notice]:
     """Return what is warned of the parts of a result by name; one of all parts once, unnamed."""
-    of: dict[Notice, list[str]] = {}
+    parts_of: dict[Notice, list[str]] = {}
     for name, texts in warnings.items():
         for text in texts:
-            of.setdefault(Notice.of(text), []).append(name)
+            parts_of.setdefault(Notice.of(text), []).append(name)
     return [
         text if len(names) == len(warnings) else text.after(", ".join(names))
-        for text, names in of.items()
+        for text, names in parts_of.items()
     ]
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import compress, takewhile
 from pathlib import Path
@@ -14,9 +14,9 @@ from typing import TextIO
 import numpy as np
 from pydantic_core import to_json
 
-from valmatch.errors import InputError, RunError
+from valmatch.errors import InputError
 from valmatch.kernels.arrays import Floats
-from valmatch.storage.output import cell, numbers, read_lines, write_bytes
+from valmatch.storage.output import cell, numbers, read_lines, write_bytes, writing
 
 Warn = Callable[[str], None]
 
@@ -166,7 +166,7 @@ class RowFile:
         """Open the file for further replications, after those that were read and kept."""
         if self._path:
             content = (self._form.header + "".join(self._lines)).encode()
-            with _named(self._path):
+            with writing(self._path):
                 write_bytes(self._path, content)
                 self._file = self._path.open("a", encoding="utf-8", newline="")
         self._lines.clear()
@@ -175,7 +175,7 @@ class RowFile:
         """Take in the next replications; they are on disk when this returns."""
         indices = self._indices[self.done : self.done + len(rows)]
         if self._file and self._path and len(rows):
-            with _named(self._path):
+            with writing(self._path):
                 self._file.write(self._form.lines(indices, rows))
                 self._file.flush()
                 os.fsync(self._file.fileno())
@@ -187,12 +187,3 @@ class RowFile:
         if self._file:
             with suppress(OSError):  # everything was flushed; a full disk was reported then
                 self._file.close()
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Say which file cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        raise RunError(f"{path}: cannot be written: {error.strerror}") from None
