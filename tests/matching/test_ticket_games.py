@@ -74,7 +74,7 @@ def test_games_run_as_in_plain_python(
 ) -> None:
     seeds, number, leavers, counted, *changes = case
     service, rules = SERVICES[number], rule_set(*changes)
-    monkeypatch.setattr(games, "BACKFILLS", 3)  # so that room has to be made
+    monkeypatch.setattr(games, "ROOM", 3)  # so that room has to be made
     table = read_rule_set(json.dumps(rules)).table
     assert table
     filled = 0

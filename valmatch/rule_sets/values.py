@@ -41,7 +41,7 @@ class RuleValues:
         self._text = text
         node = read_json(text, Problems(text), lenient=True)
         assert node is not None
-        self._root = node
+        self.root = node
         self._places = dict(_places(node))
         # the path of each value by what problems call it, such as ``rules[0].maxDistance``
         self.names = {label(at).removeprefix("."): path for path, at in self._places.items()}
@@ -79,7 +79,7 @@ class RuleValues:
             (place.start, place.end, _written(value))
             for path, value in changes.items()
             if path in self._places
-            for place in [self._root.place_of(self._places[path])]
+            for place in [self.root.place_of(self._places[path])]
         ]
         if AGE in changes and AGE not in self._places:
             edits.append(self._inserted(f'"{AGE[-1]}": {_written(changes[AGE])}'))
@@ -90,9 +90,9 @@ class RuleValues:
 
     def _inserted(self, member: str) -> tuple[int, int, str]:
         """Return what puts a member into the algorithm, first of all."""
-        algorithm = self._root.members.get("algorithm")
+        algorithm = self.root.members.get("algorithm")
         if algorithm is None:
-            start = self._root.start + 1
+            start = self.root.start + 1
             return start, start, f' "algorithm": {{ {member} }},'
         start = algorithm.start + 1
         return start, start, f" {member}{',' if algorithm.value else ' '}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
@@ -189,7 +189,6 @@ class Tallies:
         self.numbers: dict[object, int] = {}
         self.stats: list[Records] = []
         self.largest: list[float] = []
-        self.sets: dict[object, int] = {}
         self.marks: list[Words] = []
         self.spread_columns: dict[int, int] = {}
         self.limits: dict[int, tuple[int, float]] = {}
@@ -245,47 +244,19 @@ class Tallies:
         self.spread_columns[column] = row
         return column
 
-    def _set(self, key: object, bits: Callable[[], NDArray[np.generic]]) -> int:
-        """Return the column of some sets."""
-        if key not in self.sets:
-            self.sets[key] = len(self.marks)
-            self.marks.append(bits().astype(np.uint64))
-        return self.sets[key]
-
-    def _texts(self, source: int) -> int:
-        """Return the column of sets of an attribute of lists, NONE if there are too many texts."""
-        lists = self.values.lists(source)
-        every = np.unique(np.concatenate([*lists, np.zeros(0)]))
-        if every.size > BITS:
-            return t.NONE
-
-        def bits() -> NDArray[np.generic]:
-            one = np.uint64(1)
-            shifts = [np.searchsorted(every, texts).astype(np.uint64) for texts in lists]
-            sets = [np.bitwise_or.reduce(one << shift, initial=0) for shift in shifts]
-            return self.tickets.by_row(np.array(sets, np.uint64), np.bitwise_and)
-
-        return self._set(("texts", source), bits)
-
-    def _holders(self, source: int, text: float) -> int:
-        """Return the column of who has a text in a list."""
-        holds = [float(text in texts) for texts in self.values.lists(source)]
-        return self._stat(("holders", source, text), np.array(holds, np.float64))
-
     def _regions(self, row: int, limits: Sequence[float]) -> int:
         """Return the first column of sets of regions within limits, NONE if there are too many."""
-        regions = self.tickets.regions
+        regions, first = self.tickets.regions, row + t.PING_HIGH
         if regions > BITS:
             return t.NONE
-        first = row + t.PING_HIGH
-        pings = self.tickets.columns[first : first + t.REGION * regions : t.REGION]
-        for entry, limit in enumerate(limits):
-            sets = np.zeros(self.tickets.records.size, np.uint64)
-            for region, ping in enumerate(pings):
-                sets |= (ping <= limit).astype(np.uint64) << np.uint64(region)
-            column = self._set((row, entry), lambda sets=sets: sets[self.tickets.of_row])  # type: ignore[misc]
-            self.limits[column] = row, limit
-        return self.sets[row, 0]
+        pings = np.array(self.tickets.columns[first : first + t.REGION * regions : t.REGION])
+        bits = np.uint64(1) << np.arange(regions, dtype=np.uint64)[:, np.newaxis]
+        for limit in limits:
+            self.limits[len(self.marks)] = row, limit
+            within = pings.reshape(regions, self.tickets.records.size) <= limit
+            sets = np.bitwise_or.reduce(np.where(within, bits, np.uint64(0)), axis=0, initial=0)
+            self.marks.append(sets[self.tickets.of_row].astype(np.uint64))
+        return len(self.marks) - len(limits)
 
     def _describe(self, record: np.void, aggregate: Aggregate) -> None:
         """Note which column an aggregate is of and how it is got from it, where tallies have it."""
@@ -300,14 +271,11 @@ class Tallies:
         kind = self.table.attributes[source].kind
         if shape == t.BY_TEAM and len(functions) == 2:
             shape = t.OVER_TEAMS
-        most = {"number": 2 if shape == t.OVER_TEAMS else 1}.get(kind, 0)
-        if kind == "map" or len(functions) > most or not set(functions) <= SIMPLE:
+        most = 2 if shape == t.OVER_TEAMS else int(kind == "number")
+        if kind not in ("number", "text") or len(functions) > most or set(functions) - SIMPLE:
             return
         record["shape"] = shape
-        if kind == "texts":
-            record["column"] = self._texts(source)
-        else:
-            record["column"] = self._stat(("value", source), self.values.cells[source]["value"])
+        record["column"] = self._stat(("value", source), self.values.cells[source]["value"])
         if functions:
             record["inner"] = FUNCTIONS.index(functions[0])
             record["outer"] = FUNCTIONS.index(functions[-1])
@@ -332,7 +300,7 @@ class Tallies:
         if not is_equality or record["reference"] != t.NONE or record["measures"] != 1:
             return None
         (one,) = self.rules.measures(record)
-        plain = one["column"] != t.NONE and one["inner"] == t.NONE and not one["lists"]
+        plain = one["column"] != t.NONE and one["inner"] == t.NONE
         return int(one["column"]) if plain and self._is_of_all(one) else None
 
     def _is_of_all(self, aggregate: np.void) -> bool:
@@ -360,12 +328,10 @@ class Tallies:
                 return False
             record["column"] = self.spread(int(record["row"]))
             return predicate.most is not None
-        if isinstance(predicate, Counted):
-            return self._judge_count(record, rule, predicate)
         if not isinstance(predicate, Within | Compared):
             return False
         measures, referred = self.rules.measures(record), self.rules.referred(record)
-        if (measures["column"] == t.NONE).any() or measures["lists"].any():
+        if (measures["column"] == t.NONE).any():
             return False
         single = (referred["shape"] != t.BY_TEAM) & (referred["inner"] != t.NONE)
         if (referred["column"] == t.NONE).any() or not single.all():
@@ -381,22 +347,6 @@ class Tallies:
         averages = [one for one in (*measures, *referred) if t.AVG in (one["inner"], one["outer"])]
         largest = [self.largest[int(one["column"])] for one in averages]
         record["slack"] = ROUNDING * max(largest, default=0.0)
-        return True
-
-    def _judge_count(self, record: np.void, rule: Rule, predicate: Counted) -> bool:
-        """Return whether tallies may judge a rule that counts texts or their holders."""
-        measures, reference = self.rules.measures(record), predicate.reference
-        if not measures["lists"].all() or (measures["column"] == t.NONE).any():
-            return False
-        if predicate.counts != "holders" or not isinstance(reference, Steps):
-            return predicate.counts == "common"
-        is_text = len(reference.values) == 1 and isinstance(reference.values[0], str)
-        if not is_text or np.unique(measures["source"]).size > 1:
-            return False
-        if predicate.least is not None and not rule.alone:  # what logic takes as unknown
-            return False
-        text = float(self.rules.steps[record["reference"], 0]["value"])
-        record["column"] = self._holders(int(measures["source"][0]), text)
         return True
 
 
@@ -481,11 +431,6 @@ class PlayerArrays:
         default = values_of(attribute.kind, [attribute.default])
         default = default.take(np.zeros(self.players, np.int64))
         return default if given is None else filled(given, default)
-
-    def lists(self, source: int) -> list[Floats]:
-        """Return the list of each player of an attribute."""
-        spans = zip(self.cells[source]["first"], self.cells[source]["end"], strict=True)
-        return [self.list_items[first:end] for first, end in spans]
 
 
 def _numbers(values: Floats | Texts, texts: Numbers) -> Floats:
@@ -756,5 +701,5 @@ def _candidate(world: World, most: int) -> Candidate:
         items=np.zeros((2, lists * (longest + 1))),
         lists=np.zeros((2, lists), t.LIST),
         stats=np.zeros((world.rows.stats.shape[1], teams + 1), t.STAT),
-        marks=np.zeros((world.rows.marks.shape[1], teams + 1), np.uint64),
+        marks=np.zeros(world.rows.marks.shape[1], np.uint64),
     )

@@ -13,26 +13,25 @@ from valmatch.matching.tickets.layout import Candidate, Queue, World
 # Verdicts from tallies: whether one more ticket would break a rule.
 #
 # Tallies are kept of each team of the match that is tried: least, greatest, sum and number of its
-# players' values, and what they have in common as sets of bits. With them a verdict takes a few
-# operations for each team that the rule speaks of, however many players there are.
+# players' values, and of all the regions that they reach as sets of bits. With them a verdict takes
+# a few operations for each team that the rule speaks of, however many players there are.
 
 NOBODY = np.uint64(2**64 - 1)
-"""What players have in common where there are none: all bits, of which no text has the last."""
+"""The regions that nobody rules out: all bits."""
 
 
-@part
+@part(inline=True)
 def merge(row: int, stats: Records, marks: Words, team: int, candidate: Candidate) -> None:
     """Add a row of a ticket, or of a part of one, to the tallies of a team and of all."""
-    for place in (team, candidate.stats.shape[1] - 1):
+    for index in (team, candidate.stats.shape[1] - 1):
         for column in range(candidate.stats.shape[0]):
-            stat, more = candidate.stats[column, place], stats[row, column]
+            stat, more = candidate.stats[column, index], stats[row, column]
             stat["low"] = min(stat["low"], more["low"])
             stat["high"] = max(stat["high"], more["high"])
             stat["total"] += more["total"]
             stat["players"] += more["players"]
-    for place in (team, candidate.marks.shape[1] - 1):
-        for column in range(candidate.marks.shape[0]):
-            candidate.marks[column, place] &= marks[row, column]
+    for column in range(candidate.marks.size):
+        candidate.marks[column] &= marks[row, column]
 
 
 @part(inline=True)
@@ -110,8 +109,7 @@ def verdict_from_tallies(
     if kind == t.REACHED:
         if rule["most"] != t.NONE:
             column += world.steps[rule["most"], age]["entry"]
-        everybody = candidate.marks[column, candidate.marks.shape[1] - 1]
-        if everybody & world.rows.marks[ticket, column] == 0:
+        if candidate.marks[column] & world.rows.marks[ticket, column] == 0:
             verdict = t.FALSE
     elif kind == t.SPREAD:
         stat = candidate.stats[column, candidate.stats.shape[1] - 1]
@@ -121,10 +119,7 @@ def verdict_from_tallies(
     else:
         for k in range(rule["measures"]):
             aggregate = world.aggregates[world.links[rule["first_measure"] + k]]
-            if kind == t.COUNTED:
-                one = _counted(rule, aggregate, limits, (ticket, team), world, candidate)
-            else:
-                one = _measured(rule, aggregate, age, limits, (ticket, team), world, candidate)
+            one = _measured(rule, aggregate, age, limits, (ticket, team), world, candidate)
             if one == t.FALSE:
                 verdict = t.FALSE
                 break
@@ -179,41 +174,6 @@ def _measured(
     return verdict
 
 
-@part(inline=True)
-def _counted(
-    rule: np.void,
-    aggregate: np.void,
-    limits: tuple[float, float],
-    joins: tuple[int, int],
-    world: World,
-    candidate: Candidate,
-) -> int:
-    """Judge one aggregate of a rule that counts common texts, or players who have a text."""
-    (least, most), (ticket, team), everybody = limits, joins, candidate.marks.shape[1] - 1
-    column, first, places = aggregate["column"], aggregate["first_place"], aggregate["places"]
-    step = 1 if aggregate["shape"] == t.BY_TEAM else places
-    for k in range(first, first + places, step):
-        if rule["operation"] != t.COMMON:
-            _, _, total, _ = _of_places(rule["column"], k, k + step, joins, world, candidate)
-            if total > most:
-                return t.FALSE
-            continue
-        common = NOBODY
-        for i in range(k, k + step):
-            place = world.links[i]
-            common &= candidate.marks[column, place]
-            if place in (team, everybody):
-                common &= world.rows.marks[ticket, column]
-        if common != NOBODY:
-            count = 0
-            while common:
-                common &= common - np.uint64(1)
-                count += 1
-            if count > most or count < least:
-                return t.FALSE
-    return t.TRUE
-
-
 # The match that grows.
 
 
@@ -226,12 +186,11 @@ def begin(candidate: Candidate) -> None:
     for team in range(candidate.sizes.size):
         candidate.sizes[team] = 0
     for column in range(candidate.stats.shape[0]):
-        for place in range(candidate.stats.shape[1]):
-            stat = candidate.stats[column, place]
+        for index in range(candidate.stats.shape[1]):
+            stat = candidate.stats[column, index]
             stat["low"], stat["high"], stat["total"], stat["players"] = np.inf, -np.inf, 0.0, 0
-    for column in range(candidate.marks.shape[0]):
-        for place in range(candidate.marks.shape[1]):
-            candidate.marks[column, place] = NOBODY
+    for column in range(candidate.marks.size):
+        candidate.marks[column] = NOBODY
 
 
 @part(inline=True)
@@ -307,15 +266,6 @@ def least_of(team: int, age: int, world: World) -> float:
     return world.steps[world.teams[team]["least"], age]["value"]
 
 
-@part(inline=True)
-def room_of(age: int, world: World, candidate: Candidate) -> int:
-    """Return the most open slots of a team at an age."""
-    room = 0
-    for team in range(world.teams.size):
-        room = max(room, int(most_of(team, age, world)) - candidate.sizes[team])
-    return room
-
-
 @part
 def is_valid(only_final: bool, world: World, candidate: Candidate) -> bool:
     """Return whether the match can be made at its own age."""
@@ -360,14 +310,15 @@ def _order_teams(age: int, world: World, queue: Queue) -> None:
 
 
 @part
-def take(ticket: int, age: int, start: int, world: World, queue: Queue) -> bool:
+def take(ticket: int, age: int, world: World, queue: Queue) -> bool:
     """Add a ticket to the first team, in the order of filling, that takes it, if one does.
 
     Remember the match if it is valid. A ticket of a game that runs goes to the teams of its
-    players, or to none.
+    players, or to none. Where verdicts are not counted, no other team is tried after a rule has
+    refused that does so whatever team it is.
     """
     candidate, running = queue.candidate, world.rows.tickets[ticket]["running"] == 1
-    current = candidate.current[0]
+    current, options = candidate.current[0], world.options[0]
     before, tickets = current["age"], current["tickets"]
     if not running:
         _order_teams(age, world, queue)
@@ -375,28 +326,30 @@ def take(ticket: int, age: int, start: int, world: World, queue: Queue) -> bool:
         team = t.NONE if running else queue.filling[k]
         if not fits(ticket, team, age, world, candidate):
             continue
-        if _breaks(ticket, team, age, 0 if running else start, world, queue):
-            if current["tickets"] > tickets:
-                pop(before, world, candidate)
-            continue
-        if current["tickets"] == tickets:
-            push(ticket, team, age, world, candidate)
-        tally(ticket, team, world, candidate)
-        _remember(world, candidate)
-        return True
+        refusing = _refusing(ticket, team, age, world, queue)
+        if refusing == t.NONE:
+            if current["tickets"] == tickets:
+                push(ticket, team, age, world, candidate)
+            tally(ticket, team, world, candidate)
+            _remember(world, candidate)
+            return True
+        if current["tickets"] > tickets:
+            pop(before, world, candidate)
+        if refusing < options["common"] and not options["counted"]:
+            return False
     return False
 
 
 @part(inline=True)
-def _breaks(ticket: int, team: int, age: int, start: int, world: World, queue: Queue) -> bool:
-    """Return whether a rule refuses a ticket on a team, to which it then may have been added."""
+def _refusing(ticket: int, team: int, age: int, world: World, queue: Queue) -> int:
+    """Return which rule of the order refuses a ticket on a team, NONE if none does.
+
+    To judge it the ticket may have been added. A rule that refuses changes places with the one
+    before it, where verdicts are not counted.
+    """
     options, candidate = world.options[0], queue.candidate
-    current, counted = candidate.current[0], options["counted"]
-    tickets = current["tickets"]
-    if counted:
-        for k in range(start):
-            candidate.judged[k]["held"] += 1
-    for k in range(start, queue.order.size):
+    current, tickets = candidate.current[0], candidate.current[0]["tickets"]
+    for k in range(queue.order.size):
         number = queue.order[k]
         rule, judged = world.rules[number], candidate.judged[number]
         verdict = t.UNKNOWN
@@ -409,20 +362,14 @@ def _breaks(ticket: int, team: int, age: int, start: int, world: World, queue: Q
                     push(ticket, team, age, world, candidate)
                 verdict = verdict_on(number, age, True, world, candidate)
         judged["verdict"] = verdict
-        if counted:
+        if options["counted"]:
             judged["refused"] += int(verdict == t.FALSE)
             judged["held"] += int(verdict != t.FALSE)
         if verdict == t.FALSE and rule["alone"]:
-            if not counted and options["common"] < k < options["swift"]:
-                move_forward(k, queue)
-            return True
-    return False
-
-
-@part(inline=True)
-def move_forward(k: int, queue: Queue) -> None:
-    """Let a rule that has refused change places with the one before."""
-    queue.order[k - 1], queue.order[k] = queue.order[k], queue.order[k - 1]
+            if not options["counted"] and 0 < k < options["swift"] and k != options["common"]:
+                queue.order[k - 1], queue.order[k] = queue.order[k], queue.order[k - 1]
+            return k
+    return t.NONE
 
 
 @part
@@ -434,22 +381,19 @@ def _remember(world: World, candidate: Candidate) -> None:
         for k in range(current["tickets"]):
             candidate.tried[t.BEST, k] = candidate.tried[t.MEMBERS, k]
             candidate.tried[t.BEST_TEAMS, k] = candidate.tried[t.TEAMS, k]
-    current["full"] = int(room_of(current["age"], world, candidate) <= 0)
+    room = 0
+    for team in range(world.teams.size):
+        most = most_of(team, current["age"], world)
+        room = max(room, int(most) - candidate.sizes[team])
+    current["full"] = int(room <= 0)
 
 
 @part(inline=True)
 def fits(ticket: int, team: int, age: int, world: World, candidate: Candidate) -> bool:
     """Return whether a team has room for a ticket; NONE: those of a game that runs for its own."""
-    if team == t.NONE:
-        return _fit_parts(ticket, age, world, candidate)
-    players = world.rows.tickets[ticket]["players"]
-    return candidate.sizes[team] + players <= most_of(team, age, world)
-
-
-@part
-def _fit_parts(ticket: int, age: int, world: World, candidate: Candidate) -> bool:
-    """Return whether the teams of a game that runs have room for its players."""
     record, all_fit = world.rows.tickets[ticket], True
+    if team != t.NONE:
+        return candidate.sizes[team] + record["players"] <= most_of(team, age, world)
     for k in range(record["first_part"], record["first_part"] + record["parts"]):
         piece = world.parts.teams[k]
         size = candidate.sizes[piece["team"]] + piece["players"]

@@ -35,6 +35,28 @@ def _play(world: World, queue: Queue) -> int:
     return finish(world, queue)
 
 
+@kernel(allocates=True)
+def play_until(until: float, world: World, queue: Queue) -> bool:
+    """Let tickets come and go up to a review at a moment or later, or after a match was made.
+
+    Return whether there is more to come by the horizon.
+    """
+    return _play_until(until, by_reference(world), by_reference(queue))
+
+
+@part
+def _play_until(until: float, world: World, queue: Queue) -> bool:
+    """Let tickets come and go, see `play_until`."""
+    state, step = queue.state[0], 0
+    completed = state["completed"]
+    while step != OVER:
+        step = advance(world, queue)
+        if step == 1 and (state["completed"] > completed or state["now"] >= until):
+            return True
+    finish(world, queue)
+    return False
+
+
 @part
 def advance(world: World, queue: Queue) -> int:
     """Let happen what does at the next moment; return whether that was a review, or OVER."""

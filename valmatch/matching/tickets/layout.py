@@ -56,7 +56,7 @@ AGGREGATE = np.dtype(
         ("first_function", "i8"),
         ("functions", "i8"),
         ("lists", "i8"),  # whether the source is lists
-        ("column", "i8"),  # of stats or of marks, or NONE where tallies cannot give it
+        ("column", "i8"),  # of stats, or NONE where tallies cannot give it
         ("shape", "i8"),
         ("inner", "i8"),  # function of players' values; NONE: the values themselves
         ("outer", "i8"),  # function of the teams' values
@@ -155,7 +155,7 @@ class Rows(NamedTuple):
 
     tickets: Records  # (tickets,)
     stats: Records  # (tickets, columns); what each adds to tallies
-    marks: Words  # (tickets, columns); texts that all its players have, or regions that they reach
+    marks: Words  # (tickets, columns); regions that all its players reach
     values: Floats  # (tickets, columns); what rules SPREAD and REACHED, sorts and batches look at
 
 
@@ -298,10 +298,8 @@ class Candidate(NamedTuple):
     size: Records
     items: Floats
     lists: Records
-    # stats, marks: (columns, teams + 1); tallies by team, the last of all teams; marks are what the
-    # players have in common, of nobody all ones
-    stats: Records
-    marks: Words
+    stats: Records  # (columns, teams + 1); tallies by team, the last of all teams
+    marks: Words  # (columns,); regions that all players reach, of nobody all ones
 
 
 class Queue(NamedTuple):

@@ -16,15 +16,11 @@ from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.candidate import (
     age_with,
     begin,
-    fits,
     is_valid,
-    move_forward,
     pop,
     push,
     restore,
-    room_of,
     take,
-    verdict_from_tallies,
 )
 from valmatch.matching.tickets.layout import Candidate, Queue, World
 
@@ -298,44 +294,6 @@ def _first_news(anchor: int, world: World, queue: Queue) -> int:
 
 
 @part(inline=True)
-def _known_rules(ticket: int, age: int, world: World, queue: Queue) -> int:
-    """Return how many rules of the order are known to hold with a ticket on any team, or NONE.
-
-    NONE is returned where one is false, which then changes places with the one before it; or, where
-    verdicts are counted, counts as false for each team that has room.
-    """
-    counted, undecided = world.options[0]["counted"], False
-    common = world.options[0]["common"]
-    for k in range(common):
-        verdict = verdict_from_tallies(queue.order[k], age, ticket, t.NONE, world, queue.candidate)
-        if verdict == t.FALSE:
-            if counted:
-                _count_refusals(k, ticket, age, world, queue)
-            elif k > 0:
-                move_forward(k, queue)
-            return t.NONE
-        if verdict == t.UNDECIDED:
-            if counted:
-                return k
-            undecided = True
-    return 0 if undecided else common
-
-
-@part
-def _count_refusals(rule: int, ticket: int, age: int, world: World, queue: Queue) -> None:
-    """Count for each team with room for a ticket that a rule refuses and those before hold."""
-    tries, candidate = 0, queue.candidate
-    if world.rows.tickets[ticket]["running"]:
-        tries = int(fits(ticket, t.NONE, age, world, candidate))
-    else:
-        for team in range(world.teams.size):
-            tries += int(fits(ticket, team, age, world, candidate))
-    for k in range(rule):
-        candidate.judged[k]["held"] += tries
-    candidate.judged[rule]["refused"] += tries
-
-
-@part(inline=True)
 def _catch_up(number: int, ticket: int, anchor: int, world: World, queue: Queue) -> int:
     """Take the next tickets of a saved search that come before another one, all for NONE.
 
@@ -397,24 +355,6 @@ def _next_in_line(
     return t.NONE, k
 
 
-@part(inline=True)
-def _is_taken(
-    ticket: int, rooms: tuple[int, int, int], world: World, queue: Queue
-) -> tuple[bool, tuple[int, int, int]]:
-    """Return whether a team takes a ticket, and `rooms` as it was then.
-
-    That is the most room of a team, and the age and number of tickets that it is of.
-    """
-    current, mine = queue.candidate.current[0], world.rows.tickets[ticket]
-    age = age_with(ticket, world, queue)
-    if age != rooms[1] or current["tickets"] != rooms[2]:
-        rooms = room_of(age, world, queue.candidate), age, int(current["tickets"])
-    start = t.NONE
-    if mine["players"] <= rooms[0] or mine["running"]:
-        start = _known_rules(ticket, age, world, queue)
-    return start != t.NONE and take(ticket, age, start, world, queue), rooms
-
-
 @part
 def try_greedily(
     anchor: int, row: int, first: int, end: int, saves: bool, world: World, queue: Queue
@@ -432,7 +372,6 @@ def try_greedily(
         if none or (news == end_news and not _has_lost(anchor, queue)):
             return
     begin(queue.candidate)
-    rooms = 0, t.NONE, t.NONE
     while True:
         ticket = t.NONE
         if resumed:
@@ -449,7 +388,7 @@ def try_greedily(
                 break
         if world.rows.tickets[ticket]["running"] and (among_new or current["running"]):
             continue
-        taken, rooms = _is_taken(ticket, rooms, world, queue)
+        taken = take(ticket, age_with(ticket, world, queue), world, queue)
         if taken and resumed:
             resumed, k = False, place_in(queue.lists[row], first, end, ticket + 1)
         if current["full"] if taken else ticket == anchor:

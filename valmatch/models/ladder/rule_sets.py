@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from valmatch.errors import InputError
-from valmatch.models.tickets.rule_file import NAMED, RuleSet, Source, read_rules, rule_text
-from valmatch.rule_sets.files import is_yaml, read_rule_file
-from valmatch.rule_sets.flexmatch import read_rule_set
-from valmatch.rule_sets.json_text import Problems
+from valmatch.models.tickets.rule_file import RuleSet, Source, document_of, read_rules
 from valmatch.rule_sets.table import Attribute, Reached, Steps, Table, Team
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shortened, shown
@@ -34,19 +30,21 @@ def rule_set_of(
 ) -> RuleSet:
     """Return the rule set of a ladder."""
     rules = read_rules(source, values, None)
-    table, where = rules.table, str(source) if isinstance(source, Path) else NAMED
+    table = rules.table
     if not table.attributes:  # no rule looks at players
         table = table._replace(attributes=(Attribute(attribute, "number"),))
     if source is None:
         size = Steps((), (team_num,))
         teams = tuple(team._replace(least=size, most=size) for team in table.teams)
         return RuleSet(table._replace(teams=teams), rules.remarks)
-    lines = [*_of_attribute(table, attribute, where)]
+    document = document_of(source)
+    lines = [*_of_attribute(table, attribute, document.name)]
     if not lines:
-        placed = _places(source)
-        lines = [f"{placed(path)}: {text}" for path, text in _faults(table, attribute)]
+        lines = [f"{document.place(*path)}: {text}" for path, text in _faults(table, attribute)]
     if not lines and size_of_teams(table) != team_num:
-        lines.append(f"factors.rule.team_num: {team_num}, but {where} has teams of another size")
+        lines.append(
+            f"factors.rule.team_num: {team_num}, but {document.name} has teams of another size"
+        )
     if lines:
         raise InputError(*lines)
     return RuleSet(table, rules.remarks)
@@ -62,8 +60,8 @@ def _of_attribute(table: Table, attribute: str, where: str) -> Iterator[str]:
         yield f"{label} is no number in {where}"
 
 
-def _faults(table: Table, attribute: str) -> Iterator[tuple[tuple[str, int], str]]:
-    """Yield what a ladder cannot go by, and where it is: a list and a place in it, -1 for all."""
+def _faults(table: Table, attribute: str) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield what a ladder cannot go by, and where it is."""
     for number, declared in enumerate(table.attributes):
         if declared.name != attribute and declared.default is None:
             yield (
@@ -80,7 +78,7 @@ def _faults(table: Table, attribute: str) -> Iterator[tuple[tuple[str, int], str
     if size_of_teams(table) is None:
         sizes = ", ".join(_sizes(team) for team in table.teams)
         yield (
-            ("teams", -1),
+            ("teams",),
             f"{shortened(sizes)}: a ladder plays two teams of one size, which does not change",
         )
 
@@ -90,24 +88,3 @@ def _sizes(team: Team) -> str:
     values = [int(value) for steps in (team.least, team.most) for value in steps.values]  # type: ignore[arg-type]
     least, most = min(values), max(values)
     return f"{team.name} {least}" if least == most else f"{team.name} {least} to {most}"
-
-
-def _places(source: Source) -> Callable[[tuple[str, int]], str]:
-    """Return a function that says where something stands: in the file's own text by line."""
-    where = str(source) if isinstance(source, Path) else NAMED
-    has_lines = isinstance(source, Path) and not (
-        is_yaml(source) or read_rule_file(source).is_short
-    )
-    text = rule_text(source)
-    node = read_rule_set(text).node
-
-    def placed(path: tuple[str, int]) -> str:
-        key, number = path
-        label = key if number < 0 else f"{key}[{number}]"
-        if node is None or not has_lines or key not in node.members:
-            return f"{where}: {label}"
-        start = node.place_of((key,) if number < 0 else (key, number)).start
-        line, column = Problems(text).place(start)
-        return f"{where}:{line}:{column}: {label}"
-
-    return placed

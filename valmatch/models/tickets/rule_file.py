@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias, cast
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from pydantic_core import PydanticCustomError
 
@@ -22,8 +22,7 @@ from valmatch.inputs.files import read_document
 from valmatch.rule_sets.files import LONGEST_PATH, as_remark, in_line, is_yaml, read_rule_file
 from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
 from valmatch.rule_sets.json_text import WHOLE, Problem, Problems, plain
-from valmatch.rule_sets.table import Search as Order
-from valmatch.rule_sets.table import Steps, Table, Team
+from valmatch.rule_sets.table import Search, Steps, Table, Team
 from valmatch.rule_sets.values import RuleValues, UnknownValue, filled
 from valmatch.text.terminal import shortened
 
@@ -45,7 +44,7 @@ PLAIN = Table(
     (),
     tuple(Team(name, Steps((), (5,)), Steps((), (5,))) for name in ("red", "blue")),
     (),
-    Order(),
+    Search(),
     False,
     (),
 )
@@ -62,15 +61,87 @@ class RuleSet(NamedTuple):
 Source: TypeAlias = "Path | Mapping[str, Any]"
 """Where a rule set is: its file, or a mapping that is one."""
 
-NAMED = "rules"  # what a rule set is called that is a mapping of a config
+
+class RuleDocument:
+    """A rule set as FlexMatch JSON, whatever its form was."""
+
+    def __init__(self, reading: Reading, path: Path | None) -> None:
+        self.name = "rules" if path is None else str(path)  # what problems call it
+        # whether its text is that of the file, so that places are, too
+        self._path = None if path is None or is_yaml(path) or reading.is_short else path
+        if self._path:
+            self._text = read_document(self._path).decode("utf-8")
+        else:
+            self._text = "" if reading.node is None else json.dumps(plain(reading.node), indent=4)
+
+    @cached_property
+    def values(self) -> RuleValues:
+        """The values that can be set."""
+        return RuleValues(self._text)
+
+    def place(self, *path: str | int) -> str:
+        """Return what something in it is called, with line and column where it has some."""
+        label = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)[1:]
+        if not self._path:
+            return f"{self.name}: {label}"
+        line, column = Problems(self._text).place(self.values.root.place_of(path).start)
+        return f"{self.name}:{line}:{column}: {label}"
+
+    def remark(self, problem: Problem) -> str:
+        """Return a warning as a line, with its place where it has one."""
+        if self._path:
+            return as_remark(self._path, problem)
+        return f"{self.name}: {shortened(problem.path, LONGEST_PATH)}: {problem.text}"
+
+    def read(self, given: Mapping[str, Any], timeout: float | None) -> Reading:
+        """Return what it says with other values."""
+        problems, changes = Problems(self._text), self.values.changes(given)
+        node = self.values.changed(changes, problems)
+        return read_parsed(self._text, node, problems, timeout)
 
 
 class FaultyMapping(Exception):  # noqa: N818 - caught where the mapping has places
     """A mapping is no rule set."""
 
-    def __init__(self, problems: Sequence[tuple[Sequence[str | int], str]]) -> None:
-        super().__init__(problems[0][1])
-        self.problems = tuple(problems)
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__(problems[0].text)
+        # keys and numbers of what each is about, and its text
+        self.problems = [(_parts(one.path), one.text) for one in problems]
+
+
+def _parts(path: str) -> list[str | int]:
+    """Return the keys and numbers of what a problem is about."""
+    parts = re.split(r"[.\[\]]", "" if path == WHOLE else path)
+    return [int(part) if part.isdecimal() else part for part in parts if part]
+
+
+@lru_cache(maxsize=4)
+def _of_file(path: Path, stamp: tuple[int, int]) -> RuleDocument:
+    """Return the rule set of a file without errors, read once for each state of the file."""
+    reading = read_rule_file(path)
+    if errors := [one for one in reading.problems if one.severity == "error"]:
+        raise InputError(*in_lines([in_line(path, one) for one in errors]))
+    return RuleDocument(reading, path)
+
+
+@lru_cache(maxsize=4)
+def _of_mapping(text: str) -> RuleDocument:
+    """Return the rule set that a mapping is, given as JSON."""
+    reading = read_rule_set(text)
+    if errors := [one for one in reading.problems if one.severity == "error"]:
+        raise FaultyMapping(errors)
+    return RuleDocument(reading, None)
+
+
+def document_of(source: Source) -> RuleDocument:
+    """Return the rule set of a file or a mapping."""
+    if not isinstance(source, Path):
+        return _of_mapping(json.dumps(source))
+    try:
+        state = source.stat()
+    except OSError as error:
+        raise InputError(f"{source}: cannot be read: {error.strerror}") from None
+    return _of_file(source, (state.st_mtime_ns, state.st_size))
 
 
 class OfRules(Protocol):
@@ -89,55 +160,6 @@ class OfRules(Protocol):
         """Values of steps that do."""
 
 
-@lru_cache(maxsize=4)
-def _text(path: Path, stamp: tuple[int, int]) -> str:
-    """Return the text of a rule set without errors, read once for each state of the file."""
-    reading = read_rule_file(path)
-    errors = [one for one in reading.problems if one.severity == "error"]
-    if errors:
-        raise InputError(*in_lines([in_line(path, one) for one in errors]))
-    if is_yaml(path) or reading.is_short:
-        return _flexmatch(reading)
-    return read_document(path).decode("utf-8")
-
-
-def _flexmatch(reading: Reading) -> str:
-    """Return the text of a rule set that was written otherwise."""
-    return "" if reading.node is None else json.dumps(plain(reading.node), indent=4)
-
-
-@lru_cache(maxsize=4)
-def _expanded(text: str) -> str:
-    """Return the text of a rule set that is a mapping, given as JSON."""
-    reading = read_rule_set(text)
-    errors = [one for one in reading.problems if one.severity == "error"]
-    if errors:
-        raise FaultyMapping([(_parts(one.path), one.text) for one in errors])
-    return _flexmatch(reading)
-
-
-def _parts(path: str) -> list[str | int]:
-    """Return the keys and numbers of what a problem is about."""
-    parts = re.split(r"[.\[\]]", "" if path == WHOLE else path)
-    return [int(part) if part.isdecimal() else part for part in parts if part]
-
-
-def rule_text(source: Source) -> str:
-    """Return the text of a rule set as FlexMatch JSON, whatever its form."""
-    if not isinstance(source, Path):
-        return _expanded(json.dumps(source))
-    try:
-        state = source.stat()
-    except OSError as error:
-        raise InputError(f"{source}: cannot be read: {error.strerror}") from None
-    return _text(source, (state.st_mtime_ns, state.st_size))
-
-
-def values_of(source: Source) -> RuleValues:
-    """Return the values of a rule set that can be set."""
-    return RuleValues(rule_text(source))
-
-
 def filled_values(
     factors: OfRules, files: Mapping[str, Path], given: Collection[str]
 ) -> dict[str, Any]:
@@ -153,7 +175,7 @@ def filled_values(
         return {}
     own = {name: getattr(factors, name) for name in ("rules", "expansions") if name in given}
     try:
-        values: dict[str, Any] = filled(own, values_of(source))
+        values: dict[str, Any] = filled(own, document_of(source).values)
     except FaultyMapping as wrong:
         first, *others = [Misplaced(("rule_set", *path), text) for path, text in wrong.problems]
         raise first.along_with(others) from None
@@ -171,35 +193,25 @@ def check_steps(expansions: Mapping[str, Any]) -> None:
     """Refuse steps that do not increase."""
     for name, properties in expansions.items():
         for key, steps in properties.items() if isinstance(properties, dict) else ():
-            for first, second in pairwise(_waits(steps)):
+            listed = steps if isinstance(steps, list) else []
+            waits = [step.get("wait") for step in listed if isinstance(step, dict)]
+            numbers = [wait for wait in waits if isinstance(wait, int | float)]
+            for first, second in pairwise(numbers):
                 if second <= first:
                     what = f"steps have to increase: {second:g} s comes after {first:g} s"
                     # Names with dots are no paths, and are said.
-                    said = f"{name}.{key}: {what}" if "." in name else what
-                    raise refuse(said, f"expansions.{name}.{key}")
-
-
-def _waits(steps: object) -> list[float]:
-    """Return the waits of steps, as far as they are a list of steps."""
-    if not isinstance(steps, list):
-        return []
-    found = [step.get("wait") for step in steps if isinstance(step, dict)]
-    return [cast(float, wait) for wait in found if isinstance(wait, int | float)]
+                    text = f"{name}.{key}: {what}" if "." in name else what
+                    raise refuse(text, f"expansions.{name}.{key}")
 
 
 def rewritten_rules(factors: OfRules, files: Mapping[str, Path]) -> Mapping[str, str]:
     """Return the text of the rule set with the values of factors, by file, if any differs."""
-    given = {"rules": factors.rules, "expansions": factors.expansions}
     source = files.get("rules", factors.rule_set)
-    text = tuned_text(source, given) if source is not None else None
-    return {"tuned_rules.json": text} if text is not None else {}
-
-
-def tuned_text(source: Source, given: Mapping[str, Any]) -> str | None:
-    """Return the text of a rule set, the same but for some values; None if none differs."""
-    values = values_of(source)
-    changes = values.changes(given)
-    return values.text(changes) if changes else None
+    if source is None:
+        return {}
+    values = document_of(source).values
+    changes = values.changes({"rules": factors.rules, "expansions": factors.expansions})
+    return {"tuned_rules.json": values.text(changes)} if changes else {}
 
 
 def read_rules(source: Source | None, given: Mapping[str, Any], timeout: float | None) -> RuleSet:
@@ -209,33 +221,14 @@ def read_rules(source: Source | None, given: Mapping[str, Any], timeout: float |
             if values:
                 raise InputError(f"factors.{name}: there is no rule set (rules: FILE is needed)")
         return RuleSet(PLAIN, ())
-    own = values_of(source)
-    text = rule_text(source)
-    problems = Problems(text)
-    reading = read_parsed(text, own.changed(own.changes(given), problems), problems, timeout)
-    where = str(source) if isinstance(source, Path) else NAMED
+    document = document_of(source)
+    reading = document.read(given, timeout)
     if reading.table is None:
-        raise InputError(*in_lines(_named(reading.problems, own, where)))
-    # Places are those of the text, which is the file's own unless it was written otherwise.
-    is_own = isinstance(source, Path) and not (is_yaml(source) or read_rule_file(source).is_short)
-    remarks = tuple(
-        as_remark(source, one) if isinstance(source, Path) and is_own else _unplaced(where, one)
-        for one in reading.problems
-    )
-    return RuleSet(reading.table, remarks)
-
-
-def _unplaced(where: str, problem: Problem) -> str:
-    """Return a warning as a line, without a place."""
-    return f"{where}: {shortened(problem.path, LONGEST_PATH)}: {problem.text}"
-
-
-def _named(problems: Iterable[Problem], values: RuleValues, source: str) -> list[str]:
-    """Return the errors that values of factors make, by the names of these."""
-    lines = []
-    for problem in problems:
-        if problem.severity == "error":
-            name = values.names.get(problem.path)
-            where = f"factors.{'.'.join(map(str, name))}" if name else source
-            lines.append(f"{where}: {problem.text}")
-    return lines
+        lines, names = [], document.values.names
+        for one in reading.problems:
+            if one.severity == "error":  # of a value that a factor has
+                value = names.get(one.path)
+                where = f"factors.{'.'.join(map(str, value))}" if value else document.name
+                lines.append(f"{where}: {one.text}")
+        raise InputError(*in_lines(lines))
+    return RuleSet(reading.table, tuple(map(document.remark, reading.problems)))
