@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from tests.support.published_worlds import party, solo, team, world
+from tests.support.ticket_worlds import reading_of
 from valmatch.matching.plain_tickets.explaining import Blocked, blocked, blockers, evenly
 from valmatch.matching.plain_tickets.pool import Pool
 from valmatch.matching.tickets.columns import Search
 from valmatch.matching.tickets.playing import play
-from valmatch.matching.tickets.reading import WorldReading, read_world
 
 THREES = [team("red", 3, 3), team("blue", 3, 3)]
 
@@ -21,14 +20,8 @@ def starving(solos: int, parties: int) -> dict[str, Any]:
     return world(THREES, [*first, *(party(10 + k, [{}] * 3, 1.0 + k) for k in range(parties))])
 
 
-def world_of(given: dict[str, Any]) -> WorldReading:
-    read, problems = read_world(json.dumps(given))
-    assert read is not None, problems
-    return read
-
-
 def pool_of(given: dict[str, Any], search: Search = "pass") -> Pool:
-    return Pool(*world_of(given)[:3], search)
+    return Pool(*reading_of(given)[:3], search)
 
 
 def test_one_old_ticket_starves_a_pool() -> None:
@@ -57,7 +50,7 @@ def test_an_exhaustive_search_lets_nobody_block() -> None:
 def test_a_world_is_looked_at_as_its_reviews_end() -> None:
     given = starving(1, 4)
     pool = pool_of(given)
-    outcome = play(*world_of(given)[:3], "pass")
+    outcome = play(*reading_of(given)[:3], "pass")
     assert outcome.matches == []
     found = blockers(pool, outcome)
     # At the first party nobody waits behind anybody; at the others there is a pair more.
@@ -69,7 +62,7 @@ def test_a_world_is_looked_at_as_its_reviews_end() -> None:
 def test_who_has_a_match_waits_behind_nobody() -> None:
     given = starving(0, 4)
     pool = pool_of(given)
-    outcome = play(*world_of(given)[:3], "pass")
+    outcome = play(*reading_of(given)[:3], "pass")
     assert len(outcome.proposed) == 2
     assert blockers(pool, outcome) == (0, 0, [])
 

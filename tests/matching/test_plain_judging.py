@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from tests.support.published_worlds import party, solo, team, world
+from tests.support.ticket_worlds import reading_of
 from valmatch.matching.plain_tickets.judging import Judge, Lack, PartialMatch, holds_from
 from valmatch.matching.plain_tickets.pool import Pool
-from valmatch.matching.tickets.reading import read_world
 
 ATTRIBUTES = [
     {"name": "skill", "type": "number", "default": 0},
@@ -31,9 +30,7 @@ def match_of(rule: dict[str, Any], tickets: list[dict[str, Any]], *steps: Any) -
     given = world(
         [team("a", 1, 9)], tickets, rules=rules, expansions=expansions, playerAttributes=ATTRIBUTES
     )
-    read, problems = read_world(json.dumps(given))
-    assert read is not None, problems
-    match = PartialMatch(Pool(read.table, read.tickets, read.service, "pass"))
+    match = PartialMatch(Pool(*reading_of(given)[:3], "pass"))
     for number in range(len(tickets)):
         match = match.with_ticket(number, 0)
     return match

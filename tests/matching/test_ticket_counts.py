@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.support.plain_matchmaker import Matchmaker
-from tests.support.ticket_worlds import plain_world, random_world
+from tests.support.ticket_worlds import plain_world, random_world, reading_of
 from valmatch.matching.plain_tickets import searching
 from valmatch.matching.plain_tickets.judging import Judge
 from valmatch.matching.tickets.playing import play
-from valmatch.matching.tickets.reading import read_world
 
 Counts = dict[str, list[int]]
 
@@ -104,16 +102,13 @@ def test_verdicts_are_counted_as_the_twin_counts_them(
 
 def check(world: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Check that the counts are those of the twin."""
-    read, problems = read_world(json.dumps(world))
-    assert read is not None, problems
-    outcome = play(read.table, read.tickets, read.service, "pass")
+    read = reading_of(world)
+    outcome = play(*read[:3], "pass")
     names = [rule.name for rule in read.table.rules]
     counted = dict(zip(names, map(list, outcome.judged.tolist()), strict=True))
     assert counted == counts_of(world, monkeypatch)
 
 
 def test_nothing_is_counted_where_it_is_not_wanted() -> None:
-    read, _ = read_world(json.dumps(random_world(3, 12)))
-    assert read is not None
-    outcome = play(read.table, read.tickets, read.service, "pass", counted=False)
+    outcome = play(*reading_of(random_world(3, 12))[:3], "pass", counted=False)
     assert outcome.judged["held"].sum() + outcome.judged["refused"].sum() == 0

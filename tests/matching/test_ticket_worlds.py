@@ -11,12 +11,11 @@ import pytest
 
 from tests.support.plain_matchmaker import played_by_both as both
 from tests.support.published_worlds import SKILL, ages, distance, party, solo, team, world
-from tests.support.ticket_worlds import in_tenths, plain_world, random_world
+from tests.support.ticket_worlds import in_tenths, plain_world, random_world, reading_of
 from valmatch.matching.tickets.arrays import arrays_of, queue_of
 from valmatch.matching.tickets.columns import Search
 from valmatch.matching.tickets.driving import play as play_kernel
 from valmatch.matching.tickets.playing import play as play_tickets
-from valmatch.matching.tickets.reading import read_world
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "ticket_worlds"
 
@@ -112,9 +111,7 @@ def test_a_step_is_reviewed_once_though_a_proposal_is_refused_at_once() -> None:
     given = world([team("a", 2, 2)], tickets, expansions=[step], playerAttributes=SKILL)
     given["config"]["acceptanceTimeoutSeconds"] = 10
     assert made(both(given)) == [(12, ["t3"])]
-    read, _ = read_world(json.dumps(given))
-    assert read is not None
-    outcome = play_tickets(read.table, read.tickets, read.service, "pass")
+    outcome = play_tickets(*reading_of(given)[:3], "pass")
     assert [(one.proposed, one.review) for one in outcome.proposed] == [(5, 1), (12, 3)]
 
 
@@ -133,9 +130,8 @@ def test_there_is_room_for_proposals_that_are_refused_time_and_again(seed: int) 
     given["config"]["acceptanceTimeoutSeconds"] = 3
     for ticket in given["tickets"] if seed > 0 else ():
         ticket["answers"] = [[seed % 3, k % 4 != seed % 4] for k in range(9)]
-    read, problems = read_world(json.dumps(given))
-    assert read is not None, problems
-    arrays, _ = arrays_of(read.table, read.tickets, read.service, "pass", True)
+    read = reading_of(given)
+    arrays, _ = arrays_of(*read[:3], "pass", True)
     queue, tickets = queue_of(arrays), read.tickets.sizes.size
     roomy = queue._replace(
         matched=np.zeros((2, 100_000), np.int64), matches=np.zeros(1000, queue.matches.dtype)

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from typing import Any
 
-from tests.support.ticket_worlds import replay_of
+from tests.support.ticket_worlds import reading_of, replay_of
 from valmatch.matching.plain_tickets.pool import Pool, reviews
 from valmatch.matching.plain_tickets.searching import MANY, Found, Search
 from valmatch.matching.tickets.columns import Document
 from valmatch.matching.tickets.columns import Search as SearchName
-from valmatch.matching.tickets.reading import read_world
 
 
 class Matchmaker:
     """The state of a world, told when what happens; answers are those of its JSON."""
 
     def __init__(self, world: dict[str, Any], search: SearchName) -> None:
-        read, problems = read_world(json.dumps(world))
-        assert read is not None, problems
-        self.table, self.service, self.search = read.table, read.service, search
-        self.pool = Pool(read.table, read.tickets, read.service, search)
+        self.table, tickets, self.service, *_ = reading_of(world)
+        self.pool = Pool(self.table, tickets, self.service, search)
         self.tickets = self.pool.tickets  # by age, as they are numbered
         self.waiting: list[int] = []
         self.proposals: list[tuple[float, dict[str, Any], list[Document], bool]] = []

@@ -9,7 +9,7 @@ from typing import Any
 from valmatch.experiments.replay_result import Played
 from valmatch.matching.tickets.columns import Search
 from valmatch.matching.tickets.playing import play
-from valmatch.matching.tickets.reading import read_world
+from valmatch.matching.tickets.reading import WorldReading, read_world
 
 World = dict[str, Any]
 
@@ -26,12 +26,17 @@ ATTRIBUTES = {
 }
 
 
+def reading_of(world: World) -> WorldReading:
+    """Return a world as it is read."""
+    reading, problems = read_world(json.dumps(world))
+    assert reading is not None, problems
+    return reading
+
+
 def replay_of(world: World, search: Search, counted: bool = True) -> Played:
     """Return what the matchmaker makes of a world, with its verdicts counted or not."""
-    read, problems = read_world(json.dumps(world))
-    assert read is not None, problems
-    outcome = play(read.table, read.tickets, read.service, search, counted=counted)
-    return Played(read, search, outcome)
+    reading = reading_of(world)
+    return Played(reading, search, play(*reading[:3], search, counted=counted))
 
 
 def answers_of(world: World, search: Search, counted: bool = True) -> dict[str, Any]:

@@ -8,7 +8,7 @@ result is reported of the short form.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from valmatch.rule_sets.items import Item, called
@@ -24,8 +24,11 @@ OWN = frozenset(KEYS) - {"name", "teams"}  # what a rule set of FlexMatch cannot
 NOT_OWN = frozenset(("ruleLanguageVersion", "playerAttributes", "algorithm", "rules", "expansions"))
 """What only a rule set of FlexMatch says."""
 
-AGES = ("newest", "oldest")
-PRIORITIES = ("normal", "high", "low")
+CHOICES = {
+    "age": ("expansionAgeSelection", ("newest", "oldest")),
+    "backfill": ("backfillPriority", ("normal", "high", "low")),
+}
+"""Words that are passed on to the algorithm: what they are called there, and what they may say."""
 
 TEAMS = re.compile(r" *([0-9]{1,4}) *x(.+)")
 SIZES = re.compile(r" *([0-9]{1,4}) *(?:- *([0-9]{1,4}) *)?")
@@ -49,9 +52,8 @@ def expand(node: Node, problems: Problems, lenient: bool = False) -> Node | None
     before = problems.errors
     root = Item(node, problems, lenient)
     root.known(KEYS)
-    writer = _Writer(root)
-    writer.write()
-    return None if problems.errors > before else writer.result()
+    rule_set = _Writer(root).rule_set()
+    return None if problems.errors > before else rule_set
 
 
 def made(value: object, word: Node) -> Node:
@@ -64,63 +66,62 @@ class _Writer:
 
     def __init__(self, root: Item) -> None:
         self.root = root
-        self.attributes: dict[str, Node] = {}
+        self.attributes: dict[str, dict[str, object]] = {}
         self.free: set[str] = set()  # attributes that may be numbers as well as strings
-        self.algorithm: dict[str, object] = {}
         self.teams: list[Node] = []
         self.rules: list[Node] = []
         self.expansions: list[Node] = []
-        self.most = 0
+        self.most = 0  # players of a match
 
-    def write(self) -> None:
-        """Read all sections."""
+    def rule_set(self) -> Node:
+        """Read all sections; return the rule set."""
         self._teams()
-        large = self.most > SMALL
         self._skill()
-        balanced = self._balance(large)
-        self._latency()
-        self._same(large)
-        self._algorithm(large, balanced)
+        balanced = self._balance()
+        latency = self._section("latency", ("max", "widen", "party"), "max")
+        if latency is not None:
+            limit = {"type": "latency", "maxLatency": latency.members["max"]}
+            self._rule(latency, "latency", limit, "maxLatency")
+        for node in self.root.list_of("same", "string"):
+            self._same(node)
+        algorithm = self._algorithm(balanced)
         self._defaults()
+        word, attributes = self.root.members.get("age") or self.root.node, self.attributes
+        parts: Mapping[str, object] = {
+            "name": self.root.members.get("name"),
+            "ruleLanguageVersion": "1.0",
+            "playerAttributes": [made(one, cast(Node, one["name"])) for one in attributes.values()],
+            "algorithm": made(algorithm, word) if algorithm else None,
+            "teams": self.teams,
+            "rules": self.rules,
+            "expansions": self.expansions,
+        }
+        return made({key: part for key, part in parts.items() if part}, self.root.node)
 
-    def result(self) -> Node:
-        """Return the rule set."""
-        parts: dict[str, object] = {"ruleLanguageVersion": "1.0"}
-        if "name" in self.root.members:
-            parts = {"name": self.root.members["name"], **parts}
-        if self.attributes:
-            parts["playerAttributes"] = list(self.attributes.values())
-        if self.algorithm:
-            parts["algorithm"] = made(
-                self.algorithm, self.root.members.get("age") or self.root.node
-            )
-        parts["teams"] = self.teams
-        if self.rules:
-            parts["rules"] = self.rules
-        if self.expansions:
-            parts["expansions"] = self.expansions
-        return made(parts, self.root.node)
+    @property
+    def large(self) -> bool:
+        """Whether matches are too large for most rules."""
+        return self.most > SMALL
 
     def _teams(self) -> None:
         """Write the teams: ``2x5``, or sizes by name."""
         node = self.root.members.get("teams")
         if node is None:
             self.root.error("", 'no teams (such as "2x5", two teams of five)')
-            return
-        if node.kind == "object":
+        elif node.kind == "object":
             teams = Item(node, self.root.problems)
             if not teams.members:
                 self.root.error("teams", "no team")
             for name in teams.members:
                 self._team(name, teams)
-            return
-        found = TEAMS.fullmatch(str(node.value)) if node.kind == "string" else None
-        sizes = _sizes(found[2], node) if found else None
-        if found is None or sizes is None or not int(found[1]):
-            wanted = '"2x5" (two teams of five), "2x4-5", or sizes by name are meant'
-            self.root.error("teams", f"{wanted}, not {called(node)}")
-            return
-        self._add_team(EACH, sizes, made(int(found[1]), node), node)
+        else:
+            found = TEAMS.fullmatch(str(node.value)) if node.kind == "string" else None
+            sizes = _sizes(made(found[2], node)) if found else None
+            if found is None or sizes is None or not int(found[1]):
+                wanted = '"2x5" (two teams of five), "2x4-5", or sizes by name are meant'
+                self.root.error("teams", f"{wanted}, not {called(node)}")
+            else:
+                self._add_team(EACH, sizes, made(int(found[1]), node), node)
 
     def _team(self, name: str, teams: Item) -> None:
         """Write a team that has a name: its size, or an object of size, count and fewer."""
@@ -137,9 +138,7 @@ class _Writer:
                 return
             count = item.get("count", "number")
         word = item.members[key]
-        sizes = (word, word) if word.kind == "number" else None
-        if word.kind == "string":
-            sizes = _sizes(str(word.value), word)
+        sizes = _sizes(word)
         if sizes is None:
             item.error(key, f'players of a team are needed, 5 or "4-5", not {called(word)}')
             return
@@ -157,139 +156,109 @@ class _Writer:
     def _skill(self) -> None:
         """Write that all tickets of a match are near each other."""
         item = self._section("skill", ("attribute", "within", "widen", "party"), "within")
-        attribute = self._attribute(item, "number")
-        if item is None or attribute is None:
-            return
-        rule = {
-            "name": "skill",
-            "type": "batchDistance",
-            "batchAttribute": attribute,
-            "maxDistance": item.members["within"],
-        }
-        self._rule(item, rule, "maxDistance")
+        attribute = self._attribute(item)
+        if item is not None and attribute is not None:
+            limit = {"maxDistance": item.members["within"]}
+            rule = {"type": "batchDistance", "batchAttribute": attribute, **limit}
+            self._rule(item, "skill", rule, "maxDistance")
 
-    def _balance(self, large: bool) -> Node | None:
+    def _balance(self) -> Node | None:
         """Write that the averages of teams are near each other; return the attribute."""
-        needed = "" if large else "within"
-        item = self._section("balance", ("attribute", "within", "widen"), needed)
-        attribute = self._attribute(item, "number")
+        keys = ("attribute", "within", "widen")
+        item = self._section("balance", keys, "" if self.large else "within")
+        attribute = self._attribute(item)
         if item is None or attribute is None:
             return None
-        if large:
-            for key in ("within", "widen"):
+        if self.large:
+            for key in keys[1:]:
                 if key in item.members:
                     text = f"matches of more than {SMALL} are balanced without a limit"
                     item.error(key, f"{text}, and there are up to {self.most}")
             return attribute
         values = f"teams[*].players.attributes[{attribute.value}]"
         rule = {
-            "name": "balance",
             "type": "distance",
             "measurements": [f"avg({values})"],
             "referenceValue": f"avg(flatten({values}))",
             "maxDistance": item.members["within"],
         }
-        self._rule(item, rule, "maxDistance")
+        self._rule(item, "balance", rule, "maxDistance")
         return attribute
 
-    def _latency(self) -> None:
-        """Write that there is a region near to all."""
-        item = self._section("latency", ("max", "widen", "party"), "max")
-        if item is not None:
-            rule = {"name": "latency", "type": "latency", "maxLatency": item.members["max"]}
-            self._rule(item, rule, "maxLatency")
-
-    def _same(self, large: bool) -> None:
-        """Write that all players of a match have the same values."""
-        for node in self.root.list_of("same", "string"):
-            name = str(node.value)
-            if not _is_name(name):
-                text = f"{shown(name)} cannot be the name of an attribute"
-                self.root.problems.error(node.start, node.path, text)
-                continue
+    def _same(self, node: Node) -> None:
+        """Write that all players of a match have the same value."""
+        name = str(node.value)
+        if not _is_name(name) or name in self.attributes:
+            text = f"{shown(name)} cannot be the name of an attribute"
             if name in self.attributes:
                 text = f"attribute {shown(name)} is looked at already"
-                self.root.problems.error(node.start, node.path, text)
-                continue
-            self._declare(node, "string")
-            rule: dict[str, object] = {"name": f"same-{name}", "type": "comparison"}
-            if large:
-                rule = {**rule, "type": "batchDistance", "batchAttribute": node}
-            else:
-                rule["measurements"] = [f"flatten(teams[*].players.attributes[{name}])"]
-                rule["operation"] = "="
-                self.free.add(name)
-            self.rules.append(made(rule, node))
+            self.root.problems.error(node.start, node.path, text)
+            return
+        self.attributes[name] = {"name": node, "type": "string"}
+        rule: dict[str, object] = {"name": f"same-{name}", "type": "batchDistance"}
+        if self.large:
+            rule["batchAttribute"] = node
+        else:
+            measured = [f"flatten(teams[*].players.attributes[{name}])"]
+            rule |= {"type": "comparison", "measurements": measured, "operation": "="}
+            self.free.add(name)
+        self.rules.append(made(rule, node))
 
-    def _algorithm(self, large: bool, balanced: Node | None) -> None:
-        """Write how matches are looked for."""
-        if large:
-            self.algorithm = {"strategy": "balanced", "batchingPreference": "largestPopulation"}
-            if balanced is None and "balance" not in self.root.members:
+    def _algorithm(self, balanced: Node | None) -> dict[str, object]:
+        """Return how matches are looked for."""
+        algorithm: dict[str, object] = {}
+        if self.large:
+            algorithm = {"strategy": "balanced", "batchingPreference": "largestPopulation"}
+            if balanced is not None:
+                algorithm["balancedAttribute"] = balanced
+            elif "balance" not in self.root.members:
                 text = f"up to {self.most} players: more than {SMALL} need balance: {{attribute:"
                 self.root.error("teams", f"{text} ...}}")
-            elif balanced is not None:
-                self.algorithm["balancedAttribute"] = balanced
-        for key, inner, choices in (
-            ("age", "expansionAgeSelection", AGES),
-            ("backfill", "backfillPriority", PRIORITIES),
-        ):
+        for key, (inner, choices) in CHOICES.items():
             if self.root.choice(key, choices):
-                self.algorithm[inner] = self.root.members[key]
+                algorithm[inner] = self.root.members[key]
+        return algorithm
 
     def _defaults(self) -> None:
         """Give attributes the values of players who have none."""
-        node = self.root.get("defaults", "object")
-        if node is None:
-            return
-        own = Item(node, self.root.problems)
-        names = list(self.attributes)
-        for name, member in own.members.items():
+        item = self.root.item("defaults")
+        for name, member in item.members.items() if item else ():
             if name not in self.attributes:
-                text = f"no rule looks at attribute {shown(name)} ({hint(name, names)})"
-                own.problems.error(member.place.key, own.inner(name), text)
+                near = hint(name, self.attributes) if self.attributes else "no rule looks at any"
+                text = f"no rule looks at attribute {shown(name)} ({near})"
+                self.root.problems.error(member.place.key, member.path, text)
                 continue
-            declared = cast("dict[str, object]", self.attributes[name].value)
             if name in self.free and member.kind == "number":
-                declared["type"] = "number"
-            declared["default"] = member
+                self.attributes[name]["type"] = "number"
+            self.attributes[name]["default"] = member
 
     def _section(self, key: str, keys: Sequence[str], needed: str) -> Item | None:
         """Return a section, None where it is missing or lacks what it needs."""
-        node = self.root.get(key, "object")
-        if node is None:
-            return None
-        item = Item(node, self.root.problems, self.root.lenient)
-        item.known(keys)
-        if needed and needed not in item.members:
-            item.error("", f"no {needed} (a number is needed)")
-            return None
+        item = self.root.item(key)
+        if item is not None:
+            item.known(keys)
+            if needed and needed not in item.members:
+                item.error("", f"no {needed} (a number is needed)")
+                return None
         return item
 
-    def _attribute(self, item: Item | None, kind: str) -> Node | None:
-        """Return the name of the attribute of a section, declared."""
+    def _attribute(self, item: Item | None) -> Node | None:
+        """Return the name of the attribute of a section, which is a number, declared."""
         node = item.get("attribute", "string", required=True) if item else None
         if item is None or node is None:
             return None
         if not _is_name(str(node.value)):
             item.error("attribute", f"{shown(node.value)} cannot be the name of an attribute")
             return None
-        self._declare(node, kind)
+        self.attributes.setdefault(str(node.value), {"name": node, "type": "number"})
         return node
 
-    def _declare(self, node: Node, kind: str) -> None:
-        """Declare an attribute, once."""
-        name = str(node.value)
-        if name not in self.attributes:
-            self.attributes[name] = made({"name": node, "type": kind}, node)
-
-    def _rule(self, item: Item, rule: dict[str, object], limit: str) -> None:
+    def _rule(self, item: Item, name: str, rule: Mapping[str, object], limit: str) -> None:
         """Add a rule of a section, with the steps of its limit."""
-        if "party" in item.members:
-            rule["partyAggregation"] = item.members["party"]
+        party = {"partyAggregation": item.members["party"]} if "party" in item.members else {}
         if "widen" in item.members:
-            self._expand(f"rules[{rule['name']}].{limit}", item, "widen")
-        self.rules.append(made(rule, item.node))
+            self._expand(f"rules[{name}].{limit}", item, "widen")
+        self.rules.append(made({"name": name, **rule, **party}, item.node))
 
     def _expand(self, target: str, item: Item, key: str) -> None:
         """Add the steps that stand under a key, pairs of seconds and a value."""
@@ -307,9 +276,11 @@ class _Writer:
         self.expansions.append(made({"target": target, "steps": made(steps, word)}, word))
 
 
-def _sizes(text: str, word: Node) -> tuple[Node, Node] | None:
-    """Return the least and the most players of ``5`` or ``4-5``; None if it is neither."""
-    found = SIZES.fullmatch(text)
+def _sizes(word: Node) -> tuple[Node, Node] | None:
+    """Return the least and the most players of 5, ``5`` or ``4-5``; None if it is none of them."""
+    if word.kind == "number":
+        return word, word
+    found = SIZES.fullmatch(str(word.value)) if word.kind == "string" else None
     if found is None:
         return None
     least = int(found[1])
@@ -317,12 +288,10 @@ def _sizes(text: str, word: Node) -> tuple[Node, Node] | None:
     return (made(least, word), made(most, word)) if most >= max(least, 1) else None
 
 
-def _whole(value: object) -> int:
+def _whole(node: Node) -> int:
     """Return a number of players or teams; 0 where it is none, which is reported elsewhere."""
-    number = value.value if isinstance(value, Node) else value
-    if isinstance(number, int | float) and 0 <= number < SMALL**2:
-        return int(number)
-    return 0
+    number = node.value
+    return int(number) if isinstance(number, int | float) and 0 <= number < SMALL**2 else 0
 
 
 def _is_name(text: str) -> bool:

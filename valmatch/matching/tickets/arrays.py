@@ -174,11 +174,9 @@ class Sources(NamedTuple):
     """What columns of rows are made of."""
 
     parties: Ints  # of each column of values what stands for a ticket
-    # stats, marks: of each column the first of the columns of values that it is made of; NONE: it
-    # is made of players
-    stats: Ints
-    marks: Ints
-    limits: Floats  # milliseconds within which marks are; NaN where they are of players
+    stats: Ints  # of each column the column of values that it is made of; NONE: it is of players
+    marks: Ints  # of each column the first of the columns of values that it is made of
+    limits: Floats  # milliseconds within which marks are
 
 
 class Tallies:
@@ -188,24 +186,21 @@ class Tallies:
         self.table, self.rules, self.values, self.tickets = rules.table, rules, values, tickets
         self.numbers: dict[object, int] = {}
         self.stats: list[Records] = []
-        self.largest: list[float] = []
+        self.largest: list[float] = []  # of each column of stats; 0 where sums are exact
+        self.spreads: list[int] = []  # of each column of stats that of values, or NONE
         self.marks: list[Words] = []
-        self.spread_columns: dict[int, int] = {}
-        self.limits: dict[int, tuple[int, float]] = {}
+        self.limits: list[tuple[int, float]] = []  # of each column of marks
         for record, aggregate in zip(rules.aggregates, rules.listed, strict=True):
             self._describe(record, aggregate)
 
     @property
     def sources(self) -> Sources:
         """What the columns are made of."""
-        none = t.NONE, np.nan
-        limits = [self.limits.get(column, none) for column in range(len(self.marks))]
-        spreads = [self.spread_columns.get(column, t.NONE) for column in range(len(self.stats))]
         return Sources(
             np.array(self.tickets.parties, np.int64),
-            np.array(spreads, np.int64),
-            np.array([row for row, _ in limits], np.int64),
-            np.array([limit for _, limit in limits], np.float64),
+            np.array(self.spreads, np.int64),
+            np.array([row for row, _ in self.limits], np.int64),
+            np.array([limit for _, limit in self.limits], np.float64),
         )
 
     def arrays(self) -> tuple[Records, Words]:
@@ -219,14 +214,14 @@ class Tallies:
             marks[:, k] = mark
         return stats, marks
 
-    def _stat(self, key: object, values: Floats, of_tickets: bool = False) -> int:
-        """Return the column of some values of players, or of tickets."""
+    def _stat(self, key: object, values: Floats, spread: int = t.NONE) -> int:
+        """Return the column of some values of players; or of tickets, from a column of values."""
         if key in self.numbers:
             return self.numbers[key]
         tickets = self.tickets
         record = np.zeros(tickets.of_row.size, t.STAT)
         record["players"] = tickets.by_row(np.ones(self.values.players, np.int64), np.add)
-        if of_tickets:
+        if spread != t.NONE:
             record["low"] = record["high"] = values[tickets.of_row]
         else:
             for name, function in (("low", np.minimum), ("high", np.maximum), ("total", np.add)):
@@ -236,13 +231,12 @@ class Tallies:
         self.numbers[key] = len(self.stats)
         self.stats.append(record)
         self.largest.append(0.0 if exact else largest)
+        self.spreads.append(spread)
         return self.numbers[key]
 
     def spread(self, row: int) -> int:
         """Return the column of the values of tickets that a rule SPREAD compares."""
-        column = self._stat(("spread", row), self.tickets.columns[row], True)
-        self.spread_columns[column] = row
-        return column
+        return self._stat(("spread", row), self.tickets.columns[row], row)
 
     def _regions(self, row: int, limits: Sequence[float]) -> int:
         """Return the first column of sets of regions within limits, NONE if there are too many."""
@@ -252,7 +246,7 @@ class Tallies:
         pings = np.array(self.tickets.columns[first : first + t.REGION * regions : t.REGION])
         bits = np.uint64(1) << np.arange(regions, dtype=np.uint64)[:, np.newaxis]
         for limit in limits:
-            self.limits[len(self.marks)] = row, limit
+            self.limits.append((row, limit))
             within = pings.reshape(regions, self.tickets.records.size) <= limit
             sets = np.bitwise_or.reduce(np.where(within, bits, np.uint64(0)), axis=0, initial=0)
             self.marks.append(sets[self.tickets.of_row].astype(np.uint64))

@@ -124,7 +124,8 @@ class Servers:
         due |= {self._note_match(match, serving) for match in self._new_matches()}
         while self.changes and self.changes[0][0] <= now:
             due.add(heappop(self.changes)[1])
-        self._let_come(until)
+        if due:
+            self._let_come(until)
         for number in sorted(due):
             if self.games[number].end > until:
                 self._look_at(number, now, until, serving)
@@ -212,22 +213,23 @@ class Servers:
         self.of_row.append(-1 - number)
         game.ticket = row
         heappush(self.changes, (now + self.service.timeout, number))
-        teams = sorted(set(homes.tolist()))
-        world.rows.tickets[row] = np.zeros((), t.TICKET)
-        record = world.rows.tickets[row]
+        teams, order = np.unique(homes), np.argsort(homes, kind="stable")
+        record = world.rows.tickets[row : row + 1]
+        record[:] = np.zeros(1, t.TICKET)
         record["time"], record["cancel"] = now, game.end
         record["first"], record["players"] = first, members.size
         record["running"], record["matchable"] = 1, 1
         record["partition"] = self.partitions[members[0]]
-        record["first_part"], record["parts"] = self.parts, len(teams)
+        record["first_part"], record["parts"] = self.parts, teams.size
         world.rows.values[row] = self._values(members)
-        values = world.rows.values[row]
-        world.rows.stats[row], world.rows.marks[row] = self._tallies(members, values)
-        for team in teams:
-            own, at = members[homes == team], self.parts
-            world.parts.teams[at]["team"], world.parts.teams[at]["players"] = team, own.size
-            world.parts.stats[at], world.parts.marks[at] = self._tallies(own, values)
-            self.parts += 1
+        sizes = np.append(members.size, np.bincount(homes)[teams])
+        people = np.append(members, members[order])
+        stats, marks = self._tallies(people, sizes, world.rows.values[row])
+        world.rows.stats[row], world.rows.marks[row] = stats[0], marks[0]
+        parts = slice(self.parts, self.parts + teams.size)
+        world.parts.teams["team"][parts], world.parts.teams["players"][parts] = teams, sizes[1:]
+        world.parts.stats[parts], world.parts.marks[parts] = stats[1:], marks[1:]
+        self.parts += teams.size
 
     def _values(self, members: Ints) -> Floats:
         """Return what stands for some players: NaN where a value is."""
@@ -245,22 +247,29 @@ class Servers:
         parties = self.sources.parties
         return np.array([stands[party][k] for k, party in enumerate(parties)], np.float64)
 
-    def _tallies(self, members: Ints, values: Floats) -> tuple[Records, Words]:
-        """Return what players of a backfill ticket add to tallies; values are of the ticket."""
-        singles, sources = self.singles, self.sources
-        stats, given = np.zeros(singles.stats.shape[1], t.STAT), singles.stats[members]
-        stats["low"], stats["high"] = given["low"].min(axis=0), given["high"].max(axis=0)
-        stats["total"] = given["total"].cumsum(axis=0)[-1]
-        stats["players"] = given["players"].sum(axis=0)
-        of_tickets = sources.stats != t.NONE
-        stats["low"][of_tickets] = stats["high"][of_tickets] = values[sources.stats[of_tickets]]
-        stats["total"][of_tickets] = 0.0
-        marks: Words = np.bitwise_and.reduce(singles.marks[members], axis=0)
-        for column in np.flatnonzero(sources.marks != t.NONE):
-            first = sources.marks[column] + t.PING_HIGH
+    def _tallies(self, people: Ints, sizes: Ints, values: Floats) -> tuple[Records, Words]:
+        """Return what groups of players of a backfill ticket add to tallies.
+
+        The players of a group stand together; values are of the ticket.
+        """
+        sources, singles = self.sources, self.singles.stats[people]
+        firsts, of = np.cumsum(sizes) - sizes, np.repeat(np.arange(sizes.size), sizes)
+        stats = np.zeros((sizes.size, singles.shape[1]), t.STAT)
+        stats["low"] = np.minimum.reduceat(singles["low"], firsts)
+        stats["high"] = np.maximum.reduceat(singles["high"], firsts)
+        stats["players"] = sizes[:, np.newaxis]
+        for column, first in enumerate(sources.stats):
+            if first == t.NONE:  # one after the other, as compiled code adds
+                stats["total"][:, column] = np.bincount(of, singles["total"][:, column])
+            else:
+                stats["low"][:, column] = stats["high"][:, column] = values[first]
+        marks: Words = np.bitwise_and.reduceat(self.singles.marks[people], firsts)
+        for column, first in enumerate(sources.marks):
+            first += t.PING_HIGH
             pings = values[first : first + t.REGION * self.world.options[0]["regions"] : t.REGION]
             bits = np.uint64(1) << np.arange(pings.size, dtype=np.uint64)
-            marks[column] = np.bitwise_or.reduce(bits[pings <= sources.limits[column]], initial=0)
+            within = bits[pings <= sources.limits[column]]
+            marks[:, column] = np.bitwise_or.reduce(within, initial=0)
         return stats, marks
 
     def _make_room(self, more: int) -> None:
