@@ -109,15 +109,15 @@ def _teams(names: str, known: Known) -> tuple[tuple[int, ...], bool]:
     """Return the teams of a list of names, and whether it is a list of teams."""
     if names.strip() == "*":
         return tuple(range(known.number)), True
-    found: list[int] = []
+    numbers: list[int] = []
     parts = [name.strip() for name in names.split(",")]
     for name in parts:
         if name not in known.teams:
             raise ExpressionFault(f"no team {shown(name)} ({hint(name, known.teams)})")
-        if set(found) & set(known.teams[name]):
+        if set(numbers) & set(known.teams[name]):
             raise ExpressionFault(f"team {shown(name)} twice")
-        found += known.teams[name]
-    return tuple(found), len(found) > 1
+        numbers += known.teams[name]
+    return tuple(numbers), len(numbers) > 1
 
 
 def _applied(function: str, of: Aggregate) -> Aggregate:

@@ -104,9 +104,9 @@ def read_yaml(text: str, problems: Problems) -> Node | None:
         root = parse(text, "")
     except InputError as error:
         for line in error.args:
-            found = PLACED.fullmatch(line)
-            place = (int(found[1]), int(found[2]), found[3]) if found else (1, 1, str(line))
-            problems.at(*place)
+            match = PLACED.fullmatch(line)
+            placed = (int(match[1]), int(match[2]), match[3]) if match else (1, 1, str(line))
+            problems.at(*placed)
         return None
     if root is None:
         problems.error(0, "", "an object is needed, not an empty file")

@@ -450,10 +450,10 @@ def _batch_order(item: Item, is_sorted: bool, known: Known) -> tuple[int, ...]:
     """Return the attributes by which the pool is sorted before it is cut."""
     names, wrong = list(item.list_of("sortByAttributes", "string")), "neither a number nor a string"
     order = [_attribute_of(one, item, known, ("number", "text"), wrong) for one in names]
-    given = item.members.get("sortByAttributes")
-    if is_sorted and (given is None or not given.value):
+    listed = item.members.get("sortByAttributes")
+    if is_sorted and (listed is None or not listed.value):
         item.error("batchingPreference", "sorted needs sortByAttributes")
-    if given and not is_sorted:
+    if listed and not is_sorted:
         item.warn("sortByAttributes", "has no effect without batchingPreference sorted")
     return tuple(one for one in order if one is not None) if is_sorted else ()
 

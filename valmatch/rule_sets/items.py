@@ -145,8 +145,8 @@ class Item:
 
     def items(self, key: str, required: bool = False, empty: str = "") -> list[Item]:
         """Return the objects of a list."""
-        found = self.list_of(key, "object", required, empty)
-        return [Item(node, self.problems, self.lenient, self.nulls) for node in found]
+        nodes = self.list_of(key, "object", required, empty)
+        return [Item(node, self.problems, self.lenient, self.nulls) for node in nodes]
 
     def item(self, key: str) -> Item | None:
         """Return the object of a key, None where there is none."""

@@ -255,35 +255,35 @@ def _spans(text: str, shift: int) -> list[tuple[Path, Place, int]]:
 
     Of a key that stands twice there are both.
     """
-    tokens, found, at = list(TOKEN.finditer(text)), list[tuple[Path, Place, int]](), 0
+    tokens, spans, at = list(TOKEN.finditer(text)), list[tuple[Path, Place, int]](), 0
 
     def walk(path: Path, key: int | None, outer: int) -> None:
         nonlocal at
         first, number = tokens[at], 0
-        start, own, at = shift + first.start(), at, at + 1
+        start, index, at = shift + first.start(), at, at + 1
         if first[0] in ("{", "["):
             while tokens[at][0] not in ("}", "]"):
                 if first[0] == "{":
                     at += 2  # the key and the colon
                     name = tokens[at - 2]
-                    walk((*path, loads(name[0])), shift + name.start(), own)
+                    walk((*path, loads(name[0])), shift + name.start(), index)
                 else:
-                    walk((*path, number), None, own)
+                    walk((*path, number), None, index)
                 at, number = at + (tokens[at][0] == ","), number + 1
             at += 1
         end = shift + tokens[at - 1].end()
-        found.append((path, Place(start if key is None else key, start, end), outer))
+        spans.append((path, Place(start if key is None else key, start, end), outer))
 
     walk((), None, -1)
-    return found
+    return spans
 
 
 def _report_twice(text: str, problems: Problems, severity: Severity, start: int, line: str) -> None:
     """Report keys that stand twice in one object."""
     known: dict[tuple[Path, int], Place] = {}
-    for inner, place, outer in _spans(text, 0):
+    for inner, span, outer in _spans(text, 0):
         before = known.get((inner, outer))
-        known[inner, outer] = place
+        known[inner, outer] = span
         if before is None:
             continue
         key, lost = str(inner[-1]), ""
@@ -291,9 +291,11 @@ def _report_twice(text: str, problems: Problems, severity: Severity, start: int,
         if key == "target" and isinstance(value, str):
             lost = f": the expansion of {shown(value)[1:-1]} is lost"
         row, column = problems.place(start + before.key)
-        said = f'key "{shortened(key)}" twice in one object{lost} (first at {row}:{column})'
+        text_of_fault = (
+            f'key "{shortened(key)}" twice in one object{lost} (first at {row}:{column})'
+        )
         where = line or label(inner[:-1]).removeprefix(".")
-        problems.add(severity, start + place.key, where, said)
+        problems.add(severity, start + span.key, where, text_of_fault)
 
 
 def label(path: Path) -> str:
@@ -308,12 +310,12 @@ def _check_pairs(text: str) -> None:
             raise SyntaxFault("half of a character that is written as a pair", at=start)
 
 
-def _blank(found: re.Match[str], problems: Problems, start: int, path: str) -> str:
+def _blank(match: re.Match[str], problems: Problems, start: int, path: str) -> str:
     """Return blanks in place of a comment, of which is warned; a string as it is."""
-    if found[1] is None:
-        return found[0]
-    problems.warn(start + found.start(), path, "a comment: the service takes JSON without comments")
-    return " " * len(found[0])
+    if match[1] is None:
+        return match[0]
+    problems.warn(start + match.start(), path, "a comment: the service takes JSON without comments")
+    return " " * len(match[0])
 
 
 def _check_depth(text: str) -> None:
@@ -340,8 +342,8 @@ def _place_and_fault(error: JSONDecodeError) -> tuple[int, str]:
     if not what.startswith("expected"):
         return at, what
     token = TOKEN.match(text, at)
-    found = shown(token[0] if token else text[at]) if at < len(text) else "the end of the file"
-    return at, f"{what}, found {found}"
+    instead = shown(token[0] if token else text[at]) if at < len(text) else "the end of the file"
+    return at, f"{what}, found {instead}"
 
 
 class KeyTwiceError(Exception):
@@ -349,10 +351,10 @@ class KeyTwiceError(Exception):
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise KeyTwiceError
-    return found
+    return members
 
 
 def _integer(digits: str) -> int | float:

@@ -115,13 +115,13 @@ class _Writer:
             for name in teams.members:
                 self._team(name, teams)
         else:
-            found = TEAMS.fullmatch(str(node.value)) if node.kind == "string" else None
-            sizes = _sizes(made(found[2], node)) if found else None
-            if found is None or sizes is None or not int(found[1]):
+            match = TEAMS.fullmatch(str(node.value)) if node.kind == "string" else None
+            sizes = _sizes(made(match[2], node)) if match else None
+            if match is None or sizes is None or not int(match[1]):
                 wanted = '"2x5" (two teams of five), "2x4-5", or sizes by name are meant'
                 self.root.error("teams", f"{wanted}, not {called(node)}")
             else:
-                self._add_team(EACH, sizes, made(int(found[1]), node), node)
+                self._add_team(EACH, sizes, made(int(match[1]), node), node)
 
     def _team(self, name: str, teams: Item) -> None:
         """Write a team that has a name: its size, or an object of size, count and fewer."""
@@ -280,11 +280,11 @@ def _sizes(word: Node) -> tuple[Node, Node] | None:
     """Return the least and the most players of 5, ``5`` or ``4-5``; None if it is none of them."""
     if word.kind == "number":
         return word, word
-    found = SIZES.fullmatch(str(word.value)) if word.kind == "string" else None
-    if found is None:
+    match = SIZES.fullmatch(str(word.value)) if word.kind == "string" else None
+    if match is None:
         return None
-    least = int(found[1])
-    most = int(found[2]) if found[2] else least
+    least = int(match[1])
+    most = int(match[2]) if match[2] else least
     return (made(least, word), made(most, word)) if most >= max(least, 1) else None
 
 

@@ -125,8 +125,8 @@ def read_measures(
     measures = [one for node in nodes if (one := _expression(node, item, context))]
     for measure in measures:
         if measure.kind not in kinds or measure.depth < depth:
-            found = described(measure.kind, measure.depth)
-            item.error("measurements", f"{wanted} needed, not {found}")
+            instead = described(measure.kind, measure.depth)
+            item.error("measurements", f"{wanted} needed, not {instead}")
     return tuple(measures)
 
 
@@ -158,12 +158,12 @@ def read_reference(context: Context, item: Item, target: str) -> Steps | None:
 def is_reference(item: Item, reference: Steps, kind: Kind, depth: int) -> bool:
     """Return whether a reference is of a kind and depth at every age, reporting one that is not."""
     for value in reference.values:
-        found: tuple[Kind, int] = "text" if isinstance(value, str) else "number", 0
+        kind_and_depth: tuple[Kind, int] = "text" if isinstance(value, str) else "number", 0
         if isinstance(value, Aggregate):
-            found = value.kind, value.depth
-        if found != (kind, depth):
+            kind_and_depth = value.kind, value.depth
+        if kind_and_depth != (kind, depth):
             wanted = described(kind, depth)
-            item.error("referenceValue", f"{wanted} is needed, not {described(*found)}")
+            item.error("referenceValue", f"{wanted} is needed, not {described(*kind_and_depth)}")
             return False
     return True
 
@@ -270,8 +270,8 @@ def _read_comparison(item: Item, target: str, context: Context) -> Compared | No
         return None
     (kind,) = kinds
     if kind == "text" and operation not in (*EQUALITIES, None):
-        found = next(described(one.kind, one.depth) for one in measures if one.kind == kind)
-        item.error("operation", f"{operation} compares numbers, not {found}")
+        instead = next(described(one.kind, one.depth) for one in measures if one.kind == kind)
+        item.error("operation", f"{operation} compares numbers, not {instead}")
     is_reference(item, reference, kind, 0)
     return Compared(measures, operation, reference) if operation else None
 
@@ -361,13 +361,13 @@ _milliseconds = partial(Item.number, least=0)
 
 
 def _read_latency(item: Item, target: str, context: Context) -> Reached | None:
-    given = set(item.members)
+    keys = set(item.members)
     named = item.choice("distanceReference", REFERENCES)
-    if not {"maxLatency", "maxDistance"} & given:
+    if not {"maxLatency", "maxDistance"} & keys:
         item.error("", "neither maxLatency nor maxDistance")
-    if "maxDistance" in given and "distanceReference" not in given:
+    if "maxDistance" in keys and "distanceReference" not in keys:
         item.error("maxDistance", "no distanceReference (min or avg) that it is the distance to")
-    if "distanceReference" in given and "maxDistance" not in given:
+    if "distanceReference" in keys and "maxDistance" not in keys:
         item.error("distanceReference", "no maxDistance from it")
     most = context.stepped(item, target, "maxLatency", _milliseconds)
     spread = context.stepped(item, target, "maxDistance", _milliseconds)

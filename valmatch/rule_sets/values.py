@@ -52,18 +52,18 @@ class RuleValues:
         if AGE not in self._places and not _is_rule(node, "algorithm"):
             _put(self.values, AGE, "newest")
 
-    def changes(self, given: Mapping[str, Any]) -> dict[Path, Scalar]:
+    def changes(self, new_values: Mapping[str, Any]) -> dict[Path, Scalar]:
         """Return those of some values that differ from the text's, by path; integers stay so."""
-        found: dict[Path, Scalar] = {}
-        for path, new in _leaves(given, self.values, ()):
+        changes: dict[Path, Scalar] = {}
+        for path, new in _leaves(new_values, self.values, ()):
             old = _at(self.values, path)
             if _kind(new) != _kind(old):
                 wanted = f"{_kind(old)} is needed, not {shown(new)}"
                 raise UnknownValue(path, wanted)
             if new != old:
-                whole = isinstance(old, int) and isinstance(new, float) and new.is_integer()
-                found[path] = int(new) if whole else new
-        return found
+                is_integer = isinstance(old, int) and isinstance(new, float) and new.is_integer()
+                changes[path] = int(new) if is_integer else new
+        return changes
 
     def changed(self, changes: Mapping[Path, Scalar], problems: Problems) -> Node:
         """Return the rule set with other values, which stand where the text's do."""
@@ -76,10 +76,10 @@ class RuleValues:
     def text(self, changes: Mapping[Path, Scalar]) -> str:
         """Return the same text but for some values."""
         edits = [
-            (place.start, place.end, _written(value))
+            (span.start, span.end, _written(value))
             for path, value in changes.items()
             if path in self._places
-            for place in [self.root.place_of(self._places[path])]
+            for span in [self.root.place_of(self._places[path])]
         ]
         if AGE in changes and AGE not in self._places:
             edits.append(self._inserted(f'"{AGE[-1]}": {_written(changes[AGE])}'))
@@ -98,10 +98,10 @@ class RuleValues:
         return start, start, f" {member}{',' if algorithm.value else ' '}"
 
 
-def filled(given: Mapping[str, Any], values: RuleValues) -> dict[str, Any]:
+def filled(new_values: Mapping[str, Any], values: RuleValues) -> dict[str, Any]:
     """Return all values of a rule set, with some of them changed."""
     every: dict[str, Any] = json.loads(json.dumps(values.values))
-    for path, value in values.changes(given).items():
+    for path, value in values.changes(new_values).items():
         _put(every, path, value)
     return every
 
@@ -138,15 +138,15 @@ def _places(root: Node) -> Iterator[tuple[Path, Path]]:
             continue
         _, name, key = parts.groups()
         for k, step in enumerate(_items(expansion, "steps")):
-            for path, place in _scalars(step, (), ("expansions", number, "steps", k)):
-                yield ("expansions", name, key, k, STEP_KEYS.get(str(path[0]), path[0])), place
+            for path, at in _scalars(step, (), ("expansions", number, "steps", k)):
+                yield ("expansions", name, key, k, STEP_KEYS.get(str(path[0]), path[0])), at
 
 
-def _scalars(node: Node, path: Path, place: Path) -> Iterator[tuple[Path, Path]]:
+def _scalars(node: Node, path: Path, at: Path) -> Iterator[tuple[Path, Path]]:
     """Yield the members of an object that are numbers, texts or truth values."""
     for key, member in node.members.items():
         if member.kind in SCALARS and key not in ("name", "type", "description"):
-            yield (*path, key), (*place, key)
+            yield (*path, key), (*at, key)
 
 
 def _put(values: dict[str, Any], path: Path, new: object) -> None:
@@ -171,17 +171,17 @@ def _at(values: Any, path: Path) -> Any:  # noqa: ANN401
     return values
 
 
-def _leaves(given: Any, known: Any, path: Path) -> Iterator[tuple[Path, Any]]:  # noqa: ANN401
+def _leaves(new_values: Any, known: Any, path: Path) -> Iterator[tuple[Path, Any]]:  # noqa: ANN401
     """Yield the paths of values that are given, as far as they are known."""
     if not isinstance(known, dict | list):
-        yield path, given
+        yield path, new_values
         return
-    if isinstance(given, Mapping):
-        items: Sequence[tuple[Any, Any]] = list(given.items())
-    elif isinstance(given, list):
-        items = list(enumerate(given))
+    if isinstance(new_values, Mapping):
+        items: Sequence[tuple[Any, Any]] = list(new_values.items())
+    elif isinstance(new_values, list):
+        items = list(enumerate(new_values))
     else:
-        raise UnknownValue(path, f"is no single value ({hint(shown(given), _keys(known))})")
+        raise UnknownValue(path, f"is no single value ({hint(shown(new_values), _keys(known))})")
     for key, inner in items:
         if isinstance(known, list):
             number = int(key) if str(key).isdecimal() else len(known)

@@ -47,18 +47,18 @@ def blocked(pool: Pool, left: Sequence[int], now: float, review: int) -> Blocked
     if pool.search != "pass":
         return None
     away: list[int] = []
-    found, taken = _pass(pool, left, away, now, review)
-    while not found and taken and len(away) < TOGETHER:
+    freed, taken = _pass(pool, left, away, now, review)
+    while not freed and taken and len(away) < TOGETHER:
         away.append(min(taken, key=lambda ticket: (-taken[ticket], ticket)))
-        found, taken = _pass(pool, left, away, now, review)
-    if not found or not away:
+        freed, taken = _pass(pool, left, away, now, review)
+    if not freed or not away:
         return None
     for ticket in away[:-1]:
         fewer = [one for one in away if one != ticket]
         others, _ = _pass(pool, left, fewer, now, review)
         if others:
-            away, found = fewer, others
-    return Blocked(tuple(sorted(away)), tuple(sorted(found)))
+            away, freed = fewer, others
+    return Blocked(tuple(sorted(away)), tuple(sorted(freed)))
 
 
 def _pass(
@@ -67,8 +67,8 @@ def _pass(
     """Return the tickets of all matches that come of a pass, and who is in unfinished ones."""
     taken = Taken()
     waiting = [ticket for ticket in left if ticket not in away]
-    found = Search(pool, taken).one_pass(waiting, now, review, most=FIRST)
-    return [ticket for one in found for ticket in one.match.tickets], taken.counts
+    matches = Search(pool, taken).one_pass(waiting, now, review, most=FIRST)
+    return [ticket for match in matches for ticket in match.match.tickets], taken.counts
 
 
 # Reasons why tickets wait: what they were tried with, and which rules refused it.
@@ -169,11 +169,11 @@ class Recorder(Watcher):
 
     def judged(self, match: PartialMatch) -> None:
         """Note a match of sizes that can be, which an exhaustive search judges."""
-        for place, ticket in enumerate(match.tickets):
-            if ticket not in self.of or (place and not self.is_first):
+        for number, ticket in enumerate(match.tickets):
+            if ticket not in self.of or (number and not self.is_first):
                 continue
             reasons = self.of[ticket]
-            trials = reasons.others if place else reasons.own
+            trials = reasons.others if number else reasons.own
             fails = Judge(match, self.now, partial=False).refuses()
             trials.tried += 1
             trials.taken += not fails
@@ -195,8 +195,8 @@ class Recorder(Watcher):
 
     def _refusing(self, refused: list[PartialMatch]) -> list[int | None]:
         """Return the rules that refused any of some matches that are not complete."""
-        found = {k for one in refused for k in Judge(one, self.now, partial=True).refusing()}
-        return list(found)
+        rules = {k for match in refused for k in Judge(match, self.now, partial=True).refusing()}
+        return list(rules)
 
     def _note(self, reasons: Reasons, refused: list[PartialMatch], partial: bool) -> None:
         """Note which rules refused a candidate, on any of the teams that had room."""
@@ -212,9 +212,9 @@ class Recorder(Watcher):
                 lacks = judge.finding(rule).lacks
                 excess = max((lack.excess for lack in lacks), default=float("inf"))
                 failed = Failed(self.now, match, partial, rules, excess)
-                own = reasons.rules.setdefault(rule, Refusals())
-                if own.nearest is None or excess < own.nearest.excess:
-                    own.nearest = failed
+                refusals = reasons.rules.setdefault(rule, Refusals())
+                if refusals.nearest is None or excess < refusals.nearest.excess:
+                    refusals.nearest = failed
                 if len(rules) == 1 and (reasons.nearest is None or excess < reasons.nearest.excess):
                     reasons.nearest = failed
         for rule in every:
@@ -249,10 +249,10 @@ def explain(
         for ticket in recorder.of.keys() & set(review.left):
             recorder.of[ticket].looked += 1
         _look(Search(pool, recorder), recorder, review)
-        found = blocked(pool, review.left, review.time, review.number)
-        for ticket in found.tickets if found else ():
-            if found and ticket in recorder.of:
-                recorder.of[ticket].blocked[found.by] += 1
+        block = blocked(pool, review.left, review.time, review.number)
+        for ticket in block.tickets if block else ():
+            if block and ticket in recorder.of:
+                recorder.of[ticket].blocked[block.by] += 1
     return recorder.of
 
 
@@ -277,8 +277,8 @@ def _chosen(
 def _look(search: Search, recorder: Recorder, review: Review) -> None:
     """Let tickets look for a match as a review ends."""
     order = search.anchors(review.left, review.number)
-    for place, (anchor, others) in enumerate(order):
-        recorder.is_first = place < FIRST
+    for number, (anchor, others) in enumerate(order):
+        recorder.is_first = number < FIRST
         if recorder.is_first or anchor in recorder.of:
             search.best(anchor, _few(search.pool, others, anchor, recorder.of), review.time)
 

@@ -212,9 +212,9 @@ class PartialMatch:
         Teams that are too small come first, then those with most room. A ticket of a game that runs
         goes to the teams of its players: [None], or [] without room.
         """
-        sizes, own = self.sizes(now, ticket), self.pool.players[ticket]
+        sizes, players = self.sizes(now, ticket), self.pool.players[ticket]
         if self.pool.running[ticket]:
-            homes = [self.pool.home(player) for player in own]
+            homes = [self.pool.home(player) for player in players]
             full = any(
                 home in homes and len(team) + homes.count(home) > most
                 for home, (team, (_, most)) in enumerate(zip(self.teams, sizes, strict=True))
@@ -224,7 +224,7 @@ class PartialMatch:
             (len(team) >= least, len(team) - most, number)
             for number, (team, (least, most)) in enumerate(zip(self.teams, sizes, strict=True))
         )
-        return [number for _, room, number in order if len(own) <= -room]
+        return [number for _, room, number in order if len(players) <= -room]
 
 
 Verdict = bool | None  # None is unknown
@@ -366,16 +366,16 @@ class Judge:
                 counts += counted(rule, lists, reference)
         if not (self.partial and rule.counts == "holders" and rule.least is not None):
             return self._in_range(counts, rule)
-        found = self._in_range(counts, rule._replace(least=None))
-        return found if found.verdict is False else Finding(None)
+        finding = self._in_range(counts, rule._replace(least=None))
+        return finding if finding.verdict is False else Finding(None)
 
     def _reached(self, rule: Reached) -> Finding:
         """Judge whether there is a region; else say what the nearest one lacks."""
         most, spread = self._number(rule.most), self._number(rule.spread)
-        own = [self.match.pool.pings(ticket, rule) for ticket in self.match.tickets]
+        tickets = [self.match.pool.pings(ticket, rule) for ticket in self.match.tickets]
         nearest: tuple[float, tuple[Lack, ...]] | None = None
-        for region in sorted(set(own[0]).intersection(*own[1:])):
-            pings = [one[region] for one in own]
+        for region in sorted(set(tickets[0]).intersection(*tickets[1:])):
+            pings = [of_ticket[region] for of_ticket in tickets]
             lacks, highest = [], max(ping.high for ping in pings)
             if most is not None and highest > most:
                 lacks.append(Lack("most", highest, most))

@@ -71,18 +71,18 @@ class Pool:
 
     def _sorted(self, rule: Ordered, anchor: int, others: list[int]) -> list[int]:
         """Return tickets by one sort: those without a value last."""
-        own = self.sort_values(rule, anchor)
-        if not own:
+        values = self.sort_values(rule, anchor)
+        if not values:
             return others
         best = min if rule.key != "highest" else max
-        least = best(own.values())
-        key = min(name for name, value in own.items() if value == least)
+        least = best(values.values())
+        key = min(name for name, value in values.items() if value == least)
 
         def by(ticket: int) -> tuple[bool, float]:
             value = self.sort_values(rule, ticket).get(key)
             if value is None:
                 return True, 0.0
-            value = abs(value - own[key]) if rule.from_anchor else value
+            value = abs(value - values[key]) if rule.from_anchor else value
             return False, -value if rule.descending else value
 
         return sorted(others, key=by)

@@ -84,12 +84,12 @@ class Search:
 
     def _sorting(self, ticket: int) -> tuple[Any, ...]:
         """Return by what the pool is sorted: of a party the average, of texts the smallest."""
-        found: list[Any] = []
+        keys: list[Any] = []
         for attribute in self.pool.table.search.batch_order:
             values = self.pool.values(ticket, attribute)
             is_number = self.pool.table.attributes[attribute].kind == "number"
-            found.append(added(values) / len(values) if is_number else min(values))
-        return tuple(found)
+            keys.append(added(values) / len(values) if is_number else min(values))
+        return tuple(keys)
 
     def _anchors(self, batch: list[int]) -> Iterator[tuple[int, list[int]]]:
         """Yield the tickets of a batch in the order of anchors, with whom they try."""
@@ -148,12 +148,12 @@ class Search:
         Most players; then lexicographically smallest places; then smallest numbers of teams.
         """
         best: tuple[Any, PartialMatch] | None = None
-        for match, places in self._every([anchor, *others]):
+        for match, indices in self._every([anchor, *others]):
             if not match.fits(now):
                 continue
             self.watcher.judged(match)
             teams = tuple(-1 if home is None else home for home in match.homes)
-            key = (-match.players, places, teams)
+            key = (-match.players, indices, teams)
             better = best is None or key < best[0]
             if better and not Judge(match, now, partial=False).refuses():
                 best = key, match
@@ -163,17 +163,17 @@ class Search:
         """Yield all matches with the first of some tickets, and the places of their tickets."""
         most = [team.largest for team in self.pool.table.teams]
 
-        def grow(match: PartialMatch, places: tuple[int, ...], at: int) -> Any:  # noqa: ANN401
+        def grow(match: PartialMatch, indices: tuple[int, ...], at: int) -> Any:  # noqa: ANN401
             if at:
-                yield match, places
-            for place in range(at, 1 if at == 0 else len(tickets)):
-                running = self.pool.running[tickets[place]]
+                yield match, indices
+            for index in range(at, 1 if at == 0 else len(tickets)):
+                running = self.pool.running[tickets[index]]
                 for home in [None] if running else range(len(most)):
                     if home is None and match.running:
                         continue
-                    grown = match.with_ticket(tickets[place], home)
+                    grown = match.with_ticket(tickets[index], home)
                     if all(map(int.__le__, map(len, grown.teams), most)):
-                        yield from grow(grown, (*places, place), place + 1)
+                        yield from grow(grown, (*indices, index), index + 1)
 
         yield from grow(PartialMatch(self.pool), (), 0)
 

@@ -276,9 +276,9 @@ class Tallies:
         if "avg" in functions and self.largest[record["column"]] > HUGE:
             record["column"] = t.NONE
         teams = len(self.table.teams)
-        whole = shape == t.AS_ONE and len(set(aggregate.teams)) == teams
-        places = [teams] if whole else list(aggregate.teams)
-        record["first_place"], record["places"] = self.rules.linked(places), len(places)
+        of_all = shape == t.AS_ONE and len(set(aggregate.teams)) == teams
+        tallied = [teams] if of_all else list(aggregate.teams)
+        record["first_place"], record["places"] = self.rules.linked(tallied), len(tallied)
 
     def partition_column(self, record: np.void, rule: Rule) -> int | None:
         """Return the column that a rule wants to be the same for all tickets of a match, if any.
@@ -299,8 +299,8 @@ class Tallies:
 
     def _is_of_all(self, aggregate: np.void) -> bool:
         """Return whether an aggregate is of all teams as if they were one."""
-        place = self.rules.links[int(aggregate["first_place"])]
-        return bool(aggregate["shape"] == t.AS_ONE and place == len(self.table.teams))
+        team = self.rules.links[int(aggregate["first_place"])]
+        return bool(aggregate["shape"] == t.AS_ONE and team == len(self.table.teams))
 
     def is_common(self, record: np.void) -> bool:
         """Return whether the verdict on a rule is the same on whatever team a ticket is."""
@@ -387,8 +387,8 @@ def partitions_of(values: Records) -> Ints:
     """Return of each ticket the partition; NONE where its own players differ."""
     partitions = np.zeros(values.shape[0], np.int64)
     if values.size:
-        found = np.unique(values["low"], axis=0, return_inverse=True)[1]
-        partitions = found.reshape(-1).astype(np.int64)
+        numbers = np.unique(values["low"], axis=0, return_inverse=True)[1]
+        partitions = numbers.reshape(-1).astype(np.int64)
         partitions[(values["low"] != values["high"]).any(axis=1)] = t.NONE
     return partitions
 
@@ -419,12 +419,12 @@ class PlayerArrays:
 
     def _values(self, tickets: Tickets, attribute: Attribute) -> Values:
         """Return what players have of an attribute, or its default."""
-        given = tickets.values.get(attribute.name)
-        if given is not None and (attribute.default is None or has_value(given).all()):
-            return given
+        values = tickets.values.get(attribute.name)
+        if values is not None and (attribute.default is None or has_value(values).all()):
+            return values
         default = values_of(attribute.kind, [attribute.default])
         default = default.take(np.zeros(self.players, np.int64))
-        return default if given is None else filled(given, default)
+        return default if values is None else filled(values, default)
 
 
 def _numbers(values: Floats | Texts, texts: Numbers) -> Floats:
@@ -457,11 +457,11 @@ class TicketArrays:
         self.records, self.home = self._records()
         players = np.arange(values.players)
         parts = self._parts()
-        self.teams = np.array([(team, own.size) for _, team, own in parts], t.PART)
+        self.teams = np.array([(team, people.size) for _, team, people in parts], t.PART)
         # rows of tallies: tickets, then parts of those of games that run; the ticket of each
         self.of_row = np.append(np.arange(tickets.sizes.size), [ticket for ticket, _, _ in parts])
         self.of_row = self.of_row.astype(np.int64)
-        self._players = np.concatenate([players, *(own for _, _, own in parts)])
+        self._players = np.concatenate([players, *(people for _, _, people in parts)])
         sizes = np.append(tickets.sizes, self.teams["players"])
         self._firsts = np.cumsum(sizes) - sizes
 
@@ -558,8 +558,8 @@ class TicketArrays:
         gone, of_party = np.isnan(numbers), self._tickets.of_party
         if party != "avg":
             far = np.inf if party == "min" else -np.inf
-            found = of_party(np.where(gone, far, numbers), party)
-            return np.where(np.isinf(found), np.nan, found)
+            values = of_party(np.where(gone, far, numbers), party)
+            return np.where(np.isinf(values), np.nan, values)
         counts = of_party(~gone * 1.0, "sum")
         sums = of_party(np.where(gone, 0.0, numbers), "sum")
         return sums / np.where(counts > 0.0, counts, np.nan)

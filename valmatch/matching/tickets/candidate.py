@@ -42,11 +42,11 @@ def _of_places(
     ticket, team = joins
     low, high, total, players = np.inf, -np.inf, 0.0, 0
     for k in range(first, end):
-        place = world.links[k]
-        stat = candidate.stats[column, place]
+        index = world.links[k]
+        stat = candidate.stats[column, index]
         low, high = min(low, stat["low"]), max(high, stat["high"])
         total, players = total + stat["total"], players + stat["players"]
-        if place in (team, candidate.stats.shape[1] - 1):
+        if index in (team, candidate.stats.shape[1] - 1):
             stat = world.rows.stats[ticket, column]
             low, high = min(low, stat["low"]), max(high, stat["high"])
             total, players = total + stat["total"], players + stat["players"]
@@ -75,9 +75,9 @@ def _single(
         return _reduced(inner, low, high, total, players)
     low, high, total, number = np.inf, -np.inf, 0.0, 0
     for k in range(first, end):
-        one, other, whole, players = _of_places(column, k, k + 1, joins, world, candidate)
+        least, greatest, added, players = _of_places(column, k, k + 1, joins, world, candidate)
         if players:
-            value = _reduced(inner, one, other, whole, players)
+            value = _reduced(inner, least, greatest, added, players)
             low, high = min(low, value), max(high, value)
             total, number = total + value, number + 1
     return _reduced(aggregate["outer"], low, high, total, number)
@@ -119,11 +119,11 @@ def verdict_from_tallies(
     else:
         for k in range(rule["measures"]):
             aggregate = world.aggregates[world.links[rule["first_measure"] + k]]
-            one = _measured(rule, aggregate, age, limits, (ticket, team), world, candidate)
-            if one == t.FALSE:
+            judged = _measured(rule, aggregate, age, limits, (ticket, team), world, candidate)
+            if judged == t.FALSE:
                 verdict = t.FALSE
                 break
-            verdict = max(verdict, one)
+            verdict = max(verdict, judged)
     return t.UNDECIDED if verdict == t.TRUE and rule["partly"] else verdict
 
 
@@ -162,15 +162,15 @@ def _measured(
             low = _reduced(aggregate["inner"], low, high, total, players)
             high = low
         if rule["reference"] == t.NONE:
-            one = t.TRUE if low == high else t.FALSE
+            judged = t.TRUE if low == high else t.FALSE
         else:
-            one = _held(low, reference, rule, limits)
-            if one != t.FALSE and low != high:
-                other = _held(high, reference, rule, limits)
-                one = t.FALSE if other == t.FALSE else max(one, other)
-        if one == t.FALSE:
+            judged = _held(low, reference, rule, limits)
+            if judged != t.FALSE and low != high:
+                farther = _held(high, reference, rule, limits)
+                judged = t.FALSE if farther == t.FALSE else max(judged, farther)
+        if judged == t.FALSE:
             return t.FALSE
-        verdict = max(verdict, one)
+        verdict = max(verdict, judged)
     return verdict
 
 
@@ -289,11 +289,11 @@ def _order_teams(age: int, world: World, queue: Queue) -> None:
     """
     filling, sizes = queue.filling, queue.candidate.sizes
     for k in range(filling.size):
-        team, place = filling[k], k
+        team, index = filling[k], k
         room = most_of(team, age, world) - sizes[team]
         filled = sizes[team] >= least_of(team, age, world)
-        while place > 0:
-            other = filling[place - 1]
+        while index > 0:
+            other = filling[index - 1]
             other_filled = sizes[other] >= least_of(other, age, world)
             other_room = most_of(other, age, world) - sizes[other]
             if filled != other_filled:
@@ -304,9 +304,9 @@ def _order_teams(age: int, world: World, queue: Queue) -> None:
                 behind = team > other
             if behind:
                 break
-            filling[place] = other
-            place -= 1
-        filling[place] = team
+            filling[index] = other
+            index -= 1
+        filling[index] = team
 
 
 @part

@@ -284,9 +284,10 @@ class Tickets(NamedTuple):
         """Return the tickets one by one."""
         attributes: list[dict[str, object]] = [{} for _ in range(int(self.sizes.sum()))]
         for name, values in self.values.items():
-            for one, value, has in zip(attributes, values.tolist(), has_value(values), strict=True):
+            rows = zip(attributes, values.tolist(), has_value(values), strict=True)
+            for row, value, has in rows:
                 if has:
-                    one[name] = value
+                    row[name] = value
         latencies = _of_names(self.latencies, self.regions)
         players = [
             {"id": name, "attributes": attributes[k], "latency": latencies[k]}
@@ -304,8 +305,8 @@ class Tickets(NamedTuple):
                 ticket["cancel"] = cancel
             if "team" in party[0]:
                 ticket["backfill"] = True
-            if answers := [_answer(given) for given in self.answers[number] if not np.isinf(given)]:
-                ticket["answers"] = answers
+            if (answers := self.answers[number])[~np.isinf(answers)].size:
+                ticket["answers"] = [_answer(seconds) for seconds in answers[~np.isinf(answers)]]
             documents.append(ticket)
         return documents
 

@@ -211,11 +211,11 @@ def _let_join(now: float, world: World, queue: Queue) -> bool:
 def _line_up(ticket: int, world: World, queue: Queue) -> None:
     """Let a ticket wait, in its place by age."""
     state = queue.state[0]
-    place = state["waiting"]
-    while place > 0 and queue.lists[t.LINE, place - 1] > ticket:
-        queue.lists[t.LINE, place] = queue.lists[t.LINE, place - 1]
-        place -= 1
-    queue.lists[t.LINE, place] = ticket
+    index = state["waiting"]
+    while index > 0 and queue.lists[t.LINE, index - 1] > ticket:
+        queue.lists[t.LINE, index] = queue.lists[t.LINE, index - 1]
+        index -= 1
+    queue.lists[t.LINE, index] = ticket
     queue.slots[ticket]["status"], queue.slots[ticket]["news"] = t.WAITING, t.NEW
     state["waiting"] += 1
     state["next_end"] = min(state["next_end"], _until(ticket, world))
@@ -231,11 +231,11 @@ def _seconds_of(ticket: int, world: World, queue: Queue) -> float:
     record, number = world.rows.tickets[ticket], queue.slots[ticket]["proposals"] - 1
     if record["running"] or number >= record["answers"]:
         return 0.0
-    place = record["first_answer"] + number
-    seconds = world.answers[place]["seconds"]
+    index = record["first_answer"] + number
+    seconds = world.answers[index]["seconds"]
     if not seconds <= world.options[0]["acceptance"]:
         return np.nan
-    return seconds if world.answers[place]["accepts"] else -1.0 - seconds
+    return seconds if world.answers[index]["accepts"] else -1.0 - seconds
 
 
 @part

@@ -343,10 +343,10 @@ def world_of_log(
     documents = []
     for ticket, end in zip(log.tickets, log.ends, strict=True):
         players = [{**known.get(one["id"], {}), **one} for one in ticket["players"]]
-        own = {**ticket, "time": log.seconds(ticket["time"]), "players": players}
+        document = {**ticket, "time": log.seconds(ticket["time"]), "players": players}
         if end.status == "FAILED" or (end.status == "CANCELLED" and not end.refused):
-            own["cancel"] = log.seconds(end.time)  # one that left before it timed out leaves again
-        documents.append(own)
+            document["cancel"] = log.seconds(end.time)  # who left before the timeout leaves again
+        documents.append(document)
     tickets = tickets_of(documents, table, Streams(0).place(0))
     timeout, review = service
     _remark(log, timeout, warn)

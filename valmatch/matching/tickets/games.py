@@ -157,9 +157,9 @@ class Servers:
         members = [
             (self.of_row[row], team) for row, team in zip(*self.queue.matched[:, span], strict=True)
         ]
-        asked = [-1 - of for of, _ in members if of < 0]
-        number, now = asked[0] if asked else len(self.games), float(record["time"])
-        if not asked:
+        askers = [-1 - of for of, _ in members if of < 0]
+        number, now = askers[0] if askers else len(self.games), float(record["time"])
+        if not askers:
             self.games.append(Game(now + serving.seconds))
         game = self.games[number]
         game.ticket, game.changed = None, True

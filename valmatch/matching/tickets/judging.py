@@ -45,8 +45,8 @@ def _fill(aggregate: np.void, slot: int, world: World, candidate: Candidate) -> 
         for i in range(candidate.sizes[team]):
             if aggregate["lists"]:
                 cell = world.cells[source, candidate.players[team, i]]
-                for place in range(cell["first"], cell["end"]):
-                    items[count] = world.list_items[place]
+                for index in range(cell["first"], cell["end"]):
+                    items[count] = world.list_items[index]
                     count += 1
                 lists[number]["end"], lists[number]["gap"] = count, 0
                 number += 1
@@ -321,10 +321,10 @@ def _among(operation: int, candidate: Candidate) -> bool:
         end = int(candidate.lists[t.MEASURED, k]["end"] if many else size["items"])
         for i in range(start, end):
             for j in range(start, i):
-                one, other = items[i], items[j]
-                if np.isnan(one) or np.isnan(other):
+                value, earlier = items[i], items[j]
+                if np.isnan(value) or np.isnan(earlier):
                     continue
-                if (one == other) != (operation == t.EQUAL):
+                if (value == earlier) != (operation == t.EQUAL):
                     return False
         start = end
     return True
@@ -414,8 +414,8 @@ def _reached(rule: np.void, age: int, world: World, candidate: Candidate) -> int
             reference = least if rule["operation"] else total / current["players"]
             for k in range(current["tickets"]):
                 ticket = candidate.tried[t.MEMBERS, k]
-                for place in (column + t.PING_HIGH, column + t.PING_LOW):
-                    fine = fine and abs(values[ticket, place] - reference) <= spread
+                for index in (column + t.PING_HIGH, column + t.PING_LOW):
+                    fine = fine and abs(values[ticket, index] - reference) <= spread
         if fine:
             return t.TRUE
     return t.FALSE
@@ -452,14 +452,14 @@ def _combined(rule: np.void, partial: bool, world: World, candidate: Candidate) 
 
 
 @part(inline=True)
-def _both(operator: int, one: int, other: int, partial: bool) -> int:
+def _both(operator: int, first: int, second: int, partial: bool) -> int:
     """Return the value of an operator of two verdicts, in three-valued logic."""
     if operator == t.AND:
-        if one == t.FALSE or other == t.FALSE:
+        if first == t.FALSE or second == t.FALSE:
             return t.FALSE
-        return t.TRUE if one == t.TRUE and other == t.TRUE else t.UNKNOWN
+        return t.TRUE if first == t.TRUE and second == t.TRUE else t.UNKNOWN
     if operator == t.OR:
-        if one == t.TRUE or other == t.TRUE:
+        if first == t.TRUE or second == t.TRUE:
             return t.TRUE
-        return t.FALSE if one == t.FALSE and other == t.FALSE else t.UNKNOWN
-    return t.UNKNOWN if partial else int(one != other)
+        return t.FALSE if first == t.FALSE and second == t.FALSE else t.UNKNOWN
+    return t.UNKNOWN if partial else int(first != second)

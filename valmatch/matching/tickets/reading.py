@@ -127,8 +127,8 @@ def read_world(text: str) -> tuple[WorldReading | None, list[Problem]]:
     if rules is None or problems.errors:
         return None, problems.sorted()
     tickets = tickets_of(documents, table, Streams(seed).place(0))
-    own = text[rules.start : rules.place.end]
-    world = WorldReading(table, tickets, service, answered or (named,), own, seed=seed)
+    rules_text = text[rules.start : rules.place.end]
+    world = WorldReading(table, tickets, service, answered or (named,), rules_text, seed=seed)
     return world.with_latency_of(whose), problems.sorted()
 
 
@@ -294,8 +294,8 @@ class _Tickets:
     def attributes(self, item: Item) -> dict[str, object]:
         """Return the attributes of a player that are declared."""
         values: dict[str, object] = {}
-        given = item.item("attributes")
-        for key, member in given.node.members.items() if given else ():
+        item_of_values = item.item("attributes")
+        for key, member in item_of_values.node.members.items() if item_of_values else ():
             kind = self.kinds.get(key)
             if kind is None:
                 text = f"attribute {shown(key)} is not declared: it is not seen"
@@ -312,10 +312,10 @@ class _Tickets:
     def latency(self, item: Item) -> dict[str, float]:
         """Return milliseconds by region."""
         node = item.get("latency", "object")
-        given = Item(node, item.problems) if node else None
-        names = given.members if given else {}
+        pings = Item(node, item.problems) if node else None
+        names = pings.members if pings else {}
         self.latencies = self.latencies or bool(names)
-        values = {name: given.number(name, whole=True, least=1) for name in names if given}
+        values = {name: pings.number(name, whole=True, least=1) for name in names if pings}
         return {name: float(value) for name, value in values.items() if value is not None}
 
     def answers(self, item: Item) -> list[tuple[float, bool] | None]:
@@ -387,18 +387,18 @@ def _document(
     row: dict[str, str], texts: set[str], needed: Sequence[str], error: Callable[[str], None]
 ) -> Document:
     """Return a row as a player, or as a ticket of one where a time is needed."""
-    own: Document = {"id": row["id"]}
+    ticket: Document = {"id": row["id"]}
     player: Document = {"id": row["id"], "attributes": {}, "latency": {}}
     for name, cell in row.items():
         value = cell if name in texts else real_number(cell)
         if value is None and cell:
             error(f"{name}: a number is needed, not {shown(cell)}")
         elif name in needed:
-            own |= {name: value} if cell else {}
+            ticket |= {name: value} if cell else {}
         elif cell:
             part = "latency" if name.startswith(LATENCY) else "attributes"
             player[part][name.removeprefix(LATENCY)] = value
-    return {**own, "players": [player]} if "time" in needed else player
+    return {**ticket, "players": [player]} if "time" in needed else player
 
 
 def _cells(line: str) -> list[str]:

@@ -38,36 +38,36 @@ def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
     """
     candidate = queue.candidate
     begin(candidate)
-    tried, candidates, place, team = candidate.tried, 0, 0, t.NONE
+    tried, candidates, index, team = candidate.tried, 0, 0, t.NONE
     while True:
         # The next ticket and team that can be added after the last; else the last is changed.
         level = candidate.current[0]["tickets"]
         last, ticket = others if level else 0, anchor
-        while place <= last:
-            ticket = queue.lists[t.OTHERS, place - 1] if place else anchor
+        while index <= last:
+            ticket = queue.lists[t.OTHERS, index - 1] if index else anchor
             if _may_take(ticket, team, world, candidate):
                 break
-            place, team = _following(place, team, world)
-        if place <= last:
+            index, team = _following(index, team, world)
+        if index <= last:
             push(ticket, team, age_with(ticket, world, queue), world, candidate)
-            tried[t.PLACES, level] = place
+            tried[t.PLACES, level] = index
             _compare(world, candidate)
-            place, team = place + 1, t.NONE
+            index, team = index + 1, t.NONE
             candidates += 1
             if candidates > MOST_CANDIDATES:
                 queue.state[0]["too_many"] = others + 1
                 break
         elif level > 0:
-            place, team = _following(tried[t.PLACES, level - 1], tried[t.TEAMS, level - 1], world)
+            index, team = _following(tried[t.PLACES, level - 1], tried[t.TEAMS, level - 1], world)
             pop(_age_of(level - 1, world, queue), world, candidate)
         else:
             break
 
 
 @part(inline=True)
-def _following(place: int, team: int, world: World) -> tuple[int, int]:
+def _following(index: int, team: int, world: World) -> tuple[int, int]:
     """Return the next team of a place, or the first of the next one."""
-    return (place, team + 1) if team + 1 < world.teams.size else (place + 1, t.NONE)
+    return (index, team + 1) if team + 1 < world.teams.size else (index + 1, t.NONE)
 
 
 @part
@@ -118,11 +118,11 @@ def _compare(world: World, candidate: Candidate) -> None:
 
 
 @part(inline=True)
-def _order(one: Ints, other: Ints, size: int, other_size: int) -> int:
+def _order(numbers: Ints, others: Ints, size: int, other_size: int) -> int:
     """Return less than 0 if a list of numbers comes lexicographically before another one."""
     for k in range(min(size, other_size)):
-        if one[k] != other[k]:
-            return one[k] - other[k]
+        if numbers[k] != others[k]:
+            return numbers[k] - others[k]
     return size - other_size
 
 
@@ -136,17 +136,17 @@ def stable_sort(order: Ints, spare: Ints, slots: Records, count: int) -> None:
     while width < count:
         for start in range(0, count, 2 * width):
             middle, end = min(start + width, count), min(start + 2 * width, count)
-            one, other = start, middle
+            left, right = start, middle
             for k in range(start, end):
-                first = one < middle and (
-                    other >= end or not slots[order[other]]["key"] < slots[order[one]]["key"]
+                first = left < middle and (
+                    right >= end or not slots[order[right]]["key"] < slots[order[left]]["key"]
                 )
                 if first:
-                    spare[k] = order[one]
-                    one += 1
+                    spare[k] = order[left]
+                    left += 1
                 else:
-                    spare[k] = order[other]
-                    other += 1
+                    spare[k] = order[right]
+                    right += 1
         for k in range(count):
             order[k] = spare[k]
         width *= 2
@@ -300,12 +300,12 @@ def _catch_up(number: int, ticket: int, anchor: int, world: World, queue: Queue)
     The anchor is the first. Return the place of the first that is left. It waits no more if it
     comes before that one.
     """
-    place = anchor % queue.saved.size
+    slot = anchor % queue.saved.size
     if number == 0:
-        restore(anchor, _team_of(queue.saved_tickets[place, 0]), world, queue)
+        restore(anchor, _team_of(queue.saved_tickets[slot, 0]), world, queue)
         number = 1
-    while number < queue.saved[place]["tickets"]:
-        entry = queue.saved_tickets[place, number]
+    while number < queue.saved[slot]["tickets"]:
+        entry = queue.saved_tickets[slot, number]
         member = _ticket_of(entry)
         if (ticket != t.NONE and member >= ticket) or queue.slots[member]["status"] != t.WAITING:
             break
@@ -332,11 +332,11 @@ def _parting(ticket: int, number: int, anchor: int, queue: Queue) -> int:
 
     NONE where it still is that, up to `ticket`; DONE where there is nothing left to try.
     """
-    place = anchor % queue.saved.size
-    record = queue.saved[place]
+    slot = anchor % queue.saved.size
+    record = queue.saved[slot]
     if number == record["tickets"]:
         return DONE if ticket == t.NONE or record["full"] else t.NONE
-    member = _ticket_of(queue.saved_tickets[place, number])
+    member = _ticket_of(queue.saved_tickets[slot, number])
     if ticket == t.NONE or member < ticket:  # waits no more
         return member + 1
     return member if member == ticket else t.NONE

@@ -122,8 +122,8 @@ def check_law(name: str, law: Mapping[str, object]) -> None:
     """Refuse what is no law of an attribute."""
     if wrong := _wrong(law):
         # Names with dots are no paths, and are said.
-        said = f"{shown(name)}: {wrong}" if "." in name else wrong
-        raise refuse(said, f"attributes.{name}")
+        text = f"{shown(name)}: {wrong}" if "." in name else wrong
+        raise refuse(text, f"attributes.{name}")
 
 
 def _wrong(law: Mapping[str, object]) -> str:
@@ -358,23 +358,23 @@ class OfPreset(Factors, json_schema_extra={"example": "{preset: bar}"}):
 
     def without_effect(self, lacks: Collection[str]) -> Iterator[tuple[str, str]]:
         """Yield the numbers that are not as the preset has them and need what there is not."""
-        given = self.given()
-        for name in given if self.preset else ():
+        values = self.given()
+        for name in values if self.preset else ():
             numbers = numbers_of(self.preset or "")
             need = needs_of(numbers, name)
-            usual = numbers.model_validate({k: v for k, v in given.items() if k != name})
-            if need in lacks and given[name] != getattr(usual, name):
+            usual = numbers.model_validate({k: v for k, v in values.items() if k != name})
+            if need in lacks and values[name] != getattr(usual, name):
                 yield name, f"has no effect: {NEEDS[need]}"
 
     @model_validator(mode="after")
     def _of_one_preset(self) -> Self:
-        given = self.given()
+        values = self.given()
         if self.preset is None:
-            if given:
+            if values:
                 raise missing_preset()
             return self
         known = tuple(numbers_of(self.preset).model_fields)
-        for name in given:
+        for name in values:
             if name not in known:
                 raise refuse(f"preset {self.preset} has no such number ({hint(name, known)})", name)
         self.numbers()
@@ -489,8 +489,8 @@ def check_rule(factors: TicketsFactors) -> None:
     if factors.rule_set is not None or factors.rules or factors.expansions:
         raise refuse(f"{name} does not go with rules (allowed: one of both)", "rule")
     for section, key, why in OF_RULE_SETS:
-        own = getattr(factors, section)
-        if getattr(own, key) != type(own).model_fields[key].default:
+        values = getattr(factors, section)
+        if getattr(values, key) != type(values).model_fields[key].default:
             raise refuse(f"{section}.{key} does not go with {name}: {why}", f"{section}.{key}")
     for measure in MEASURES:
         if measure in factors.measure:
@@ -547,26 +547,30 @@ def read_round_trips(path: Path) -> RoundTrips:
         raise InputError(f"{path}:{first}: a header home,REGION,... is needed, each region once")
     if len(centres) > MOST_REGIONS:
         raise InputError(f"{path}:{first}: {len(centres)} data centres (allowed: {MOST_REGIONS})")
-    found: dict[str, list[float]] = {}
+    rows_by_home: dict[str, list[float]] = {}
     for number, cells in rows[1:]:
-        place = f"{path}:{number}"
+        line = f"{path}:{number}"
         if len(cells) != len(header):
-            raise InputError(f"{place}: {len(cells)} cells, and the header has {len(header)}")
-        if cells[0] in found:
-            raise InputError(f"{place}: home {shown(cells[0])} twice")
-        found[cells[0]] = [_milliseconds(cell, place) for cell in cells[1:]]
-    return RoundTrips(tuple(found), centres, np.array(list(found.values())).reshape(len(found), -1))
+            raise InputError(f"{line}: {len(cells)} cells, and the header has {len(header)}")
+        if cells[0] in rows_by_home:
+            raise InputError(f"{line}: home {shown(cells[0])} twice")
+        rows_by_home[cells[0]] = [_milliseconds(cell, line) for cell in cells[1:]]
+    return RoundTrips(
+        tuple(rows_by_home),
+        centres,
+        np.array(list(rows_by_home.values())).reshape(len(rows_by_home), -1),
+    )
 
 
 def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in next(csv.reader([line]), [])]
 
 
-def _milliseconds(cell: str, place: str) -> float:
+def _milliseconds(cell: str, line: str) -> float:
     value = real_number(cell)
     if value is None or not 1.0 <= value <= LONGEST:
         raise InputError(
-            f"{place}: {shown(cell)} is no latency (allowed: milliseconds from 1 to {LONGEST:.0f})"
+            f"{line}: {shown(cell)} is no latency (allowed: milliseconds from 1 to {LONGEST:.0f})"
         )
     return value
 

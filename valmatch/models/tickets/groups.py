@@ -78,9 +78,9 @@ def matches_of(drawn: Tickets, played: Played, table: rule_table.Table, spread: 
             np.repeat(np.arange(tickets.size), sizes), latencies, tickets.size
         ) / np.maximum(sizes, 1)
         if teams == 2:
-            own = true[played.matches, played.teams]
-            other = true[played.matches, 1 - played.teams]
-            chances = 1.0 / (1.0 + np.exp(-(own - other) / spread))
+            mine = true[played.matches, played.teams]
+            theirs = true[played.matches, 1 - played.teams]
+            chances = 1.0 / (1.0 + np.exp(-(mine - theirs) / spread))
             wins[tickets] = np.where(played.filled, np.nan, chances)
         gaps = 1.0 / (1.0 + np.exp(-true_diffs / spread)) - 0.5
     return Matches(

@@ -72,7 +72,9 @@ class TicketLog:
             self.remarks += (Note(left, "tickets_left_out", late),)
         self.tickets = every.take(np.flatnonzero(every.times < horizon))
         # attributes that some player has
-        self.given = {name for name, own in self.tickets.values.items() if has_value(own).any()}
+        self.given = {
+            name for name, values in self.tickets.values.items() if has_value(values).any()
+        }
         self._check(trips.centres)
 
     def laid_over(self, drawn: Tickets) -> Tickets:
@@ -84,8 +86,8 @@ class TicketLog:
         """
         logged, values = self.tickets, dict(drawn.values)
         for name in self.given:
-            own = logged.values[name]
-            values[name] = filled(own, values[name]) if name in values else own
+            logged_values = logged.values[name]
+            values[name] = filled(logged_values, values[name]) if name in values else logged_values
         latencies: Floats = np.full_like(drawn.latencies, np.nan)
         for column, region in enumerate(logged.regions):
             latencies[:, drawn.regions.index(region)] = logged.latencies[:, column]

@@ -74,10 +74,10 @@ def people_of(drawn: Tickets, between: Floats) -> Parties:
     firsts = drawn.firsts
 
     def numbers(name: str, default: float) -> Floats:
-        found = drawn.values.get(name)
-        if not isinstance(found, np.ndarray):
+        values = drawn.values.get(name)
+        if not isinstance(values, np.ndarray):
             return np.full(drawn.of.size, default)
-        return np.where(np.isnan(found), default, found)
+        return np.where(np.isnan(values), default, values)
 
     latencies = drawn.latencies[firsts]
     known = ~np.isnan(latencies).all(axis=1)
@@ -105,10 +105,10 @@ def people_of(drawn: Tickets, between: Floats) -> Parties:
 
 def _picks(drawn: Tickets, firsts: Ints) -> Ints:
     """Return the map picks of tickets as bits, -1 of those without."""
-    given = drawn.values.get(MAPS)
-    if not isinstance(given, Lists):
+    maps = drawn.values.get(MAPS)
+    if not isinstance(maps, Lists):
         return np.full(firsts.size, -1)
     bits = np.zeros(firsts.size, np.int64)
-    for number in range(min(len(given.texts), MOST_PICKS)):
-        bits |= given.holders(number)[firsts].astype(np.int64) << number
+    for number in range(min(len(maps.texts), MOST_PICKS)):
+        bits |= maps.holders(number)[firsts].astype(np.int64) << number
     return np.where(bits > 0, bits, -1)

@@ -230,8 +230,8 @@ def repeated(run: Replication) -> Bools:
     last: dict[tuple[int, ...], float] = {}
     ends = np.searchsorted(played.matches, np.arange(played.times.size + 1))
     for match, time in enumerate(played.times.tolist()):
-        own = users[played.tickets[ends[match] : ends[match + 1]]]
-        key = tuple(sorted(own.tolist()))
+        pair = users[played.tickets[ends[match] : ends[match + 1]]]
+        key = tuple(sorted(pair.tolist()))
         again[match] = time - last.get(key, -math.inf) < RECENTLY
         last[key] = time
     return again
@@ -321,9 +321,9 @@ FEW = 20  # matched tickets of a group from which on its percentile says somethi
 PARTY, VALUE, LATENCY = range(len(REASONS))
 
 
-def lacking(table: Table, given: Collection[str]) -> list[str]:
+def lacking(table: Table, known: Collection[str]) -> list[str]:
     """Return the attributes that have neither a value nor a default."""
-    return [one.name for one in table.attributes if one.default is None and one.name not in given]
+    return [one.name for one in table.attributes if one.default is None and one.name not in known]
 
 
 def unmatchable(table: Table, drawn: Tickets, timeout: float) -> Ints:

@@ -218,9 +218,9 @@ class TicketsModel(Model[Tickets]):
         self._factors = factors
         if factors.measure or factors.rule.preset:
             self.responses = Responses(*RESPONSES, *self.further(factors))
-        given = {"rules": factors.rules, "expansions": factors.expansions}
+        values = {"rules": factors.rules, "expansions": factors.expansions}
         source = files.get("rules", factors.rule_set)
-        rules = read_rules(source, given, service.request_timeout_seconds)
+        rules = read_rules(source, values, service.request_timeout_seconds)
         self._table = rules.table
         self._trips = round_trips(tuple(factors.regions.shares), files.get("latency"))
         preset, numbers = factors.rule.preset, factors.rule.numbers()
@@ -255,10 +255,10 @@ class TicketsModel(Model[Tickets]):
     def _kinds(self) -> dict[str, Valued]:
         """Return what factors give, by attribute."""
         laws = self._factors.attributes.items()
-        given = {name: GIVES[kind_of(law)] for name, law in laws}
+        kinds = {name: GIVES[kind_of(law)] for name, law in laws}
         if self._preset:
-            given |= dict.fromkeys(BELIEFS, "number")
-        return {self._factors.skill.attribute: "number", **given}
+            kinds |= dict.fromkeys(BELIEFS, "number")
+        return {self._factors.skill.attribute: "number", **kinds}
 
     def _given(self) -> set[str]:
         """Return the attributes that players have values of."""
@@ -277,7 +277,7 @@ class TicketsModel(Model[Tickets]):
 
     def _remarks(self) -> Iterator[str]:
         """Yield what is to be said of the rule set and of who comes."""
-        given, table = self._given(), self._table
+        known, table = self._given(), self._table
         declared = [attribute.name for attribute in table.attributes]
         for name in self._factors.attributes:
             if name not in (*declared, *(PRESET_SEES if self._preset else ())):
@@ -286,7 +286,7 @@ class TicketsModel(Model[Tickets]):
                     f" ({hint(name, declared)}): no rule sees it",
                     "ignored_attribute",
                 )
-        for name in lacking(table, given):
+        for name in lacking(table, known):
             yield Notice(
                 f"the attribute {shown(name)} has neither a value nor a default: no ticket can ever"
                 " be matched",
@@ -381,9 +381,9 @@ class TicketsModel(Model[Tickets]):
                 " with rules: FILE in place of it)"
             )
         if match.backfill != "none":
-            asked = f"match.backfill is {match.backfill}"
+            backfill = f"match.backfill is {match.backfill}"
             raise InputError(
-                f"{asked}: why tickets wait can be told without backfill alone (simulate with"
+                f"{backfill}: why tickets wait can be told without backfill alone (simulate with"
                 " --set match.backfill=none, and explain that folder)"
             )
         search = self._factors.service.search

@@ -48,7 +48,10 @@ def search_gap(table: Table, tickets: Tickets, service: Service, start: float) -
     live = [tickets.times.searchsorted(t - service.timeout, side="right") for t in now]
     latest = [np.arange(max(end - FEW, first), end) for end, first in zip(came, live, strict=True)]
     matched = [
-        sum(int(tickets.sizes[own].sum()) for own in matched_at(world, latest, now, search))
+        sum(
+            int(tickets.sizes[matched_tickets].sum())
+            for matched_tickets in matched_at(world, latest, now, search)
+        )
         for search in SEARCHES
     ]
     return 1.0 - matched[0] / matched[1] if matched[1] else math.nan
@@ -68,7 +71,7 @@ def blocking(
     blockers = _blockers((table, tickets, service), several)
     return Blocking(
         sum(map(bool, blockers)) / len(several) if several else math.nan,
-        sorted({pair for own in blockers for pair in own}),
+        sorted({pair for pairs in blockers for pair in pairs}),
     )
 
 
@@ -89,15 +92,15 @@ def _blockers(world: World, pools: Sequence[tuple[Ints, float]]) -> list[list[tu
             fewer.append(pool[pool != gone])
             moments.append(now)
             without.append(int(gone))
-    found = matched_at(world, fewer, moments, "pass")
+    matched_tickets = matched_at(world, fewer, moments, "pass")
     blockers: list[list[tuple[int, int]]] = []
-    whole = False
-    for gone, own in zip(without, found, strict=True):
+    complete = False
+    for gone, tickets in zip(without, matched_tickets, strict=True):
         if gone < 0:
-            whole = own.size > 0
+            complete = tickets.size > 0
             blockers.append([])
-        elif not whole:
-            blockers[-1] += [(gone, int(ticket)) for ticket in own]
+        elif not complete:
+            blockers[-1] += [(gone, int(ticket)) for ticket in tickets]
     return blockers
 
 

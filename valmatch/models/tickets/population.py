@@ -176,11 +176,11 @@ def draw_tickets(
     drawn, error = _draw(factors, trips, rng_key, log.tickets.times, log.tickets.sizes)
     seen = drawn.seen
     drawn = log.laid_over(drawn)
-    given = drawn.values[factors.skill.attribute]
-    assert isinstance(given, np.ndarray)
+    values = drawn.values[factors.skill.attribute]
+    assert isinstance(values, np.ndarray)
     # What a log has of a skill is what the matchmaker sees.
-    skills = np.where(given == seen, drawn.skills, given - error)
-    return drawn._replace(seen=given, skills=skills)
+    skills = np.where(values == seen, drawn.skills, values - error)
+    return drawn._replace(seen=values, skills=skills)
 
 
 def _draw(
@@ -233,10 +233,10 @@ def _uniforms(source: int, tickets: int, rng_key: Words) -> Floats:
 
 def _chosen(shares: Sequence[float], uniforms: Floats) -> Ints:
     """Return which of some things each number chooses by their shares."""
-    found = np.searchsorted(np.cumsum(shares), uniforms, side="right")
+    numbers = np.searchsorted(np.cumsum(shares), uniforms, side="right")
     # Shares sum to 1 but for rounding: what has none is not chosen.
     last = max(k for k, share in enumerate(shares) if share > 0.0)
-    return np.minimum(found, last).astype(np.int64)
+    return np.minimum(numbers, last).astype(np.int64)
 
 
 def _skills(factors: TicketsFactors, sizes: Ints, people: People, users: People) -> Floats:
@@ -248,8 +248,8 @@ def _skills(factors: TicketsFactors, sizes: Ints, people: People, users: People)
         drawn = users.normals(SKILL)
     skills = skill.mean + skill.std * drawn
     if skill.party_std > 0.0:
-        own = skill.party_std * people.normals(OWN_SKILL)
-        skills = skills + np.where(sizes[people.tickets] > 1, own, 0.0)
+        added = skill.party_std * people.normals(OWN_SKILL)
+        skills = skills + np.where(sizes[people.tickets] > 1, added, 0.0)
     return np.asarray(skills)
 
 

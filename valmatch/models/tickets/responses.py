@@ -223,11 +223,11 @@ def values_of_law(law: Mapping[str, Any]) -> list[str]:
 
 def passed_waits(expansions: Mapping[str, object]) -> set[float]:
     """Return the ages at which something changes, as far as all steps are there."""
-    found: set[float] = set()
+    waits: set[float] = set()
     for properties in expansions.values():
         for steps in properties.values() if isinstance(properties, dict) else ():
-            found |= {float(step["wait"]) for step in steps if isinstance(step, dict)}
-    return found
+            waits |= {float(step["wait"]) for step in steps if isinstance(step, dict)}
+    return waits
 
 
 def rule_names(rules: Mapping[str, Any]) -> list[str]:

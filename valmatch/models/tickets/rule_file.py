@@ -93,9 +93,9 @@ class RuleDocument:
             return as_remark(self._path, problem)
         return f"{self.name}: {shortened(problem.path, LONGEST_PATH)}: {problem.text}"
 
-    def read(self, given: Mapping[str, Any], timeout: float | None) -> Reading:
+    def read(self, values: Mapping[str, Any], timeout: float | None) -> Reading:
         """Return what it says with other values."""
-        problems, changes = Problems(self._text), self.values.changes(given)
+        problems, changes = Problems(self._text), self.values.changes(values)
         node = self.values.changed(changes, problems)
         return read_parsed(self._text, node, problems, timeout)
 
@@ -173,9 +173,9 @@ def filled_values(
     source = files.get("rules", factors.rule_set)
     if source is None:
         return {}
-    own = {name: getattr(factors, name) for name in ("rules", "expansions") if name in given}
+    own_values = {name: getattr(factors, name) for name in ("rules", "expansions") if name in given}
     try:
-        values: dict[str, Any] = filled(own, document_of(source).values)
+        values: dict[str, Any] = filled(own_values, document_of(source).values)
     except FaultyMapping as wrong:
         first, *others = [Misplaced(("rule_set", *path), text) for path, text in wrong.problems]
         raise first.along_with(others) from None
@@ -184,8 +184,8 @@ def filled_values(
     try:
         check_steps(values["expansions"])
     except PydanticCustomError as error:
-        (place,) = (error.context or {})["at"]
-        raise Misplaced(place.split("."), str(error)) from None
+        (key,) = (error.context or {})["at"]
+        raise Misplaced(key.split("."), str(error)) from None
     return values
 
 
@@ -214,15 +214,17 @@ def rewritten_rules(factors: OfRules, files: Mapping[str, Path]) -> Mapping[str,
     return {"tuned_rules.json": values.text(changes)} if changes else {}
 
 
-def read_rules(source: Source | None, given: Mapping[str, Any], timeout: float | None) -> RuleSet:
+def read_rules(
+    source: Source | None, given_values: Mapping[str, Any], timeout: float | None
+) -> RuleSet:
     """Return the rule set of a config."""
     if source is None:
-        for name, values in given.items():
-            if values:
+        for name, factor_values in given_values.items():
+            if factor_values:
                 raise InputError(f"factors.{name}: there is no rule set (rules: FILE is needed)")
         return RuleSet(PLAIN, ())
     document = document_of(source)
-    reading = document.read(given, timeout)
+    reading = document.read(given_values, timeout)
     if reading.table is None:
         lines, names = [], document.values.names
         for one in reading.problems:
