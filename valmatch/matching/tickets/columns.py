@@ -284,8 +284,8 @@ class Tickets(NamedTuple):
         """Return the tickets one by one."""
         attributes: list[dict[str, object]] = [{} for _ in range(int(self.sizes.sum()))]
         for name, values in self.values.items():
-            rows = zip(attributes, values.tolist(), has_value(values), strict=True)
-            for row, value, has in rows:
+            cells = zip(attributes, values.tolist(), has_value(values), strict=True)
+            for row, value, has in cells:
                 if has:
                     row[name] = value
         latencies = _of_names(self.latencies, self.regions)
