@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.support.case_tables import cases
-from valmatch.rule_sets.flexmatch import LONGEST, read_rule_set
+from valmatch.rule_sets.flexmatch import ALONE, LONGEST, read_rule_set
 from valmatch.rule_sets.json_text import Problem
 
 Document = dict[str, Any]
@@ -303,6 +303,29 @@ def test_a_latency_that_nobody_has_at_some_ages() -> None:
         "maxLatency 0 refuses everybody from 4 s on until 7 s: latencies are 1 ms or more",
         "maxLatency 0.5 refuses everybody from 9 s on: latencies are 1 ms or more",
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "age", "said"),
+    [(1, "newest", True), (3, "newest", False), (1, "oldest", False)],
+)
+def test_who_waits_longest_leaves_alone_by_the_age_of_the_newest(
+    value: int, age: str, said: bool
+) -> None:
+    document = copy.deepcopy(BASE)
+    document["algorithm"]["expansionAgeSelection"] = age
+    step = {"waitTimeSeconds": 9, "value": value}
+    document["expansions"].append({"target": "teams[red].minPlayers", "steps": [step]})
+    found = [(one.path, one.text) for one in check(document) if one.text == ALONE]
+    assert found == [("expansions[1].steps[0]", ALONE)] * said
+
+
+def test_a_rule_of_an_unknown_type_is_one_fault() -> None:
+    (found,) = check(changed("rules[0].type", '"distanceRule"'))
+    assert (found.path, found.severity) == ("rules[0].type", "error")
+    document = copy.deepcopy(BASE)
+    document["playerAttributes"] = []
+    assert not any("allowed: none" in one.text for one in check(document))
 
 
 def test_expansions_that_are_misspelt_are_not_missing() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from valmatch.rule_sets.descriptions import describe
 from valmatch.rule_sets.files import read_rule_file
+from valmatch.rule_sets.flexmatch import ALONE
 from valmatch.rule_sets.table import Steps
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "rule_sets"
@@ -17,7 +18,7 @@ NEVER = ("warning", "rule set", "no expansion: who waits is never granted more")
 
 PROBLEMS: dict[int, list[tuple[str, str, str]]] = {
     1: [COMMENT] * 4,
-    2: [],
+    2: [("warning", "expansions[0].steps[0]", ALONE)],
     3: [COMMENT] * 2,
     4: [NEVER, COMMENT, COMMENT],
     5: [],
@@ -30,8 +31,9 @@ PROBLEMS: dict[int, list[tuple[str, str, str]]] = {
             " lost (first at 14:7)",
         ),
         ("error", "expansions[0]", 'key "steps" twice in one object (first at 15:7)'),
+        ("warning", "expansions[0].steps[0]", ALONE),
     ],
-    8: [],
+    8: [("warning", "expansions[0].steps[0]", ALONE)],
     9: [],
     10: [("warning", "algorithm", "balanced is for more than 40 players; there are at most 40")],
     11: [NEVER],
@@ -50,7 +52,7 @@ def test_known_problems(number: int) -> None:
 def test_the_lost_expansion_is_read_leniently() -> None:
     reading = read_rule_file(path(7), lenient=True)
     assert reading.table is not None
-    assert [one.severity for one in reading.problems] == ["warning"] * 2
+    assert [one.severity for one in reading.problems] == ["warning"] * 3
     (team,) = reading.table.teams
     assert team.least == Steps((10, 15), (175, 150, 100))
     assert reading.table.rules[0].predicate.most == Steps((), (150,))  # type: ignore[union-attr]

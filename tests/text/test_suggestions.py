@@ -37,7 +37,7 @@ def test_least_likeness_decides() -> None:
 def test_texts() -> None:
     assert hint("game_mult", PARAMETERS) == "did you mean GAME_MULT?"
     assert hint("K", PARAMETERS) == "allowed: T, GAME_MULT, MAX_GAME_LENGTH"
-    assert hint("K", []) == "allowed: none"
+    assert hint("K", []) == "there is none"
     assert correction("game_mult", PARAMETERS) == "; did you mean GAME_MULT?"
     assert correction("K", PARAMETERS) == ""
 

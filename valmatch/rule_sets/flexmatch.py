@@ -465,6 +465,13 @@ UNDEFINED = {"min", "max", "avg", "median", "stddev", "set_intersection"}
 
 LEAST_LATENCY = 1  # milliseconds that a player reports at least
 
+ALONE = (
+    "the age of a match is that of its newest ticket: who waits longest leaves without those who"
+    " came later (in the service's own example tickets of 0 and 10 s, with minPlayers 3, 2, 1 from"
+    " 30, 40, 45 s, leave alone at 45 and 55 s; by expansionAgeSelection oldest together at 40 s)"
+)
+"""What is said of fewer players under the age of the newest ticket."""
+
 
 def _remark(table: Table, root: Item) -> None:
     """Warn of what a rule set says without an effect, or against its likely purpose."""
@@ -474,7 +481,7 @@ def _remark(table: Table, root: Item) -> None:
         if not root.problems.errors_in(item.path):  # what such a rule is meant to say is not known
             for remark in _remarks(rule, table):
                 item.warn("", remark)
-    _tightening(root)
+    _steps_remarks(root, table.oldest)
     for team, item in zip(table.teams, root.items("teams"), strict=False):
         for wait in (0.0, *table.waits):
             least, most = cast(float, team.least.at(wait)), cast(float, team.most.at(wait))
@@ -550,8 +557,8 @@ def _most_values(measure: Aggregate, table: Table) -> float:
     return sum(teams) if "flatten" in measure.functions or not measure.grouped else max(teams)
 
 
-def _tightening(root: Item) -> None:
-    """Warn of steps that ask for more than the value before them."""
+def _steps_remarks(root: Item, oldest: bool) -> None:
+    """Warn of steps that ask for more than the value before them, or let the oldest leave alone."""
     first = {
         f"{section}[{item.text('name')}].{key}": member.value
         for section in ("rules", "teams")
@@ -563,10 +570,14 @@ def _tightening(root: Item) -> None:
         steps = [step for step in expansion.items("steps") if "value" in step.members]
         values = [first.get(target), *(step.members["value"].value for step in steps)]
         sign = {"max": 1, "min": -1}.get(target.rpartition(".")[2][:3], 0)
+        alone = oldest or not target.endswith(".minPlayers")  # whether that is said, or is not so
         for step, (before, after) in zip(steps, pairwise(values), strict=True):
             try:
-                tighter = sign * float(after) < sign * float(before)  # type: ignore[arg-type]
+                growth = sign * (float(after) - float(before))  # type: ignore[arg-type]
             except (TypeError, ValueError):
                 continue
-            if tighter:
+            if growth < 0:
                 step.warn("", f"tightens: {after} after {before}")
+            elif growth > 0 and not alone:
+                alone = True
+                step.warn("", ALONE)

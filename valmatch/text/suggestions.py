@@ -42,7 +42,9 @@ def hint(name: str, names: Iterable[str], called: Mapping[str, str] = MappingPro
     if near or not longer:
         near = near or closest_name(name, names)
         longer = [near] if near else []
-    *others, last = [called.get(known, known) for known in longer or names] or ["none"]
+    if not names:
+        return "there is none"
+    *others, last = [called.get(known, known) for known in longer or names]
     if not longer:
         return f"allowed: {', '.join([*others, last])}"
     return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"

@@ -222,6 +222,29 @@ def test_what_is_remarked() -> None:
     assert 0 < values["never_matchable"] < values["n_tickets"]
 
 
+@pytest.mark.parametrize(("attribute", "said"), [("skill", True), ("score", False)])
+def test_a_number_that_is_the_same_for_all_is_remarked(
+    attribute: str, said: bool, tmp_path: Path
+) -> None:
+    values = "teams[*].players.attributes[score]"
+    near = {"name": "Near", "type": "distance", "maxDistance": 100}
+    near |= {"measurements": [f"avg({values})"], "referenceValue": f"avg(flatten({values}))"}
+    rules = {
+        "ruleLanguageVersion": "1.0",
+        "playerAttributes": [{"name": "score", "type": "number", "default": 1000}],
+        "teams": [{"name": "blue", "minPlayers": 1, "maxPlayers": 2, "quantity": 2}],
+        "rules": [near],
+    }
+    (tmp_path / "duel.json").write_text(json.dumps(rules))
+    factors = {"parties": {"shares": [1]}, "skill": {"attribute": attribute}}
+    config = {"model": "tickets", "rules": str(tmp_path / "duel.json"), "factors": factors}
+    lines = [str(one) for one in build(load_config(config)).warnings if "for everybody" in str(one)]
+    assert len(lines) == said
+    for line in lines:
+        assert line.startswith("the attribute 'score' is 1000 for everybody, its default: Near can")
+        assert line.endswith("(skill.attribute=score, as no rule sees 'skill')")
+
+
 @pytest.mark.parametrize("name", ["rules", "expansions"])
 def test_values_of_no_rule_set_are_refused(name: str) -> None:
     line = refused({"model": "tickets", "factors": {name: {"Fair": {"maxDistance": 3}}}})

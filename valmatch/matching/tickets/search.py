@@ -180,18 +180,6 @@ def group(
             ends[partition] += 1
 
 
-@part
-def place_in(line: Ints, first: int, end: int, ticket: int) -> int:
-    """Return the place of the first ticket of an increasing line that is not below a ticket."""
-    while first < end:
-        middle = (first + end) // 2
-        if line[middle] < ticket:
-            first = middle + 1
-        else:
-            end = middle
-    return first
-
-
 # The kernel of the search `pass`: one anchor adds ticket after ticket to its match.
 #
 # The search of an anchor that found no match is saved. Next time it goes on from there, with the
@@ -355,6 +343,14 @@ def _next_in_line(
     return t.NONE, k
 
 
+@part(inline=True)
+def _skipping(row: int, k: int, end: int, ticket: int, queue: Queue) -> int:
+    """Return where the tickets of a line from one on begin, all by age."""
+    while k < end and queue.lists[row, k] < ticket:
+        k += 1
+    return k
+
+
 @part
 def try_greedily(
     anchor: int, row: int, first: int, end: int, saves: bool, world: World, queue: Queue
@@ -381,7 +377,7 @@ def try_greedily(
             if behind == DONE:
                 return
             if behind != t.NONE:
-                resumed, k = False, place_in(queue.lists[row], first, end, behind)
+                resumed, k = False, _skipping(row, first, end, behind, queue)
         if not resumed:
             ticket, k = _next_in_line(anchor, row, k, first, end, queue)
             if ticket == t.NONE:
@@ -390,7 +386,7 @@ def try_greedily(
             continue
         taken = take(ticket, age_with(ticket, world, queue), world, queue)
         if taken and resumed:
-            resumed, k = False, place_in(queue.lists[row], first, end, ticket + 1)
+            resumed, k = False, _skipping(row, first, end, ticket + 1, queue)
         if current["full"] if taken else ticket == anchor:
             break
     if saves and current["best"] == 0:

@@ -286,6 +286,9 @@ class TicketsModel(Model[Tickets]):
                     f" ({hint(name, declared)}): no rule sees it",
                     "ignored_attribute",
                 )
+        for attribute in table.attributes:
+            if attribute.kind == "number" and attribute.name not in known:
+                yield from self._same_for_all(attribute)
         for name in lacking(table, known):
             yield Notice(
                 f"the attribute {shown(name)} has neither a value nor a default: no ticket can ever"
@@ -304,6 +307,22 @@ class TicketsModel(Model[Tickets]):
                     " never be matched",
                     "unmatchable",
                 )
+
+    def _same_for_all(self, attribute: Attribute) -> Iterator[str]:
+        """Yield what is to be said where all players have the default of an attribute."""
+        table, skill = self._table, self._factors.skill.attribute
+        index = table.attributes.index(attribute)
+        rules = [rule.name for rule in table.rules if index in rule.attributes]
+        if attribute.default is None or not rules:
+            return
+        meant = f"attributes: {{{attribute.name}: {{mean: ..., std: ...}}}}"
+        if skill not in {one.name for one in table.attributes}:
+            meant = f"skill.attribute={attribute.name}, as no rule sees {shown(skill)}"
+        yield Notice(
+            f"the attribute {shown(attribute.name)} is {attribute.default:g} for everybody, its"
+            f" default: {' and '.join(rules)} cannot tell players apart ({meant})",
+            "same_for_all",
+        )
 
     def _crowd(self) -> Iterator[str]:
         """Yield what is to be said where an exhaustive search may have many tickets to look at."""
