@@ -163,7 +163,8 @@ class Evaluator:
         self, outcomes_of: Callable[[Mapping[str, Floats]], Floats], unit: Floats, n: int
     ) -> Floats:
         """Return what follows from the first replications of a point, of which one may be all."""
-        known = self._known[tuple(self._problem.point(unit).values())]
+        point = tuple(self._problem.point(unit).values())
+        known = self._known.get(point, np.empty((0, len(self._names))))
         made = known[: 1 if self._config.one_history else n]
         outcomes = outcomes_of(dict(zip(self._names, made.T, strict=True)))
         return np.repeat(outcomes, n, axis=0) if len(outcomes) < n else outcomes
