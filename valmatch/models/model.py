@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
+from typing import Any, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -124,7 +124,7 @@ UNSET = 0x7FF8_0000_5E77_1E55
 """Bits of the NaN of a response that nobody has set; those of an undefined one are others."""
 
 
-class Responses(Sequence[Response]):
+class Responses(tuple[Response, ...]):
     """The responses of a model, in order; makes the record that a model fills and reads it.
 
     Parameters
@@ -150,34 +150,26 @@ class Responses(Sequence[Response]):
     ValueError: response 'n' is missing
     """
 
-    def __init__(self, *responses: Response) -> None:
-        self._responses = responses
-        self.names = tuple(response.name for response in responses)
-        twice = [name for k, name in enumerate(self.names) if name in self.names[:k]]
-        if twice:
-            raise ValueError(f"response {twice[0]!r} is there twice")
-        self.dtype = np.dtype([(name, np.float64) for name in self.names])
-        self._blank = np.full(len(responses), UNSET, np.int64).view(self.dtype)
+    names: tuple[str, ...]
+    dtype: np.dtype[np.void]
 
-    def __len__(self) -> int:
-        return len(self._responses)
-
-    @overload
-    def __getitem__(self, index: int) -> Response: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Response, ...]: ...
-    def __getitem__(self, index: int | slice) -> Response | tuple[Response, ...]:
-        return self._responses[index]
-
-    def __iter__(self) -> Iterator[Response]:
-        return iter(self._responses)
+    def __new__(cls, *responses: Response) -> Self:
+        """Return responses, each name once."""
+        made = super().__new__(cls, responses)
+        made.names = tuple(response.name for response in responses)
+        for k, name in enumerate(made.names):
+            if name in made.names[:k]:
+                raise ValueError(f"response {name!r} is there twice")
+        made.dtype = np.dtype([(name, np.float64) for name in made.names])
+        return made
 
     def __repr__(self) -> str:
         return f"Responses({', '.join(self.names)})"
 
     def record(self, count: int = 1) -> NDArray[np.void]:
         """Return records in which nothing is set, (count,) of `dtype`."""
-        return np.repeat(self._blank, count)
+        blank = np.full(len(self), UNSET, np.int64).view(self.dtype)
+        return np.repeat(blank, count)
 
     def row(self, values: Values) -> Floats:
         """Return the responses in order, (len(self),) float64; NaN where undefined.

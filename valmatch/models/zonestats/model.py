@@ -220,12 +220,13 @@ def play(
         rated = _rated(seats, ratings, rules.joint)
         current = rounds[game * n_seats // n_players]
         _judge(rules, people.skills, seats.players, rated, current)
-        scale = adjust(rules.rating, rated)
+        scale, gain = adjust(rules.rating, rated), 0.0
         for k in range(rated.sides.size):
             player, change = seats.players[k], rated.adjustments[k]
-            squares += change * (2.0 * errors[player] + change)
+            gain += change * (2.0 * errors[player] + change)
             errors[player] += change
             ratings[player] += change
+        squares += gain
         if log.shape[0] > 0:
             _note(seats, rated, scale, ratings, log[game])
         current[RATING_ERROR] = math.sqrt(max(squares, 0.0) / ratings.size)
