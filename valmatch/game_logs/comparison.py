@@ -194,28 +194,29 @@ class RatingComparison(Result):
     @property
     def title(self) -> str:
         """What was compared, in one line."""
-        found = f"best: {self.best}"
+        verdict = f"best: {self.best}"
         if self.unbeaten:
             others = ", ".join(self.unbeaten)
-            found = f"least log loss: {self.leader}, none shown better than {others}"
+            verdict = f"least log loss: {self.leader}, none shown better than {others}"
         before = f" after {self.fitted_to:,} fitted to" if self.fitted_to else ""
         return (
             f"{len(self.parameters)} systems, {self.games:,} games{before}, {self.rows:,} rows,"
-            f" {self.blocks} blocks of games; {found}"
+            f" {self.blocks} blocks of games; {verdict}"
         )
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each system and baseline, as ``comparison.csv`` has them."""
-        found: dict[str, list[Any]] = {"system": list(self.means)}
-        for name in self.means[self.leader]:
+        columns: dict[str, list[Any]] = {"system": list(self.means)}
+        for measure in self.means[self.leader]:
             for what, estimates in (("", self.means), ("_to_best", self.differences)):
-                column = [of_system[name] for of_system in estimates.values()]
-                found[f"{name}{what}"] = [estimate.mean for estimate in column]
-                found[f"{name}{what}_half_width"] = [estimate.half_width for estimate in column]
-                ends = [estimate.interval or (None, None) for estimate in column]
-                found[f"{name}{what}_low"] = [low for low, _ in ends]
-                found[f"{name}{what}_high"] = [high for _, high in ends]
-        return found
+                of_systems = [estimate[measure] for estimate in estimates.values()]
+                ends = [estimate.interval or (None, None) for estimate in of_systems]
+                name = f"{measure}{what}"
+                columns[name] = [estimate.mean for estimate in of_systems]
+                columns[f"{name}_half_width"] = [estimate.half_width for estimate in of_systems]
+                columns[f"{name}_low"] = [low for low, _ in ends]
+                columns[f"{name}_high"] = [high for _, high in ends]
+        return columns
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
@@ -395,7 +396,12 @@ def compare_ratings(
         for system in contest.systems:
             check_scores(system, log)
         if asked.out is not None:
-            identity = _identity(contest, asked)
+            identity = {
+                **asked.identity,
+                "system": ",".join(system.name for system in contest.systems),
+                "given": dict(contest.values),
+                "tune": dict(contest.fitted) or None,
+            }
             folder = stack.enter_context(claim("rate", asked.out, log, None, identity))
         stop = stack.enter_context(stop_on_signal())
         read = log.games(asked.progress)
@@ -411,10 +417,33 @@ def compare_ratings(
         n_first = games_to_fit(read, asked.train) if contest.fitted else 0
         for warning in _fit(contest, read, log, asked, stop):
             warn(warning)
-        result = _compared(contest, log, read, (n_first, asked.burn_in), stop)
-        for warning in _warnings(contest, read, result):
-            warn(warning)
-        result = replace(result, source=log.name, warnings=list(warn))
+        rest = games_between(read, n_first, read.n_games)
+        blocks = [(n_first + first, n_first + last) for first, last in blocks_of(rest, log.dated)]
+        sums = {}
+        for system in (*contest.systems, COIN, RECORD):
+            roster = Roster(system, contest.values.get(system.name, {}), log.players, ())
+            sums[system.name] = tallies(roster, read, blocks, asked.burn_in, stop)
+        result = compared(sums, contest.values, rest, asked.burn_in)
+        for system in contest.systems:
+            values, fitted = contest.values[system.name], contest.fitted.get(system.name, ())
+            of_all = result.predictions[system.name]["all"]
+            for warning in (
+                worse_than_a_coin(system, of_all, uneven_games(rest), 0.0, fitted),
+                system.remark(values),
+                few_periods(system, values, read.times, read.n_games),
+            ):
+                if warning:
+                    warn(warning)
+        result = replace(
+            result,
+            unrated=log.unrated,
+            skipped=log.bad.counts,
+            fitted=contest.fitted,
+            fitted_to=n_first,
+            tunings=contest.tunings,
+            source=log.name,
+            warnings=list(warn),
+        )
         if folder:
             result = write_result(folder, result, {COMPARISON: result.columns()})
     return result
@@ -468,16 +497,6 @@ def _by_system(
     return found
 
 
-def _identity(contest: _Contest, options: RateOptions) -> dict[str, object]:
-    """Return what distinguishes this comparison from others of the same log."""
-    return {
-        **options.identity,
-        "system": ",".join(system.name for system in contest.systems),
-        "given": dict(contest.values),
-        "tune": dict(contest.fitted) or None,
-    }
-
-
 def _fit(
     contest: _Contest, games: Games, log: GameLog, options: RateOptions, stop: Callable[[], bool]
 ) -> Iterator[str]:
@@ -491,46 +510,3 @@ def _fit(
             contest.fitted[name] = tuning.adopted_names
             contest.values[name] = dict(tuning.parameters)
             yield from (f"{name}: {warning}" for warning in tuning.remarks)
-
-
-def _compared(
-    contest: _Contest,
-    log: GameLog,
-    games: Games,
-    skipped: tuple[int, int],
-    stop: Callable[[], bool],
-) -> RatingComparison:
-    """Play the games by each system and by the baselines; compare them after the first ones.
-
-    The games before those that count are `skipped`: those that were fitted to, and, for the second
-    set of scores, those of each player in the burn-in.
-    """
-    n_first, burn_in = skipped
-    rest = games_between(games, n_first, games.n_games)
-    blocks = [(n_first + first, n_first + last) for first, last in blocks_of(rest, log.dated)]
-    sums = {}
-    for system in (*contest.systems, COIN, RECORD):
-        roster = Roster(system, contest.values.get(system.name, {}), log.players, ())
-        sums[system.name] = tallies(roster, games, blocks, burn_in, stop)
-    return replace(
-        compared(sums, contest.values, rest, burn_in),
-        unrated=log.unrated,
-        skipped=log.bad.counts,
-        fitted=contest.fitted,
-        fitted_to=n_first,
-        tunings=contest.tunings,
-    )
-
-
-def _warnings(contest: _Contest, games: Games, result: RatingComparison) -> Iterator[str]:
-    """Yield what to know of the predictions of each system."""
-    uneven = uneven_games(games_between(games, result.fitted_to, games.n_games))
-    for system in contest.systems:
-        values, fitted = contest.values[system.name], contest.fitted.get(system.name, ())
-        all_games = result.predictions[system.name]["all"]
-        warnings = (
-            worse_than_a_coin(system, all_games, uneven, 0.0, fitted),
-            system.remark(values),
-            few_periods(system, values, games.times, games.n_games),
-        )
-        yield from filter(None, warnings)

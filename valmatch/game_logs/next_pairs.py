@@ -17,7 +17,7 @@ from valmatch.errors import InputError, option
 from valmatch.game_logs.options import GRADIENT, NextOptions
 from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.rating_files import SUMMARY, write_result
-from valmatch.game_logs.whole_log.result import ANCHOR, DRAW_WEIGHT, POSTERIOR, columns_of
+from valmatch.game_logs.whole_log.result import ANCHOR, DRAW_WEIGHT, POSTERIOR, columns_of, rows_of
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.csv_reader import Dialect, read_rows, with_columns
@@ -237,16 +237,9 @@ class NextPairs(Result):
             notes, warnings = list(map(str, given.pop("notes"))), warnings_in(given)
             given.pop("warnings", None)
             given |= {"players": int(given["players"]), "leader_best": float(given["leader_best"])}
-        numbers = ("place", "value", "expected_score", "std_error", "games", "propensity")
-        table = files.table(BATCH, numbers, ("player_a", "player_b"))
-        columns: dict[str, Any] = {**table.numbers, **table.texts}
-        rows = zip(*(list(columns[name]) for name in PairRow._fields), strict=True)
-        with damaged(table.path):
-            pairs = [
-                PairRow(int(k), a, b, float(v), float(x), float(e), int(n), float(p))
-                for k, a, b, v, x, e, n, p in rows
-            ]
-        return cls(policy, goal, pairs, given, notes, files.folder, warnings)
+        return cls(
+            policy, goal, rows_of(files, BATCH, PairRow), given, notes, files.folder, warnings
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return the summary with the pairs."""
@@ -290,9 +283,7 @@ def caution(policy: str, goal: str) -> str:
 # The joint belief about players, from a folder of `rank`.
 
 SYSTEM = BATCH_NAMES[0]  # the system whose ratings are one for each player, all known together
-MOST_PLAYERS = (
-    5_000  # players whose pairs, 12 million, fit into memory with what is known of them together
-)
+MOST_PLAYERS = 5_000  # whose pairs, 12 million, fit into memory with what is known of them
 
 _NAMED = 10
 
@@ -334,35 +325,22 @@ class RatedTogether:
                 f"{option('new')}: {self.path} was rated without a prior, and says nothing of"
                 f" newcomers (rank with {option('prior')})"
             )
-        more, belief = len(names), self.belief
+        n, belief = len(self.names), self.belief
         others = belief.mean[~self.anchors]
         common = float((others if others.size else belief.mean).mean())
-        mean = np.append(belief.mean, np.full(more, common))
-        everybody = [*self.names, *names]
-        order = np.array(
-            sorted(
-                range(len(mean)), key=lambda k: (-round(float(mean[k]), 6), everybody[k].encode())
-            )
-        )
-        chosen = np.ix_(order, order)
-        variances = np.diag(np.full(more, self.prior**2))
+        everybody, more = [*self.names, *names], (0, len(names))
+        mean = np.pad(belief.mean, more, constant_values=common)
+        covariance = np.pad(belief.covariance, more)
+        np.fill_diagonal(covariance[n:, n:], self.prior**2)
+        keys = [(-round(x, 6), everybody[k].encode()) for k, x in enumerate(mean.tolist())]
+        order = sorted(range(len(keys)), key=keys.__getitem__)
         return replace(
             self,
-            names=[everybody[k] for k in order.tolist()],
-            belief=belief._replace(
-                mean=mean[order], covariance=_joined(belief.covariance, variances)[chosen]
-            ),
-            games=_joined(self.games, np.zeros((more, more), np.int64))[chosen],
-            anchors=np.append(self.anchors, np.zeros(more, np.bool_))[order],
+            names=[everybody[k] for k in order],
+            belief=belief._replace(mean=mean[order], covariance=covariance[order][:, order]),
+            games=np.pad(self.games, more)[order][:, order],
+            anchors=np.pad(self.anchors, more)[order],
         )
-
-
-def _joined(matrix: Any, other: Any) -> Any:  # noqa: ANN401 - arrays of one type
-    """Return two square matrices along a diagonal, zeros beside them."""
-    n = len(matrix)
-    joined = np.zeros((n + len(other),) * 2, matrix.dtype)
-    joined[:n, :n], joined[n:, n:] = matrix, other
-    return joined
 
 
 def read_together(path: Path) -> RatedTogether:

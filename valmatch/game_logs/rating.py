@@ -107,8 +107,8 @@ class RatedLog(Result):
     @property
     def title(self) -> str:
         """What was rated, in one line."""
-        found = self.predictions["all"]
-        loss = "" if found.log_loss is None else f", log loss {found.log_loss:.4f}"
+        log_loss = self.predictions["all"].log_loss
+        loss = "" if log_loss is None else f", log loss {log_loss:.4f}"
         return f"{self.system}, {self.games:,} games, {self.rows:,} rows{loss}"
 
     def columns(self) -> dict[str, list[Any]]:
@@ -191,15 +191,21 @@ def rate_games(
     with ExitStack() as stack:
         log, folder = _opened(arguments.path("games", games), asked, start, warn), None
         if asked.out is not None:
-            identity = _identity(start, asked)
+            cap = None if start.cap == MOST_DISTANT else start.cap
+            of_system = {"system": start.system.name, "given": dict(start.values), "cap": cap}
+            identity = {**asked.identity, **of_system}
             folder = stack.enter_context(claim("rate", asked.out, log, previous, identity))
         if previous and not asked.again:
             previous.refuse_rated(log)
         stop = stack.enter_context(stop_on_signal())
         read = log.games(asked.progress)
-        if previous and read.n_games:
+        for warning in log_warnings(log):
+            warn(warning)
+        if not read.n_games:
+            raise InputError(f"{log.name}: holds no game that can be rated")
+        if previous:
             previous.refuse_times(log, start.players, float(read.times[0]), asked.again)
-        if asked.tune and read.n_games:
+        if asked.tune:
             roster = Roster(start.system, start.values, log.players, start.players)
             tuning = tune(roster, asked.tune, read, asked.train, stop)
             start = replace(start, values=dict(tuning.parameters), tuning=tuning)
@@ -214,7 +220,7 @@ def rate_games(
             if history:
                 history.append(piece, played)
         result = _result(roster, log, start, len(read.players), asked.burn_in)
-        for warning in _warnings(result, read, log, start):
+        for warning in _warnings(result, read, start):
             warn(warning)
         result = replace(result, warnings=list(warn))
         if folder:
@@ -260,16 +266,6 @@ def _start(options: RateOptions) -> _Start:
     return _Start(system, values, cap, previous, previous.players(system) if previous else [])
 
 
-def _identity(start: _Start, options: RateOptions) -> dict[str, object]:
-    """Return what distinguishes this rating from others of the same log."""
-    return {
-        **options.identity,
-        "system": start.system.name,
-        "given": dict(start.values),
-        "cap": None if start.cap == MOST_DISTANT else start.cap,
-    }
-
-
 def _opened(path: Path, options: RateOptions, start: _Start, warn: Warnings) -> GameLog:
     """Return the log, which the system can rate."""
     log = GameLog(path, options, start.system.most_players)
@@ -302,15 +298,12 @@ def _result(roster: Roster, log: GameLog, start: _Start, rows: int, burn_in: int
     )
 
 
-def _warnings(result: RatedLog, games: Games, log: GameLog, start: _Start) -> Iterator[str]:
+def _warnings(result: RatedLog, games: Games, start: _Start) -> Iterator[str]:
     """Yield what to know of a rating."""
-    yield from log_warnings(log)
-    if not games.n_games:
-        raise InputError(f"{log.name}: holds no game that can be rated")
-    system, scores_of_all = start.system, result.predictions["all"]
+    system, of_all = start.system, result.predictions["all"]
     yield from start.tuning.remarks if start.tuning else ()
     fitted = start.tuning.adopted_names if start.tuning else ()
-    if warning := worse_than_a_coin(system, scores_of_all, uneven_games(games), 2.0, fitted):
+    if warning := worse_than_a_coin(system, of_all, uneven_games(games), 2.0, fitted):
         yield warning
     if warning := system.remark(start.values):
         yield Note(warning) if start.players else warning  # said as a warning in the first week

@@ -23,15 +23,15 @@ _NEAR = 1e-3  # a fit to what cannot be predicted comes so close to the coin
 
 def log_warnings(log: GameLog) -> list[str]:
     """Return what to know of how a log was read, and of its games that were not rated."""
-    found: list[str] = [*log.bad.remarks()]
+    warnings: list[str] = [*log.bad.remarks()]
     if log.kind_of_times not in (None, NUMBERS, DATES):
         time = log.columns.names[log.columns.places["time"]]
-        found.append(Note(f"{log.name}: {time}: read as {log.kind_of_times}", "times_read_as"))
+        warnings.append(Note(f"{log.name}: {time}: read as {log.kind_of_times}", "times_read_as"))
     if log.unrated:
-        unrated = _counted(log.unrated, "game")
         why = "fewer than two sides with enabled players"
-        found.append(Notice(f"{unrated} not rated: {why}", "games_not_rated", log.unrated))
-    return found
+        text = f"{_counted(log.unrated, 'game')} not rated: {why}"
+        warnings.append(Notice(text, "games_not_rated", log.unrated))
+    return warnings
 
 
 def nobody_at_home(values: Mapping[str, float], at_home: bool, neutral: bool = False) -> str:
@@ -80,12 +80,12 @@ def uneven_games(games: Games) -> int:
 
 
 def worse_than_a_coin(
-    system: System, found: Scores, uneven: int, errors: float, fitted: Sequence[str] = ()
+    system: System, scores: Scores, uneven: int, errors: float, fitted: Sequence[str] = ()
 ) -> str:
     """Say that a system predicts worse than a coin, and what may be the reason; or nothing."""
-    log_loss = COIN if found.log_loss is None else found.log_loss
+    log_loss = COIN if scores.log_loss is None else scores.log_loss
     bearable = COIN + (_NEAR if fitted else 0.0)
-    if log_loss - errors * (found.log_loss_std_error or 0.0) <= bearable:
+    if log_loss - errors * (scores.log_loss_std_error or 0.0) <= bearable:
         return ""
     why = "its parameters may be far from the scale of this log"
     if uneven and system.adds_up:

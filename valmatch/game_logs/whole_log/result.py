@@ -280,15 +280,15 @@ class BatchRating(Result):
             weights = [row.value for row in coefficients if row.name == DRAW_WEIGHT]
             if not all(0.0 <= weight < 1e9 for weight in weights):
                 raise ValueError(f"{DRAW_WEIGHT} {weights[0]!r}")
-        players = _rows(files, RATINGS, PlayerRow)
+        players = rows_of(files, RATINGS, PlayerRow)
         return cls(
             system,
             facts,
             players,
             coefficients,
             _posterior_of(files.folder, players),
-            _rows(files, BOOTSTRAP, BootstrapRow) if files.has(BOOTSTRAP) else [],
-            _rows(files, DAYS, DayRow) if files.has(DAYS) else [],
+            rows_of(files, BOOTSTRAP, BootstrapRow) if files.has(BOOTSTRAP) else [],
+            rows_of(files, DAYS, DayRow) if files.has(DAYS) else [],
             notes,
             files.manifest.source,
             warnings,
@@ -296,14 +296,14 @@ class BatchRating(Result):
         )
 
 
-TEXTS = ("player", "status", "day")
-"""Columns of texts in the tables of a rating."""
+TEXTS = ("player", "player_a", "player_b", "status", "day")
+"""Columns of texts in the tables of a rating, and of pairs to play next."""
 
-COUNTS = ("rank", "rank_low", "rank_high", "games", "wins", "losses", "draws", "group")
+COUNTS = ("rank", "rank_low", "rank_high", "games", "wins", "losses", "draws", "group", "place")
 """Columns of whole numbers."""
 
 
-def _rows(files: ResultFiles, name: str, kind: type[Any]) -> list[Any]:
+def rows_of(files: ResultFiles, name: str, kind: type[Any]) -> list[Any]:
     """Return the rows of a table."""
     fields = kind._fields
     numbers = [field for field in fields if field not in TEXTS]
