@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Collection
-from dataclasses import MISSING, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from valmatch.cli.console import warn
-from valmatch.cli.options import ConfigOptions, command
+from valmatch.cli.options import ConfigOptions, command, needed
 from valmatch.errors import InputError, option
 from valmatch.inputs import options as o
 
@@ -39,11 +39,9 @@ class FitOptions(ConfigOptions):
 def fit(
     log: Annotated[
         Path,
-        o.path(
+        needed(
             "A queue log, or a config that names one: its rule and its problem are kept.",
             "LOG.csv|CONFIG.yaml",
-            argument=True,
-            value=MISSING,
         ),
     ],
     options: FitOptions,

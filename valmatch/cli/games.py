@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from valmatch.cli.console import MISSED, is_quiet, log_progress, progress, show, show_result, warn
-from valmatch.cli.options import Json, command, warn_in_job_array
+from valmatch.cli.options import Json, command, needed, warn_in_job_array
 from valmatch.errors import InputError, option
 from valmatch.game_logs.options import (
     NextOptions,
@@ -28,10 +27,7 @@ if TYPE_CHECKING:
     from valmatch.game_logs.whole_log.result import BatchRating
     from valmatch.statistics.sequential_tests import SequentialTest
 
-LogArgument = Annotated[
-    Path,
-    o.path("A CSV file with a header, or - for stdin.", "GAMES.csv", argument=True, value=MISSING),
-]
+LogArgument = Annotated[Path, needed("A CSV file with a header, or - for stdin.", "GAMES.csv")]
 MinGames = Annotated[
     int,
     o.whole(
@@ -117,12 +113,7 @@ def _print_markdown(result: BatchRating, top: int | None, min_games: int) -> Non
 
 @command()
 def predict(
-    ratings: Annotated[
-        Path,
-        o.path(
-            "A ratings.csv, or the folder of a rating.", "RATINGS", argument=True, value=MISSING
-        ),
-    ],
+    ratings: Annotated[Path, needed("A ratings.csv, or the folder of a rating.", "RATINGS")],
     fixtures: Annotated[
         Path | None,
         o.path("A CSV file with a header, or - for stdin.", "[FIXTURES.csv]", argument=True),
@@ -174,7 +165,7 @@ def plan(
 
 @command()
 def next(
-    ratings: Annotated[Path, o.path(f"{RANKED}.", "RATINGS", argument=True, value=MISSING)],
+    ratings: Annotated[Path, needed(f"{RANKED}.", "RATINGS")],
     options: NextOptions,
     json: Json,
 ) -> None:

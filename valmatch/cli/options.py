@@ -105,6 +105,11 @@ def _typer_parameter(name: str, parameter: _Parameter) -> inspect.Parameter:
     )
 
 
+def needed(help: str, metavar: str = "FILE") -> Any:  # noqa: ANN401
+    """Declare the path of a file or folder that stands on the command line by its place."""
+    return o.path(help, metavar, argument=True, value=MISSING)
+
+
 Json = Annotated[bool, o.flag("Print one JSON document and nothing else.")]
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import MISSING, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 from valmatch.cli.console import info, warn
-from valmatch.cli.options import Folders, command
+from valmatch.cli.options import Folders, command, needed
 from valmatch.errors import InputError
 from valmatch.inputs import options as o
 from valmatch.present.plot_options import PlotFileOptions
@@ -17,7 +17,7 @@ from valmatch.text.terminal import escaped
 
 @command(speaks=())
 def plot(
-    source: Annotated[Path, o.path("The folder of a run.", "DIR", argument=True, value=MISSING)],
+    source: Annotated[Path, needed("The folder of a run.", "DIR")],
     options: PlotFileOptions,
 ) -> None:
     """Draw figures of a results folder.

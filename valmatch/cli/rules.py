@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from valmatch.cli.console import show, show_result, warn
-from valmatch.cli.options import Json, command
+from valmatch.cli.options import Json, command, needed
 from valmatch.errors import InputError, in_lines
 from valmatch.inputs import options as o
 from valmatch.text.terminal import one_line, print_wrapped
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from valmatch.rule_sets.descriptions import Description
 
 
-def _rule_file(value: Any = None) -> Any:  # noqa: ANN401
-    what = "A FlexMatch rule set, JSON as it is deployed; or a short form, YAML or JSON."
-    return o.path(what, argument=True, value=value)
+RULES = "A FlexMatch rule set, JSON as it is deployed; or a short form, YAML or JSON."
 
 
 def _search(help: str, default: str) -> Any:  # noqa: ANN401
@@ -45,7 +43,7 @@ Lenient = Annotated[
 
 @command(speaks=())
 def check(
-    rules: Annotated[Path, _rule_file(MISSING)],
+    rules: Annotated[Path, needed(RULES)],
     timeout: Annotated[float | None, _timeout()],
     lenient: Lenient,
     json: Json,
@@ -74,7 +72,7 @@ def check(
 
 @command(speaks=["quiet"])
 def show_rules(
-    rules: Annotated[Path | None, _rule_file()],
+    rules: Annotated[Path | None, o.path(RULES, argument=True)],
     preset: Annotated[
         str | None,
         o.text(
@@ -194,12 +192,7 @@ class ReplayOptions(o.OutOptions):
 @command(speaks=["quiet"])
 def replay(
     rules: Annotated[
-        Path,
-        o.path(
-            "A world: rule set, tickets, and how the service ticks; or a rule set.",
-            argument=True,
-            value=MISSING,
-        ),
+        Path, needed("A world: rule set, tickets, and how the service ticks; or a rule set.")
     ],
     options: ReplayOptions,
     json: Json,
@@ -225,12 +218,7 @@ def replay(
 def explain(
     folder: Annotated[
         Path,
-        o.path(
-            "The folder of a replay, or of simulate tickets: what --out has written.",
-            "DIR",
-            argument=True,
-            value=MISSING,
-        ),
+        needed("The folder of a replay, or of simulate tickets: what --out has written.", "DIR"),
     ],
     ticket: Annotated[
         str,

@@ -31,6 +31,7 @@ from valmatch.cli.options import (
     command,
     complete_solver,
     name_options,
+    needed,
     warn_in_job_array,
     watched,
 )
@@ -317,11 +318,8 @@ def _part(shard: Shard | str | None, of: int, what: str) -> Shard:
 def combine(
     out: Annotated[
         Path,
-        o.path(
-            "Folder of the run: its shards are put together, and results are written to it.",
-            "DIR",
-            argument=True,
-            value=MISSING,
+        needed(
+            "Folder of the run: its shards are put together, and results are written to it.", "DIR"
         ),
     ],
     folders: Annotated[
