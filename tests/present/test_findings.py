@@ -6,21 +6,17 @@ import json
 import re
 import shutil
 from collections.abc import Callable
-from html import unescape
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import valmatch
 from tests.support.command import valmatch as command
 from tests.support.report_runs import RUNS, SMALL
-from valmatch.game_logs.comparison import compare_ratings
 from valmatch.models.model import Response
 from valmatch.present.document import change_in_words, joined, mean_in_words
 from valmatch.present.presenting import present
 from valmatch.statistics.estimates import Estimate
-from valmatch.text.terminal import Notice
 
 RunOf = Callable[[str], Path]
 
@@ -151,82 +147,6 @@ def test_one_replication_certifies_nothing(run_of: RunOf, tmp_path: Path) -> Non
     _, found = said_of(folder)
     assert "is feasible in its one replication" in found
     assert "certified" not in found
-
-
-def dirty_results(root: Path) -> dict[str, Callable[[Path], object]]:
-    """Return a function for each kind of result, of input that has to be warned of."""
-    rows = ["0.5,1500", "0.6,x", *(f"{1 + k / 20:g},{1500 + 7 * k}" for k in range(60))]
-    (root / "queue.csv").write_text("\n".join(["arrival_hours,rating", *rows]) + "\n")
-    games = ["player_a,player_b,result", "ann,bob,7-7", *["ann,bob,1-0", "bob,cy,0-1"] * 40]
-    log = root / "games.csv"
-    skip: dict[str, Any] = {"skip_bad_games": True, "max_bad_rows": 0.1}
-    log.write_text("\n".join(games) + "\n")
-    factors = {"log": {"skip_bad_rows": True}}
-    queue = {"model": "valorant", "arrivals": str(root / "queue.csv"), "factors": factors}
-    other = {**queue, "factors": {**factors, "team_diff": 99}}
-    variables = {"team_diff": {"low": 0, "high": 500}}
-    problem = {"variables": variables, "objective": {"a": {"response": "avg_team_diff"}}}
-    skill = {"id": "p", "attributes": {"skil": 3}}
-    (root / "tickets.jsonl").write_text(json.dumps({"id": "t", "time": 1, "players": [skill]}))
-    (root / "rules.yaml").write_text("teams: {duel: {size: 2}}\n")
-
-    def rated(name: str) -> Path:
-        valmatch.rank_games(log, prior=200.0, **skip, out=root / name)
-        return root / name
-
-    def at_home() -> Path:
-        valmatch.rate_games(log, "elo", parameters={"home_advantage": 60.0}, **skip, out=root / "h")
-        return root / "h"
-
-    return {
-        "simulate": lambda out: valmatch.simulate(queue, out=out),
-        "replicate": lambda out: valmatch.replicate(queue, 2, out=out),
-        "design": lambda out: command(
-            *("replicate", "valorant", "--set", f"arrivals={root / 'queue.csv'}", "--out", out),
-            *("--skip-bad-rows", "--sweep", "team_diff=10,20"),
-        ),
-        "compare": lambda out: valmatch.compare(queue, other, 2, out=out),
-        "optimize": lambda out: valmatch.optimize(
-            {**queue, "optimize": problem}, "random", 100, out=out
-        ),
-        "rate": lambda out: valmatch.rate_games(log, "elo", **skip, out=out),
-        "systems": lambda out: compare_ratings(log, ["elo", "glicko"], **skip, out=out),
-        "rank": lambda out: valmatch.rank_games(log, prior=200.0, **skip, out=out),
-        "predict": lambda out: valmatch.predict_games(at_home(), pair=["ann,bob"], out=out),
-        "next": lambda out: valmatch.next_pairs(rated("n"), out=out),
-        "plan": lambda out: valmatch.plan_games(
-            rated("p"), half_width=90.0, replications=2, policy="closeness", out=out
-        ),
-        "replay": lambda out: command(
-            *("rules", "replay", root / "rules.yaml", "--out", out),
-            *("--tickets", root / "tickets.jsonl"),
-        ),
-    }
-
-
-KINDS = "simulate replicate design compare optimize rate systems rank predict next plan replay"
-
-
-@pytest.mark.parametrize("kind", KINDS.split())
-def test_every_warning_reaches_every_face(kind: str, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    dirty_results(tmp_path)[kind](out)
-    result = valmatch.load_result(out)
-    assert result.warnings
-    file = "responses.json" if kind == "simulate" else "summary.json"
-    document = json.loads((out / file).read_text())
-    assert document["warnings"] == [Notice.of(one).as_dict() for one in result.warnings]
-    assert all(row["kind"] and row["count"] >= 1 for row in document["warnings"])
-    faces = {
-        "repr": repr(result),
-        "notebook": unescape(result._repr_html_()),
-        "Markdown": valmatch.report(out, markdown=True).replace("\\", ""),
-        "page": unescape(valmatch.report(out)),
-    }
-    for face, text in faces.items():
-        for warning in result.warnings:
-            said = " ".join(text.replace("\N{ZERO WIDTH NON-JOINER}", "").split())
-            assert said.count(" ".join(warning.split())) == 1, (face, warning)
 
 
 def test_a_log_and_the_rules_are_compared_by_counts_and_times(run_of: RunOf) -> None:

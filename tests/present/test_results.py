@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from valmatch.present.document import View
 from valmatch.present.loading import load_result
 from valmatch.present.presenting import present
 from valmatch.storage.results import Result
+from valmatch.text.terminal import Notice
 
 RunOf = Callable[[str], Path]
 
@@ -80,42 +82,59 @@ def test_terminal_markdown_page_and_repr_have_the_same_numbers(name: str, run_of
     assert numbers_in(shown.finding) <= numbers_in(text)
 
 
-def made(root: Path) -> dict[str, Callable[[Path], Result]]:
-    """Return a public function for each kind of result, called with a folder."""
-    log = root / "log.csv"
-    log.write_text(LOG)
-    factors = {"horizon": 4.0, "team_num": 2}
-    small, other, third = (
-        {"model": "valorant", "factors": {**factors, **more}}
-        for more in ({}, {"team_diff": 50.0}, {"team_diff": 20.0})
-    )
-    games = {"model": "opponent", "factors": {"n_opponents": 4, "n_games": 20}}
+def made(root: Path) -> dict[str, Callable[[Path], Any]]:
+    """Return a function for each kind of result, of input that has to be warned of."""
+    rows = ["0.5,1500", "0.6,x", *(f"{1 + k / 20:g},{1500 + 7 * k}" for k in range(60))]
+    (root / "queue.csv").write_text("\n".join(["arrival_hours,rating", *rows]) + "\n")
+    games = ["player_a,player_b,result", "ann,bob,7-7", *["ann,bob,1-0", "bob,cy,0-1"] * 40]
+    log = root / "games.csv"
+    skip: dict[str, Any] = {"skip_bad_games": True, "max_bad_rows": 0.1}
+    log.write_text("\n".join(games) + "\n")
+    factors = {"log": {"skip_bad_rows": True}}
+    queue = {"model": "valorant", "arrivals": str(root / "queue.csv"), "factors": factors}
+    other, third = ({**queue, "factors": {**factors, "team_diff": x}} for x in (99, 50))
+    games_of_models = {"model": "opponent", "factors": {"n_opponents": 4, "n_games": 20}}
+    variables = {"team_diff": {"low": 0, "high": 500}}
+    problem = {"variables": variables, "objective": {"a": {"response": "avg_team_diff"}}}
+    skill = {"id": "p", "attributes": {"skil": 3}}
+    (root / "tickets.jsonl").write_text(json.dumps({"id": "t", "time": 1, "players": [skill]}))
+    (root / "rules.yaml").write_text("teams: {duel: {size: 2}}\n")
 
-    def whole(out: Path) -> Result:
-        return valmatch.rank_games(log, prior=200.0, out=out)
+    def rated(name: str) -> Path:
+        valmatch.rank_games(log, prior=200.0, **skip, out=root / name)
+        return root / name
 
-    def rated(out: Path) -> Path:
-        whole(out)
-        return out
-
-    def predicted(out: Path) -> Result:
-        valmatch.rate_games(log, "glicko2", out=root / "by")
-        return valmatch.predict_games(root / "by", pair=["ann,bob", "new,cy"], out=out)
+    def at_home() -> Path:
+        valmatch.rate_games(log, "elo", parameters={"home_advantage": 60.0}, **skip, out=root / "h")
+        return root / "h"
 
     return {
-        "simulate": lambda out: valmatch.simulate(small, out=out),
-        "replicate": lambda out: valmatch.replicate(small, 4, out=out),
-        "curves": lambda out: valmatch.replicate(games, 4, out=out),
-        "compare": lambda out: valmatch.compare(small, other, 4, out=out),
-        "variants": lambda out: valmatch.compare(small, [other, third], 4, out=out),
-        "rate": lambda out: valmatch.rate_games(log, "elo", tune="K", out=out),
-        "systems": lambda out: valmatch.compare_ratings(log, ["elo", "glicko2"], out=out),
-        "whole": whole,
+        "simulate": lambda out: valmatch.simulate(queue, out=out),
+        "replicate": lambda out: valmatch.replicate(queue, 2, out=out),
+        "design": lambda out: command(
+            *("replicate", "valorant", "--set", f"arrivals={root / 'queue.csv'}", "--out", out),
+            *("--skip-bad-rows", "--sweep", "team_diff=10,20"),
+        ),
+        "curves": lambda out: valmatch.replicate(games_of_models, 4, out=out),
+        "compare": lambda out: valmatch.compare(queue, other, 2, out=out),
+        "variants": lambda out: valmatch.compare(queue, [other, third], 2, out=out),
+        "optimize": lambda out: valmatch.optimize(
+            {**queue, "optimize": problem}, "random", 100, out=out
+        ),
+        "rate": lambda out: valmatch.rate_games(log, "elo", tune="K", **skip, out=out),
+        "systems": lambda out: valmatch.compare_ratings(log, ["elo", "glicko"], **skip, out=out),
+        "rank": lambda out: valmatch.rank_games(log, prior=200.0, **skip, out=out),
         "paths": lambda out: valmatch.rank_games(dated(root), "whole_history", out=out),
-        "predict": predicted,
-        "next": lambda out: valmatch.next_pairs(rated(root / "n"), out=out),
+        "predict": lambda out: valmatch.predict_games(
+            at_home(), pair=["ann,bob", "new,cy"], out=out
+        ),
+        "next": lambda out: valmatch.next_pairs(rated("n"), out=out),
         "plan": lambda out: valmatch.plan_games(
-            rated(root / "p"), half_width=90.0, replications=2, out=out
+            rated("p"), half_width=90.0, replications=2, policy="closeness", out=out
+        ),
+        "replay": lambda out: command(
+            *("rules", "replay", root / "rules.yaml", "--out", out),
+            *("--tickets", root / "tickets.jsonl"),
         ),
     }
 
@@ -126,47 +145,50 @@ def dated(root: Path) -> Path:
     return root / "dated.csv"
 
 
-KINDS = "simulate replicate curves compare variants rate systems whole paths predict next plan"
+KINDS = (
+    *("simulate", "replicate", "design", "curves", "compare", "variants", "optimize", "rate"),
+    *("systems", "rank", "paths", "predict", "next", "plan", "replay"),
+)
 
 
-@pytest.mark.parametrize("kind", KINDS.split())
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_result_is_read_back_as_it_was_made(kind: str, tmp_path: Path) -> None:
-    result = made(tmp_path)[kind](tmp_path / "out")
-    back = load_result(tmp_path / "out")
-    assert type(back) is type(result)
-    assert json.dumps(back.summary(), default=str) == json.dumps(result.summary(), default=str)
-    columns = [{k: [*map(str, v)] for k, v in one.columns().items()} for one in (result, back)]
-    assert columns[0] == columns[1]
-    assert repr(back) == repr(result)
-    assert back.folder == result.folder
-    shown = [present(one) for one in (result, back)]
-    assert str(shown[0]) == str(shown[1])
+    out = tmp_path / "out"
+    result = made(tmp_path)[kind](out)
+    back = load_result(out)
+    if isinstance(result, Result):
+        assert json.dumps(back.summary(), default=str) == json.dumps(result.summary(), default=str)
+        assert repr(back) == repr(result)
+        assert back.folder == result.folder
+        assert str(present(back)) == str(present(result))
+    if type(back) is type(result):  # a study is read back as what is shown of it
+        columns = [{k: [*map(str, v)] for k, v in one.columns().items()} for one in (result, back)]
+        assert columns[0] == columns[1]
+    assert (type(back) is type(result)) == (kind not in ("design", "optimize", "replay"))
+    every_face_has_the_warnings(back, out)
+
+
+def every_face_has_the_warnings(result: Result, folder: Path) -> None:
+    """Check that each warning is in the summary, and once on each face."""
+    (file,) = [one for one in ("responses.json", "summary.json") if (folder / one).exists()]
+    document = json.loads((folder / file).read_text())
+    assert result.warnings
+    assert document["warnings"] == [Notice.of(one).as_dict() for one in result.warnings]
+    assert all(row["kind"] and row["count"] >= 1 for row in document["warnings"])
+    faces = {
+        "repr": repr(result),
+        "notebook": unescape(result._repr_html_()),
+        "Markdown": valmatch.report(folder, markdown=True).replace("\\", ""),
+        "page": unescape(valmatch.report(folder)),
+    }
+    for face, text in faces.items():
+        for warning in result.warnings:
+            shown = " ".join(text.replace("\N{ZERO WIDTH NON-JOINER}", "").split())
+            assert shown.count(" ".join(warning.split())) == 1, (face, warning)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["optimize", "front"])
-def test_a_study_is_read_back_as_it_is_shown(name: str, tmp_path: Path) -> None:
-    config = {"model": "valorant", "factors": {"horizon": 4.0}, "optimize": PROBLEM}
-    if name == "front":
-        objectives = ["avg_team_diff", "avg_wait_time"]
-        result: Result = valmatch.pareto_front(config, objectives, 100, out=tmp_path)
-    else:
-        result = valmatch.optimize(config, "random", 100, out=tmp_path)
-    back = load_result(tmp_path)
-    assert json.dumps(back.summary(), default=str) == json.dumps(result.summary(), default=str)
-    assert str(present(back)) == str(present(result))
-    assert repr(back) == repr(result)
-    assert back.folder == result.folder
-
-
-PROBLEM = {
-    "variables": {"team_diff": {"low": 10, "high": 500}},
-    "objective": {"gap": {"response": "avg_team_diff"}},
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["solvers", "frontier"])
+@pytest.mark.parametrize("name", ["solvers", "frontier", "front"])
 def test_a_study_shows_what_its_folder_does(name: str, tmp_path: Path) -> None:
     asked = [word for word in RUNS[name] if word != "--quiet"]
     done = command(*asked, "--out", tmp_path / "out")
