@@ -61,7 +61,7 @@ def test_a_command_imports_no_other_one() -> None:
     commands = {f"valmatch.cli.{module}" for module in {*MODULES.values(), "rules"}}
     assert modules_of("configs") & commands == {"valmatch.cli.lists"}
     helped = modules_of("--help")
-    assert (helped & commands, HEAVY & helped) == (commands, set())
+    assert helped & (commands | HEAVY) == set()
 
 
 def test_a_check_reads_its_arguments_without_pydantic() -> None:
@@ -213,7 +213,7 @@ def test_a_cache_that_works_in_another_way_is_left_alone(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(FunctionCache, "load_overload", load_overload)
     monkeypatch.setattr(cache, "_cache_class", cache._cache_class.__wrapped__)
-    kernel: Any = SimpleNamespace(py_func=process)
+    kernel: Any = SimpleNamespace(py_func=process, compile=None)
     cache.keep(kernel, "folder")
-    assert list(vars(kernel)) == ["py_func", "_cache"]
+    assert list(vars(kernel)) == ["py_func", "compile", "_cache"]
     assert type(kernel._cache).load_overload is load_overload

@@ -97,7 +97,22 @@ class _Value:
 
 
 class _Group(_Light, TyperGroup):
-    """Commands under one name."""
+    """Commands under one name, shown by what they are for."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+        """Write a line for each command."""
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, sentence) for name, (_, sentence) in commands.items()])
+
+
+class _RulesGroup(_Group):
+    """The commands of ``valmatch rules``."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+        """Write a line for each command."""
+        with formatter.section("Commands (valmatch rules check rules.json)"):
+            formatter.write_dl([(name, sentence) for name, (_, sentence) in RULES.items()])
 
 
 class _Command(_Light, TyperCommand):
@@ -109,33 +124,59 @@ class _Command(_Light, TyperCommand):
         return ["[OPTIONS]", *(str(argument.metavar) for argument in arguments)]
 
 
-MODULES = {
-    "simulate": "runs",
-    "replicate": "runs",
-    "compare": "runs",
-    "optimize": "runs",
-    "combine": "runs",
-    "status": "runs",
-    "rate": "games",
-    "rank": "games",
-    "predict": "games",
-    "plan": "games",
-    "sprt": "games",
-    "next": "games",
-    "plot": "plot",
-    "report": "plot",
-    "factors": "lists",
-    "responses": "lists",
-    "fit": "fit",
-    "solvers": "lists",
-    "problems": "lists",
-    "configs": "lists",
-    "warm": "warm",
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Start (valmatch replicate valorant -n 100)": {
+        "configs": ("lists", "List the configs that come with valmatch"),
+        "factors": ("lists", "Show the factors of a model: meaning, unit, default, range"),
+        "responses": ("lists", "Show the responses of a model: meaning, unit"),
+        "warm": ("warm", "Compile now what later commands need"),
+        "help": ("", "Show what a command does, as its --help does"),
+    },
+    "Queues (valmatch compare valorant --set team_diff=300)": {
+        "simulate": ("runs", "Simulate once and show the responses"),
+        "replicate": ("runs", "Repeat the simulation: means with confidence intervals"),
+        "compare": ("runs", "Compare configs on the same simulated players"),
+        "optimize": ("runs", "Find the rules that are best within limits"),
+        "fit": ("fit", "Print a config whose arrivals are like those of a queue log"),
+    },
+    "Ratings (valmatch rate games.csv --out week1)": {
+        "rate": ("games", "Rate the players of a game log, game by game"),
+        "rank": ("games", "Rate a whole log at once, with intervals"),
+        "predict": ("games", "Predict games from ratings"),
+        "next": ("games", "Suggest the next pairings from ratings and their uncertainty"),
+        "plan": ("games", "Say how many games it takes to know players well enough"),
+        "sprt": ("games", "Test while games go on whether one player is stronger"),
+    },
+    "Rule sets (valmatch rules check rules.json)": {
+        "rules": ("", "Check, show, replay and explain a FlexMatch rule set"),
+    },
+    "Results (valmatch report week1 -o week1.html)": {
+        "report": ("plot", "Write a results folder as a page"),
+        "plot": ("plot", "Draw figures of a results folder"),
+        "status": ("runs", "Show the progress of runs"),
+        "combine": ("runs", "Combine the shards of a run"),
+    },
+    "Research (valmatch optimize valorant-20min --macroreps 20)": {
+        "solvers": ("lists", "List the solvers of optimize"),
+        "problems": ("lists", "List the shipped problems with their best known solutions"),
+    },
 }
-"""The commands in the order of the help, with the module of ``valmatch.cli`` each is in."""
+"""The commands by what they are for, with an example: their modules in ``valmatch.cli``."""
 
-RULES = {"check": "check", "show": "show_rules", "replay": "replay", "explain": "explain"}
+MODULES = {
+    name: module for commands in GROUPS.values() for name, (module, _) in commands.items() if module
+}
+"""The commands of their own, with the module each is in."""
+
+RULES = {
+    "check": ("check", "Find the faults of a rule set, each with its place"),
+    "show": ("show_rules", "Say in plain words what a rule set says"),
+    "replay": ("replay", "Play tickets by a rule set, offline"),
+    "explain": ("explain", "Say why tickets waited long"),
+}
 """The commands of ``valmatch rules`` with their functions in ``valmatch.cli.rules``."""
+
+HELP = "-h", "--help"
 
 
 def command_line(only: str | None = None) -> typer.Typer:
@@ -152,24 +193,31 @@ def command_line(only: str | None = None) -> typer.Typer:
     )
     app.callback()(_app)
     alone = only in MODULES
-    for name in [str(only)] if alone else [] if only == "rules" else MODULES:
+    for name in [str(only)] if alone else [] if only in ("rules", *HELP) else MODULES:
         module = import_module(f"valmatch.cli.{MODULES[name]}")
         app.command(name, cls=_Command)(getattr(module, name))
-    if not alone:
+    if not alone and only not in HELP:
         from valmatch.cli import rules
 
         group = typer.Typer(
-            cls=_Group,
-            help="Read a game's FlexMatch rule set: find its faults, say what it says, play"
-            " tickets.",
-            no_args_is_help=False,
+            cls=_RulesGroup,
+            help="Read a game's FlexMatch rule set.",
+            invoke_without_command=True,
             rich_markup_mode=None,
         )
-        for name, function in RULES.items():
+        group.callback()(_help_alone)
+        for name, (function, _) in RULES.items():
             group.command(name, cls=_Command)(getattr(rules, function))
         app.add_typer(group, name="rules")
         app.command("help", cls=_Command)(_help)
     return app
+
+
+def _help_alone(context: typer.Context) -> None:
+    """Show the help of a group where no command is named."""
+    if context.invoked_subcommand is None:
+        print(context.get_help(), file=sys.stderr)
+        raise typer.Exit(2)
 
 
 def _version(wanted: bool) -> None:
@@ -187,9 +235,7 @@ def _app(
         typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    if context.invoked_subcommand is None:
-        print(context.get_help(), file=sys.stderr)
-        raise typer.Exit(2)
+    _help_alone(context)
 
 
 def _help(
@@ -218,7 +264,7 @@ def _run() -> int:
     """Run a command; return its exit code."""
     click_exception = typer.BadParameter.__mro__[2]
     try:
-        app = command_line(sys.argv[1] if len(sys.argv) > 1 else None)
+        app = command_line(sys.argv[1] if len(sys.argv) > 1 else HELP[0])
         code: int = app(prog_name="valmatch", standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:
