@@ -165,6 +165,7 @@ def test_a_result_is_read_back_as_it_was_made(kind: str, tmp_path: Path) -> None
         columns = [{k: [*map(str, v)] for k, v in one.columns().items()} for one in (result, back)]
         assert columns[0] == columns[1]
     assert (type(back) is type(result)) == (kind not in ("design", "optimize", "replay"))
+    assert back.warnings or kind == "curves"
     every_face_has_the_warnings(back, out)
 
 
@@ -172,9 +173,8 @@ def every_face_has_the_warnings(result: Result, folder: Path) -> None:
     """Check that each warning is in the summary, and once on each face."""
     (file,) = [one for one in ("responses.json", "summary.json") if (folder / one).exists()]
     document = json.loads((folder / file).read_text())
-    assert result.warnings
-    assert document["warnings"] == [Notice.of(one).as_dict() for one in result.warnings]
-    assert all(row["kind"] and row["count"] >= 1 for row in document["warnings"])
+    assert document.get("warnings", []) == [Notice.of(one).as_dict() for one in result.warnings]
+    assert all(row["kind"] and row["count"] >= 1 for row in document.get("warnings", []))
     faces = {
         "repr": repr(result),
         "notebook": unescape(result._repr_html_()),
