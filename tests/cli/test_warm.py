@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import valmatch
-from tests.support.command import python, refusal
+from tests.support.command import python, refusal, success
 from valmatch.cli import warm
+from valmatch.ratings.registry import BATCH_NAMES
 
 NAMES = ("targeting", "elo")
 
@@ -45,6 +46,13 @@ def test_a_second_environment_compiles_nothing(tmp_path: Path) -> None:
     assert said("rate", "log.csv", "--system", "elo", "-q", at=homes[1]) == []
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*BATCH_NAMES, *warm.COMMANDS])
+def test_what_rates_whole_logs_is_compiled_too(name: str) -> None:
+    (line,) = success("warm", name).err.splitlines()
+    assert re.fullmatch(r"compiled \d+ kernels in [\d.]+ s; [\d.]+ MB in .*", line)
+
+
 def test_names_that_have_no_kernels_are_refused() -> None:
     assert refusal("warm", "tickest") == (
         "tickest: nothing that has kernels (did you mean tickets?)"
@@ -53,5 +61,5 @@ def test_names_that_have_no_kernels_are_refused() -> None:
 
 def test_the_log_has_three_players_with_wins_losses_and_draws() -> None:
     rows = [line.split(",") for line in warm.LOG.splitlines()[1:]]
-    assert {player for _, player, _ in rows} == {"a", "b", "c"}
+    assert {player for *_, player, _ in rows} == {"a", "b", "c"}
     assert len(rows) == 2 * len({game for game, *_ in rows}) == 18

@@ -206,5 +206,18 @@ def in_full(size: int) -> list[float]:
 
 
 @pytest.mark.slow
+def test_functions_with_an_address_are_kept(tmp_path: Path) -> None:
+    """References in their signatures are the same types in each process."""
+    code = (
+        "from tests.kernels.test_references import in_full; print(in_full(3));"
+        "from valmatch.kernels.first_run import compiling; print(compiling.kernels)"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    first, again = (python("-c", code, env=environment).stdout.splitlines() for _ in range(2))
+    assert first[0] == again[0] == str(in_full(3))
+    assert (int(first[1]) > 0, again[1]) == (True, "0")
+
+
+@pytest.mark.slow
 def test_the_compiled_call_is_that_of_python() -> None:
     assert interpreted("tests.kernels.test_references", "in_full", 9) == str(in_full(9))

@@ -17,11 +17,11 @@ from valmatch.inputs import options as o
 if TYPE_CHECKING:
     from valmatch.config.config import Config
 
-COMMANDS = ("next", "plan")
+COMMANDS = ("optimize", "next", "plan")
 """Commands that need kernels besides those of models and rating systems."""
 
-LOG = "game,player,score\n" + "".join(
-    f"g{game},{player},{(game + place) % 3}\n"
+LOG = "game,time,player,score\n" + "".join(
+    f"g{game},2026-01-{game + 1:02d},{player},{(game + place) % 3}\n"
     for game in range(9)
     for place, player in enumerate(sorted({"abc"[game % 3], "bca"[game % 3]}))
 )
@@ -95,7 +95,7 @@ def _simulate(config: Config, folder: Path) -> None:
 
 
 def _call(name: str, folder: Path) -> None:
-    """Rate a small log by a system, or choose pairs or plan games by its ratings."""
+    """Rate a small log by a system, or do what a command does, on a small scale."""
     import valmatch
     from valmatch.policies.registry import JOINT
     from valmatch.ratings.registry import NAMES
@@ -106,6 +106,8 @@ def _call(name: str, folder: Path) -> None:
         valmatch.rate_games(log, name)
     elif name not in COMMANDS:
         valmatch.rank_games(log, name)
+    elif name == "optimize":
+        valmatch.optimize("valorant-20min", budget=100)
     elif name == "next":
         valmatch.rank_games(log, prior=300.0, out=ratings)
         for policy in JOINT:

@@ -48,6 +48,9 @@ def _teach() -> tuple[Any, Any]:
         def key(self) -> Any:  # noqa: ANN401
             return self.group
 
+        def __reduce__(self) -> tuple[Any, ...]:
+            return reference_to, (self.group,)  # else a cache would have another class
+
     @register_model(Reference)
     class ReferenceModel(PrimitiveModel):
         """A pointer to the values of the tuple."""
