@@ -67,13 +67,12 @@ def parse_shard(text: str) -> Shard:
 
 def array_of(indices: Iterable[int]) -> str:
     """Return tasks of a job array as SLURM takes them, such as ``1-3,7``."""
-    stretches: list[list[int]] = []
+    ends: list[list[int]] = []  # first and last of each stretch
     for index in sorted(set(indices)):
-        if stretches and stretches[-1][-1] == index - 1:
-            stretches[-1].append(index)
+        if ends and ends[-1][1] == index - 1:
+            ends[-1][1] = index
         else:
-            stretches.append([index])
-    ends = ((stretch[0], stretch[-1]) for stretch in stretches)
+            ends.append([index, index])
     return ",".join(f"{first}" if first == last else f"{first}-{last}" for first, last in ends)
 
 

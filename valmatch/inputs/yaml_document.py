@@ -28,6 +28,8 @@ _TOO_LARGE = f"too large (allowed: {MAX_NODES:,} keys and values in all, aliases
 
 _TAG = "tag:yaml.org,2002:"
 
+_HALF = re.compile("[\ud800-\udfff]")  # half a character, which no file can hold
+
 
 class _Loader(yaml.SafeLoader):
     """Resolves plain scalars by the core schema of YAML 1.2, and merge keys (from 1.1)."""
@@ -80,13 +82,9 @@ def _float(text: str) -> float:
     return float(re.sub(r"\.(?=inf|nan)", "", text.lower()))
 
 
-def _bool(text: str) -> bool:
-    return {"true": True, "false": False}[text.lower()]
-
-
 _SCALARS: dict[str, Callable[[str], object]] = {
     _TAG + "null": lambda _: None,
-    _TAG + "bool": _bool,
+    _TAG + "bool": lambda text: {"true": True, "false": False}[text.lower()],
     _TAG + "int": _int,
     _TAG + "float": _float,
     _TAG + "str": str,
@@ -156,7 +154,7 @@ def _prepare(node: Node, done: dict[int, int], open_: set[int]) -> Iterator[tupl
             yield from _prepare(item, done, open_)
     elif node.tag not in _SCALARS:
         yield node, f"the tag {shown(node.tag)} is not known"
-    elif not _encodable(node.value):
+    elif _HALF.search(node.value):
         yield node, f"{show(node)} holds half a character (a surrogate)"
     else:
         try:
@@ -165,11 +163,6 @@ def _prepare(node: Node, done: dict[int, int], open_: set[int]) -> Iterator[tupl
             yield node, f"{_shorten(node.value)!r} cannot be read as {kind(node)}"
     open_.remove(id(node))
     done[id(node)] = _checked_size(node, 1 + sum(done.get(id(inner), 1) for inner in _inner(node)))
-
-
-def _encodable(text: str) -> bool:
-    """Return whether a text can be written to a file."""
-    return not re.search("[\ud800-\udfff]", text)
 
 
 def _inner(node: Node) -> Iterator[Node]:
@@ -195,7 +188,7 @@ def _prepare_mapping(
             merged += value.value if isinstance(value, SequenceNode) else [value]
         elif not isinstance(key, ScalarNode) or key.tag != _TAG + "str":
             yield key, f"{show(key)} cannot be a key (allowed: a string)"
-        elif not _encodable(key.value):
+        elif _HALF.search(key.value):
             yield key, f"{show(key)} holds half a character (a surrogate)"
         elif key.value in entries:
             line = entries[key.value][0].start_mark.line + 1
