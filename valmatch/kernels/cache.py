@@ -50,6 +50,9 @@ BY_NAME = re.compile(rb"\bimport_module\(")
 DECORATORS = "kernels/compilation.py"
 """The file of the package that says how kernels are compiled; what it imports changes none."""
 
+REPLACED = ("refresh", "_guard_against_spurious_io_errors", "_load_overload")
+"""What numba's method to load calls, in whose place another stands."""
+
 OWNER_ALONE = 0o700  # who may do what in a folder of kernels
 NOT_READ = "kernels in {} are not read, but compiled: {}"
 NOT_KEPT = "kernels cannot be kept in {}: {}; every run compiles them again"
@@ -59,12 +62,14 @@ _warned: set[tuple[str, Path]] = set()  # which of these has been said of which 
 def keep(kernel: Any, cache_dir: str, variant: str = "", parts: tuple[Path, ...] = ()) -> None:  # noqa: ANN401
     """Keep a kernel in the folder that is given, or the user's; one process compiles it.
 
-    A variant of a kernel is also made from the files of its parts.
+    A variant of a kernel is also made from the files of its parts. A numba that keeps kernels in
+    another way is left to do so.
     """
     source = Path(kernel.py_func.__code__.co_filename)
     if folder := cache_folder(PACKAGE, source, cache_dir, variant, parts):
-        kernel._cache = _cache_class()(folder, kernel.py_func)
-        kernel.compile = partial(_compile, kernel.compile, kernel._cache.lock)
+        with suppress(ImportError, AttributeError):
+            kernel._cache = _cache_class()(folder, kernel.py_func)
+            kernel.compile = partial(_compile, kernel.compile, kernel._cache.lock)
 
 
 @cache
@@ -218,6 +223,8 @@ def _cache_class() -> Any:  # noqa: ANN401 - numba has no types
             except OSError as error:
                 _warn(NOT_KEPT, self._index.parents[1], error.strerror or str(error))
 
+    if FunctionCache.load_overload.__code__.co_names != REPLACED:
+        del Cache.load_overload
     return Cache
 
 
