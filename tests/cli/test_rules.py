@@ -19,13 +19,11 @@ def test_errors_end_with_2_and_stand_by_place() -> None:
     file = EXAMPLES / "example-07.json"
     done = valmatch("rules", "check", file)
     assert (done.code, done.err) == (2, "")
-    *errors, warning = done.out.splitlines()
-    assert errors == [
+    assert [line for line in done.out.splitlines() if ": error: " in line] == [
         f'{file}:16:7: error: expansions[0]: key "target" twice in one object: the expansion of'
         " rules[low-latency].maxLatency is lost (first at 14:7)",
         f'{file}:17:7: error: expansions[0]: key "steps" twice in one object (first at 15:7)',
     ]
-    assert warning.startswith(f"{file}:17:17: warning: expansions[0].steps[0]: the age of a match")
     assert valmatch("rules", "check", file, "--lenient").code == 0
 
 
@@ -33,12 +31,13 @@ def test_warnings_end_with_0() -> None:
     file = EXAMPLES / "example-02.json"
     done = valmatch("rules", "check", file, "--timeout", "1 min")
     assert (done.code, done.err) == (0, "")
-    age, timeout = done.out.splitlines()
-    assert timeout == (
+    first, second = done.out.splitlines()
+    assert first.startswith(f"{file}:39:17: warning: expansions[0].steps[0]: the age of a match is")
+    assert second == (
         f"{file}:39:54: warning: expansions[0].steps[1]: no ticket lives for 60 s: the request"
         " timeout is 60 s"
     )
-    assert valmatch("rules", "check", file).out == f"{age}\n"
+    assert valmatch("rules", "check", file).out.splitlines() == [first]
 
 
 def test_as_json() -> None:

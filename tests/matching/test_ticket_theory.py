@@ -1,36 +1,25 @@
-"""Tickets against closed forms, a setting each; `tests/verification` has more of them."""
+"""Replayed tickets against theory; `tests/verification` has more settings."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from tests.support import ticket_theory as theory
-from tests.support.ticket_theory import Figure, Size
-
-SOME = Size(20, 100)
+from tests.support.ticket_theory import agrees, cancelled, replayed
 
 
-def agrees(figure: Figure) -> None:
-    """Check a mean to three standard errors, and that these say something."""
-    assert abs(figure.away) < 3
-    assert figure.error < 0.1 * figure.wanted
-
-
-def test_without_rules() -> None:
-    agrees(theory.no_rules(4, 0.5, 1.0, SOME))
-
-
-def test_without_rules_all_waits_follow_from_the_times() -> None:
+@pytest.mark.parametrize("seed", range(20))
+def test_without_rules_all_waits_follow_from_the_times(seed: int) -> None:
     """Tickets are matched as they come, at the first review at which there are enough of them."""
-    values = theory.no_rules(4, 0.5, 1.0, SOME).values
-    for value, rng in zip(values, SOME.drawn(4, 0.5, 1.0), strict=True):
-        groups = np.cumsum(rng.exponential(2.0, SOME.tickets)).reshape(-1, 4)
-        assert value == pytest.approx((np.ceil(groups[:, -1:]) - groups).mean(), rel=1e-12)
+    times = np.cumsum(np.random.default_rng(seed).exponential(2.0, 100))
+    groups = times.reshape(-1, 4)
+    outcome = replayed(4, times, 1.0)
+    waits = np.array(outcome.times) - times
+    assert waits == pytest.approx((np.ceil(groups[:, -1:]) - groups).ravel(), abs=1e-9)
 
 
 @pytest.mark.parametrize(("players", "rate", "theta"), [(2, 0.5, 0.25), (10, 1 / 60, 1 / 1800)])
-def test_impatient_tickets(players: int, rate: float, theta: float) -> None:
-    queue, left = theory.patience(players, rate, theta, SOME)
-    agrees(queue)
-    agrees(left)
+def test_tickets_that_are_cancelled(players: int, rate: float, theta: float) -> None:
+    figures = cancelled(players, rate, theta, 20, 100)
+    agrees("queue, share", figures)
+    assert all(figure.error < 0.1 * figure.wanted for figure in figures)

@@ -6,32 +6,15 @@ does, the seed is a chance event if the same setting agrees by many other seeds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from pathlib import Path
 
-import numpy as np
 import pytest
 
 from tests.support import ticket_theory as theory
-from tests.support.ticket_theory import Figure, Size
+from tests.support.ticket_theory import agrees
 
-MANY = Size(40, 600, seed=3)
-
-
-def agrees(what: str, figures: Iterable[Figure]) -> None:
-    """Print means beside what they should be; they differ by less than three standard errors."""
-    for figure in figures:
-        mean = float(np.mean(figure.values))
-        print(f"{what}: {mean:.4f} +- {figure.error:.4f}, wanted {figure.wanted:.4f}", end="")
-        print(f" ({figure.away:+.2f} standard errors)")
-        assert abs(figure.away) < 3
-
-
-@pytest.mark.parametrize(
-    ("players", "rate", "review"),
-    [(2, 0.1, 1), (2, 2.0, 1), (4, 0.5, 1), (4, 0.5, 5), (10, 1.0, 2), (10, 20.0, 1)],
-)
-def test_without_rules(players: int, rate: float, review: float) -> None:
-    agrees(f"n {players}, {rate}/s, T {review} s", [theory.no_rules(players, rate, review, MANY)])
+N = 60
+"""Replications of a setting."""
 
 
 @pytest.mark.parametrize(
@@ -45,7 +28,51 @@ def test_without_rules(players: int, rate: float, review: float) -> None:
         (10, 21.6 / 3600, 1 / 3600),
     ],
 )
-def test_impatient_tickets(players: int, rate: float, theta: float) -> None:
+def test_tickets_that_are_cancelled(players: int, rate: float, theta: float) -> None:
     # One long history each: a replication starts with an empty queue.
-    figures = theory.patience(players, rate, theta, MANY._replace(tickets=1200))
+    figures = theory.cancelled(players, rate, theta, 40, 1200)
     agrees(f"n {players}, {rate:.4f}/s, theta {theta:.5f}/s: queue, share", figures)
+
+
+@pytest.mark.parametrize(
+    ("size", "per_hour", "review"),
+    [(2, 600, 1), (4, 600, 1), (10, 600, 5), (10, 1800, 1), (6, 3600, 10), (3, 120, 60)],
+)
+def test_without_rules(size: int, per_hour: float, review: float, tmp_path: Path) -> None:
+    figure = theory.no_rules(size, per_hour, review, N, tmp_path)
+    agrees(f"n {size}, {per_hour}/h, T {review} s", [figure])
+
+
+@pytest.mark.parametrize(
+    ("number", "size", "per_hour"),
+    [(2, 2, 600), (3, 2, 1800), (5, 3, 900), (2, 3, 900), (8, 2, 3600), (3, 10, 3600)],
+)
+def test_classes(number: int, size: int, per_hour: float, tmp_path: Path) -> None:
+    figure = theory.classes(number, size, per_hour, N, tmp_path)
+    agrees(f"K {number}, n {size}, {per_hour}/h", [figure])
+
+
+@pytest.mark.parametrize("age", ["newest", "oldest"])
+@pytest.mark.parametrize(
+    ("rate", "wait"), [(0.1, 20), (0.1, 5), (0.5, 10), (0.02, 30), (1.0, 2), (0.3, 1)]
+)
+def test_newest_and_oldest(age: str, rate: float, wait: float, tmp_path: Path) -> None:
+    agrees(f"{age}, {rate}/s, w {wait} s", [theory.ages(age, rate, wait, N, tmp_path)])
+
+
+@pytest.mark.parametrize(
+    ("rate", "median", "spread"),
+    [(0.1, 10, 0.8), (0.1, 3, 0.8), (0.05, 40, 0.8), (0.2, 5, 0), (0.02, 20, 0), (0.3, 2, 1.5)],
+)
+def test_impatient_tickets(rate: float, median: float, spread: float, tmp_path: Path) -> None:
+    figures = theory.patience(rate, median, spread, N, tmp_path)
+    agrees(f"{rate}/s, patience {median} s, spread {spread}: queue, share", figures)
+
+
+@pytest.mark.parametrize(
+    ("size", "share", "per_hour"),
+    [(2, 0.5, 600), (3, 0.8, 900), (4, 0.6, 1200), (5, 0.5, 3600), (5, 0.9, 300), (10, 0.7, 3600)],
+)
+def test_parties_and_singles(size: int, share: float, per_hour: float, tmp_path: Path) -> None:
+    figures = theory.parties(size, share, per_hour, N, tmp_path)
+    agrees(f"n {size}, {share} single, {per_hour}/h: one, party", figures)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support import ticket_model_theory as theory
-from tests.support.ticket_model_theory import SOLO, rule_file
+from tests.support import ticket_theory as theory
+from tests.support.ticket_theory import SOLO, rule_file
 from valmatch import load_config, simulate
 from valmatch.config.loading import shipped_configs
 from valmatch.draws.streams import Streams
@@ -21,31 +21,21 @@ FEW = 30
 """Replications; tests/verification has more, and more settings."""
 
 
-@pytest.mark.slow
-def test_without_rules(tmp_path: Path) -> None:
-    assert abs(theory.no_rules(4, 600, 1, FEW, tmp_path).away) < 3
+SETTINGS: list[tuple[Any, tuple[Any, ...]]] = [
+    (theory.no_rules, (4, 600, 1)),
+    (theory.classes, (3, 2, 1800)),
+    (theory.ages, ("newest", 0.1, 20)),
+    (theory.ages, ("oldest", 0.1, 20)),
+    (theory.patience, (0.1, 10, 0.8)),
+    (theory.parties, (4, 0.6, 1200)),
+]
 
 
 @pytest.mark.slow
-def test_classes_of_equality(tmp_path: Path) -> None:
-    assert abs(theory.classes(3, 2, 1800, FEW, tmp_path).away) < 3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("age", ["newest", "oldest"])
-def test_newest_and_oldest(age: str, tmp_path: Path) -> None:
-    assert abs(theory.ages(age, 0.1, 20, FEW, tmp_path).away) < 3
-
-
-@pytest.mark.slow
-def test_impatient_tickets(tmp_path: Path) -> None:
-    for figure in theory.patience(0.1, 10, 0.8, FEW, tmp_path):
-        assert abs(figure.away) < 3
-
-
-@pytest.mark.slow
-def test_parties_and_single_players(tmp_path: Path) -> None:
-    for figure in theory.parties(4, 0.6, 1200, FEW, tmp_path):
+@pytest.mark.parametrize(("law", "setting"), SETTINGS)
+def test_means_are_those_of_theory(law: Any, setting: tuple[Any, ...], tmp_path: Path) -> None:  # noqa: ANN401
+    found = law(*setting, FEW, tmp_path)
+    for figure in [found] if isinstance(found, theory.Figure) else found:
         assert abs(figure.away) < 3
 
 
