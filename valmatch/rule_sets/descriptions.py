@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from valmatch.rule_sets.table import Ordered, Steps, Table, Team
 from valmatch.rule_sets.types import OF_PREDICATE, Names, amount, spelled
@@ -108,9 +108,3 @@ def stepped(table: Table) -> Iterator[tuple[str, Steps]]:
 def _stepped(what: str, steps: Steps) -> Iterator[tuple[str, Steps]]:
     if steps.waits:
         yield what, steps
-
-
-def sizes(table: Table) -> tuple[float, float]:
-    """Return the least and the most players of a match at the start."""
-    least = sum(cast(float, team.least.values[0]) for team in table.teams)
-    return least, sum(cast(float, team.most.values[0]) for team in table.teams)

@@ -77,7 +77,7 @@ class Servers:
     def __init__(
         self, table: Table, tickets: Tickets, service: Service, search: Search, counted: bool
     ) -> None:
-        self.service, self.drawn = service, tickets.times.size
+        self.service, self.times, self.drawn = service, tickets.times, tickets.times.size
         self.people = int(tickets.sizes.sum())
         self.world, self.sources = arrays_of(table, tickets, service, search, counted)
         self.queue, self.arrivals = queue_of(self.world), self.world.rows
@@ -138,12 +138,13 @@ class Servers:
     def _let_come(self, until: float) -> None:
         """Give rows to drawn tickets that come up to a moment."""
         arrivals, first, rows = self.arrivals, self.arrived, len(self.of_row)
-        end = int(arrivals.tickets["time"].searchsorted(until, side="right"))
-        self._make_room(end - first)
-        for target, source in zip(self.world.rows, arrivals, strict=True):
-            target[rows : rows + end - first] = source[first:end]
-        self.of_row += range(first, end)
-        self.arrived = end
+        end = int(self.times.searchsorted(until, side="right"))
+        if end > first:
+            self._make_room(end - first)
+            for target, source in zip(self.world.rows, arrivals, strict=True):
+                target[rows : rows + end - first] = source[first:end]
+            self.of_row += range(first, end)
+            self.arrived = end
 
     def _new_matches(self) -> list[int]:
         """Return the matches that were made since they were looked at last."""

@@ -537,33 +537,28 @@ def read_round_trips(path: Path) -> RoundTrips:
     except (OSError, ValueError) as error:
         what = getattr(error, "strerror", None) or error
         raise InputError(f"{path}: cannot be read: {what}") from None
-    numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    rows = [(number, _cells(line)) for number, line in numbered if not line.startswith("#")]
+    rows = [
+        (f"{path}:{number}", [cell.strip() for cell in cells])
+        for number, cells in enumerate(csv.reader(lines), 1)
+        if "".join(cells).strip() and not cells[0].startswith("#")
+    ]
     if not rows:
         raise InputError(f"{path}: is empty (a header home,REGION,... and rows are needed)")
-    first, header = rows[0]
-    centres = tuple(header[1:])
-    if header[0] != "home" or not centres or len(set(centres)) < len(centres):
-        raise InputError(f"{path}:{first}: a header home,REGION,... is needed, each region once")
+    (line, (first, *centres)), *others = rows
+    if first != "home" or not centres or len(set(centres)) < len(centres):
+        raise InputError(f"{line}: a header home,REGION,... is needed, each region once")
     if len(centres) > MOST_REGIONS:
-        raise InputError(f"{path}:{first}: {len(centres)} data centres (allowed: {MOST_REGIONS})")
-    rows_by_home: dict[str, list[float]] = {}
-    for number, cells in rows[1:]:
-        line = f"{path}:{number}"
-        if len(cells) != len(header):
-            raise InputError(f"{line}: {len(cells)} cells, and the header has {len(header)}")
-        if cells[0] in rows_by_home:
-            raise InputError(f"{line}: home {shown(cells[0])} twice")
-        rows_by_home[cells[0]] = [_milliseconds(cell, line) for cell in cells[1:]]
-    return RoundTrips(
-        tuple(rows_by_home),
-        centres,
-        np.array(list(rows_by_home.values())).reshape(len(rows_by_home), -1),
-    )
-
-
-def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in next(csv.reader([line]), [])]
+        raise InputError(f"{line}: {len(centres)} data centres (allowed: {MOST_REGIONS})")
+    trips: dict[str, list[float]] = {}
+    for line, (home, *cells) in others:
+        if len(cells) != len(centres):
+            count, wanted = len(cells) + 1, len(centres) + 1
+            raise InputError(f"{line}: {count} cells, and the header has {wanted}")
+        if home in trips:
+            raise InputError(f"{line}: home {shown(home)} twice")
+        trips[home] = [_milliseconds(cell, line) for cell in cells]
+    table = np.array(list(trips.values())).reshape(len(trips), -1)
+    return RoundTrips(tuple(trips), tuple(centres), table)
 
 
 def _milliseconds(cell: str, line: str) -> float:
