@@ -13,15 +13,13 @@ from valmatch.errors import InputError
 from valmatch.inputs.csv_reader import joined_names
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.matching.living.queue import PresetReport
-from valmatch.matching.tickets.columns import FEW, Played, Search, Service, Tickets
+from valmatch.matching.tickets.columns import FEW, Search, Service, Tickets
 from valmatch.matching.tickets.games import (
     NO_BACKFILLS,
-    Backfills,
     Serving,
     play_with_games,
 )
-from valmatch.matching.tickets.layout import COMPLETED, STATUSES
+from valmatch.matching.tickets.layout import STATUSES
 from valmatch.matching.tickets.playing import play_columns
 from valmatch.matching.tickets.search import MOST_TRIED
 from valmatch.models.model import (
@@ -113,6 +111,10 @@ def matches_table(run: Replication, centres: Sequence[str]) -> Table:
         joined_names([str(ticket) for ticket in sorted(members[start:end])])
         for start, end in zip(starts, ends, strict=True)
     ]
+    thoughts: dict[str, Floats | Ints] = {}
+    if report is not None:
+        thoughts = {"match_value": report.values, "believed_win_prob": report.chances}
+        thoughts["skipped"] = report.skipped.astype(np.int64)
     return Table(
         "matches",
         {
@@ -126,18 +128,9 @@ def matches_table(run: Replication, centres: Sequence[str]) -> Table:
             "true_team_diff": matches.true_diffs,
             "seen_team_diff": matches.seen_diffs,
             "win_gap": matches.gaps,
-            **({} if report is None else _thoughts(report)),
+            **thoughts,
         },
     )
-
-
-def _thoughts(report: PresetReport) -> dict[str, Floats | Ints]:
-    """Return what a rule says of its matches: value, believed win chance, skipped or not."""
-    return {
-        "match_value": report.values,
-        "believed_win_prob": report.chances,
-        "skipped": report.skipped.astype(np.int64),
-    }
 
 
 def backfills_table(run: Replication) -> Table:
@@ -147,11 +140,12 @@ def backfills_table(run: Replication) -> Table:
     late = played.filled
     for ticket, match in zip(played.tickets[late], played.matches[late], strict=True):
         joined.setdefault((int(match), float(played.ends[ticket])), []).append(str(ticket))
-    filled = backfills.statuses == COMPLETED
+    filled = (backfills.statuses == COMPLETED).tolist()
+    asked = zip(backfills.matches.tolist(), backfills.ends.tolist(), filled, strict=True)
     return Table(
         "backfills",
         {
-            "backfill": np.arange(filled.size),
+            "backfill": np.arange(backfills.times.size),
             "match": backfills.matches,
             "time": backfills.times,
             "players": backfills.sizes,
@@ -159,12 +153,7 @@ def backfills_table(run: Replication) -> Table:
             "ended": backfills.ends,
             "wait": backfills.ends - backfills.times,
             "joined": np.array(
-                [
-                    joined_names(joined[int(match), float(end)]) if done else ""
-                    for match, end, done in zip(
-                        backfills.matches, backfills.ends, filled, strict=True
-                    )
-                ],
+                [joined_names(joined[match, end] if done else []) for match, end, done in asked],
                 np.str_,
             ),
         },
@@ -359,32 +348,28 @@ class TicketsModel(Model[Tickets]):
         return Record(self._responses(run, blocked), tables)
 
     def play(self, inputs: Tickets) -> Replication:
-        """Let a rule set match the tickets of a replication."""
-        stays = draw_stays(self._factors, inputs)
+        """Let the matchmaker match the tickets of a replication."""
+        factors, service, table = self._factors, self._service, self._table
+        stays = draw_stays(factors, inputs)
+        backfills, report, search = NO_BACKFILLS, None, factors.service.search
+        counted = 60.0 * factors.warmup_minutes if "rules" in factors.measure else None
         if self._preset:
-            played, report = self._preset.play(inputs, self._service)
-            return self._replication(inputs, played, stays, report=report)
-        played, backfills = self._by_rule_set(inputs, stays)
-        return self._replication(inputs, played, stays, backfills)
-
-    def _replication(
-        self,
-        drawn: Tickets,
-        played: Played,
-        stays: Floats,
-        backfills: Backfills = NO_BACKFILLS,
-        report: PresetReport | None = None,
-    ) -> Replication:
-        """Return what is measured of tickets and of what came of them."""
-        factors, timeout = self._factors, self._service.timeout
+            played, report = self._preset.play(inputs, service)
+        elif factors.match.backfill == "none":
+            played = play_columns(table, self._answered(inputs), service, search, counted)
+        else:
+            leavers = factors.match.backfill == "manual"
+            serving = Serving(60.0 * factors.match.minutes, leavers, stays)
+            tickets = self._answered(inputs)
+            played, backfills = play_with_games(table, tickets, service, search, serving, counted)
         return Replication(
             factors,
-            drawn,
+            inputs,
             played,
-            matches_of(drawn, played, self._table, factors.match.spread),
-            unmatchable(self._table, drawn, timeout),
-            first_limit(self._table),
-            self._table.largest,
+            matches_of(inputs, played, table, factors.match.spread),
+            unmatchable(table, inputs, service.timeout),
+            first_limit(table),
+            table.largest,
             stays,
             backfills,
             report,
@@ -407,18 +392,6 @@ class TicketsModel(Model[Tickets]):
             )
         search = self._factors.service.search
         return TicketWorld(self._table, self._answered(inputs), self._service, search)
-
-    def _by_rule_set(self, inputs: Tickets, stays: Floats) -> tuple[Played, Backfills]:
-        """Return what comes of tickets by a rule set, and of backfill tickets."""
-        factors, tickets = self._factors, self._answered(inputs)
-        counted = 60.0 * factors.warmup_minutes if "rules" in factors.measure else None
-        search = factors.service.search
-        if factors.match.backfill == "none":
-            played = play_columns(self._table, tickets, self._service, search, counted)
-            return played, NO_BACKFILLS
-        leavers = factors.match.backfill == "manual"
-        serving = Serving(60.0 * factors.match.minutes, leavers, stays)
-        return play_with_games(self._table, tickets, self._service, search, serving, counted)
 
     def _answered(self, inputs: Tickets) -> Tickets:
         """Return the tickets with their answers to proposals, if there are any."""
