@@ -19,7 +19,7 @@ from valmatch.matching.tickets.games import (
     Serving,
     play_with_games,
 )
-from valmatch.matching.tickets.layout import STATUSES
+from valmatch.matching.tickets.layout import COMPLETED, STATUSES
 from valmatch.matching.tickets.playing import play_columns
 from valmatch.matching.tickets.search import MOST_TRIED
 from valmatch.models.model import (
