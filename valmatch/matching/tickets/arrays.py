@@ -636,24 +636,6 @@ def _options(table: Table, service: Service, search: Search) -> Records:
 SAVED_TICKETS = 2**22  # most tickets of searches that are saved
 
 
-def room_of_proposals(world: World) -> int:
-    """Return how many tickets all proposals of a world have at most; one counts in each of its own.
-
-    A ticket of which an answer is none, late or a refusal is cancelled with the first proposal that
-    it spoils, so that no more proposals fail than there are such tickets, each with a match full at
-    most; of all others a ticket is in one.
-    """
-    tickets, most = world.rows.tickets, int(world.teams["ever"].sum())
-    answers, limit = world.answers, world.options[0]["acceptance"]
-    if not limit:
-        return tickets.size
-    spoils = ~(answers["seconds"] <= limit) | (answers["accepts"] == 0)
-    before = np.concatenate(([0], np.cumsum(spoils)))
-    first = tickets["first_answer"]
-    spoilers = np.count_nonzero(before[first + tickets["answers"]] > before[first])
-    return tickets.size + int(spoilers) * min(most, tickets.size)
-
-
 def queue_of(world: World) -> Queue:
     """Return an empty queue with room for a world.
 
@@ -662,6 +644,8 @@ def queue_of(world: World) -> Queue:
     """
     tickets, most = world.rows.tickets.size, int(world.teams["ever"].sum())
     searches, room = max(min(tickets, SAVED_TICKETS // (most + 1)), 1), max(tickets, 1)
+    # A proposal that fails, too, ends a ticket: one that has not accepted, of a match full at most.
+    proposed = room * (1 + min(most, room)) if world.options[0]["acceptance"] else room
     state, saved = np.zeros(1, t.STATE), np.zeros(searches, t.SAVED_SEARCH)
     state["next_end"], state["now"], saved["anchor"] = np.inf, -np.inf, t.NONE
     return Queue(
@@ -675,7 +659,7 @@ def queue_of(world: World) -> Queue:
         saved=saved,
         saved_tickets=np.zeros((searches, most + 1), np.int64),
         matches=np.zeros(room, t.MATCH),
-        matched=np.zeros((2, max(room_of_proposals(world), 1)), np.int64),
+        matched=np.zeros((2, proposed), np.int64),
         # At changes: a ticket joins, passes a wait, or comes back as one of the proposals fails.
         reviews=np.zeros(0 if world.options[0]["review"] else tickets * (world.waits.size + 2) + 1),
     )
