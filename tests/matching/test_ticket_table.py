@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from valmatch.matching.tickets.columns import Document
-from valmatch.matching.tickets.reading import read_table
+from valmatch.matching.tickets.reading import read_list
 from valmatch.rule_sets.flexmatch import read_rule_set
 
 RULES = """
@@ -23,7 +23,7 @@ TABLE = read_rule_set(json.dumps(yaml.safe_load(RULES))).table
 def test_rows_are_tickets_of_one_player() -> None:
     assert TABLE is not None
     text = "id,time,skill,latency.eu\nann,0.5,1500,20\nbob,2,,\n"
-    tickets, problems = read_table(text, TABLE)
+    tickets, problems = read_list(text, TABLE, True)
     assert problems == []
     ann: Document = {"id": "ann", "attributes": {"skill": 1500.0}, "latency": {"eu": 20.0}}
     assert tickets is not None
@@ -53,6 +53,6 @@ def test_rows_are_tickets_of_one_player() -> None:
 )
 def test_bad_tables(text: str, line: int, what: str) -> None:
     assert TABLE is not None
-    tickets, problems = read_table(text, TABLE)
+    tickets, problems = read_list(text, TABLE, True)
     assert tickets is None
     assert [one for one in problems if one.line == line and what in one.text], problems

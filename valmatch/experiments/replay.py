@@ -35,10 +35,8 @@ from valmatch.matching.tickets.reading import (
     LATENCIES,
     WorldReading,
     has_world,
-    read_lines,
-    read_player_lines,
-    read_player_table,
-    read_table,
+    read_list,
+    read_players,
     read_world,
 )
 from valmatch.rule_sets.files import as_remarks, in_line, is_yaml, read_rule_file
@@ -117,7 +115,7 @@ class ReplayInput:
             return world._replace(rules=rules), log
         if self.players is not None:
             raise InputError(f"{listed}: is no log of events; its tickets say all of their players")
-        tickets, problems = (read_table if is_table else read_lines)(listing, reading.table)
+        tickets, problems = read_list(listing, reading.table, is_table)
         _report(listed, problems, warn)
         assert tickets is not None
         last = float(tickets.times.max(initial=0.0))
@@ -131,8 +129,7 @@ class ReplayInput:
         if self.players is None:
             return {}
         is_table = self.players.suffix.lower() == ".csv"
-        reader = read_player_table if is_table else read_player_lines
-        players, problems = reader(read_text(self.players), table)
+        players, problems = read_players(read_text(self.players), table, is_table)
         _report(self.players, problems, warn)
         return players
 

@@ -19,7 +19,7 @@ from valmatch.execution.chunks import build
 from valmatch.experiments.simulate import Simulation
 from valmatch.matching.tickets.columns import Service
 from valmatch.matching.tickets.playing import play
-from valmatch.matching.tickets.reading import read_lines
+from valmatch.matching.tickets.reading import read_list
 from valmatch.rule_sets.flexmatch import read_rule_set
 
 MORE: dict[str, Any] = {
@@ -100,7 +100,7 @@ def test_a_log_that_says_all_is_played_as_a_replay_plays_it(tmp_path: Path) -> N
     assert status == second["tickets"]["status"].tolist()
     rules = read_rule_set(config.files["rules"].path.read_text(encoding="utf-8"), 120).table
     assert rules is not None
-    tickets, _ = read_lines(config.files["arrivals"].path.read_text(encoding="utf-8"), rules)
+    tickets, _ = read_list(config.files["arrivals"].path.read_text(encoding="utf-8"), rules, False)
     assert tickets is not None
     outcome = play(rules, tickets, Service(120.0, 1800.0, 1.0, acceptance=6.0), "pass")
     assert status == outcome.statuses

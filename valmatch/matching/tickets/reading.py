@@ -167,29 +167,26 @@ def _positive(item: Item, key: str, whole: bool = False) -> float | None:
     return value
 
 
-def read_lines(text: str, table: Table) -> tuple[Tickets | None, list[Problem]]:
-    """Return the tickets of a list, an object a line; None with errors, and all that is wrong."""
+def read_list(text: str, table: Table, rows: bool) -> tuple[Tickets | None, list[Problem]]:
+    """Return the tickets of a list, an object a line, or of a table of single players in `rows`.
+
+    None with errors, and all that is wrong.
+    """
     problems = Problems(text, "tickets")
-    return _listed(list(line_items(text, problems)), table, problems)
-
-
-def _listed(
-    items: Sequence[Item], table: Table, problems: Problems
-) -> tuple[Tickets | None, list[Problem]]:
-    documents = read_tickets(items, table)
+    needed = ("id", "time")
+    items = _row_items(text, table, needed, problems) if rows else line_items(text, problems)
+    documents = read_tickets(list(items), table)
     if problems.errors:
         return None, problems.sorted()
     return tickets_of(documents, table, Streams(0).place(0)), problems.sorted()
 
 
-def read_player_lines(text: str, table: Table) -> tuple[dict[str, Document], list[Problem]]:
-    """Return the players of a list by id, an object a line, and all that is wrong."""
-    problems = Problems(text, "players")
-    return read_players(list(line_items(text, problems, "players")), table), problems.sorted()
-
-
-def read_players(items: Sequence[Item], table: Table) -> dict[str, Document]:
-    """Return players by id, reporting what is wrong with each."""
+def read_players(text: str, table: Table, rows: bool) -> tuple[dict[str, Document], list[Problem]]:
+    """Return the players of a list by id, as those of `read_list`, and all that is wrong."""
+    problems, lines = Problems(text, "players"), "players"
+    items = (
+        _row_items(text, table, ("id",), problems) if rows else line_items(text, problems, lines)
+    )
     reader, players = _Tickets(table), dict[str, Document]()
     for item in items:
         player = reader.player(item, False)
@@ -197,7 +194,7 @@ def read_players(items: Sequence[Item], table: Table) -> dict[str, Document]:
             item.error("id", f"there is a player {shown(player['id'])} already")
         elif player:
             players[player["id"]] = player
-    return players
+    return players, problems.sorted()
 
 
 def line_items(
@@ -342,20 +339,10 @@ class _Tickets:
 LATENCY = "latency."
 
 
-def read_table(text: str, table: Table) -> tuple[Tickets | None, list[Problem]]:
-    """Return the tickets of a table; None with errors, and all that is wrong."""
-    problems = Problems(text, "tickets")
-    return _listed(_row_items(text, table, ("id", "time"), problems), table, problems)
-
-
-def read_player_table(text: str, table: Table) -> tuple[dict[str, Document], list[Problem]]:
-    """Return the players of a table by id, and all that is wrong."""
-    problems = Problems(text, "players")
-    return read_players(_row_items(text, table, ("id",), problems), table), problems.sorted()
-
-
-def _row_items(text: str, table: Table, needed: Sequence[str], problems: Problems) -> list[Item]:
-    """Return rows as objects: tickets of one player, or where no time is needed players."""
+def _row_items(
+    text: str, table: Table, needed: Sequence[str], problems: Problems
+) -> Iterator[Item]:
+    """Yield rows as objects: tickets of one player, or where no time is needed players."""
     lines = text.removeprefix("\ufeff").splitlines(keepends=True) or [""]
     kinds = {one.name: one.kind for one in table.attributes if one.kind in ("number", "text")}
     header = _cells(lines[0])
@@ -369,7 +356,6 @@ def _row_items(text: str, table: Table, needed: Sequence[str], problems: Problem
         if header.count(name) > 1:
             problems.error(0, "line 1", f"column {shown(name)} twice")
     texts = {"id", *(name for name, kind in kinds.items() if kind == "text")}
-    items: list[Item] = []
     start = text.startswith("\ufeff") + len(lines[0])
     for number, line in enumerate(() if problems.errors else lines[1:], 2):
         cells, error = _cells(line), partial(problems.error, start, f"line {number}")
@@ -378,9 +364,8 @@ def _row_items(text: str, table: Table, needed: Sequence[str], problems: Problem
         elif cells:
             document = _document(dict(zip(header, cells, strict=True)), texts, needed, error)
             places = one_place(partial(int, start))
-            items.append(Item(Node(document, places, f"line {number}"), problems))
+            yield Item(Node(document, places, f"line {number}"), problems)
         start += len(line)
-    return items
 
 
 def _document(

@@ -18,7 +18,7 @@ from valmatch.kernels.arrays import Bools, Floats
 from valmatch.matching.tickets.columns import Maps, Tickets, filled, has_value
 from valmatch.matching.tickets.event_log import is_event_log
 from valmatch.matching.tickets.layout import NONE
-from valmatch.matching.tickets.reading import read_lines, read_table
+from valmatch.matching.tickets.reading import read_list
 from valmatch.models.tickets.factors import MOST_PLAYERS, RoundTrips
 from valmatch.models.tickets.population import PROPOSALS
 from valmatch.rule_sets.files import as_remarks, in_line
@@ -36,7 +36,7 @@ def _tickets(path: Path, stamp: tuple[int, int], table: Table) -> tuple[Tickets,
             f"{path}: is a log of events, which says nothing of attributes and latencies (needed: a"
             " JSON object a line with id, time and players, as valmatch rules replay takes)"
         )
-    tickets, problems = (read_table if is_table else read_lines)(text, table)
+    tickets, problems = read_list(text, table, is_table)
     if tickets is None:
         errors = [in_line(path, one) for one in problems if one.severity == "error"]
         raise InputError(*in_lines(errors))
