@@ -39,7 +39,7 @@ class Known(NamedTuple):
     @property
     def numbers(self) -> dict[str, int]:
         """The numbers of the attributes by name."""
-        return {one.name: number for number, one in enumerate(self.attributes)}
+        return {attribute.name: number for number, attribute in enumerate(self.attributes)}
 
 
 class ExpressionFault(Exception):  # noqa: N818 - caught where the expression is read

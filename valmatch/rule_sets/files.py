@@ -126,13 +126,13 @@ def node_of(root: yaml.Node, problems: Problems) -> Node:
         places[path] = Place(key, node.start_mark.index, node.end_mark.index)
         if isinstance(node, MappingNode):
             return {
-                name.value: value_of(one, (*path, name.value), name.start_mark.index)
-                for name, one in node.value
+                name.value: value_of(inner, (*path, name.value), name.start_mark.index)
+                for name, inner in node.value
             }
         if isinstance(node, SequenceNode):
             return [
-                value_of(one, (*path, number), one.start_mark.index)
-                for number, one in enumerate(node.value)
+                value_of(inner, (*path, number), inner.start_mark.index)
+                for number, inner in enumerate(node.value)
             ]
         value = to_value(node)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)

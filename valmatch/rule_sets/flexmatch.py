@@ -191,7 +191,7 @@ def _attributes(items: list[Item]) -> tuple[Attribute, ...]:
 
 def value_of(node: Node, kind: Valued) -> object:
     """Return a value of an attribute: a float, str, tuple of str or dict; None if it is none."""
-    kinds = {one.kind for one in (node.items or node.members.values())}
+    kinds = {inner.kind for inner in (node.items or node.members.values())}
     if kind == "texts" and node.kind == "array" and kinds <= {"string"}:
         return tuple(dict.fromkeys(plain(node)))
     if kind == "map" and node.kind == "object" and kinds <= {"number"}:
@@ -449,13 +449,15 @@ def _attribute_of(
 def _batch_order(item: Item, is_sorted: bool, known: Known) -> tuple[int, ...]:
     """Return the attributes by which the pool is sorted before it is cut."""
     names, wrong = list(item.list_of("sortByAttributes", "string")), "neither a number nor a string"
-    order = [_attribute_of(one, item, known, ("number", "text"), wrong) for one in names]
+    order = [
+        _attribute_of(attribute, item, known, ("number", "text"), wrong) for attribute in names
+    ]
     listed = item.members.get("sortByAttributes")
     if is_sorted and (listed is None or not listed.value):
         item.error("batchingPreference", "sorted needs sortByAttributes")
     if listed and not is_sorted:
         item.warn("sortByAttributes", "has no effect without batchingPreference sorted")
-    return tuple(one for one in order if one is not None) if is_sorted else ()
+    return tuple(attribute for attribute in order if attribute is not None) if is_sorted else ()
 
 
 # Remarks on rule sets that the service takes, but that will hardly do what is meant.
@@ -506,7 +508,10 @@ def _remarks(rule: Rule, table: Table) -> Iterator[str]:
         yield f"rule {shown(rule.name)} never refuses anything: {why}"
     for measure in rule.aggregates:
         # What is flattened before has the players of the other teams.
-        first = next((one for one in measure.functions if one in {"flatten", *UNDEFINED}), None)
+        first = next(
+            (function for function in measure.functions if function in {"flatten", *UNDEFINED}),
+            None,
+        )
         teams = [table.teams[team] for team in measure.teams]
         empty = [team.name for team in teams if not min(team.least.numbers)]
         if empty and first in UNDEFINED:
@@ -534,7 +539,7 @@ def _latencies_below(least: float, most: Steps) -> Iterator[str]:
 def _never_binds(rule: Predicate, table: Table) -> str:
     """Return why a rule holds of every match, "" if it may not."""
     if isinstance(rule, Compared):
-        one_each = all(_most_values(one, table) <= 1 for one in rule.measures)
+        one_each = all(_most_values(measure, table) <= 1 for measure in rule.measures)
         return "its lists have one value at most" if one_each and not rule.reference else ""
     if not isinstance(rule, Within | Counted) or (rule.least and any(rule.least.numbers)):
         return ""

@@ -40,7 +40,9 @@ class Item:
         self.node, self.problems, self.lenient, self.nulls = node, problems, lenient, nulls
         self.path, self.members = node.path, node.members
         if nulls:
-            self.members = {k: one for k, one in self.members.items() if one.kind != "null"}
+            self.members = {
+                k: member for k, member in self.members.items() if member.kind != "null"
+            }
 
     def inner(self, key: str) -> str:
         """Return the path of a key."""

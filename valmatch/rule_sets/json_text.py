@@ -72,8 +72,8 @@ class Problems:
     def errors_in(self, path: str) -> bool:
         """Return whether there is an error of something at a path, or in it."""
         inner = (f"{path}.", f"{path}[")
-        paths = [one.path for one in self._found if one.severity == "error"]
-        return any(one == path or one.startswith(inner) for one in paths)
+        paths = [fault.path for fault in self._found if fault.severity == "error"]
+        return any(fault == path or fault.startswith(inner) for fault in paths)
 
     @property
     def errors(self) -> int:
@@ -200,8 +200,8 @@ def plain(value: object) -> Any:  # noqa: ANN401 - a document
     if isinstance(value, Node):
         return plain(value.value)
     if isinstance(value, dict):
-        return {key: plain(one) for key, one in value.items()}
-    return [plain(one) for one in value] if isinstance(value, list) else value
+        return {key: plain(inner) for key, inner in value.items()}
+    return [plain(inner) for inner in value] if isinstance(value, list) else value
 
 
 class SyntaxFault(Exception):  # noqa: N818 - caught where the text is read
@@ -227,7 +227,7 @@ def read_json(
     """
     bare = text
     if "/" in text:
-        bare = COMMENT.sub(lambda found: _blank(found, problems, start, line), text)
+        bare = COMMENT.sub(lambda match: _blank(match, problems, start, line), text)
     bare = bare.replace("\ufeff", " ", 1) if bare.startswith("\ufeff") else bare
     try:
         _check_depth(bare)
@@ -238,14 +238,15 @@ def read_json(
             _report_twice(bare, problems, "warning" if lenient else "error", start, line)
         if LONE.search(bare):
             _check_pairs(bare)
-        places = Places(lambda: {path: place for path, place, _ in _spans(bare, start)})
+        places = Places(lambda: {path: span for path, span, _ in _spans(bare, start)})
         return Node(value, places, name)
     except JSONDecodeError as error:
         at, what = _place_and_fault(error)
     except SyntaxFault as fault:
         at, what = fault.at, fault.text
         if fault.token:
-            at = next(one.start() for one in TOKEN.finditer(bare) if one[0].startswith(fault.token))
+            tokens = TOKEN.finditer(bare)
+            at = next(token.start() for token in tokens if token[0].startswith(fault.token))
     problems.error(start + at, line, f"no JSON: {what}")
     return None
 

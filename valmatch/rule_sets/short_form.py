@@ -90,7 +90,9 @@ class _Writer:
         parts: Mapping[str, object] = {
             "name": self.root.members.get("name"),
             "ruleLanguageVersion": "1.0",
-            "playerAttributes": [made(one, cast(Node, one["name"])) for one in attributes.values()],
+            "playerAttributes": [
+                made(attribute, cast(Node, attribute["name"])) for attribute in attributes.values()
+            ],
             "algorithm": made(algorithm, word) if algorithm else None,
             "teams": self.teams,
             "rules": self.rules,

@@ -153,12 +153,14 @@ class Rule(NamedTuple):
         """The numbers of the attributes that it looks at."""
         if isinstance(self.predicate, Spread | Ordered):
             return {self.predicate.attribute}
-        return {one.source for one in self.aggregates if isinstance(one.source, int)}
+        return {
+            aggregate.source for aggregate in self.aggregates if isinstance(aggregate.source, int)
+        }
 
     @property
     def is_open(self) -> bool:
         """Whether nothing can be said of it before a match is complete."""
-        return any(not OPEN.isdisjoint(one.functions) for one in self.aggregates)
+        return any(not OPEN.isdisjoint(aggregate.functions) for aggregate in self.aggregates)
 
 
 OPEN = {"count", "sum"}  # functions that say nothing of a match that is not complete

@@ -122,7 +122,7 @@ def read_measures(
         nodes = [member]
     else:
         nodes = list(item.list_of("measurements", "string", True, "no measurement"))
-    measures = [one for node in nodes if (one := _expression(node, item, context))]
+    measures = [aggregate for node in nodes if (aggregate := _expression(node, item, context))]
     for measure in measures:
         if measure.kind not in kinds or measure.depth < depth:
             instead = described(measure.kind, measure.depth)
@@ -186,7 +186,7 @@ def spelled(value: object) -> str:
 
 def listed(measures: Sequence[Aggregate]) -> str:
     """Return measurements in words."""
-    return " and ".join(one.text for one in measures)
+    return " and ".join(measure.text for measure in measures)
 
 
 def bounds(least: Steps | None, most: Steps | None) -> str:
@@ -270,7 +270,9 @@ def _read_comparison(item: Item, target: str, context: Context) -> Compared | No
         return None
     (kind,) = kinds
     if kind == "text" and operation not in (*EQUALITIES, None):
-        instead = next(described(one.kind, one.depth) for one in measures if one.kind == kind)
+        instead = next(
+            described(measure.kind, measure.depth) for measure in measures if measure.kind == kind
+        )
         item.error("operation", f"{operation} compares numbers, not {instead}")
     is_reference(item, reference, kind, 0)
     return Compared(measures, operation, reference) if operation else None

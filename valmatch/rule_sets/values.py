@@ -47,8 +47,8 @@ class RuleValues:
         self.names = {label(at).removeprefix("."): path for path, at in self._places.items()}
         # nested by name; steps are lists
         self.values: dict[str, Any] = {"rules": {}, "expansions": {}}
-        for path, place in self._places.items():
-            _put(self.values, path, _at(node.value, place))
+        for path, at in self._places.items():
+            _put(self.values, path, _at(node.value, at))
         if AGE not in self._places and not _is_rule(node, "algorithm"):
             _put(self.values, AGE, "newest")
 

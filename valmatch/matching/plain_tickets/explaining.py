@@ -54,7 +54,7 @@ def blocked(pool: Pool, left: Sequence[int], now: float, review: int) -> Blocked
     if not freed or not away:
         return None
     for ticket in away[:-1]:
-        fewer = [one for one in away if one != ticket]
+        fewer = [gone for gone in away if gone != ticket]
         others, _ = _pass(pool, left, fewer, now, review)
         if others:
             away, freed = fewer, others
@@ -320,8 +320,8 @@ def blockers(pool: Pool, outcome: Outcome) -> Blockers:
     number, looked, blocking = sum(map(wait, reviews(pool, outcome))), 0, []
     for review in _chosen(pool, outcome, wait, 0, BRIEF_TRIALS):
         looked += 1
-        if one := blocked(pool, review.left, review.time, review.number):
-            blocking.append(one)
+        if block := blocked(pool, review.left, review.time, review.number):
+            blocking.append(block)
     return Blockers(number, looked, blocking)
 
 

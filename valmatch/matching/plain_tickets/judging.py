@@ -65,9 +65,9 @@ def _applied(function: str, value: Nested, depth: int) -> Nested:
     if value is None:
         return None
     if function == "flatten":
-        return [one for inner in defined(value) for one in inner]
+        return [item for inner in defined(value) for item in inner]
     if depth > (2 if function == "set_intersection" else 1):
-        return [_applied(function, one, depth - 1) for one in value]
+        return [_applied(function, item, depth - 1) for item in value]
     values = defined(value)
     if function == "set_intersection":
         return common(values)
@@ -108,7 +108,7 @@ FUNCTIONS: dict[str, Callable[[Sequence[Any]], Any]] = {
 def leaves(value: Nested) -> list[Any]:
     """Return all single values of nested lists that are defined."""
     if isinstance(value, list | tuple):
-        return [leaf for one in value for leaf in leaves(one)]
+        return [leaf for item in value for leaf in leaves(item)]
     return defined([value])
 
 
@@ -118,7 +118,7 @@ def innermost(value: Nested) -> list[list[Any]]:
         return []
     inner = defined(value)
     if inner and isinstance(inner[0], list | tuple):
-        return [one for deeper in inner for one in innermost(deeper)]
+        return [values for deeper in inner for values in innermost(deeper)]
     return [inner]
 
 
@@ -340,10 +340,13 @@ class Judge:
     def _compared(self, rule: Compared) -> Finding:
         values = [self._value(measure) for measure in rule.measures]
         if rule.reference is None:
-            lists = [one for value in values for one in innermost(value)]
+            lists = [inner for value in values for inner in innermost(value)]
             same = rule.operation == "="
             return Finding(
-                all(len(set(one)) <= 1 if same else len(set(one)) == len(one) for one in lists)
+                all(
+                    len(set(inner)) <= 1 if same else len(set(inner)) == len(inner)
+                    for inner in lists
+                )
             )
         reference = self._reference(rule.reference)
         if reference is None:
@@ -414,20 +417,20 @@ class Judge:
             if isinstance(part, int):
                 stack.append(self.finding(part).verdict)
             elif part == "not":
-                one = stack.pop()
-                stack.append(None if self.partial else not one)
+                first = stack.pop()
+                stack.append(None if self.partial else not first)
             else:
-                other, one = stack.pop(), stack.pop()
-                stack.append(self._both(part, one, other))
+                second, first = stack.pop(), stack.pop()
+                stack.append(self._both(part, first, second))
         return stack[0]
 
-    def _both(self, name: str, one: Verdict, other: Verdict) -> Verdict:
+    def _both(self, name: str, first: Verdict, second: Verdict) -> Verdict:
         if name == "xor":
-            return None if self.partial else one is not other
+            return None if self.partial else first is not second
         decisive = name == "or"
-        if decisive in (one, other):
+        if decisive in (first, second):
             return decisive
-        return None if None in (one, other) else not decisive
+        return None if None in (first, second) else not decisive
 
 
 def groups(value: Any, depth: int) -> list[list[Any]]:  # noqa: ANN401
@@ -436,17 +439,17 @@ def groups(value: Any, depth: int) -> list[list[Any]]:  # noqa: ANN401
         return []
     if depth == 2:
         return [defined(value)]
-    return [one for inner in defined(value) for one in groups(inner, depth - 1)]
+    return [group for inner in defined(value) for group in groups(inner, depth - 1)]
 
 
 def counted(rule: Counted, lists: list[Any], reference: Any) -> list[float]:  # noqa: ANN401
     """Return what a rule counts of some lists: one number, of overlaps one for each list."""
     if rule.counts == "holders":
-        return [float(sum(reference in one for one in lists))]
+        return [float(sum(reference in texts for texts in lists))]
     if rule.counts == "common":
         shared = common(lists)
         return [] if shared is None else [float(len(shared))]
-    return [float(sum(value in reference for value in one)) for one in lists]
+    return [float(sum(value in reference for value in texts)) for texts in lists]
 
 
 def holds_from(match: PartialMatch, now: float, partial: bool, number: int) -> float | None:

@@ -34,10 +34,13 @@ class Pool:
         self.rng_key, self.times = tickets.rng_key, tickets.times.tolist()
         self.tickets = tickets.documents(table)
         self.running = ["backfill" in ticket for ticket in self.tickets]
-        defaults = {one.name: one.default for one in table.attributes}
+        defaults = {attribute.name: attribute.default for attribute in table.attributes}
         # of each ticket the players, with a value of every attribute, None for none
         self.players: list[list[Document]] = [
-            [{**one, "attributes": {**defaults, **one["attributes"]}} for one in ticket["players"]]
+            [
+                {**player, "attributes": {**defaults, **player["attributes"]}}
+                for player in ticket["players"]
+            ]
             for ticket in self.tickets
         ]
         # whether all players of a ticket have all attributes
@@ -57,9 +60,12 @@ class Pool:
         """Return what a rule looks at, by region that all players of a ticket report."""
         if (ticket, rule) not in self._pings:
             latencies = [player["latency"] for player in self.players[ticket]]
-            regions = [one for one in latencies[0] if all(one in other for other in latencies)]
+            regions = [
+                region for region in latencies[0] if all(region in other for other in latencies)
+            ]
             self._pings[ticket, rule] = {
-                region: _ping([one[region] for one in latencies], rule) for region in regions
+                region: _ping([of_player[region] for of_player in latencies], rule)
+                for region in regions
             }
         return self._pings[ticket, rule]
 
@@ -94,8 +100,8 @@ class Pool:
             return {}
         if not rule.key:
             return {"": party(values)}
-        keys = sorted({key for one in values for key in one})
-        return {key: party([one[key] for one in values if key in one]) for key in keys}
+        keys = sorted({key for numbers in values for key in numbers})
+        return {key: party([numbers[key] for numbers in values if key in numbers]) for key in keys}
 
 
 def _ping(players: list[float], rule: Reached) -> Ping:

@@ -55,7 +55,7 @@ class Search:
         taken: set[int] = set()
         for anchor, others in islice(self.anchors(waiting, review, number), most):
             if anchor not in taken:
-                free = [one for one in others if one not in taken]
+                free = [ticket for ticket in others if ticket not in taken]
                 match = self.best(anchor, free, now)
                 if match is not None:
                     taken.update(match.tickets)
@@ -67,7 +67,7 @@ class Search:
         """Yield tickets in the order of anchors, with whom they try; see `one_pass`."""
         for batch in self._batches(waiting, review, number):
             for anchor, others in self._anchors(batch):
-                yield anchor, [one for one in others if one != anchor]
+                yield anchor, [ticket for ticket in others if ticket != anchor]
 
     def _batches(self, waiting: Sequence[int], review: int, number: int) -> list[list[int]]:
         """Return the tickets that can be matched, in batches, each by age."""

@@ -73,8 +73,8 @@ class RuleArrays:
             record["least"], record["most"] = self._stepped(team.least), self._stepped(team.most)
             record["ever"] = team.largest
         self.aggregates = np.zeros(len(self.listed), t.AGGREGATE)
-        for record, one in zip(self.aggregates, self.listed, strict=True):
-            self._fill_aggregate(record, one)
+        for record, measure in zip(self.aggregates, self.listed, strict=True):
+            self._fill_aggregate(record, measure)
         self.steps = np.array(self._steps, t.STEP).reshape(-1, len(table.waits) + 1)
 
     @property
@@ -113,7 +113,7 @@ class RuleArrays:
         predicate: Any = rule.predicate
         record["kind"], record["alone"] = KINDS.index(type(predicate)), rule.alone
         measures: Sequence[Aggregate] = getattr(predicate, "measures", ())
-        record["first_measure"] = self.linked([self._aggregate(one) for one in measures])
+        record["first_measure"] = self.linked([self._aggregate(measure) for measure in measures])
         record["measures"] = len(measures)
         for key in ("least", "most", "spread", "reference"):
             steps = getattr(predicate, key, None)
@@ -132,16 +132,16 @@ class RuleArrays:
             parts = [OPERATORS[part] if isinstance(part, str) else part for part in program]
             record["first_part"], record["parts"] = self.linked(parts), len(parts)
 
-    def _fill_aggregate(self, record: Any, one: Aggregate) -> None:  # noqa: ANN401
+    def _fill_aggregate(self, record: Any, aggregate: Aggregate) -> None:  # noqa: ANN401
         """Write an aggregate down."""
         attributes = self.table.attributes
-        record["first_team"], record["teams"] = self.linked(one.teams), len(one.teams)
-        record["grouped"], record["of_teams"] = one.grouped, one.source == "teams"
-        record["source"] = len(attributes) if one.source == "ids" else t.NONE
-        if isinstance(one.source, int):
-            record["source"] = one.source
-            record["lists"] = attributes[one.source].kind == "texts"
-        functions = [FUNCTIONS.index(name) for name in one.functions]
+        record["first_team"], record["teams"] = self.linked(aggregate.teams), len(aggregate.teams)
+        record["grouped"], record["of_teams"] = aggregate.grouped, aggregate.source == "teams"
+        record["source"] = len(attributes) if aggregate.source == "ids" else t.NONE
+        if isinstance(aggregate.source, int):
+            record["source"] = aggregate.source
+            record["lists"] = attributes[aggregate.source].kind == "texts"
+        functions = [FUNCTIONS.index(name) for name in aggregate.functions]
         record["first_function"], record["functions"] = self.linked(functions), len(functions)
 
     def measures(self, record: np.void) -> Records:
@@ -293,9 +293,9 @@ class Tallies:
         is_equality = isinstance(predicate, Compared) and predicate.operation == "="
         if not is_equality or record["reference"] != t.NONE or record["measures"] != 1:
             return None
-        (one,) = self.rules.measures(record)
-        plain = one["column"] != t.NONE and one["inner"] == t.NONE
-        return int(one["column"]) if plain and self._is_of_all(one) else None
+        (measure,) = self.rules.measures(record)
+        plain = measure["column"] != t.NONE and measure["inner"] == t.NONE
+        return int(measure["column"]) if plain and self._is_of_all(measure) else None
 
     def _is_of_all(self, aggregate: np.void) -> bool:
         """Return whether an aggregate is of all teams as if they were one."""
@@ -307,7 +307,7 @@ class Tallies:
         if record["kind"] in (t.REACHED, t.SPREAD):
             return True
         every = [*self.rules.measures(record), *self.rules.referred(record)]
-        return all(self._is_of_all(one) for one in every)
+        return all(self._is_of_all(aggregate) for aggregate in every)
 
     def judge(self, record: np.void, rule: Rule) -> bool:
         """Return whether tallies may give the verdict on a rule; note what they need for it."""
@@ -338,8 +338,12 @@ class Tallies:
         else:
             apart = predicate.operation == "!="
         record["partly"] = raw.any() and apart
-        averages = [one for one in (*measures, *referred) if t.AVG in (one["inner"], one["outer"])]
-        largest = [self.largest[int(one["column"])] for one in averages]
+        averages = [
+            average
+            for average in (*measures, *referred)
+            if t.AVG in (average["inner"], average["outer"])
+        ]
+        largest = [self.largest[int(average["column"])] for average in averages]
         record["slack"] = ROUNDING * max(largest, default=0.0)
         return True
 
@@ -378,7 +382,9 @@ def order_rules(rules: RuleArrays, tallies: Tallies, counted: bool, exhaustive: 
         order = np.arange(rules.rules.size)
         first = next((k for k in order.tolist() if k not in common), order.size)
         return Order(order, first, 0, columns)
-    common.sort(key=lambda one: rules.rules[one]["kind"] not in (t.REACHED, t.SPREAD))
+    common.sort(
+        key=lambda rule_number: rules.rules[rule_number]["kind"] not in (t.REACHED, t.SPREAD)
+    )
     every = np.array([*common, *of_teams, *rest], np.int64)
     return Order(every, len(common), len(common) + len(of_teams), columns)
 

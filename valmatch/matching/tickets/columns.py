@@ -53,7 +53,9 @@ class Texts(NamedTuple):
     def of(cls, values: Iterable[str | None], texts: Sequence[str] = ()) -> Texts:
         """Return the texts of players, None for none; those named come first."""
         numbers = {text: number for number, text in enumerate(texts)}
-        codes = [-1 if one is None else numbers.setdefault(one, len(numbers)) for one in values]
+        codes = [
+            -1 if value is None else numbers.setdefault(value, len(numbers)) for value in values
+        ]
         return cls(np.array(codes, np.int64), list(numbers))
 
     @property
@@ -82,8 +84,8 @@ class Lists(NamedTuple):
     def of(cls, values: Iterable[Sequence[str] | None], texts: Sequence[str] = ()) -> Lists:
         """Return the lists of players, None for none; texts that are named come first."""
         rows = list(values)
-        items = Texts.of((text for one in rows for text in one or ()), texts)
-        sizes = [-1 if one is None else len(one) for one in rows]
+        items = Texts.of((text for row in rows for text in row or ()), texts)
+        sizes = [-1 if row is None else len(row) for row in rows]
         return cls(np.array(sizes, np.int64), *items)
 
     @property
@@ -128,9 +130,14 @@ class Maps(NamedTuple):
     def of(cls, values: Iterable[Mapping[str, float] | None], texts: Sequence[str] = ()) -> Maps:
         """Return the maps of players, None for none."""
         rows = list(values)
-        names = sorted({*texts, *(name for one in rows if one for name in one)})
-        known = np.array([one is not None for one in rows], np.bool_)
-        return cls(_by_name([one or {} for one in rows], names), names, known)
+        names = sorted(
+            {
+                *texts,
+                *(name for row in rows if row for name in row),
+            }
+        )
+        known = np.array([row is not None for row in rows], np.bool_)
+        return cls(_by_name([row or {} for row in rows], names), names, known)
 
     def take(self, players: Ints) -> Maps:
         """Return those of some players."""
@@ -139,19 +146,19 @@ class Maps(NamedTuple):
     def tolist(self) -> list[dict[str, float] | None]:
         """Return the map of each player."""
         maps = zip(_of_names(self.numbers, self.texts), self.known.tolist(), strict=True)
-        return [one if has else None for one, has in maps]
+        return [row if has else None for row, has in maps]
 
 
 def _by_name(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> Floats:
     """Return numbers by name as columns, NaN where a row has no such name."""
-    numbers = [[one.get(name, np.nan) for name in names] for one in rows]
+    numbers = [[row.get(name, np.nan) for name in names] for row in rows]
     return np.array(numbers, np.float64).reshape(len(rows), len(names))
 
 
 def _of_names(numbers: Floats, names: Sequence[str]) -> list[dict[str, float]]:
     """Return each row of columns as numbers by name."""
     return [
-        {name: one for name, one in zip(names, row, strict=True) if one == one}
+        {name: number for name, number in zip(names, row, strict=True) if number == number}
         for row in numbers.tolist()
     ]
 
@@ -166,7 +173,7 @@ def values_of(kind: str, values: Iterable[Any]) -> Values:
     """Return values of players of a kind of the table of rules, None for none."""
     if kind != "number":
         return KINDS[kind].of(values)
-    return np.array([np.nan if one is None else one for one in values], np.float64)
+    return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
 def has_value(values: Values) -> Bools:

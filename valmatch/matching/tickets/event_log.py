@@ -83,7 +83,7 @@ class EventLog:
     def timeout(self) -> float | None:
         """The request timeout that the tickets which timed out had, None if none did."""
         ends = zip(self.waits, self.ends, strict=True)
-        waits = [wait for wait, one in ends if one.status == "TIMED_OUT"]
+        waits = [wait for wait, end in ends if end.status == "TIMED_OUT"]
         return float(max(round(median(waits)), 1)) if waits else None
 
     @property
@@ -96,9 +96,9 @@ class EventLog:
     def matches(self) -> list[list[int]]:
         """The tickets of each match that was made."""
         matches: dict[str, list[int]] = {}
-        for number, one in enumerate(self.ends):
-            if one.match:
-                matches.setdefault(one.match, []).append(number)
+        for number, end in enumerate(self.ends):
+            if end.match:
+                matches.setdefault(end.match, []).append(number)
         return list(matches.values())
 
     def seconds(self, time: float) -> float:
@@ -229,13 +229,13 @@ class _Reader:
         time = self._time(item, "startTime")
         players: dict[str, str] = {}
         accepted: list[object] = []
-        for one in item.items("players", required=True):
-            player = one.text("playerId", required=True)
+        for player_item in item.items("players", required=True):
+            player = player_item.text("playerId", required=True)
             if player is not None and player in players:
-                one.error("playerId", f"player {shown(player)} twice in a ticket")
-            players[player or ""] = one.text("team") or ""
-            if "accepted" in one.members:
-                accepted.append(one.members["accepted"].value)
+                player_item.error("playerId", f"player {shown(player)} twice in a ticket")
+            players[player or ""] = player_item.text("team") or ""
+            if "accepted" in player_item.members:
+                accepted.append(player_item.members["accepted"].value)
         if name is None or time is None:
             return None
         if not players:
@@ -277,26 +277,26 @@ class _Reader:
             self.proposed[match] = event.time
             self._propose(event, detail, log)
         elif detail and detail.text("acceptance") != "Accepted":
-            self.dropped |= {one.id for one in event.tickets}
-        for one in event.tickets:
-            answers = self.tickets[one.id]["answers"]
+            self.dropped |= {named.id for named in event.tickets}
+        for named in event.tickets:
+            answers = self.tickets[named.id]["answers"]
             if event.kind == "MatchmakingSearching":
-                self.dropped.discard(one.id)
-                self.teams[one.id] |= one.players
+                self.dropped.discard(named.id)
+                self.teams[named.id] |= named.players
             elif event.kind == "AcceptMatch" and answers:  # all players have to accept
                 seconds = max(event.time - self.proposed.get(match, event.time), 0.0)
-                if False in one.accepted:
+                if False in named.accepted:
                     answers[-1] = seconds, False
-                elif len(one.accepted) == len(one.players) and answers[-1] is None:
+                elif len(named.accepted) == len(named.players) and answers[-1] is None:
                     answers[-1] = seconds, True
             elif event.kind == "MatchmakingSucceeded":
                 match = match or f"{event.time}"
                 end = self.proposed.get(match, event.time)
-                self.ends[one.id] = Ended(ENDS[event.kind], end, match)
+                self.ends[named.id] = Ended(ENDS[event.kind], end, match)
             elif event.kind in ENDS:
-                refused = event.kind == "MatchmakingCancelled" and one.id in self.dropped
-                before = self.ends.get(one.id, Ended()).match
-                self.ends[one.id] = Ended(ENDS[event.kind], event.time, before, refused)
+                refused = event.kind == "MatchmakingCancelled" and named.id in self.dropped
+                before = self.ends.get(named.id, Ended()).match
+                self.ends[named.id] = Ended(ENDS[event.kind], event.time, before, refused)
 
     def _propose(self, event: _Event, detail: Item, log: EventLog) -> None:
         """Take a match that is proposed into account."""
@@ -305,8 +305,8 @@ class _Reader:
         if required and required.value is True:
             seconds = limit.value if limit and limit.kind == "number" else 0
             log.acceptance = max(float(cast(float, seconds)), log.acceptance or 1.0)
-            for one in event.tickets:
-                self.tickets[one.id]["answers"].append(None)
+            for named in event.tickets:
+                self.tickets[named.id]["answers"].append(None)
         for rule in detail.items("ruleEvaluationMetrics"):
             counts = log.judged.setdefault(str(rule.text("ruleName")), [0, 0])
             for k, key in enumerate(("passedCount", "failedCount")):
@@ -342,7 +342,7 @@ def world_of_log(
         return None, log.items[0].problems.sorted()
     documents = []
     for ticket, end in zip(log.tickets, log.ends, strict=True):
-        players = [{**known.get(one["id"], {}), **one} for one in ticket["players"]]
+        players = [{**known.get(player["id"], {}), **player} for player in ticket["players"]]
         document = {**ticket, "time": log.seconds(ticket["time"]), "players": players}
         if end.status == "FAILED" or (end.status == "CANCELLED" and not end.refused):
             document["cancel"] = log.seconds(end.time)  # who left before the timeout leaves again

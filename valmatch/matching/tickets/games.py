@@ -184,7 +184,7 @@ class Servers:
         """
         game, status = self.games[number], t.AWAY
         if serving.leavers:
-            there = [one for one in game.players if one[2] > now]
+            there = [player for player in game.players if player[2] > now]
             game.changed |= len(there) < len(game.players)
             game.players = there
         if game.ticket is not None:

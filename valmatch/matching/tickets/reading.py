@@ -120,7 +120,7 @@ def read_world(text: str) -> tuple[WorldReading | None, list[Problem]]:
         return None, problems.sorted()
     documents = read_tickets(root.items("tickets"), table)
     answers = root.item("answers")
-    answered = tuple(one for one in SEARCHES if answers and one in answers.members)
+    answered = tuple(search for search in SEARCHES if answers and search in answers.members)
     named = cast(Search, item.choice("search", SEARCHES) or "pass")
     whose = cast(LatencyOf, item.choice("latencyOf", LATENCIES) or "ticket")
     seed = int(item.number("seed", whole=True, least=0) or 0)
@@ -158,9 +158,9 @@ def _service(item: Item) -> Service | None:
     return service
 
 
-def _positive(item: Item, key: str, whole: bool = False) -> float | None:
+def _positive(item: Item, key: str, integer: bool = False) -> float | None:
     """Return a number above 0; None where it is missing or null."""
-    value = item.number(key, whole=whole)
+    value = item.number(key, whole=integer)
     if value is not None and value <= 0:
         item.error(key, f"more than 0 is needed, not {shown(value)}")
         return None
@@ -266,10 +266,10 @@ class _Tickets:
             text = f"{len(items)} players, and no team ever has more than {self.most}"
             item.warn("players", text)
         players: dict[str, Document] = {}
-        for one in items:
-            player = self.player(one, running)
+        for player_item in items:
+            player = self.player(player_item, running)
             if player and player["id"] in players:
-                one.error("id", f"player {shown(player['id'])} twice in a ticket")
+                player_item.error("id", f"player {shown(player['id'])} twice in a ticket")
             elif player:
                 players[player["id"]] = player
         return list(players.values())
@@ -318,16 +318,18 @@ class _Tickets:
     def answers(self, item: Item) -> list[tuple[float, bool] | None]:
         """Return what a ticket answers to proposals: seconds and whether it accepts."""
         node, answers = item.get("answers", "array"), list[tuple[float, bool] | None]()
-        for one in node.items if node else ():
-            kinds = [part.kind for part in one.items]
-            seconds, accepts = [part.value for part in one.items] if len(kinds) == 2 else (-1, None)
-            if one.kind == "null":
+        for answer in node.items if node else ():
+            kinds = [part.kind for part in answer.items]
+            seconds, accepts = (
+                [part.value for part in answer.items] if len(kinds) == 2 else (-1, None)
+            )
+            if answer.kind == "null":
                 answers.append(None)
             elif kinds == ["number", "boolean"] and cast(float, seconds) >= 0:
                 answers.append((float(cast(float, seconds)), bool(accepts)))
             else:
-                text = f"[seconds, true or false] or null is needed, not {called(one)}"
-                item.problems.error(one.start, one.path, text)
+                text = f"[seconds, true or false] or null is needed, not {called(answer)}"
+                item.problems.error(answer.start, answer.path, text)
         return answers
 
 
@@ -344,7 +346,11 @@ def _row_items(
 ) -> Iterator[Item]:
     """Yield rows as objects: tickets of one player, or where no time is needed players."""
     lines = text.removeprefix("\ufeff").splitlines(keepends=True) or [""]
-    kinds = {one.name: one.kind for one in table.attributes if one.kind in ("number", "text")}
+    kinds = {
+        attribute.name: attribute.kind
+        for attribute in table.attributes
+        if attribute.kind in ("number", "text")
+    }
     header = _cells(lines[0])
     for name in needed:
         if name not in header:

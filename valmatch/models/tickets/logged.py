@@ -38,7 +38,7 @@ def _tickets(path: Path, stamp: tuple[int, int], table: Table) -> tuple[Tickets,
         )
     tickets, problems = read_list(text, table, is_table)
     if tickets is None:
-        errors = [in_line(path, one) for one in problems if one.severity == "error"]
+        errors = [in_line(path, problem) for problem in problems if problem.severity == "error"]
         raise InputError(*in_lines(errors))
     return tickets, tuple(as_remarks(path, problems))
 
@@ -55,7 +55,10 @@ class TicketLog:
         horizon: float,
     ) -> None:
         known = {attribute.name for attribute in table.attributes}
-        attributes = (*table.attributes, *(one for one in declared if one.name not in known))
+        attributes = (
+            *table.attributes,
+            *(attribute for attribute in declared if attribute.name not in known),
+        )
         table = table._replace(attributes=attributes)
         try:
             state = path.stat()
@@ -95,7 +98,9 @@ class TicketLog:
         latencies[silent] = drawn.latencies[silent]
         sums = drawn.of_party(latencies, "sum")
         nearest = np.where(np.isnan(sums), np.inf, sums).argmin(axis=1)
-        homes = [self._homes.index(one) if one in self._homes else -1 for one in drawn.regions]
+        homes = [
+            self._homes.index(region) if region in self._homes else -1 for region in drawn.regions
+        ]
         home = np.array(homes, np.int64)[nearest]
         says = drawn.of_party(silent.astype(np.float64), "sum") == 0
         at = says & ~np.isnan(sums).all(axis=1) & (home >= 0)

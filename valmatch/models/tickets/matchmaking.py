@@ -50,14 +50,14 @@ def between_centres(trips: RoundTrips) -> Floats:
     """Return milliseconds between data centres that are homes, too; NaN of others."""
     n = len(trips.centres)
     between = np.full((n, n), np.nan)
-    for i, one in enumerate(trips.centres):
-        for j, other in enumerate(trips.centres):
+    for i, centre in enumerate(trips.centres):
+        for j, other_centre in enumerate(trips.centres):
             if i == j:
                 between[i, j] = 0.0
-            elif one in trips.homes:
-                between[i, j] = trips.milliseconds[trips.homes.index(one), j]
-            elif other in trips.homes:
-                between[i, j] = trips.milliseconds[trips.homes.index(other), i]
+            elif centre in trips.homes:
+                between[i, j] = trips.milliseconds[trips.homes.index(centre), j]
+            elif other_centre in trips.homes:
+                between[i, j] = trips.milliseconds[trips.homes.index(other_centre), i]
     return np.asarray(np.fmin(between, between.T))
 
 

@@ -292,7 +292,7 @@ def _further(run: Replication, of: str) -> dict[str, float]:
     values: dict[str, float] = {}
     for (_, name), group in zip(groups(factors, of), masks(run, of), strict=True):
         of_group = figures(run, group)
-        values |= {f"{one.name}.{name}": of_group[one.name] for one in OF_GROUPS}
+        values |= {f"{response.name}.{name}": of_group[response.name] for response in OF_GROUPS}
     return values
 
 
@@ -323,7 +323,11 @@ PARTY, VALUE, LATENCY = range(len(REASONS))
 
 def lacking(table: Table, known: Collection[str]) -> list[str]:
     """Return the attributes that have neither a value nor a default."""
-    return [one.name for one in table.attributes if one.default is None and one.name not in known]
+    return [
+        attribute.name
+        for attribute in table.attributes
+        if attribute.default is None and attribute.name not in known
+    ]
 
 
 def unmatchable(table: Table, drawn: Tickets, timeout: float) -> Ints:
@@ -348,7 +352,9 @@ def first_limit(table: Table) -> float:
 def _limits(table: Table) -> list[tuple[Reached, Steps]]:
     """Return the rules that limit latencies, and their limits."""
     rules = [rule.predicate for rule in table.rules if rule.alone]
-    return [(one, one.most) for one in rules if isinstance(one, Reached) and one.most is not None]
+    return [
+        (rule, rule.most) for rule in rules if isinstance(rule, Reached) and rule.most is not None
+    ]
 
 
 def _too_far(table: Table, drawn: Tickets, timeout: float) -> Bools:

@@ -141,7 +141,7 @@ def backfills_table(run: Replication) -> Table:
     for ticket, match in zip(played.tickets[late], played.matches[late], strict=True):
         joined.setdefault((int(match), float(played.ends[ticket])), []).append(str(ticket))
     filled = (backfills.statuses == COMPLETED).tolist()
-    asked = zip(backfills.matches.tolist(), backfills.ends.tolist(), filled, strict=True)
+    rows = zip(backfills.matches.tolist(), backfills.ends.tolist(), filled, strict=True)
     return Table(
         "backfills",
         {
@@ -153,7 +153,7 @@ def backfills_table(run: Replication) -> Table:
             "ended": backfills.ends,
             "wait": backfills.ends - backfills.times,
             "joined": np.array(
-                [joined_names(joined[match, end] if done else []) for match, end, done in asked],
+                [joined_names(joined[match, end] if done else []) for match, end, done in rows],
                 np.str_,
             ),
         },
@@ -305,7 +305,7 @@ class TicketsModel(Model[Tickets]):
         if attribute.default is None or not rules:
             return
         meant = f"attributes: {{{attribute.name}: {{mean: ..., std: ...}}}}"
-        if skill not in {one.name for one in table.attributes}:
+        if skill not in {declared.name for declared in table.attributes}:
             meant = f"skill.attribute={attribute.name}, as no rule sees {shown(skill)}"
         yield Notice(
             f"the attribute {shown(attribute.name)} is {attribute.default:g} for everybody, its"

@@ -147,7 +147,7 @@ DECILES, QUARTERS = 10, 4
 
 def further_responses(factors: TicketsFactors) -> list[Response]:
     """Return the responses of groups that factors ask for."""
-    return [one for of in dict.fromkeys(factors.measure) for one in _further(factors, of)]
+    return [response for of in dict.fromkeys(factors.measure) for response in _further(factors, of)]
 
 
 def _further(factors: TicketsFactors, of: str) -> Iterator[Response]:
@@ -236,5 +236,5 @@ def rule_names(rules: Mapping[str, Any]) -> list[str]:
         name
         for name, values in rules.items()
         if not (name == "algorithm" and "expansionAgeSelection" in values)
-        and not (name == "teams" and all(isinstance(one, dict) for one in values.values()))
+        and not (name == "teams" and all(isinstance(value, dict) for value in values.values()))
     ]

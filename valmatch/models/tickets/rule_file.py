@@ -106,7 +106,7 @@ class FaultyMapping(Exception):  # noqa: N818 - caught where the mapping has pla
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__(problems[0].text)
         # keys and numbers of what each is about, and its text
-        self.problems = [(_parts(one.path), one.text) for one in problems]
+        self.problems = [(_parts(problem.path), problem.text) for problem in problems]
 
 
 def _parts(path: str) -> list[str | int]:
@@ -119,8 +119,8 @@ def _parts(path: str) -> list[str | int]:
 def _of_file(path: Path, stamp: tuple[int, int]) -> RuleDocument:
     """Return the rule set of a file without errors, read once for each state of the file."""
     reading = read_rule_file(path)
-    if errors := [one for one in reading.problems if one.severity == "error"]:
-        raise InputError(*in_lines([in_line(path, one) for one in errors]))
+    if errors := [problem for problem in reading.problems if problem.severity == "error"]:
+        raise InputError(*in_lines([in_line(path, problem) for problem in errors]))
     return RuleDocument(reading, path)
 
 
@@ -128,7 +128,7 @@ def _of_file(path: Path, stamp: tuple[int, int]) -> RuleDocument:
 def _of_mapping(text: str) -> RuleDocument:
     """Return the rule set that a mapping is, given as JSON."""
     reading = read_rule_set(text)
-    if errors := [one for one in reading.problems if one.severity == "error"]:
+    if errors := [problem for problem in reading.problems if problem.severity == "error"]:
         raise FaultyMapping(errors)
     return RuleDocument(reading, None)
 
@@ -161,7 +161,7 @@ class OfRules(Protocol):
 
 
 def filled_values(
-    factors: OfRules, files: Mapping[str, Path], given: Collection[str]
+    factors: OfRules, files: Mapping[str, Path], named: Collection[str]
 ) -> dict[str, Any]:
     """Return the factors ``rules`` and ``expansions`` with all values of a rule set filled in.
 
@@ -173,7 +173,7 @@ def filled_values(
     source = files.get("rules", factors.rule_set)
     if source is None:
         return {}
-    own_values = {name: getattr(factors, name) for name in ("rules", "expansions") if name in given}
+    own_values = {name: getattr(factors, name) for name in ("rules", "expansions") if name in named}
     try:
         values: dict[str, Any] = filled(own_values, document_of(source).values)
     except FaultyMapping as wrong:
@@ -227,10 +227,10 @@ def read_rules(
     reading = document.read(given_values, timeout)
     if reading.table is None:
         lines, names = [], document.values.names
-        for one in reading.problems:
-            if one.severity == "error":  # of a value that a factor has
-                value = names.get(one.path)
+        for problem in reading.problems:
+            if problem.severity == "error":  # of a value that a factor has
+                value = names.get(problem.path)
                 where = f"factors.{'.'.join(map(str, value))}" if value else document.name
-                lines.append(f"{where}: {one.text}")
+                lines.append(f"{where}: {problem.text}")
         raise InputError(*in_lines(lines))
     return RuleSet(reading.table, tuple(map(document.remark, reading.problems)))
