@@ -226,16 +226,10 @@ def with_ticket(**values: object) -> dict[str, Any]:
 
 FAULTS: list[tuple[object, str, str]] = [
     (changed(time="yesterday"), "events[1].time", "a date-time is needed, 2017-08-08T21:15:36"),
-    (changed(time=7), "events[1].time", "a string is needed, not 7"),
     (changed(time=None), "events[1]", "no time"),
-    (changed(detail=None), "events[1]", "no detail"),
     (changed(detail=[]), "events[1].detail", "an object is needed, not a list"),
-    (changed(detail={"tickets": []}), "events[1].detail", "no type"),
     (changed(detail={"tickets": [], "type": "MatchmakingTimeOut"}), "events[1].detail.type", "me"),
-    (changed(detail={"type": "MatchmakingFailed"}), "events[1].detail", "no tickets"),
     (event(0, "MatchmakingSearching", 3), "events[1].detail.tickets[0]", "an object is needed"),
-    (with_ticket(ticketId=None), "events[1].detail.tickets[0]", "no ticketId"),
-    (with_ticket(startTime="x"), "events[1].detail.tickets[0].startTime", "a date-time is"),
     (with_ticket(startTime=iso(1)), "events[1].detail.tickets[0].startTime", "at another time"),
     (with_ticket(players=[]), "events[1].detail.tickets[0].players", "no player"),
     (with_ticket(players=[{"playerId": "q"}]), "events[1].detail.tickets[0].players", "other pl"),
@@ -251,7 +245,6 @@ FAULTS: list[tuple[object, str, str]] = [
         'no event in it: key "id" twice in one object',
     ),
     ({"Type": "Notification", "Message": "3"}, "events[1].Message", "an object, not 3"),
-    ({"Type": "Notification", "Message": 3}, "events[1].Message", "a string is needed"),
     (7, "line 2", "an object is needed, not 7"),
 ]  # fmt: skip
 

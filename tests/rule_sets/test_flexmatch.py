@@ -82,17 +82,13 @@ rulez | 1 | rule set | unknown key 'rulez' (did you mean rules?)
 rules[0].maxDistanc | 1 | rules[0] | did you mean maxDistance?
 name | 3 | = | a string is needed, not 3
 rules | {} | = | a list is needed, not an object
-rules[0] | 7 | = | an object is needed, not 7
-algorithm | [] | = | an object is needed, not a list
 teams | null | rule set | no teams
 teams | [] | = | no team
 teams[1].name | "red" | = | there is a team 'red' already
-teams[1].name | null | teams[1] | no name
 teams[0].minPlayers | 5 | = | 5 is more than maxPlayers, 4
 teams[0].minPlayers | -1 | = | at least 0 is needed, not -1
 teams[0].maxPlayers | 2.5 | = | a whole number is needed, not 2.5
 teams[0].maxPlayers | null | teams[0] | no maxPlayers
-teams[0].quantity | 0 | = | at least 1 is needed, not 0
 teams[0].quantity | 1e+300 | teams | at least 808 players, where a match has at most 200
 teams[0].maxPlayers | 1e+300 | teams | 1e+300 players, where a match has at most 200
 teams[0].maxPlayers | 37 | teams | 41 players need the strategy balanced
@@ -138,7 +134,6 @@ rules[0].measurements[0] | "sum(ROLES)" | = | a list of numbers, not a list of l
 rules[0].measurements[0] | "set_intersection(SKILL)" | = | takes a list of lists of strings
 rules[0].measurements[0] | "flatten(ROLES)" | rules[0].measurements | numbers are needed, not a list
 rules[0].measurements | [] | = | no measurement
-rules[0].measurements | 5 | = | a list is needed, not 5
 rules[0].measurements | [5] | rules[0].measurements[0] | a string is needed, not 5
 rules[0].measurements | null | rules[0] | no measurements
 rules[0].referenceValue | "SKILL" | = | a number is needed, not a list
@@ -150,7 +145,6 @@ rules[0].maxDistance | "x" | = | a number is needed, not 'x'
 rules[0].maxDistance | -1 | = | at least 0 is needed
 rules[0].referenceValue | null | rules[0] | no referenceValue
 rules[1].minCount | null | rules[1] | neither minCount nor maxCount
-rules[1].minCount | 1.5 | = | a whole number is needed
 rules[1].operation | "intersection" | rules[1].referenceValue | takes no reference
 rules[1].referenceValue | null | rules[1] | contains needs one
 rules[1].operation | "reference_intersection_count" | rules[1].referenceValue | a list of s
@@ -161,7 +155,6 @@ rules[3].mapKey | null | rules[3] | no mapKey
 rules[3].sortDirection | null | rules[3] | no sortDirection
 rules[3].sortAttribute | "mode" | = | a number or a map is needed
 rules[4].maxLatency | null | rules[4] | neither maxLatency nor maxDistance
-rules[4].maxLatency | true | = | a number is needed, not true
 rules[4].maxDistance | 9 | = | no distanceReference
 rules[4].distanceReference | "min" | = | no maxDistance
 rules[0] | {"name": "Near", "type": "comparison", "measurements": ["SKILL"], "operation": "<"} |
@@ -187,8 +180,6 @@ rules[5].statement | "nor(Near, Medic)" | = | no operator 'nor'
 rules[5].statement | "or(Near, Medic" | = | it ends too early
 rules[5].statement | "or(Near, Medic))" | = | ')' stands where it has no meaning
 rules[5].statement | "or(,)" | = | ',' stands where it has no meaning
-rules[5].statement | null | rules[5] | no statement
-expansions[0].target | null | expansions[0] | no target
 expansions[0].target | "rules[Nar].maxDistance" | = | did you mean Near?
 expansions[0].target | "Near.maxDistance" | = | is no target: rules[name]
 expansions[0].target | "teams[rd].maxPlayers" | = | did you mean red?
@@ -198,7 +189,6 @@ expansions[0].target | "rules[Near].operation" | = | cannot be expanded
 expansions[0].target | "rules[Near].minDistance" | = | has no minDistance
 expansions[0].target | "algorithm.strategy" | = | is no target
 expansions[0].steps | [] | = | no step
-expansions[0].steps | null | expansions[0] | no steps
 expansions[0].steps[1].waitTimeSeconds | 5 | = | incre
 expansions[0].steps[0].waitTimeSeconds | -5 | = | at l
 expansions[0].steps[0].value | "a" | = | a number is needed
