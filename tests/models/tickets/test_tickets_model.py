@@ -152,20 +152,16 @@ expansions.FairTeamSkill.maxDistance[1].wait=5 | factors.expansions.FairTeamSkil
 expansions.FairTeamSkill.maxDistance[2].wait=5 | is no step (there are steps 0 to 1)
 rules.teams.red.minPlayers=7 | rules.teams.red.minPlayers: 7 is more than maxPlayers, 5
 rules.algorithm.expansionAgeSelection=young | 'young' is none (allowed: newest, oldest)
-match.leave_prob=1.5 | should be less than or equal to 1 (got 1.5)
 match.backfill=manul | should be 'none', 'automatic' or 'manual' (got 'manul'; did you mean manual?)
 regions.shares={eu: 0.5} | shares sum to 0.5 (allowed: 1)
 regions.shares={eux: 1} | no latencies of home region 'eux' (did you mean eu?
 parties.shares=[0.5, 0.4] | shares sum to 0.9 (allowed: 1)
 attributes={mode: {mean: 1, std: 2}} | 'mode' is a string in
-attributes={mode: {a: 0.4}} | factors.attributes.mode: shares sum to 0.4
-arrivals=x.jsonl | arrivals: 'x.jsonl': no such file
 rules=[2x5] | rules: should be the path of a file (got a list of 1)
 rules={teams: 2x} | rules.teams: "2x5" (two teams of five), "2x4-5", or sizes by name
 rules={teams: 2x5, skil: 3} | rules: unknown key 'skil' (did you mean skill?)
 rule_set={teams: 2x5} | factors.rule_set: there is a file, too
 warmup_minutes=30 | leaves nothing of 0.5 hours
-arrivals.hourly_profile=[1, 2] | should have 24 items (got a list of 2)
 """
 
 
