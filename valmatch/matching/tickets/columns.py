@@ -336,7 +336,7 @@ def tickets_of(documents: Sequence[Document], table: Table, rng_key: Words) -> T
     """Return tickets that are given one by one, in order of time."""
     players = [player for one in documents for player in one["players"]]
     latencies = [one.get("latency", {}) for one in players]
-    regions = sorted({region for one in latencies for region in one})
+    regions = list(dict.fromkeys(region for pings in latencies for region in pings))
     attributes = [one.get("attributes", {}) for one in players]
     teams = {team.name: number for number, team in enumerate(table.teams)}
     answers = [

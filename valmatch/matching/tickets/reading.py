@@ -92,6 +92,9 @@ class WorldReading(NamedTuple):
         }
         yield f'{{"ruleSet":\n{self.rules}\n,\n"config": {json.dumps(config)},\n"tickets": ['
         for number, ticket in enumerate(self.tickets.documents(self.table)):
+            for player in ticket["players"]:
+                if not player["latency"]:
+                    del player["latency"]
             yield ("," if number else "") + "\n" + json.dumps(ticket)
         yield "\n]}\n"
 
