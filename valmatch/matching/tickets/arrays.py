@@ -162,7 +162,7 @@ class RuleArrays:
 SIMPLE = {"min", "max", "avg"}
 """Functions of numbers that tallies have, and can be right of a match that is not complete."""
 
-BITS = 63  # most texts or regions of a set: the last of 64 bits says that there is nobody
+BITS = 64  # of a set: most regions that tallies tell apart
 EXACT = 2.0**31  # up to this size, multiples of 1/1024 have sums that are exact, in whatever order
 HUGE = 1e200  # numbers from here on may have sums that are infinite
 
