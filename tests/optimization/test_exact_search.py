@@ -177,15 +177,3 @@ def test_every_value_of_a_sweep_has_the_best_of_all_that_was_evaluated(
         if good:
             best = min(weight * row["avg_team_diff"] for row in good)
             assert one["recommended"]["objective"]["mean"] == best
-
-
-@pytest.mark.slow
-def test_a_looser_bound_of_a_sweep_is_never_worse(folder: Path) -> None:
-    made = valmatch(
-        "optimize", "mine.yaml", "--sweep", "p95=28:60:8", "--budget", 100, "--solver", "random",
-        "--out", "out", "--json", "--set", "p50=60",
-    )  # fmt: skip
-    frontier = json.loads(made.out)["frontier"]
-    objectives = [one["recommended"]["objective"]["mean"] for one in frontier if one["feasible"]]
-    assert len(objectives) > 3
-    assert objectives == sorted(objectives, reverse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import shlex
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import valmatch
 from results.hypervolume import hypervolume
+from tests.support import sectioned_model
 from tests.support.case_tables import cases
 from tests.support.command import refusal
 from tests.support.command import valmatch as command
@@ -19,13 +21,9 @@ from tests.support.folders import rows
 from valmatch import InputError
 from valmatch.optimization.solvers.front_search import directions, nondominated
 
-SHOTS: dict[str, Any] = {
-    "model": "sectioned",
-    "optimize": {
-        "variables": {"rule.aim": {"low": -5, "high": 10}, "rule.shots": {"low": 2, "high": 10}},
-        "constraints": {"far": {"response": "far", "at_most": 4.0}},
-    },
-}
+SHOTS: dict[str, Any] = copy.deepcopy(sectioned_model.SHOTS)
+del SHOTS["optimize"]["objective"]
+SHOTS["optimize"]["constraints"]["far"]["at_most"] = 4.0
 
 OBJECTIVES = ["miss", "far"]
 

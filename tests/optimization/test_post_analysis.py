@@ -1,10 +1,11 @@
-"""The recommended point beside the start, on replications that chose neither."""
+"""The recommended point beside the start, on replications that chose neither; its prices."""
 
 from __future__ import annotations
 
 import json
+import math
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,15 +15,20 @@ from scipy import stats
 
 from tests.support.command import success, valmatch
 from tests.support.folders import rows
+from tests.support.priced_problems import PROBLEMS, SIDE, outcomes_of, searched, told
 from tests.support.refusals import defined
 from tests.support.sweeps import swept
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.post_analysis import POST_ANALYSIS
+from valmatch.optimization.prices import Price, prices, quotients
+from valmatch.optimization.problem import Constraint
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.solver_run import RUN, STAGE
+from valmatch.optimization.solver_run import RUN, STAGE, Evaluation
 from valmatch.optimization.studies.solver_study import optimize
+from valmatch.statistics.sampling import INDEPENDENT, OneHistory
 
 PROBLEM = "valorant-30min"
 FILE = "start_and_recommended.csv"
@@ -170,3 +176,228 @@ def test_a_frontier_says_what_its_bound_costs() -> None:
     assert prices[0]["from"] == 25.0
     assert prices[0]["objective_per_unit_of_bound"]["n"] == frontier.prices[0][2].n
     assert swept(config, "w_team=1:2:1", "random", 100).prices == []
+
+
+def priced(
+    truth: Callable[[Floats], list[float]],
+    constraints: list[Constraint],
+    best: list[float],
+    noise: float | tuple[float, ...] = 0.3,
+    seed: int = 1,
+    n: int = 40,
+) -> list[Price]:
+    unit = np.array(best) / SIDE
+    evaluations = searched(outcomes_of(truth, noise, 1000 + seed), unit, seed)
+    fresh = outcomes_of(truth, noise, 2000 + seed)
+    return prices(constraints, evaluations, unit, fresh, n, INDEPENDENT, 0.95)
+
+
+def hill(x: Floats) -> float:
+    """(x - 2)^2 + (y - 3)^2, least 0."""
+    return float((x[0] - 2.0) ** 2 + (x[1] - 3.0) ** 2)
+
+
+ENOUGH = Constraint("enough", "reach", -1, 13.0)
+"""x + 2 y >= b: the best objective is (b - 8)^2 / 5 at (3, 5), its slope 2 (b - 8) / 5 = 2."""
+
+
+def reach(x: Floats) -> float:
+    return float(x[0] + 2.0 * x[1])
+
+
+@pytest.mark.parametrize("bound", [10.0, 13.0, 16.0])
+def test_the_slope_of_the_true_frontier_is_met_without_noise(bound: float) -> None:
+    multiplier = 2.0 * (bound - 8.0) / 5.0
+    best = [2.0 + multiplier / 2.0, 3.0 + multiplier]
+    # A bound from above on the negative: what raises one lowers the other.
+    both = Constraint("enough", "reach", -1, bound), Constraint("little", "lack", 1, -bound)
+    for one, slope in zip(both, (multiplier, -multiplier), strict=True):
+        (price,) = priced(lambda x: [hill(x), bound - reach(x)], [one], best, 0.0)
+        assert defined(price.slope).mean == pytest.approx(slope, rel=1e-6)
+
+
+def test_several_constraints_each_have_their_own() -> None:
+    """x^2 + y^2 with x >= 1 and y >= 2: multipliers 2 and 4; a third is far from binding."""
+    constraints = [
+        Constraint("right", "x", -1, 1.0),
+        Constraint("up", "y", -1, 2.0),
+        Constraint("far", "x + y", 1, 1000.0),
+    ]
+
+    def truth(x: Floats) -> list[float]:
+        return [float(x @ x), 1.0 - x[0], 2.0 - x[1], float(x.sum()) - 1000.0]
+
+    right, up, far = priced(truth, constraints, [1.0, 2.0], 0.02)
+    for price, multiplier in ((right, 2.0), (up, 4.0)):
+        slope = defined(price.slope)
+        low, high = defined(slope.ci_low), defined(slope.ci_high)
+        assert 0.0 < low < multiplier < high < low + 0.5 * multiplier
+    assert (far.slope, far.why) == (None, "")
+    assert far.as_dict()["binding"] is False
+    assert far.in_words() == "far (x + y <= 1000): not binding, it costs nothing"
+
+
+def test_a_variable_at_its_bound_stays_there() -> None:
+    """(x - 2)^2 + (y + 1)^2 with x + y / 5 >= 4 and y >= 0: at (4, 0) the multiplier is 4."""
+    enough = Constraint("enough", "reach", -1, 4.0)
+    (one,) = priced(
+        lambda x: [float((x[0] - 2.0) ** 2 + (x[1] + 1.0) ** 2), 4.0 - x[0] - x[1] / 5.0],
+        [enough],
+        [4.0, 0.0],
+        0.0,
+    )
+    assert defined(one.slope).mean == pytest.approx(4.0, rel=1e-6)
+
+
+def test_what_cannot_be_told_is_said() -> None:
+    unit = np.array([0.3, 0.5])
+    flat = outcomes_of(lambda x: [0.0, 1.0], 0.0, 1)
+    undefined = outcomes_of(lambda x: [math.nan, math.nan], 0.0, 1)
+    steep = outcomes_of(lambda x: [hill(x), 13.0 - reach(x)], 0.1, 1)
+    for seen, points, fresh, why in (
+        (flat, 4, flat, "the search looked at too few points"),
+        (flat, 60, flat, "no small move of the variables shows it"),
+        (steep, 60, undefined, "no small move of the variables shows it"),
+    ):
+        evaluations = searched(seen, unit, 1, points)
+        (one,) = prices([ENOUGH], evaluations, unit, fresh, 20, INDEPENDENT, 0.95)
+        assert why in one.in_words()
+        assert one.as_dict()["binding"] is None
+
+
+@pytest.mark.slow
+def test_ten_problems_are_priced_truly() -> None:
+    """Coverage is measured more closely in tests/verification."""
+    found = [told(problem, seed) for problem in PROBLEMS for seed in range(20)]
+    given = [one for one in found if one.holds is not None]
+    assert len(given) >= 180
+    assert sum(bool(one.holds) for one in given) >= 0.91 * len(given)
+    assert not any(one.false for one in found)
+
+
+WAIT = Constraint("wait", "avg_wait_time", 1, 5.0)
+
+
+def duel(x: Floats) -> list[float]:
+    """Take a tolerance of 10 to 400: 0.48 of it is the difference, 500 over it the wait."""
+    tolerance = 10.0 + 39.0 * float(x[0])
+    return [0.48 * tolerance, 500.0 / tolerance - 5.0]
+
+
+def test_a_bound_binds_that_no_point_near_has_broken() -> None:
+    """The search has kept a little short of the bound, which alone holds the objective up."""
+    unit = np.array([(102.0 - 10.0) / 390.0])
+    for seed in range(20):
+        before, fresh = (outcomes_of(duel, [1.2, 0.3], seed + shift) for shift in (0, 500))
+        evaluations = [
+            Evaluation(one, 10, before(one, 10).mean(axis=0) - [0.0, 0.5], 0, unit)
+            for one in unit + np.linspace(-0.002, 0.01, 12)[:, None]
+        ]
+        wide = np.linspace(0.0, 1.0, 9)[:, None]
+        evaluations += [Evaluation(one, 4, before(one, 4).mean(axis=0), 0, unit) for one in wide]
+        (one,) = prices([WAIT], evaluations, unit, fresh, 25, INDEPENDENT, 0.95)
+        assert defined(one.slope).mean == pytest.approx(-9.6, abs=4.0)
+
+
+@pytest.mark.slow
+def test_noise_is_no_price() -> None:
+    """What is not seen clearly is said so; no wrong sign is given, and no "not binding"."""
+    said = []
+    for seed in range(60):
+        noise = (40.0, 0.3)
+        unit = np.array([(102.0 - 10.0) / 390.0])
+        evaluations = searched(outcomes_of(duel, noise, seed), unit, seed)
+        fresh = outcomes_of(duel, noise, 500 + seed)
+        (one,) = prices([WAIT], evaluations, unit, fresh, 25, INDEPENDENT, 0.95)
+        said.append(one.in_words())
+        if one.slope:
+            assert defined(one.slope.ci_high) < 0.0
+        if one.between:
+            assert one.between[1] == 0.0
+            assert one.as_dict()["binding"] is None
+            assert one.as_dict()["objective_per_unit_of_bound"] is None
+    assert not any("not binding" in one for one in said)
+    told_apart = [one for one in said if "not distinguishable from 0 (1 more allowed" in one]
+    assert len(told_apart) > 20
+    assert all("and 0)" in one for one in told_apart)
+
+
+@pytest.mark.slow
+def test_not_binding_has_evidence() -> None:
+    """(x - 4)^2 is least where x <= 5 is slack; a hyperbola falls on towards it."""
+    few, noise = Constraint("few", "x", 1, 5.0), (0.5, 0.1)
+
+    def truth(x: Floats) -> list[float]:
+        return [100.0 + float(x[0] - 4.0) ** 2, float(x[0]) - 5.0]
+
+    unsure = short = 0
+    for seed in range(20):
+        (least,) = priced(truth, [few], [4.0], noise, seed)
+        assert (least.slope, least.why) == (None, ""), least.in_words()
+        unsure += least.between is not None
+        (early,) = priced(
+            lambda x: [300.0 / (1.0 + float(x[0])), float(x[0]) - 9.0], [few], [1.0], noise, seed
+        )
+        assert early.slope is None
+        assert early.as_dict()["binding"] is None
+        short += "although the objective falls towards it" in early.in_words()
+    assert unsure <= 5
+    assert short >= 17
+
+
+def test_an_objective_that_falls_away_from_the_bound_has_no_price() -> None:
+    few = Constraint("few", "x", 1, 5.0)
+    (one,) = priced(lambda x: [3.0 * float(x[0]), float(x[0]) - 5.0], [few], [5.0], 0.05)
+    assert one.slope is None
+    assert one.between is None
+    assert "the objective also falls where the response moves away from its bound" in one.why
+
+
+def test_the_nearer_of_two_bounds_on_one_variable_is_priced() -> None:
+    """At x = 5 the first holds; the second would only at x = 6."""
+    both = [Constraint("near", "x", 1, 5.0), Constraint("far", "x", 1, 6.0)]
+    near, far = priced(
+        lambda x: [-3.0 * float(x[0]), float(x[0]) - 5.0, float(x[0]) - 6.0], both, [5.0], 0.0
+    )
+    assert defined(near.slope).mean == pytest.approx(-3.0, rel=1e-9)
+    assert (far.slope, far.why, far.between) == (None, "", None)
+    _, other = priced(
+        lambda x: [-3.0 * float(x[0]), float(x[0]) - 5.0, 2.0 * float(x[0]) - 10.0],
+        both,
+        [5.0],
+        0.1,
+    )
+    assert "it cannot be told apart from that of another constraint" in other.in_words()
+
+
+def test_a_slack_bound_where_all_variables_are_held() -> None:
+    """The objective is least at x = 0, where y can do nothing for it."""
+    few = Constraint("few", "x", 1, 2.0)
+    (one,) = priced(lambda x: [10.0 + float(x.sum()), float(x[0]) - 2.0], [few], [0.0, 0.0], 0.05)
+    assert (one.slope, one.why, one.between) == (None, "", None), one.in_words()
+
+
+def test_words() -> None:
+    wait = Constraint("upper_time", "avg_wait_time", 1, 20.0)
+    slope = INDEPENDENT.estimate(np.array([-11.0, -12.0, -13.0]), 0.95)
+    assert Price(wait, slope).in_words("minutes", "Elo points") == (
+        "upper_time (avg_wait_time <= 20): 1 minute more allowed changes the objective by -12 ± 2.5"
+        " Elo points"
+    )
+    share = Constraint("all", "matched_fraction", -1, 0.95)
+    slope = OneHistory().estimate(np.array([300.0]), 0.95)
+    assert Price(share, slope).in_words() == (
+        "all (matched_fraction >= 0.95): 0.01 less demanded changes the objective by -3"
+    )
+
+
+def test_quotients_of_a_frontier_are_paired() -> None:
+    rng = np.random.default_rng(1)
+    day = rng.normal(0.0, 5.0, 40)
+    objectives = [100.0 + day, 90.0 + day[:30] + rng.normal(0.0, 0.1, 30), 88.0 + day]
+    found = quotients([10.0, 15.0, 20.0], objectives, INDEPENDENT, 0.9)
+    assert [(low, high, one.n) for low, high, one in found] == [(10.0, 15.0, 30), (15.0, 20.0, 30)]
+    first = found[0][2]
+    assert first.mean == pytest.approx((objectives[1] - objectives[0][:30]).mean() / 5.0)
+    assert defined(first.half_width) < 0.02
+    assert quotients([10.0], objectives[:1], INDEPENDENT, 0.9) == []

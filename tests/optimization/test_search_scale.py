@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import valmatch
 from tests.support.command import valmatch as command
-from tests.support.refusals import defined
-from tests.support.wide_model import ENTRY, gap, posed
+from tests.support.wide_model import ENTRY, posed
 from valmatch import InputError
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
@@ -105,27 +103,6 @@ def test_what_a_config_says_of_a_scale_is_kept() -> None:
         loaded = load_config(config)
         variables = problem_of(loaded, build(loaded)).variables
         assert [bool(one.ends) for one in variables] == [True, True, True, False, True, True]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("solver", ["auto", "random", "nelder-mead"])
-def test_low_optima_are_found_without_a_scale(solver: str) -> None:
-    """On a linear scale `auto` ends 100 % above the least here, and the others farther."""
-    found = {"none": [], "linear": []}  # type: dict[str, list[float]]
-    for scale, gaps in found.items():
-        for seed in (1, 2, 3):
-            config = posed("low")
-            if scale == "linear":
-                for one in config["optimize"]["variables"].values():
-                    one["scale"] = 1e9
-            verdict = valmatch.optimize(config, solver, 400, seed).verdict
-            gaps.append(gap(config, list(defined(verdict).point.values())))
-    share = 0.8 if solver == "random" else 0.6  # which has few draws for six variables
-    assert np.median(found["none"]) < share * np.median(found["linear"])
-    if solver == "auto":  # of three runs the middle one is decided by a single run
-        more = [valmatch.optimize(posed("low"), solver, 400, seed).verdict for seed in (4, 5)]
-        gaps = [gap(posed("low"), list(one.point.values())) for one in more if one]
-        assert np.median([*found["none"], *gaps]) < 0.3
 
 
 def written(folder: Path, name: str, **scale: float) -> Path:

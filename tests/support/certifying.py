@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification import (
     Beside,
     Candidates,
+    Certificate,
     Evaluate,
     Fresh,
     PathTests,
@@ -23,17 +23,6 @@ UNKNOWN = Noise.unknown([Constraint("c", "c", 1, 0.0)])
 """The noise of one constraint, of which nothing is known."""
 
 
-class Certified(NamedTuple):
-    """What came of it."""
-
-    unit: Floats
-    outcomes: Floats
-    adjusted: Floats
-    feasible: bool | None
-    undefined: int
-    spent: int
-
-
 def certify(
     finalists: PointEstimates,
     stages: tuple[Evaluate, Evaluate],
@@ -41,20 +30,21 @@ def certify(
     alpha: float,
     controls: tuple[Controls, Controls] = (without_controls, without_controls),
     noise: Noise = UNKNOWN,
-) -> Certified:
+) -> Certificate:
     """Pick finalists on replications of stage 1, and test them on those of stage 2."""
     path, spent = pick(finalists, stages[0], controls[0], budget, alpha, noise)
     tests = certify_along(
         Candidates(path), lambda _: (stages[1], controls[1]), budget - spent, alpha, noise
     )
     best = tests.passed or min(tests.all, key=lambda test: (test.violation, test.objective))
-    return Certified(
+    return Certificate(
         best.unit,
         best.outcomes,
         best.sample.adjusted,
         True if best.passes else False if all(test.fails for test in tests.all) else None,
         best.undefined,
         spent + tests.spent,
+        alpha,
     )
 
 
