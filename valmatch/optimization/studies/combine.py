@@ -7,8 +7,7 @@ made again from these alone, and one that lacks any is owed.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -56,20 +55,13 @@ SAME = {
 }
 
 
-@dataclass(frozen=True)
-class CombinedOptimization(Combined[StudyResult]):
-    """The runs of several folders, and those that are missing, by the shard that owes them."""
-
-    spec: StudySpec[Any]  # what was asked for
-
-
 def combine_optimizations(
     out: Path,
     folders: Sequence[Path],
     *,
     check: bool = False,
     warn: Warn = lambda text: None,
-) -> CombinedOptimization:
+) -> Combined[StudyResult]:
     """Merge the folders of one optimisation; see `valmatch.experiments.combine.combine`."""
     parts = with_whole(out, folders)
     manifests = read_manifests(parts, "optimize", OptimizeManifest, warn, SAME)
@@ -92,44 +84,33 @@ def combine_optimizations(
         names = (MANIFEST, *CONTENTS["optimize"].files)
         refuse_to_replace(to, names, files_of_runs("optimize", folders, to))
     result, missing = _combined(spec, built, rows, truths, to)
-    owed = _owed(manifests, missing)
+    files = (shard_files(folder, JOURNAL).values() for folder in manifests)
+    owed = {}
+    for shard in shards_of(set(chain.from_iterable(files))):
+        indices = [index for index in missing if index % shard.count == shard.index]
+        if indices:
+            owed[name_of(shard)] = indices
     lines = [Owed(len(runs), runs).in_words(name, spec.part) for name, runs in owed.items()]
-    return CombinedOptimization(result, {"missing": owed}, lines, owed, spec)
+    return Combined(result, {"missing": owed}, lines, owed)
 
 
 def _combined(
     spec: StudySpec[Any], built: BuiltProblem, rows: Rows, truths: Rows, out: Path | None
 ) -> tuple[StudyResult, list[int]]:
     """Make a study again of its replications; return it with the indices of what is missing."""
-    jobs = spec.jobs(built)
     with open_files(spec, built, out, resume=True) as files:
         past = _Past(_with_rows(files.journal, rows))
         files = files._replace(truths=_with_rows(files.truths, truths))
-        runs = [(job, _made_again(job, past)) for job in jobs]
-        missing = sorted({job.index for job, run in runs if run is None})
-        made = [(job, run) for job, run in runs if run is not None]
-        stopped = INCOMPLETE if missing else ""
-        execution = Execution(check=Stop().check)
-        return summarised(spec, built, made, files, execution, lambda: stopped), missing
-
-
-def _made_again(job: Job, journal: Journal) -> Any:  # noqa: ANN401
-    """Make a job once more of its replications; None if any is missing."""
-    try:
-        return job.make(Execution(journal))
-    except _Absent:
-        return None
-
-
-def _owed(folders: Iterable[Path], missing: Sequence[int]) -> dict[str, list[int]]:
-    """Return what is missing by the shard that owes it."""
-    files = (shard_files(folder, JOURNAL).values() for folder in folders)
-    shards = shards_of(set(chain.from_iterable(files)))
-    owed = {
-        name_of(shard): [index for index in missing if index % shard.count == shard.index]
-        for shard in shards
-    }
-    return {name: indices for name, indices in owed.items() if indices}
+        made: list[tuple[Job, Any]] = []
+        missing: dict[int, None] = {}
+        for job in spec.jobs(built):
+            try:
+                made.append((job, job.make(Execution(past))))
+            except _Absent:
+                missing[job.index] = None
+        execution, stopped = Execution(check=Stop().check), INCOMPLETE if missing else ""
+        result = summarised(spec, built, made, files, execution, lambda: stopped)
+        return result, sorted(missing)
 
 
 class _Absent(Exception):  # noqa: N818 - no error
