@@ -80,18 +80,17 @@ def label_of_solver(name: str) -> str:
 
 def listed() -> list[dict[str, str]]:
     """Return a row for each solver: its name, what it does, what it needs and who brings it."""
-    return [_line(name) for name in SOLVERS]
-
-
-def _line(name: str) -> dict[str, str]:
-    origin = SOLVERS.distribution(name)
-    try:
-        entry = SOLVERS[name]
-    except InputError as error:
-        return {"solver": name, "summary": str(error), "needs": "", "from": origin}
-    summary = entry.summary if name == algorithm(name) else f"the default: {algorithm(name)}"
-    needs = f"extra {entry.extra}{' (missing)' if entry.missing else ''}" if entry.extra else ""
-    return {"solver": name, "summary": summary, "needs": needs, "from": origin}
+    rows = []
+    for name in SOLVERS:
+        try:
+            entry = SOLVERS[name]
+        except InputError as error:
+            entry = SolverEntry(str(error))
+        summary = entry.summary if name == algorithm(name) else f"the default: {algorithm(name)}"
+        needs = f"extra {entry.extra}{' (missing)' if entry.missing else ''}" if entry.extra else ""
+        origin = SOLVERS.distribution(name)
+        rows.append({"solver": name, "summary": summary, "needs": needs, "from": origin})
+    return rows
 
 
 def search_budget(total: int) -> int:

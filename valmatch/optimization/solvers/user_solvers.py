@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -67,18 +67,15 @@ def _search(factory: SolverFactory, task: SearchTask) -> Steps:
         points = _points(_call("propose", solver.propose), task)
         if len(points) == 0:
             return
-        n = _replications(getattr(solver, "replications", first_look))
-        values = yield from _simulated(points, n, task)
-
-
-def _simulated(points: Floats, n: int, task: SearchTask) -> Generator[Request, Floats, Floats]:
-    """Give every point `n` further replications; return their mean outcomes."""
-    values = []
-    for unit in points:
-        known = len(task.archive.outcomes(unit))
-        outcomes = yield Request(unit, known + n)
-        values.append(outcomes.mean(axis=0))
-    return np.array(values)
+        n = getattr(solver, "replications", first_look)
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
+            raise _Failed(f"replications is {shown(n)} (allowed: a whole number >= 1)")
+        means = []
+        for unit in points:
+            known = len(task.archive.outcomes(unit))
+            outcomes = yield Request(unit, known + int(n))
+            means.append(outcomes.mean(axis=0))
+        values = np.array(means)
 
 
 def _call(name: str, function: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401
@@ -113,10 +110,3 @@ def _points(proposed: object, task: SearchTask) -> Floats:
         )
     clipped: Floats = np.clip(points, 0.0, 1.0)
     return clipped
-
-
-def _replications(n: object) -> int:
-    """Return how many replications a solver wants of each proposed point."""
-    if isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 1:
-        return int(n)
-    raise _Failed(f"replications is {shown(n)} (allowed: a whole number >= 1)")

@@ -170,13 +170,6 @@ class Front(StudyResult):
     no_interval: str = ""
 
     @property
-    def title(self) -> str:
-        """What was solved for and what came of it, in one line."""
-        names = ", ".join(term.name for term in self.objectives)
-        size = f"front of {names}: {len(self.points)} of {self.tested} tested points"
-        return f"{self.title_start}, budget {self.settings.budget:,}; {size}"
-
-    @property
     def certified(self) -> bool:
         """Whether the front has points, which are all certified."""
         return bool(self.points)

@@ -147,16 +147,6 @@ class Study(StudyResult):
     post_analysis: PostAnalysis | None = None
     requested: int = 1
 
-    @property
-    def title(self) -> str:
-        """What was optimised and what came of it, in one line."""
-        value = self.summary()["feasible"]
-        feasible = {True: "yes", False: "no"}.get(value, str(value))
-        return (
-            f"{self.title_start}, budget {self.settings.budget:,}, {len(self.runs)} of"
-            f" {len(self.tasks)} runs; feasible: {feasible}"
-        )
-
     def rows(self) -> list[dict[str, Any]]:
         """Return the point that was found, then its means on fresh replications."""
         if self.verdict is None:

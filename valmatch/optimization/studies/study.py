@@ -101,9 +101,9 @@ class StudyResult(Result):
         return "failed" if self.failures else "complete"
 
     @property
-    def title_start(self) -> str:
-        """Model, config and seed, as titles begin."""
-        return f"{self.config.model}, config {config_id(self.config)}, seed {self.settings.seed}"
+    def title(self) -> str:
+        """What was optimised, in one line."""
+        return self.record().title
 
     def identity(self) -> dict[str, Any]:
         """Return what summaries begin with: the model, the ids and the seed."""

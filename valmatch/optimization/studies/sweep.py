@@ -78,11 +78,6 @@ class Frontier(StudyResult):
         return reason_of_each(reasons)
 
     @property
-    def title(self) -> str:
-        """What was solved for, in one line."""
-        return f"{self.title_start}, {self.solver} for each {self.sweep.name}"
-
-    @property
     def certified(self) -> bool:
         """Whether the point of some value is certified as feasible."""
         return any(point.feasible is True for point in self.solved.values())
