@@ -9,7 +9,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.oracles.rate import Game, read_long
@@ -17,7 +16,6 @@ from tests.ratings.test_glicko2 import OPPONENTS, TIMED, crowd, meet, timed
 from tests.support.folders import rows as table
 from tests.support.game_logs import write
 from valmatch.game_logs.rating import RatedLog, rate_games
-from valmatch.ratings import glicko2 as glicko
 from valmatch.ratings.registry import system_named
 
 PUBLISHED = {one.name: one.published for one in system_named("glicko").parameters}
@@ -107,17 +105,6 @@ def test_published_example() -> None:
     assert [round(g(rd), 4) for _, rd, _ in OPPONENTS] == [0.9955, 0.9531, 0.7242]
 
 
-def test_published_example_as_a_log(tmp_path: Path) -> None:
-    ratings = {f"o{k}": (r, rd) for k, (r, rd, _) in enumerate(OPPONENTS)}
-    known = earlier(tmp_path / "earlier.csv", {"x": (1500.0, 200.0), **ratings})
-    rows = [[["x", "o0", "10"]], [["o1", "x", "11"]], [["o2", "x", "19"]]]
-    path = write(tmp_path / "log.csv", rows, "winner,loser,time")
-    rated(path, tmp_path / "out", {"period": 10.0}, ratings=known)
-    found = {row["player"]: row for row in table(tmp_path / "out/ratings.csv")}
-    assert round(float(found["x"]["rating"])) == 1464
-    assert round(float(found["x"]["deviation"]), 1) == 151.4
-
-
 @pytest.mark.parametrize("period", [0.0, 0.5, 10.0, 33.3, 1e6])
 @pytest.mark.parametrize("given", [{}, {"c": 90.0, "floor": 120.0, "deviation": 200.0}])
 def test_agrees_with_plain_loops(period: float, given: dict[str, float], tmp_path: Path) -> None:
@@ -154,15 +141,3 @@ def test_deviations_grow_to_that_of_a_newcomer_and_fall_to_the_floor(tmp_path: P
     path = write(tmp_path / "log.csv", rows, "winner,loser,time")
     rated(path, tmp_path / "many", {"period": 10.0})
     assert {row["deviation"] for row in table(tmp_path / "many" / "ratings.csv")} == {"30.0"}
-
-
-def test_kernels_agree_with_their_interpreted_twins() -> None:
-    rng = np.random.default_rng(1)
-    for _ in range(200):
-        deviation, floor = float(rng.uniform(20.0, 350.0)), float(rng.uniform(0.0, 60.0))
-        growth = (deviation, float(rng.uniform(0.0, 90.0)), float(rng.integers(1, 99)), 350.0)
-        period = (deviation, float(rng.uniform(0.0, 5.0)), float(rng.normal()), floor)
-        assert glicko.grown(*growth) == vars(glicko.grown)["py_func"](*growth)
-        assert glicko.updated_by_glicko(*period) == vars(glicko.updated_by_glicko)["py_func"](
-            *period
-        )

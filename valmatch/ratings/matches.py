@@ -89,8 +89,9 @@ def newcomers(system: str, n: int, parameters: Mapping[str, float] = {}) -> Floa
     array([[25.   ,  8.333],
            [25.   ,  8.333]])
     """
-    found = system_named(system)
-    return np.tile(np.array(found.newcomer(_values(found, parameters)), np.float64), (n, 1))
+    chosen = system_named(system)
+    state = chosen.newcomer(_values(chosen, parameters))
+    return np.tile(np.array(state, np.float64), (n, 1))
 
 
 def expected_scores(
@@ -229,14 +230,14 @@ strengths, chances, update = NO_VERBS
 
 
 def _assess(
-    match: Games, players: Players, numbers: Floats, rate: bool, found: Assessment, expected: Floats
+    match: Games, players: Players, numbers: Floats, rate: bool, sums: Assessment, expected: Floats
 ) -> bool:
     """Predict a match, and rate it if wanted; return whether that can be done."""
-    strengths(0, match, players, numbers, found)
-    open_game(0, match, found)
+    strengths(0, match, players, numbers, sums)
+    open_game(0, match, sums)
     for a in range(len(match.points)):
         for b in range(a + 1, len(match.points)):
-            expected[a, b], _ = chances(a, b, match, numbers, found)
+            expected[a, b], _ = chances(a, b, match, numbers, sums)
             expected[b, a] = 1.0 - expected[a, b]
-            add_scores(a, b, expected[a, b], match, found)
-    return update(0, match, players, numbers, found) if rate else True
+            add_scores(a, b, expected[a, b], match, sums)
+    return update(0, match, players, numbers, sums) if rate else True

@@ -23,8 +23,8 @@ KAPPA = 0.0001  # the least share of a variance that a game leaves
 
 _SQRT_2 = math.sqrt(2.0)
 
-# What is remembered of a side while a game is rated; the first is the side of a place.
-_PLACE, _STEP, _SHRINK, _VARIANCE, _ODDS, _SUM, _TIES = range(7)
+# What is remembered of a side while a game is rated; the first is the side of a position.
+_POSITION, _STEP, _SHRINK, _VARIANCE, _ODDS, _SUM, _TIES = range(7)
 
 
 @part(inline=True)
@@ -94,14 +94,17 @@ def _prepare(
 ) -> float:
     """Note places, sums, odds and ties of the sides of a game; return c of the source."""
     for side in range(first, last):
-        place = side
-        while place > first and games.points[int(work[place - 1, _PLACE])] < games.points[side]:
-            work[place, _PLACE] = work[place - 1, _PLACE]
-            place -= 1
-        work[place, _PLACE] = side
+        position = side
+        while (
+            position > first
+            and games.points[int(work[position - 1, _POSITION])] < games.points[side]
+        ):
+            work[position, _POSITION] = work[position - 1, _POSITION]
+            position -= 1
+        work[position, _POSITION] = side
     total = 0.0
-    for place in range(first, last):
-        side = int(work[place, _PLACE])
+    for position in range(first, last):
+        side = int(work[position, _POSITION])
         work[side, _STEP], work[side, _VARIANCE] = _sums(
             side, games, players, numbers[1], numbers[2]
         )
@@ -111,8 +114,8 @@ def _prepare(
         work[side, _ODDS] = math.exp(work[side, _STEP] / c)
     for side in range(first, last):
         work[side, _SUM] = work[side, _TIES] = 0.0
-        for place in range(first, last):
-            other = int(work[place, _PLACE])
+        for position in range(first, last):
+            other = int(work[position, _POSITION])
             if _rank(other, games) >= _rank(side, games):
                 work[side, _SUM] += work[other, _ODDS]
             if _rank(other, games) == _rank(side, games):
@@ -127,8 +130,8 @@ def _update(game: int, games: Games, players: Players, numbers: Floats, sums: As
     c = _prepare(first, last, games, players, numbers, work)
     for side in range(first, last):
         omega = delta = 0.0
-        for place in range(first, last):
-            other = int(work[place, _PLACE])
+        for position in range(first, last):
+            other = int(work[position, _POSITION])
             if _rank(other, games) <= _rank(side, games):
                 share = work[side, _ODDS] / work[other, _SUM]
                 delta += share * (1.0 - share) / work[other, _TIES]

@@ -183,7 +183,7 @@ def test_without_drift_it_is_bradley_terry_with_a_normal_prior() -> None:
 def test_derivatives_are_those_of_the_density(name: str) -> None:
     found = rated(WORLDS[name])
     problem, rng = found.problem, np.random.default_rng(3)
-    place = found.fit.place + 0.3 * rng.normal(size=len(found.fit.place))
+    place = found.fit.point + 0.3 * rng.normal(size=len(found.fit.point))
     whole = problem.information(problem.terms(place)).dense()
     size = len(place)
 

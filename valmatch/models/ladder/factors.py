@@ -111,17 +111,17 @@ def _rating_fields() -> dict[str, tuple[Any, Any]]:
     declared: dict[str, tuple[Parameter, Factor, list[str]]] = {}
     for system in SYSTEMS.values():
         for parameter in system.parameters:
-            if said := parameter.factor:
-                entry = declared.setdefault(said.name or parameter.name, (parameter, said, []))
-                assert entry[1] == said, f"{system.name}: {parameter.name} is another system's too"
+            if meant := parameter.factor:
+                entry = declared.setdefault(meant.name or parameter.name, (parameter, meant, []))
+                assert entry[1] == meant, f"{system.name}: {parameter.name} is another system's too"
                 entry[2].append(system.name)
     fields = {}
-    for name, (parameter, said, users) in declared.items():
+    for name, (parameter, meant, users) in declared.items():
         # Points may be as few as for all factors in points.
-        low = min(parameter.low, 1e-6) if said.unit == "points" else parameter.low
+        low = min(parameter.low, 1e-6) if meant.unit == "points" else parameter.low
         kind = Annotated[float, Field(ge=low, le=parameter.high, allow_inf_nan=False), *Real]
         of = {"system": tuple(users)}
-        fields[name] = kind, factor(said.default, said.unit, said.meaning, of)
+        fields[name] = kind, factor(meant.default, meant.unit, meant.meaning, of)
     return fields
 
 
@@ -344,8 +344,8 @@ class Rule(RuleFactors, QueueFactors):
         if data["preset"] in PRESETS:
             numbers = numbers_of(data["preset"])
             with suppress(ValidationError):  # which is refused where the numbers are checked
-                given = numbers.model_validate({} if size is None else {"team_size": size})
-                filled = {"team_num": given.teams[1], **filled}
+                checked = numbers.model_validate({} if size is None else {"team_size": size})
+                filled = {"team_num": checked.teams[1], **filled}
         return filled
 
     @model_validator(mode="after")

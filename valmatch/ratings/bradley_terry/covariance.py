@@ -31,7 +31,7 @@ def inverse_information(fit: Fit) -> Floats:
     information = fit.information
     if not information.size:
         return np.zeros((0, 0))
-    # Symmetric, so that LAPACK works in place.
+    # Symmetric, so that LAPACK works in point.
     factor, failed = lapack.dpotrf(information.dense().T, lower=1, overwrite_a=1)
     assert not failed, "the information has been found to be regular"
     inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
@@ -52,8 +52,8 @@ def meat(problem: Problem, fit: Fit) -> sparse.csr_array:
 
     With the correction for a small number of clusters.
     """
-    place, weights = fit.place, problem.tallies.weights
-    sums = cluster_gradients(problem.design, problem.tallies, place[:-1], float(place[-1]))
+    point, weights = fit.point, problem.tallies.weights
+    sums = cluster_gradients(problem.design, problem.tallies, point[:-1], float(point[-1]))
     n = len(np.unique(problem.design.contests.clusters[weights > 0.0]))
     return sparse.csr_array(sums)[:, problem.free] * np.sqrt(n / (n - 1.0))
 
@@ -63,8 +63,8 @@ def covariance(problem: Problem, fit: Fit, sandwich: bool) -> Floats:
     bread = inverse_information(fit)
     if not sandwich:
         return bread
-    whole = bread @ times_meat(problem, meat(problem, fit), bread)
-    return 0.5 * (whole + whole.T)
+    matrix = bread @ times_meat(problem, meat(problem, fit), bread)
+    return 0.5 * (matrix + matrix.T)
 
 
 def times_meat(problem: Problem, roots: sparse.csr_array, right: Floats) -> Floats:
@@ -84,7 +84,7 @@ def sampled_variances(
     problem: Problem, fit: Fit, sandwich: bool, draws: np.random.Generator
 ) -> Floats:
     """Return the variances of the free parameters by draws: for more players than can be held."""
-    roots = meat(problem, fit) if sandwich else _information_roots(problem, fit.place)
+    roots = meat(problem, fit) if sandwich else _information_roots(problem, fit.point)
     prior, total = problem.prior, np.zeros(fit.information.size)
     n = int((problem.free < problem.n_players).sum())
     for _ in range(DRAWS // _DRAWN):
@@ -112,14 +112,14 @@ def signs_of(draws: np.random.Generator, rows: int, columns: int) -> Floats:
     return np.where(bits > 0, 1.0, -1.0).reshape(rows, columns)
 
 
-def _information_roots(problem: Problem, place: Floats) -> sparse.csr_array:
+def _information_roots(problem: Problem, point: Floats) -> sparse.csr_array:
     """Return a matrix whose square is the information of the games."""
-    terms, design = problem.terms(place), problem.design
+    terms, design = problem.terms(point), problem.design
     slopes = np.sqrt(np.maximum(terms.curvature, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         crossed = np.where(slopes > 0.0, terms.crossed / slopes, 0.0)
     rows = [sparse.hstack([sparse.diags_array(slopes) @ design.leads, crossed[:, np.newaxis]])]
-    last = np.zeros((1, len(place)))
+    last = np.zeros((1, len(point)))
     last[0, -1] = np.sqrt(max(terms.draw_curvature - dot(crossed, crossed), 0.0))
     rows.append(sparse.csr_array(last))
     for part, of_part in zip(design.orders, terms.orders, strict=True):

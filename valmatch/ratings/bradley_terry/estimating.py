@@ -162,7 +162,7 @@ def estimate(
             raise NoEstimate(True, np.array([design.leads.shape[1]]))
     problem = model.problem(design, linked, tallies, davidson)
     if before is not None:  # the search begins where another one has ended
-        known = before.fit.place[problem.free]
+        known = before.fit.point[problem.free]
         problem.start[problem.free] = np.where(
             np.isfinite(known), known, problem.start[problem.free]
         )

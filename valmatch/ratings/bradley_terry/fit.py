@@ -42,7 +42,7 @@ As Newton's steps square what is left to go, hardly one more of them is needed.
 _LEAST = 1e-11  # what is left of a step may be so long, in units of one standard error
 
 _LONGEST = 4.0
-"""The longest step, in log odds; a longer one leaves the place where its derivatives say much."""
+"""The longest step, in log odds; a longer one leaves the point where its derivatives say much."""
 
 MOST_STEPS = 100
 FARTHEST = 1e5 * POINTS
@@ -169,15 +169,15 @@ class Information:
         return product
 
     def dense(self) -> Floats:
-        """Return the whole matrix, with the mean held where all players can move together."""
-        whole: Floats = self.matrix.toarray()
+        """Return the full matrix, with the mean held where all players can move together."""
+        matrix: Floats = self.matrix.toarray()
         if self.rank_one.any():
             scattered = np.flatnonzero(self.rank_one)
-            add_to_cells(whole, scattered, -(self.rank_one.max() ** 2))
+            add_to_cells(matrix, scattered, -(self.rank_one.max() ** 2))
         if self.moves:
             players = np.flatnonzero(self.shift)
-            add_to_cells(whole, players, self.held_weight / len(players) ** 2)
-        return whole
+            add_to_cells(matrix, players, self.held_weight / len(players) ** 2)
+        return matrix
 
     def still(self, moves: Floats) -> Floats:
         """Return moves without that of all players together."""
@@ -297,18 +297,18 @@ class Problem:
         """Number of players."""
         return self.design.contests.n_players
 
-    def terms(self, place: Floats) -> Terms:
-        """Return the likelihood at a place, and its derivatives."""
-        return terms_at(self.design, self.tallies, place[:-1], float(place[-1]))
+    def terms(self, point: Floats) -> Terms:
+        """Return the likelihood at a point, and its derivatives."""
+        return terms_at(self.design, self.tallies, point[:-1], float(point[-1]))
 
-    def value(self, place: Floats, terms: Terms) -> float:
-        """Return the log posterior density at a place."""
-        return terms.value - self.prior.penalty(place[: self.n_players])
+    def value(self, point: Floats, terms: Terms) -> float:
+        """Return the log posterior density at a point."""
+        return terms.value - self.prior.penalty(point[: self.n_players])
 
-    def gradient(self, place: Floats, terms: Terms) -> Floats:
+    def gradient(self, point: Floats, terms: Terms) -> Floats:
         """Return its derivatives by the free parameters."""
         gradient = gradient_of(self.design, terms)
-        gradient[: self.n_players] -= self.prior.slopes(place[: self.n_players])
+        gradient[: self.n_players] -= self.prior.slopes(point[: self.n_players])
         return gradient[self.free]
 
     def information(self, terms: Terms) -> Information:
@@ -334,7 +334,7 @@ def padded(matrix: sparse.csr_array, size: int) -> sparse.csr_array:
 class Fit:
     """An estimate."""
 
-    place: Floats  # (parameters,) in log odds
+    point: Floats  # (parameters,) in log odds
     log_likelihood: float  # of the games, without the prior
     informed: Callable[[], Information]  # makes `information`, of which a refit has no use
 
@@ -346,46 +346,46 @@ class Fit:
 
 def fit(problem: Problem, checked: bool = True) -> Fit:
     """Find the maximum."""
-    place = problem.start.copy()
-    terms = problem.terms(place)
+    point = problem.start.copy()
+    terms = problem.terms(point)
     if checked:
         _refuse_blind(problem, problem.information(terms))
     precision = EXACT if checked else _ROUGH
     for _ in range(MOST_STEPS):
         information = problem.information(terms)
-        gradient = problem.gradient(place, terms)
+        gradient = problem.gradient(point, terms)
         step = solve(information, gradient, _LEAST, precision)
         if step is None:
             break
         length = float(np.abs(step).max(initial=0.0))
         precision = max(EXACT, min(precision, length**2))
         step *= min(1.0, _LONGEST / max(length, _LONGEST))
-        place, terms = _moved(problem, place, terms, step, dot(gradient, step))
-        if np.abs(place[problem.free]).max(initial=0.0) > FARTHEST:
+        point, terms = _moved(problem, point, terms, step, dot(gradient, step))
+        if np.abs(point[problem.free]).max(initial=0.0) > FARTHEST:
             break
         if length < (_STEP if checked else _STEP_AGAIN):
-            best = Fit(place, terms.value, partial(problem.information, terms))
+            best = Fit(point, terms.value, partial(problem.information, terms))
             if checked:
                 _refuse_blind(problem, best.information)
             return best
-    far = problem.free[np.argsort(-np.abs(place[problem.free]), kind="stable")]
+    far = problem.free[np.argsort(-np.abs(point[problem.free]), kind="stable")]
     raise NoEstimate(True, far)
 
 
 def _moved(
-    problem: Problem, place: Floats, terms: Terms, step: Floats, rise: float
+    problem: Problem, point: Floats, terms: Terms, step: Floats, rise: float
 ) -> tuple[Floats, Terms]:
     """Return where a step leads, halved until it rises, with the likelihood."""
-    before, share = problem.value(place, terms), 1.0
+    before, share = problem.value(point, terms), 1.0
     for _ in range(40):
-        there = place.copy()
+        there = point.copy()
         there[problem.free] += share * step
         terms_there = problem.terms(there)
         slack = 1e-12 * (1.0 + abs(before))  # of rounding, where next to nothing is left to gain
         if problem.value(there, terms_there) >= before + 1e-4 * share * rise - slack:
             return there, terms_there
         share *= 0.5
-    return place, terms
+    return point, terms
 
 
 def _refuse_blind(problem: Problem, information: Information) -> None:

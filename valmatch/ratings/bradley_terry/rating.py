@@ -99,14 +99,14 @@ class Model(WholeModel):
         return Knowledge(sparse.csr_array(matrix), rank_one, centres)
 
     def in_points(self, problem: Problem, linked: Linked, best: Fit) -> Estimate:  # noqa: D102
-        n, place = problem.n_players, best.place
-        strengths = np.where(linked.rated, place[:n], np.nan)
+        n, point = problem.n_players, best.point
+        strengths = np.where(linked.rated, point[:n], np.nan)
         if problem.moves:
             strengths = strengths - strengths[linked.rated].mean()
         ratings = self.zero + strengths / POINTS
         fixed = self.anchors.deviations == 0.0
         ratings[self.anchors.players[fixed]] = self.anchors.ratings[fixed]
-        return Estimate(linked, ratings, place[n:-1] / POINTS, math.exp(place[-1]), best, problem)
+        return Estimate(linked, ratings, point[n:-1] / POINTS, math.exp(point[-1]), best, problem)
 
     def uncertainty(  # noqa: D102
         self, estimate: Estimate, sandwich: bool, draws: np.random.Generator
@@ -131,16 +131,16 @@ class Model(WholeModel):
         )
 
 
-def _of_players(whole: Floats, free: Ints, rated: Ints) -> Floats:
+def _of_players(free_covariances: Floats, free: Ints, rated: Ints) -> Floats:
     """Return the covariance of the rated players in points, 0 of who is fixed."""
     players = np.flatnonzero(np.isin(free, rated))
     if len(players) == len(rated):
-        covariances = whole[: len(players), : len(players)]
+        covariances = free_covariances[: len(players), : len(players)]
         covariances *= POINTS**-2
         return covariances
     spread = np.zeros((len(rated), len(rated)))
     places = np.searchsorted(rated, free[players])
-    spread[np.ix_(places, places)] = whole[np.ix_(players, players)] * POINTS**-2
+    spread[np.ix_(places, places)] = free_covariances[np.ix_(players, players)] * POINTS**-2
     return spread
 
 

@@ -393,14 +393,14 @@ class PathModel(WholeModel):
         return Problem(design, tallies, self.prior, np.flatnonzero(free), start, False)
 
     def in_points(self, problem: Problem, linked: Linked, best: Fit) -> Estimate:  # noqa: D102
-        n, place = problem.n_players, best.place
+        n, point = problem.n_players, best.point
         # Where the density is greatest, the mean of the first days is 0 by itself.
-        days = self.mean + place[:n][self.states] / POINTS
+        days = self.mean + point[:n][self.states] / POINTS
         return Estimate(
             linked,
             days[self.days.last],
-            place[n:-1] / POINTS,
-            math.exp(place[-1]),
+            point[n:-1] / POINTS,
+            math.exp(point[-1]),
             best,
             problem,
             days,
@@ -413,13 +413,13 @@ class PathModel(WholeModel):
         moments = self.days.days if self.drift >= LEAST_DRIFT else np.zeros(0, np.int64)
         n, last = problem.n_players, states[self.days.last]
         parts = parts_of_covariance(problem, estimate.fit, sandwich, last, moments, draws)
-        variances, whole = parts.variances, parts.last
+        variances, together = parts.variances, parts.last
         since = (POINTS * self.drift) ** 2 * (self.days.last_day - self.days.days[self.days.last])
         errors = np.zeros(len(problem.start))
         errors[problem.free] = np.sqrt(np.maximum(variances, 0.0))
         now = np.maximum(variances[last], 0.0) + since
         return Uncertainty(
-            None if whole is None else (whole + np.diag(since)) * POINTS**-2,
+            None if together is None else (together + np.diag(since)) * POINTS**-2,
             np.sqrt(now) / POINTS,
             errors[n:-1] / POINTS,
             float(errors[-1]),
@@ -454,15 +454,15 @@ def log_evidence(model: PathModel, best: Estimate) -> float:
     if steps.work > MOST_WORK_OF_ONE:
         raise TooLarge
     with one_thread():  # for products that are small, and many
-        whole = log_determinant(steps)
+        after = log_determinant(steps)
     n = problem.n_players
     odds = n + len(best.coefficients)  # so many are in log odds
-    whole += 2.0 * odds * math.log(POINTS)
+    after += 2.0 * odds * math.log(POINTS)
     diagonal = prior.roots.data[prior.roots.data > 0.0]
     before = 2.0 * float(np.log(diagonal).sum()) + 2.0 * n * math.log(POINTS)
-    density = best.fit.log_likelihood - prior.penalty(best.fit.place[:n])
+    density = best.fit.log_likelihood - prior.penalty(best.fit.point[:n])
     flat = 0.5 * (information.size - n) * math.log(2.0 * math.pi)
-    return density + 0.5 * (before - whole) + flat
+    return density + 0.5 * (before - after) + flat
 
 
 class Tuned(NamedTuple):
