@@ -56,78 +56,6 @@ def test_known_answers(name: str, tmp_path: Path) -> None:
         assert float(row["std_error"]) == pytest.approx(error, rel=1e-5)
 
 
-CIRCLE = "winner,loser,w,v,x\nann,bob,1,1,0.5\nbob,cy,2,2,1\ncy,ann,1,3,-1\ncy,bob,1,1,2\n"
-LONG = "game,player,score,w,home\n1,ann,1,1,yes\n1,bob,0,{w},no\n2,bob,1,1,yes\n2,ann,0,1,no\n"
-
-
-@pytest.mark.parametrize(
-    ("log", "options", "says"),
-    [
-        (CIRCLE.replace("bob,cy,2", "bob,cy,-2"), ["--weight", "w"], "log.csv:3:8: w: '-2'"),
-        (CIRCLE.replace("bob,cy,2", "bob,cy,x"), ["--weight", "w"], "log.csv:3:8: w: 'x'"),
-        (CIRCLE, ["--weight", "ww"], "--weight: no column 'ww'"),
-        (CIRCLE.replace("cy,ann,1,3", "cy,ann,1,"), ["--cluster", "v"], "v: the cell is empty"),
-        (LONG.format(w=2), ["--weight", "w"], "w: '2' is not what the first row"),
-        (CIRCLE, ["--covariate", "w", "--covariate", "w"], "--covariate: w is given twice"),
-        (CIRCLE.replace(",x\n", ",y\n"), ["--covariate", "x"], "--covariate: no column 'x'"),
-        (CIRCLE, ["--cluster-days", "7"], "--cluster-days: needs times"),
-        (CIRCLE, ["--prior", "0"], "points from 0.001 to 1e+06"),
-        (CIRCLE, ["--prior", "1e-200"], "points from 0.001"),
-        (CIRCLE, ["--anchors", "nowhere.csv"], "nowhere.csv: cannot be read: No such file"),
-        (CIRCLE, ["--level", "1"], "--level"),
-        (CIRCLE, ["--home", "fit"], "--home fit: no game has one side at home"),
-        (CIRCLE, ["--tune", "K"], "--tune: goes with --system whole_history"),
-        (CIRCLE, ["--burn-in", "0"], "No such option: --burn-in"),
-        (CIRCLE, ["--system", "elo"], "--system elo: valmatch rate follows a log game by game"),
-        (CIRCLE, ["--system", "bt"], "; did you mean bradley_terry?)"),
-        (CIRCLE, ["--set", "K=3"], "K: bradley_terry has no such parameter"),
-        (CIRCLE, ["--draws", "elo"], "--draws: 'elo' (allowed: davidson or half)"),
-        ("winner,loser\n", [], "holds no game that can be rated"),
-    ],
-)
-def test_bad_input_is_refused(log: str, options: list[str], says: str, tmp_path: Path) -> None:
-    (tmp_path / "log.csv").write_text(log, encoding="utf-8")
-    assert says in refusal("rank", tmp_path / "log.csv", *options, "--out", tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("anchors", "says"),
-    [
-        ("player,rating\nann,1500\nann,1600\n", "anchors.csv:3:1: player: 'ann' is there twice"),
-        ("player,rating\nzoe,1500\n", "none of its players has played"),
-        ("player,rating,deviation\nann,1500,-1\n", "anchors.csv:2:10: deviation: '-1'"),
-        ("player,rating,deviation\nann,1500,1e-9\n", "anchors.csv:2:10: deviation: '1e-9'"),
-        ("player,rating\n ann , word\n", "anchors.csv:2:8: rating: 'word' (allowed: a number from"),
-        ('player,rating\n"ann, b",nan\n', "anchors.csv:2:10: rating: 'nan'"),
-        ('player,rating\n"ann\nb",nan\n', "anchors.csv:3: rating: 'nan'"),
-        ("player,rating\nann,1,2\n", "anchors.csv:2:7: the row has 3 cells (allowed: 2)"),
-        ("player,rating\n,1\n", "anchors.csv:2:1: player: the cell is empty"),
-        ("player\nann\n", "no column rating"),
-    ],
-)
-def test_bad_anchors(anchors: str, says: str, tmp_path: Path) -> None:
-    (tmp_path / "log.csv").write_text(CIRCLE, encoding="utf-8")
-    (tmp_path / "anchors.csv").write_text(anchors, encoding="utf-8")
-    assert says in refusal("rank", tmp_path / "log.csv", "--anchors", tmp_path / "anchors.csv")
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (["--prior", "100"], "No such option: --prior"),
-        (["--system", "elo,bradley_terry"], "bradley_terry: valmatch rank rates whole logs"),
-        (["--system", "whole_history"], "whole_history: valmatch rank rates whole logs"),
-        (["--system", "bt"], "bt: no such system (did you mean bradley_terry (of valmatch rank)?)"),
-    ],
-)
-def test_rate_names_the_command_of_whole_logs(
-    options: list[str], says: str, tmp_path: Path
-) -> None:
-    (tmp_path / "log.csv").write_text(CIRCLE, encoding="utf-8")
-    assert says in refusal("rate", tmp_path / "log.csv", *options)
-
-
 def test_a_weight_is_as_many_games(tmp_path: Path) -> None:
     weighted = "winner,loser,w\nann,bob,3\nbob,ann,1\nann,cy,0\n"
     plain = "winner,loser\n" + 3 * "ann,bob\n" + "bob,ann\n"
@@ -420,23 +348,6 @@ def test_fixtures_say_covariates_in_every_format(tmp_path: Path) -> None:
     (tmp_path / "fixtures.csv").write_text("player_a,player_b\na,b\n")
     done = valmatch("predict", tmp_path / "out", tmp_path / "fixtures.csv")
     assert "predicted as if both sides had the same x" in " ".join(done.err.split())
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("player_a,player_b,x_a,x_b\na,b,4,\n", "fixtures.csv:2: x_b: empty"),
-        ("player_a,player_b,x\na,b,word\n", "fixtures.csv:2: x: 'word' (allowed: a finite"),
-        ("side_1,side_2,side_3,x\na,b,c,1\n", "fixtures.csv:2: x: of 3 sides"),
-    ],
-)
-def test_bad_covariates_of_fixtures_are_refused(text: str, message: str, tmp_path: Path) -> None:
-    lines = ["player_a,player_b,result,x", "a,b,1-0,1", "b,c,1-0,0", "c,a,1-0,2", "a,b,0-1,3"]
-    (tmp_path / "log.csv").write_text("\n".join([*lines, ""]))
-    options = ("--covariate", "x", "--prior", "200", "--out", tmp_path / "out")
-    success("rank", tmp_path / "log.csv", *options)
-    (tmp_path / "fixtures.csv").write_text(text)
-    assert message in refusal("predict", tmp_path / "out", tmp_path / "fixtures.csv")
 
 
 @pytest.mark.parametrize(

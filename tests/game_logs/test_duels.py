@@ -119,41 +119,6 @@ def test_what_rests_on_no_result_is_said() -> None:
     assert said not in valmatch("sprt", "--counts", "0,1,9").out.replace("\n  ", " ")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ([], "GAMES.csv or --counts: one of both must be given"),
-        (["LOG", "--counts", "1,2,3"], "GAMES.csv or --counts: one of both, not both"),
-        (["--counts", "1,-2,3"], "--counts: '1,-2,3' (allowed: L,D,W, or LL,"),
-        (["--counts", "1,2"], "--counts: '1,2' (allowed"),
-        (["--counts", "1,2,3,4"], "--counts: '1,2,3,4' (allowed"),
-        (["--counts", "1,x,3"], "--counts: '1,x,3' (allowed"),
-        (["--counts", "1.5,2,3"], "--counts: '1.5,2,3' (allowed"),
-        (["--counts", "0,0,0"], "--counts: no game"),
-        (["--counts", "1,2,3", "--elo0", "5"], "--elo0: 5.0 is not below --elo1 5.0"),
-        (["--counts", "1,2,3", "--elo0", "x"], "--elo0: 'x' (allowed: a number)"),
-        (["--counts", "1,2,3", "--elo1", "1e9"], "--elo1: 1000000000.0 (allowed: a number from"),
-        (["--counts", "1,2,3", "--alpha", "0.7", "--beta", "0.3"], "--alpha 0.7 and --beta 0.3"),
-        (["--counts", "1,2,3", "--alpha", "0"], "--alpha"),
-        (["--counts", "1,2,3", "--player", "ann"], "--player: goes with GAMES.csv"),
-        (["LOG", "--player", "ann"], "--against: is missing"),
-        (["LOG", "--player", "an", "--against", "bob"], "--player: 'an' is nobody in"),
-        (["LOG", "--player", "an", "--against", "bob"], "did you mean ann?"),
-        (["LOG", "--player", "ann", "--against", "zz"], "--against: 'zz' is nobody in"),
-        (["LOG", "--player", "ann", "--against", "ann"], "--against: 'ann' is --player, too"),
-        (["LOG", "--player", "bob", "--against", "cy"], "log.csv: holds no game between 'bob'"),
-        (["LOG", *ANN_BOB, "--pairs-by", "openin"], "did you mean opening?"),
-        (
-            ["LOG", "--player", "cy", "--against", "ann", "--pairs-by", "opening"],
-            "--pairs-by 'opening': no two of the 1 games share a cell",
-        ),
-        (["nowhere.csv", "--player", "ann", "--against", "bob"], "nowhere.csv: cannot be read"),
-    ],
-)
-def test_bad_input_is_one_line(arguments: list[str], says: str, log: Path) -> None:
-    assert says in refusal("sprt", *(log if one == "LOG" else one for one in arguments))
-
-
 def test_bad_games_are_named_or_left_out(log: Path) -> None:
     log.write_text(LOG.replace("ann,bob,0-1,o2", "ann,bob,2-2,o2"))
     assert "log.csv:4:9: result: '2-2'" in refusal("sprt", log, *ANN_BOB)

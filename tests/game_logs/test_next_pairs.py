@@ -46,18 +46,6 @@ def rated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "rated"
 
 
-@pytest.fixture(scope="module")
-def others(rated: Path) -> Path:
-    """Return a folder of ratings that `next` cannot go by, beside the one that it can."""
-    folder = rated.parent
-    (folder / "wins.csv").write_text("winner,loser\na,b\nb,a\nc,a\n")
-    valmatch.rank_games(folder / "log.csv", out=folder / "flat")
-    valmatch.rank_games(folder / "log.csv", interval="none", out=folder / "bare")
-    valmatch.rate_games(folder / "log.csv", "elo", out=folder / "elo")
-    valmatch.rank_games(folder / "wins.csv", out=folder / "partly")
-    return folder
-
-
 @pytest.mark.parametrize("policy", JOINT)
 def test_the_batch_is_that_of_direct_sums(rated: Path, policy: str) -> None:
     found = valmatch.next_pairs(rated, policy, batch=1)
@@ -265,41 +253,6 @@ def test_equal_values_go_by_games_then_names() -> None:
     games[0, 1] = games[1, 0] = 0
     batch = choose_batch(belief, "closeness", size=1, names=names, games=games)
     assert (batch.first[0], batch.second[0]) == (0, 1)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["flat", "--new", "zoe"], "was rated without a prior"),
-        (["rated", "--new", "ann"], "--new: 'ann' is rated already"),
-        (["rated", "--without", "dann"], "did you mean dan?"),
-        (["rated", "--without", "ann,bob,cy,dan,eve"], "no pair is left to play"),
-        (["rated", "--goal", "order", "--policy", "uniform"], "goes with --policy"),
-        (["rated", "--goal", "bset"], "did you mean best?"),
-        (["rated", "--policy", ""], "--policy: '' (allowed: "),
-        (["rated", "--policy", "informaton"], "did you mean information?"),
-        (["rated", "--explore", "1.5"], "allowed: a number from 0 to 1"),
-        (["rated", "--batch", "0"], "allowed: a whole number from 1"),
-        (["rated", "--batch", "1000000"], "allowed: a whole number from 1 to 100000"),
-        (["rated", "--without", "ann,ann"], "is there twice"),
-        (["rated", "--allowed", "bad.csv"], "bad.csv:3:5: player_b: 'evee' is not rated (did you"),
-        (["rated", "--allowed", "self.csv"], "self.csv:2:5: player_b: 'ann' cannot play himself"),
-        (["rated", "--allowed", "log.csv", "--without", "ann,bob,cy,dan,eve"], "no pair is left"),
-        (["elo"], "holds ratings by elo (allowed: by bradley_terry)"),
-        (["partly"], "1 of 3 players have no rating: 'c' (rank with --prior"),
-        (["bare"], "ratings without intervals"),
-        (["log.csv"], "no manifest of a rating beside it"),
-        (["nowhere"], "no such file"),
-    ],
-)
-def test_bad_input_is_refused_in_one_line(
-    others: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
-) -> None:
-    monkeypatch.chdir(others)
-    (others / "bad.csv").write_text("player_a,player_b\nann,bob\nann,evee\n")
-    (others / "self.csv").write_text("player_a,player_b\nann,ann\n")
-    assert said in refusal("next", *arguments, "--out", "new")
-    assert not (others / "new").exists()
 
 
 def test_a_torn_posterior_is_refused(rated: Path, tmp_path: Path) -> None:

@@ -262,38 +262,3 @@ def test_a_damaged_plan_is_refused(name: str, old: str, new: str, tmp_path: Path
     file.write_text(file.read_text().replace(old, new))
     assert name in refusal("plot", tmp_path / "out")
     assert not list((tmp_path / "out").glob("*.png"))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["--best", "0.9"], "--players: is missing (allowed: --players and --spread, or a folder"),
-        (["--players", "4", "--best", "0.9"], "--spread: is missing"),
-        (["--players", "4", "--spread", "1"], "none of them given (allowed: one)"),
-        ([*SMALL, "--best", "0.9"], "--half-width and --best given (allowed: one)"),
-        ([*SMALL, "--players", "1"], "--players"),
-        ([*SMALL, "--spread", "-1"], "--spread: -1.0 (allowed: points >= 0"),
-        ([*SMALL, "--half-width", "0"], "--half-width: 0.0 (allowed: points > 0"),
-        ([*SMALL, "--half-width", "x"], "--half-width"),
-        (
-            ["--players", 500, *SMALL[2:6], "--policy", "knowledge_gradient", "--goal", "order"],
-            "200 leagues of 500 players by knowledge_gradient (order): about 34 d 16 h (allowed: ",
-        ),
-        ([*SMALL, "--draws", "1"], "--draws: 1.0 (allowed: a share below 1)"),
-        ([*SMALL, "--home", "1e9"], "--home: 1000000000.0 (allowed: points"),
-        ([*SMALL, "--prior", "0"], "--prior: 0.0 (allowed: points from 0.001 to 1e+06"),
-        ([*SMALL, "--prior", "x"], "--prior: 'x' (allowed: points, or none)"),
-        ([*SMALL, "--prior", "1e-200"], "--prior: 1e-200 (allowed: points from 0.001"),
-        ([*SMALL, "--policy", "unifrm"], "did you mean uniform?"),
-        ([*SMALL, "--goal", "best"], "--goal: best goes with --policy knowledge_gradient"),
-        ([*SMALL, "--policy", "knowledge_gradient", "--goal", "bst"], "did you mean best?"),
-        ([*SMALL, "--replications", "1"], "--replications"),
-        (["nowhere", "--best", "0.9"], "nowhere: "),
-        (["RATED", "--best", "0.9", "--spread", "3"], "--spread: goes without a folder of ratings"),
-        (["RATED", "--best", "0.9", "--prior", "30"], "--prior: goes without a folder of ratings"),
-    ],
-)
-def test_bad_input_refused(arguments: list[object], says: str, rated: Path, tmp_path: Path) -> None:
-    given = (rated if one == "RATED" else one for one in arguments)
-    assert says in refusal("plan", *given, "--out", tmp_path / "out")
-    assert not (tmp_path / "out").exists()

@@ -226,29 +226,6 @@ def test_glicko_grows_less_certain_until_the_game(system: str, tmp_path: Path) -
     assert now.high[0] - now.low[0] == widths[0]
 
 
-BAD: list[tuple[str, str]] = [
-    ("home,away\nann,ann\n", "fixtures.csv:2: 'ann' is in this game twice"),
-    ("home,away\nann,\n", "fixtures.csv:2: away: the cell is empty"),
-    ("home,away\nann,bob;\n", "fixtures.csv:2: a side has a player without a name"),
-    ("home,away,time\nann,bob,soon\n", "fixtures.csv:2: time: 'soon' (allowed: a number or"),
-    ("home,awya\nann,bob\n", "fixtures.csv:1: no column 'away' (did you mean awya? fixtures"),
-    ("home,away\n", "fixtures.csv: holds no game to predict"),
-    ("", "fixtures.csv: is empty (allowed: a CSV file with a header)"),
-    ("game,player\n1,ann\n2,bob\n", "fixtures.csv:2: game '1' has one side (allowed: two or"),
-    ("game,player\n1,a\n1,b\n2,a\n2,b\n1,c\n1,d\n", "fixtures.csv:6: game '1' was there before"),
-]
-
-
-@pytest.mark.parametrize(("text", "what"), BAD)
-def test_bad_fixtures_are_refused(text: str, what: str, rated: Path, tmp_path: Path) -> None:
-    path = tmp_path / "fixtures.csv"
-    path.write_text(text)
-    assert refusal("predict", rated, path, "--out", tmp_path / "out").startswith(
-        f"{tmp_path}/{what}"
-    )
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.mark.slow
 def test_bad_options_are_refused_in_one_line(rated: Path, tmp_path: Path) -> None:
     lone = tmp_path / "lone.csv"

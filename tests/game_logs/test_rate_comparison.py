@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import t
 
 from tests.oracles.rate import EloOracle, Game, Oracle, Row, ZoneStatsOracle
-from tests.support.command import refusal, success, valmatch
+from tests.support.command import success, valmatch
 from tests.support.folders import rows as table
 from tests.support.game_logs import LONG, random_rows, write
 from tests.support.leagues import League, covered
@@ -226,27 +226,6 @@ def test_comparison_prints_and_writes(tmp_path: Path) -> None:
         rate_games(path, "elo", out=out)
     document = valmatch("rate", path, "--system", ",".join(THREE), "--json").out
     assert json.loads(document)["games"] == 300
-
-
-BAD: list[tuple[list[str], str]] = [
-    (["--system", "elo,elo"], "--system: elo is given twice"),
-    (["--system", "elo,eloo"], "--system eloo: no such system (did you mean elo?)"),
-    (["--system", "elo,"], "--system : no such system (allowed: zonestats, elo"),
-    (["--system", "elo,zonestats", "--set", "K=3"], "--set K: of which system? (allowed: elo.K, "),
-    (["--system", "elo,zonestats", "--set", "elo.T=3"], "--set T: elo has no such parameter"),
-    (["--system", "elo,zonestats", "--tune", "K"], "--tune K: of which system? (allowed: elo.K, "),
-    (["--system", "elo,zonestats", "--tune", "elo.k"], "--tune k: elo has no such parameter (did"),
-    (["--system", "elo,zonestats", "--tune", "elo.K,elo.K"], "--tune: elo.K is given twice"),
-    (["--system", "elo,zonestats", "--ratings", "."], "--ratings: goes with one --system"),
-    (["--system", "elo,zonestats", "--again"], "--again: goes with one --system"),
-]
-
-
-@pytest.mark.parametrize(("options", "what"), BAD)
-def test_bad_options(options: list[str], what: str, tmp_path: Path) -> None:
-    path = write(tmp_path / "log.csv", random_rows(6))
-    assert refusal("rate", path, *options, "--out", tmp_path / "out").startswith(what)
-    assert not (tmp_path / "out").exists()
 
 
 def test_undefined_log_loss_is_not_the_best(tmp_path: Path) -> None:

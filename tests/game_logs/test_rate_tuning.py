@@ -7,14 +7,13 @@ import math
 import signal
 import statistics
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import numpy as np
 import pytest
 
 from tests.support.game_logs import random_rows, write
-from tests.support.refusals import defined, refused
+from tests.support.refusals import defined
 from valmatch.errors import InputError
 from valmatch.game_logs import tuning as tuning_module
 from valmatch.game_logs.options import parse_parameters
@@ -128,36 +127,11 @@ def test_end_of_the_range_is_remarked(tmp_path: Path) -> None:
     assert warnings == ["K = 0.4 lies at the end of the range searched"]
 
 
-ERRORS: list[tuple[dict[str, Any], str]] = [
-    ({"system": "elo", "tune": ["k"]}, "--tune k: elo has no such parameter"),
-    ({"tune": ["GAME_MULTI"]}, "--tune GAME_MULTI: .* (did you mean GAME_MULT?)"),
-    ({"parameters": {"game_mult": 3.0}}, "--set game_mult: .* (did you mean GAME_MULT?)"),
-    ({"tune": ["T", "T"]}, "--tune: T is given twice"),
-    ({"tune": ["T"], "train": 1.0}, "--train: 1.0 (allowed: a number from 1e-09 to 0.999999999)"),
-    ({"tune": ["T"], "train": 0.001}, "--train 0.001: leaves a part of the 60 games empty"),
-    ({"system": "eloo"}, "--system eloo: no such system (did you mean elo?)"),
-    ({"parameters": {"T": 0.0}}, "--set T=0.0: out of range (allowed: 0.001 to 1000000.0)"),
-    ({"parameters": {"K": 32.0}}, "--set K: zonestats has no such parameter"),
-    ({"burn_in": -1}, "--burn-in: -1 (allowed: a whole number from 0 to 1000000000)"),
-]
-
-
 def test_parameters_are_parsed() -> None:
     assert parse_parameters(["T=1e2", " GAME_MULT = 0.5"]) == {"T": 100.0, "GAME_MULT": 0.5}
     for texts in (["T"], ["T="], ["T=x"], ["T=1", "T=2"]):
         with pytest.raises(InputError, match="--set T"):
             parse_parameters(texts)
-
-
-@pytest.mark.parametrize(("options", "message"), ERRORS)
-def test_bad_options(options: dict[str, Any], message: str, tmp_path: Path) -> None:
-    path = write(tmp_path / "log.csv", random_rows(1))
-    with pytest.raises(InputError) as error:
-        rate_games(path, out=tmp_path / "out", **options)
-    start, _, end = message.partition(".*")
-    assert str(error.value).startswith(start)
-    assert str(error.value).endswith(end)
-    assert not (tmp_path / "out").exists()
 
 
 def test_search_ends(ladder: Path) -> None:
@@ -166,34 +140,6 @@ def test_search_ends(ladder: Path) -> None:
     )
     limit = 4 * (tuning_module._STEPS + tuning_module._EVALUATIONS) + 10
     assert 4 * tuning_module._STEPS < tuning.evaluations <= limit
-
-
-RATINGS = [
-    ("player,rating\n", ""),
-    ("rank,player,games\n", ":1: no column 'rating' (ratings by zonestats have player, rating"),
-    ("player,rating\na,5\na,6\n", ":3: player: 'a' is here twice"),
-    ("player,rating\na,high\n", ":2: rating: 'high' (allowed: a number from -1e+100 to 1e+100)"),
-    ("player,rating\na\n", ":2: rating: '' (allowed: a number from -1e+100"),
-    ("player,rating\n,5\n", ":2: player: the cell is empty"),
-    ("player,rating\na,1e200\n", ":2: rating: '1e200' (allowed: a number from -1e+100"),
-    ("player,rating,games\na,5,1.5\n", ":2: games: '1.5' (allowed: a whole number)"),
-    ("player,rating,games\na,5,-1\n", ":2: games: '-1' (allowed: a number from 0 to 1e+15)"),
-    ("player,rating,games\na,5,1e20\n", ":2: games: '1e20' (allowed: a number from 0"),
-    ("player,rating,last_game\na,5,soon\n", ":2: last_game: 'soon' (allowed: a number or an ISO"),
-    ("player,rating,wins\na,5,-1\n", ":2: wins: '-1' (allowed: a number from 0 to 1e+15)"),
-    ("player,rating,draws\na,5,0.5\n", ":2: draws: '0.5' (allowed: a whole number)"),
-]
-
-
-@pytest.mark.parametrize(("text", "message"), RATINGS)
-def test_earlier_ratings_are_checked(text: str, message: str, tmp_path: Path) -> None:
-    path = write(tmp_path / "log.csv", random_rows(1))
-    earlier = tmp_path / "earlier.csv"
-    earlier.write_text(text)
-    if not message:
-        assert rate_games(path, "zonestats", ratings=earlier).ranking == rate_games(path).ranking
-        return
-    assert refused(rate_games, path, "zonestats", ratings=earlier).startswith(f"{earlier}{message}")
 
 
 def test_ratings_of_another_system_are_refused(tmp_path: Path) -> None:

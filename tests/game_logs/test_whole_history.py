@@ -89,38 +89,6 @@ def test_files_hold_what_the_dense_twin_finds(clustered: bool, tmp_path: Path) -
 LOG = "winner,loser,time\nann,bob,2024-01-01\nbob,cy,2024-01-03\ncy,ann,2024-02-01\n"
 
 
-@pytest.mark.parametrize(
-    ("log", "options", "says"),
-    [
-        (LOG, ["--prior", "100"], "--prior: whole_history knows a first day and a drift"),
-        (LOG, ["--anchors", "log.csv"], "--anchors: whole_history knows a first day and a drift"),
-        (LOG.replace("time", "when"), [], "--system whole_history: needs times"),
-        (LOG.replace("2024-01-03", ""), [], "log.csv:3"),
-        (LOG.replace("2024-01-03", "soon"), [], "log.csv:3"),
-        (LOG, ["--tune", "mean"], "--tune mean: whole_history fits drift alone"),
-        (LOG, ["--tune", "drift,drift"], "--tune drift: whole_history fits drift alone, once"),
-        (LOG, ["--tune", "drift", "--set", "drift=2"], "--tune drift: is given by --set, too"),
-        (LOG, ["--set", "drift=-1"], "drift=-1.0: out of range"),
-        (LOG, ["--set", "deviation=0"], "deviation=0.0: out of range"),
-        (LOG, ["--set", "K=3"], "K: whole_history has no such parameter"),
-        (LOG, ["--train", "0.5"], "No such option: --train"),
-        (LOG, ["--level", "0"], "--level"),
-        (LOG.replace("2024", "1e300 2024").replace("1e300 2024-01-01", "1e300"), [], "log.csv"),
-        ("winner,loser,time\nann,bob,1\nbob,ann,2\nbob,ann,-1e15\n", [], "time: beyond day"),
-    ],
-)
-def test_bad_input_is_a_line_and_nothing_is_written(
-    log: str, options: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "log.csv").write_text(log, encoding="utf-8")
-    done = command("rank", "log.csv", *PATHS, *options, "--out", "out")
-    assert (done.code, done.out) == (2, "")
-    assert says in done.err
-    assert "Traceback" not in done.err
-    assert not (tmp_path / "out").exists()
-
-
 def test_numbers_are_days_or_hours(tmp_path: Path) -> None:
     found = []
     for name, unit, options in (("d", 1, ()), ("h", 24, ("--time-unit", "hours"))):
