@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.command import python, refusal, success, valmatch
 from tests.support.folders import rows
+from tests.support.game_logs import ranked
 from valmatch.inputs.csv_reader import mark, unmark
 from valmatch.present.plotting import plot
 
@@ -89,9 +90,7 @@ def test_columns_of_a_meaning_may_be_weights_covariates_and_clusters(tmp_path: P
 
 def test_a_separated_coefficient_leaves_no_ratings_and_exit_code_3(tmp_path: Path) -> None:
     log = "home,away,result\nann,bob,1-0\nbob,ann,1-0\nbob,cy,1-0\ncy,bob,1-0\n"
-    (tmp_path / "log.csv").write_text(log, encoding="utf-8")
-    done = valmatch("rank", tmp_path / "log.csv", "--out", tmp_path / "out")
-    assert done.code == 3
+    done = ranked(tmp_path, log, "--out", tmp_path / "out", code=3)
     assert "home_advantage has no finite estimate" in " ".join(done.out.split())
     assert [row["rating"] for row in rows(tmp_path / "out" / "ratings.csv")] == ["", "", ""]
     success("rank", tmp_path / "log.csv", "--home", "none")
@@ -112,10 +111,8 @@ HEAVY = """game,player,score,home,neutral,weight,x,z
 
 def test_weights_of_a_million_hide_no_separation(tmp_path: Path) -> None:
     """Steps that are cut short by rounding are no sign that the maximum is there."""
-    (tmp_path / "log.csv").write_text(HEAVY, encoding="utf-8")
     given = ("--weight", "weight", "--covariate", "x", "--covariate", "z")
-    done = valmatch("rank", tmp_path / "log.csv", *given)
-    assert done.code == 3
+    done = ranked(tmp_path, HEAVY, *given, code=3)
     assert "has no finite estimate" in " ".join(done.out.split())
 
 
@@ -136,9 +133,7 @@ def test_coefficients_keep_their_digits_in_any_unit(scale: float, tmp_path: Path
 
 
 def test_who_stands_alone_is_rated_by_no_game(tmp_path: Path) -> None:
-    (tmp_path / "log.csv").write_text("winner,loser\nann,bob\n", encoding="utf-8")
-    done = valmatch("rank", tmp_path / "log.csv", "--json")
-    assert done.code == 3
+    done = ranked(tmp_path, "winner,loser\nann,bob\n", "--json", code=3)
     found = [(row["rating"], row["status"]) for row in json.loads(done.out)["ratings"]]
     assert found == [(1500.0, "rated"), (None, "below")]
 
@@ -198,9 +193,7 @@ def test_games_of_which_ratings_say_nothing_have_no_prediction(tmp_path: Path) -
 
 
 def test_who_is_first_is_not_said_where_somebody_is_unbeaten(tmp_path: Path) -> None:
-    (tmp_path / "log.csv").write_text("winner,loser\na,b\na,b\nb,c\nc,b\n", encoding="utf-8")
-    done = valmatch("rank", tmp_path / "log.csv", "--out", tmp_path / "out")
-    assert done.code == 3
+    done = ranked(tmp_path, "winner,loser\na,b\na,b\nb,c\nc,b\n", "--out", tmp_path / "out", code=3)
     said = " ".join(done.out.split())
     assert "tied for first among the rated (2): 'b', 'c'" in said
     assert "1 above the others (never beaten by them); unbeaten: 'a'" in said
@@ -212,8 +205,7 @@ def test_who_is_first_is_not_said_where_somebody_is_unbeaten(tmp_path: Path) -> 
 
 def test_a_table_to_paste_holds_no_markup(tmp_path: Path) -> None:
     log = "winner,loser\na|b*,c\nc,a|b*\n"
-    (tmp_path / "log.csv").write_text(log, encoding="utf-8")
-    done = success("rank", tmp_path / "log.csv", "--markdown", "--top", "1")
+    done = ranked(tmp_path, log, "--markdown", "--top", "1")
     assert done.out.splitlines()[2].startswith("| 1 | a\\|b\\* | 1500.0 |")
 
 
@@ -249,9 +241,8 @@ def test_the_formats_say_the_same_of_home_neutral_ground_and_covariates(tmp_path
         long.append(f"{game},{b},B,{0 if a_wins else 1},no,{ground},{y},{day}")
     found = []
     for lines, column in ((wide, "x"), (long, "x"), (wide, "lead")):
-        (tmp_path / "log.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
         options = ("--covariate", column, "--cluster-days", "2", "--json")
-        done = success("rank", tmp_path / "log.csv", *options)
+        done = ranked(tmp_path, "\n".join(lines) + "\n", *options)
         document = json.loads(done.out)
         assert document["clusters"] == 6
         rows_of = [list(row.values()) for row in document["ratings"]]
@@ -268,14 +259,13 @@ def test_a_folder_of_a_whole_log_is_drawn(tmp_path: Path) -> None:
     for _ in range(800):
         a, b = rng.choice(len(names), 2, replace=False)
         lines.append(f"{names[a]},{names[b]},{'1-0' if rng.random() < 0.5 else '0-1'}")
-    (tmp_path / "log.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
     options = ("--prior", "200", "--out", tmp_path / "out")
-    success("rank", tmp_path / "log.csv", *options)
+    ranked(tmp_path, "\n".join([*lines, ""]), *options)
     (ratings,) = plot(tmp_path / "out", "ratings").axes
     labels = [label.get_text() for label in ratings.get_yticklabels()]
-    ranked = [row["player"] for row in rows(tmp_path / "out" / "ratings.csv")]
+    order = [row["player"] for row in rows(tmp_path / "out" / "ratings.csv")]
     assert len(labels) == 30
-    assert (labels[0], labels[-1]) == (ranked[0], ranked[-1])
+    assert (labels[0], labels[-1]) == (order[0], order[-1])
     success("plot", tmp_path / "out", "--players", "p3,=1+1")
     assert "'nobody' has no rating" in refusal("plot", tmp_path / "out", "--players", "p3,nobody")
 
@@ -289,11 +279,10 @@ def test_a_report_says_who_is_how_likely_stronger(players: int, tmp_path: Path) 
     for _ in range(20 * players):
         a, b = rng.choice(players, 2, replace=False)
         lines.append(f"{names[a]},{names[b]},{'1-0' if a < b or rng.random() < 0.3 else '0-1'}")
-    (tmp_path / "log.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
     options = ("--prior", "200", "--out", tmp_path / "out")
-    success("rank", tmp_path / "log.csv", *options)
+    ranked(tmp_path, "\n".join([*lines, ""]), *options)
     chances = rows(tmp_path / "out" / "superiority.csv")[:30]
-    ranked = [unmark(row["player"]) for row in chances]
+    order = [unmark(row["player"]) for row in chances]
     text = valmatch("report", tmp_path / "out", "--markdown").out
     _, _, matrix = text.partition("### Who is stronger")
     cells = [
@@ -302,14 +291,14 @@ def test_a_report_says_who_is_how_likely_stronger(players: int, tmp_path: Path) 
         if line.startswith("|")
     ]
     assert [cell.strip() for cell in cells[0]] == [
-        *("number", "player"), *map(str, range(1, len(ranked) + 1))
+        *("number", "player"), *map(str, range(1, len(order) + 1))
     ]  # fmt: skip
     assert ("The first 30 of 40 rated players" in text) == (players > 30)
     for k, row in enumerate(cells[2:]):
-        assert row[1].strip().replace("\\", "") == ranked[k]
-        for cell, player in zip(row[2:], ranked, strict=True):
+        assert row[1].strip().replace("\\", "") == order[k]
+        for cell, player in zip(row[2:], order, strict=True):
             chance = float(chances[k][mark(player)])
-            if player == ranked[k]:
+            if player == order[k]:
                 assert not cell.strip()
             elif 0.01 <= chance <= 0.99:
                 assert float(cell) == pytest.approx(100.0 * chance, abs=0.501)
@@ -326,8 +315,7 @@ def test_fixtures_say_covariates_in_every_format(tmp_path: Path) -> None:
         x, y = rng.integers(-5, 6, 2)
         won = rng.random() < 1.0 / (1.0 + 10.0 ** (-0.2 * (x - y)))
         lines.append(f"{a},{b},{'1-0' if won else '0-1'},{x},{y},{x - y}")
-    (tmp_path / "log.csv").write_text("\n".join([*lines, ""]))
-    success("rank", tmp_path / "log.csv", "--covariate", "x", "--out", tmp_path / "out")
+    ranked(tmp_path, "\n".join([*lines, ""]), "--covariate", "x", "--out", tmp_path / "out")
     ratings = {row["player"]: float(row["rating"]) for row in rows(tmp_path / "out/ratings.csv")}
     (coefficient,) = rows(tmp_path / "out" / "coefficients.csv")
     assert float(coefficient["value"]) == pytest.approx(80.0, rel=0.25)
@@ -363,16 +351,12 @@ def test_what_helps_is_news(
     games: str, options: tuple[str, ...], said: str, tmp_path: Path
 ) -> None:
     lines = ["home,away,result", *games.split(), ""]
-    (tmp_path / "log.csv").write_text("\n".join(lines), encoding="utf-8")
-    done = valmatch("rank", tmp_path / "log.csv", *options)
-    assert done.code == 3
+    done = ranked(tmp_path, "\n".join(lines), *options, code=3)
     assert " ".join(done.out.split()).endswith(said)
 
 
 def test_one_who_is_rated_alone_is_not_called_better(tmp_path: Path) -> None:
-    (tmp_path / "log.csv").write_text("player_a,player_b,result\na,b,1-0\n", encoding="utf-8")
-    done = valmatch("rank", tmp_path / "log.csv", "--out", tmp_path / "out")
-    assert done.code == 3
+    ranked(tmp_path, "player_a,player_b,result\na,b,1-0\n", "--out", tmp_path / "out", code=3)
     text = valmatch("report", tmp_path / "out", "--markdown").out
     assert "a is first with a rating of 1500.0 ± 0.0, and nobody else has a rating" in text
     assert "Who is stronger" not in text
@@ -380,8 +364,7 @@ def test_one_who_is_rated_alone_is_not_called_better(tmp_path: Path) -> None:
 
 def test_a_bootstrap_without_intervals_says_so(tmp_path: Path) -> None:
     lines = "player_a,player_b,result\na,b,1-0\nb,c,1-0\nc,a,1-0\n"
-    (tmp_path / "log.csv").write_text(lines, encoding="utf-8")
-    done = success("rank", tmp_path / "log.csv", "--bootstrap", "40")
+    done = ranked(tmp_path, lines, "--bootstrap", "40")
     assert "no interval of the bootstrap has an end on both sides" in " ".join(done.out.split())
 
 

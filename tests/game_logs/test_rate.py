@@ -175,22 +175,6 @@ def test_order_of_rows_within_a_game_changes_no_byte(system: str, tmp_path: Path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("system", [*ORACLES, "openskill"])
-def test_continuing_from_ratings_is_one_long_log(system: str, tmp_path: Path) -> None:
-    if system == "openskill":
-        pytest.importorskip("openskill")
-    games = random_rows(11)
-    rate_games(write(tmp_path / "all.csv", games), system, out=tmp_path / "all")
-    one, two = tmp_path / "one", tmp_path / "two"
-    rate_games(write(tmp_path / "one.csv", games[:25]), system, out=one)
-    second = write(tmp_path / "two.csv", games[25:])
-    rate_games(second, system, ratings=one / "ratings.csv", out=two)
-    assert contents(two)["ratings.csv"] == contents(tmp_path / "all")["ratings.csv"]
-    both = table(one / "history.csv") + table(two / "history.csv")
-    assert both == table(tmp_path / "all" / "history.csv")
-
-
-@pytest.mark.slow
 def test_time_decides_the_order(tmp_path: Path) -> None:
     games = random_rows(12)
     rate_games(write(tmp_path / "a.csv", games), out=tmp_path / "a")

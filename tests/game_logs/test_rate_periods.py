@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -23,14 +22,6 @@ pytestmark = pytest.mark.usefixtures("command_line_words")
 
 PERIODS = 12
 
-MAPS = {
-    "game": "match_id",
-    "time": "match_timestamp",
-    "winner": "winning_team",
-    "loser": "losing_team",
-    "winner_score": "winning_team_score",
-    "loser_score": "losing_team_score",
-}
 DATED = f"{LONG},time"
 
 Rows = list[list[str]]
@@ -54,6 +45,7 @@ def season(seed: int, games: int = 120, hours: int = 17) -> list[Rows]:
         ("trueskill", {"beta": 5.0}),
         ("glicko2", {"period": 604800.0}),
         ("glicko", {"period": 604800.0}),
+        ("openskill", {"beta": 5.0}),
     ],
 )
 def test_periods_are_one_log(system: str, parameters: dict[str, float], tmp_path: Path) -> None:
@@ -75,32 +67,6 @@ def test_periods_are_one_log(system: str, parameters: dict[str, float], tmp_path
     last = (tmp_path / f"{PERIODS - 1}" / "ratings.csv").read_bytes()
     assert last == (tmp_path / "all" / "ratings.csv").read_bytes()
     assert history == table(tmp_path / "all" / "history.csv")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("system", ["zonestats", "elo", "trueskill", "glicko2"])
-def test_twelve_periods_of_a_real_season_are_one_log(system: str, tmp_path: Path) -> None:
-    """The maps of a season of teams, by date; VALMATCH_DATA names the folder where the file is."""
-    beside = Path(__file__).parents[3] / "shared" / "data"
-    path = Path(os.environ.get("VALMATCH_DATA", beside)) / "vct_2024_maps.csv"
-    if not path.exists():
-        pytest.skip(f"no {path}: VALMATCH_DATA names the folder of vct_2024_maps.csv")
-    header, *lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    rate_games(path, system, columns=MAPS, out=tmp_path / "all")
-    times = dict(zip(lines, [row[MAPS["time"]] for row in table(path)], strict=True))
-    rows = sorted(lines, key=times.__getitem__)
-    cuts = [k for k in range(1, len(rows)) if times[rows[k]] != times[rows[k - 1]]]
-    limits = [0, *(cuts[len(cuts) * k // PERIODS] for k in range(1, PERIODS)), len(rows)]
-    history: list[str] = []
-    for k in range(PERIODS):
-        week = tmp_path / f"{k}.csv"
-        week.write_text("".join([header, *rows[limits[k] : limits[k + 1]]]), encoding="utf-8")
-        told, before = (None, tmp_path / f"{k - 1}") if k else (system, None)
-        rate_games(week, told, columns=MAPS, ratings=before, out=tmp_path / f"{k}")
-        history += (tmp_path / f"{k}" / "history.csv").read_text().splitlines()[1:]
-    last = (tmp_path / f"{PERIODS - 1}" / "ratings.csv").read_bytes()
-    assert last == (tmp_path / "all" / "ratings.csv").read_bytes()
-    assert history == (tmp_path / "all" / "history.csv").read_text().splitlines()[1:]
 
 
 def test_wins_losses_draws_and_the_last_game_are_counted(tmp_path: Path) -> None:
@@ -164,18 +130,6 @@ def test_cap_travels(tmp_path: Path) -> None:
     rate_games(first, cap="every_player", out=tmp_path / "a")
     assert rate_games(second, ratings=tmp_path / "a").cap == "every_player"
     assert rate_games(second, ratings=tmp_path / "a", cap="most_distant").cap == "most_distant"
-
-
-def test_ratings_without_a_manifest_say_so(tmp_path: Path) -> None:
-    games = season(4)
-    rate_games(write(tmp_path / "a.csv", games[:60], DATED), "elo", out=tmp_path / "a")
-    lone = tmp_path / "lone.csv"
-    lone.write_bytes((tmp_path / "a" / "ratings.csv").read_bytes())
-    second = write(tmp_path / "b.csv", games[60:], DATED)
-    said: list[str] = []
-    rate_games(second, "elo", ratings=lone, warn=said.append)
-    what = "no manifest.json of a rating beside it: parameters are as published"
-    assert said == [f"{lone}: {what}"]
 
 
 @pytest.mark.slow

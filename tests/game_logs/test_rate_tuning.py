@@ -12,7 +12,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from tests.support.game_logs import random_rows, write
+from tests.support.game_logs import write
 from tests.support.refusals import defined
 from valmatch.errors import InputError
 from valmatch.game_logs import tuning as tuning_module
@@ -140,22 +140,6 @@ def test_search_ends(ladder: Path) -> None:
     )
     limit = 4 * (tuning_module._STEPS + tuning_module._EVALUATIONS) + 10
     assert 4 * tuning_module._STEPS < tuning.evaluations <= limit
-
-
-def test_ratings_of_another_system_are_refused(tmp_path: Path) -> None:
-    path = write(tmp_path / "log.csv", random_rows(1))
-    rate_games(path, "elo", out=tmp_path / "elo")
-    with pytest.raises(InputError, match=r"holds ratings by elo \(allowed: by zonestats\)"):
-        rate_games(path, "zonestats", ratings=tmp_path / "elo" / "ratings.csv")
-
-
-def test_results_of_another_command_are_not_overwritten(tmp_path: Path) -> None:
-    path = write(tmp_path / "log.csv", random_rows(1))
-    (tmp_path / "manifest.json").write_text('{"command": "replicate"}')
-    with pytest.raises(InputError, match=r"holds the results of another run \(command replicate"):
-        rate_games(path, out=tmp_path)
-    with pytest.raises(InputError, match="is a file"):
-        rate_games(path, out=path)
 
 
 def test_fit_stops_when_asked_to(ladder: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from tests.oracles.whole_history import PathWorld
 from tests.support.command import refusal, success
 from tests.support.command import valmatch as command
 from tests.support.folders import rows
+from tests.support.game_logs import ranked
 
 PATHS = ("--system", "whole_history")
 NAMES = ["ann", "bob", "cy", "dan", "eve"]
@@ -116,9 +117,8 @@ def test_games_of_weight_0_are_as_if_absent(tmp_path: Path) -> None:
 
 
 def test_games_to_come_are_less_sure_the_later_they_are(tmp_path: Path) -> None:
-    (tmp_path / "log.csv").write_text(LOG, encoding="utf-8")
     options = ("--set", "drift=20", "--out", tmp_path / "out")
-    success("rank", tmp_path / "log.csv", *PATHS, *options)
+    ranked(tmp_path, LOG, *PATHS, *options)
     fixtures = "player_a,player_b,time\nann,bob,2024-01-15\nann,bob,2024-02-01\n"
     fixtures += "ann,bob,2024-03-02\nann,bob,\n"
     (tmp_path / "games.csv").write_text(fixtures, encoding="utf-8")
@@ -179,9 +179,7 @@ def test_paths_are_drawn_and_reported(tmp_path: Path) -> None:
 
 def test_who_played_all_games_at_home_and_won_has_no_home_advantage(tmp_path: Path) -> None:
     log = "home,away,result,time\n" + "ann,bob,1-0,1\nbob,ann,1-0,2\n" * 3
-    (tmp_path / "log.csv").write_text(log, encoding="utf-8")
-    done = command("rank", tmp_path / "log.csv", *PATHS, "--out", tmp_path / "out")
-    assert done.code == 3, done.err
+    done = ranked(tmp_path, log, *PATHS, "--out", tmp_path / "out", code=3)
     assert "home_advantage has no finite estimate; --home none helps" in " ".join(done.out.split())
     assert [row["rating"] for row in rows(tmp_path / "out" / "ratings.csv")] == ["", ""]
     assert not (tmp_path / "out" / "days.csv").exists()

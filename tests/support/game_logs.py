@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.support.command import Outcome, valmatch
 from valmatch.ratings.registry import BATCH_NAMES
 
 LONG = "game,player,team,score,minutes"
@@ -43,3 +44,11 @@ def write(path: Path, games: list[Rows], header: str = LONG) -> Path:
     lines = [header, *(",".join(row) for game in games for row in game)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
+
+
+def ranked(folder: Path, log: str, *options: object, code: int = 0) -> Outcome:
+    """Write a log and rate it as a whole; return what the command says."""
+    (folder / "log.csv").write_text(log, encoding="utf-8")
+    done = valmatch("rank", folder / "log.csv", *options)
+    assert done.code == code, done.err
+    return done
