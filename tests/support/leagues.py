@@ -66,7 +66,7 @@ def covered(league: League, leagues: int, seed: int) -> Floats:
         for system, values in some:
             start = Roster(system, values, names, ())
             sums.append(tallies(start, games, blocks, 0)[:, 0])
-            p = start.restarted(values).play(games, 0).found.expected[::2]
+            p = start.restarted(values).play(games, 0).assessed.expected[::2]
             losses.append(float(-(true * np.log(p) + (1.0 - true) * np.log(1.0 - p)).mean()))
         for k in range(1, len(some)):
             found = difference("log_loss", sums[0], sums[k])

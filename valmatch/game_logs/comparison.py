@@ -54,14 +54,18 @@ from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_
 
 
 @part(inline=True)
-def _equal(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> None:
+def _equal(
+    game: int, games: Games, players: Players, numbers: Floats, assessed: Assessment
+) -> None:
     """Let all sides be equal."""
     for side in range(games.game_starts[game], games.game_starts[game + 1]):
-        found.strengths[side] = 0.5
+        assessed.strengths[side] = 0.5
 
 
 @part(inline=True)
-def _records(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> None:
+def _records(
+    game: int, games: Games, players: Players, numbers: Floats, assessed: Assessment
+) -> None:
     """Take the mean record of its players for each side."""
     for side in range(games.game_starts[game], games.game_starts[game + 1]):
         lo, hi = games.side_starts[side], games.side_starts[side + 1]
@@ -69,26 +73,28 @@ def _records(game: int, games: Games, players: Players, numbers: Floats, found: 
         for row in range(lo, hi):
             player = games.players[row]
             total += (1.0 + players.state[player, 0]) / (2.0 + players.games[player])
-        found.strengths[side] = total / (hi - lo)
+        assessed.strengths[side] = total / (hi - lo)
 
 
 @part(inline=True)
-def _log5(a: int, b: int, games: Games, numbers: Floats, found: Assessment) -> tuple[float, float]:
+def _log5(
+    a: int, b: int, games: Games, numbers: Floats, assessed: Assessment
+) -> tuple[float, float]:
     """Predict by the two records."""
-    ahead = found.strengths[a] * (1.0 - found.strengths[b])
-    behind = found.strengths[b] * (1.0 - found.strengths[a])
+    ahead = assessed.strengths[a] * (1.0 - assessed.strengths[b])
+    behind = assessed.strengths[b] * (1.0 - assessed.strengths[a])
     return ahead / (ahead + behind), math.nan
 
 
 @part(inline=True)
 def _add_scores(
-    game: int, games: Games, players: Players, numbers: Floats, found: Assessment
+    game: int, games: Games, players: Players, numbers: Floats, assessed: Assessment
 ) -> bool:
     """Add the mean score of the game to those of its players."""
     first, last = games.game_starts[game], games.game_starts[game + 1]
     for side in range(first, last):
         for row in range(games.side_starts[side], games.side_starts[side + 1]):
-            players.state[games.players[row], 0] += found.scored[side] / (last - first - 1)
+            players.state[games.players[row], 0] += assessed.scored[side] / (last - first - 1)
     return True
 
 
@@ -250,9 +256,9 @@ class RatingComparison(Result):
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
         """Return the comparison that a folder holds."""
-        given = files.json(SUMMARY)
+        document = files.json(SUMMARY)
         with damaged(files.folder / SUMMARY):
-            systems: Mapping[str, Any] = given["systems"]
+            systems: Mapping[str, Any] = document["systems"]
 
             def of_each(key: str, read: Callable[[str, Any], Any]) -> dict[str, dict[str, Any]]:
                 return {
@@ -263,29 +269,29 @@ class RatingComparison(Result):
             parameters = of_each("parameters", lambda _, value: float(value))
             return cls(
                 {k: values for k, values in parameters.items() if not systems[k]["baseline"]},
-                str(given["least_log_loss"]),
-                list(map(str, given["not_shown_better_than"])),
-                int(given["games"]),
-                int(given["rows"]),
-                int(given["unrated_games"]),
-                {str(reason): int(n) for reason, n in given["skipped_games"].items()},
-                int(given["burn_in"]),
-                int(given["blocks"]),
+                str(document["least_log_loss"]),
+                list(map(str, document["not_shown_better_than"])),
+                int(document["games"]),
+                int(document["rows"]),
+                int(document["unrated_games"]),
+                {str(reason): int(n) for reason, n in document["skipped_games"].items()},
+                int(document["burn_in"]),
+                int(document["blocks"]),
                 of_each("predictions", lambda _, value: Scores.read(value)),
                 of_each("means", partial(Difference.read, of_two=False)),
                 of_each("to_best", partial(Difference.read, of_two=True)),
-                {name: one["fitted"] for name, one in systems.items() if "fitted" in one},
-                int(given["fitted_to"]),
-                {k: Tuning.read(one["tuning"]) for k, one in systems.items() if "tuning" in one},
+                {k: x["fitted"] for k, x in systems.items() if "fitted" in x},
+                int(document["fitted_to"]),
+                {k: Tuning.read(x["tuning"]) for k, x in systems.items() if "tuning" in x},
                 files.manifest.source,
-                warnings_in(given),
+                warnings_in(document),
                 files.folder,
             )
 
 
-def _as_dicts(found: Mapping[str, Scores] | Mapping[str, Difference]) -> dict[str, Any]:
+def _as_dicts(estimates: Mapping[str, Scores] | Mapping[str, Difference]) -> dict[str, Any]:
     """Return scores or estimates by name as ``summary.json`` holds them."""
-    return {name: scores.as_dict() for name, scores in found.items()}
+    return {name: estimate.as_dict() for name, estimate in estimates.items()}
 
 
 def tallies(
@@ -316,16 +322,16 @@ def compared(
     Shapes: `sums` (blocks, 2, columns).
     """
     predictions = {
-        name: dict(zip(TALLIES, map(scores, own.sum(axis=0)), strict=True))
-        for name, own in sums.items()
+        name: dict(zip(TALLIES, map(scores, tally.sum(axis=0)), strict=True))
+        for name, tally in sums.items()
     }
     leader = min(parameters, key=lambda name: _loss(predictions[name]["all"]))
-    of_all = {name: own[:, 0] for name, own in sums.items()}
-    of_draws = sum(own["all"].three_way_log_loss is not None for own in predictions.values())
+    of_all = {name: tally[:, 0] for name, tally in sums.items()}
+    of_draws = sum(x["all"].three_way_log_loss is not None for x in predictions.values())
     measures = [*MEASURES, *(OF_DRAWS if of_draws > 1 else ())]
     differences = {
-        name: {m: difference(m, own, of_all[leader]) for m in measures}
-        for name, own in of_all.items()
+        name: {m: difference(m, tally, of_all[leader]) for m in measures}
+        for name, tally in of_all.items()
     }
     others = (name for name in of_all if name != leader)
     return RatingComparison(
@@ -339,14 +345,14 @@ def compared(
         burn_in=burn_in,
         blocks=len(of_all[leader]),
         predictions=predictions,
-        means={name: {m: difference(m, own) for m in measures} for name, own in of_all.items()},
+        means={name: {m: difference(m, x) for m in measures} for name, x in of_all.items()},
         differences=differences,
     )
 
 
-def _loss(found: Scores) -> float:
+def _loss(predictions: Scores) -> float:
     """Return a log loss by which systems can be ordered: what is undefined comes last."""
-    loss = found.log_loss
+    loss = predictions.log_loss
     return math.inf if loss is None or math.isnan(loss) else loss
 
 
@@ -388,23 +394,23 @@ def compare_ratings(
     RunError
         If the results cannot be written.
     """
-    asked = RateOptions(**options)
-    contest, warn = _contest(arguments.names("systems", systems), asked), Warnings(asked.warn)
+    settings = RateOptions(**options)
+    contest, warn = _contest(arguments.names("systems", systems), settings), Warnings(settings.warn)
     most_players = min(system.most_players for system in contest.systems)
     with ExitStack() as stack:
-        log, folder = GameLog(arguments.path("games", games), asked, most_players), None
+        log, folder = GameLog(arguments.path("games", games), settings, most_players), None
         for system in contest.systems:
             check_scores(system, log)
-        if asked.out is not None:
+        if settings.out is not None:
             identity = {
-                **asked.identity,
+                **settings.identity,
                 "system": ",".join(system.name for system in contest.systems),
                 "given": dict(contest.values),
                 "tune": dict(contest.fitted) or None,
             }
-            folder = stack.enter_context(claim("rate", asked.out, log, None, identity))
+            folder = stack.enter_context(claim("rate", settings.out, log, None, identity))
         stop = stack.enter_context(stop_on_signal())
-        read = log.games(asked.progress)
+        read = log.games(settings.progress)
         if folder:
             folder.remark_input(log_warnings(log))
         for warning in log_warnings(log):
@@ -414,16 +420,16 @@ def compare_ratings(
         for system in contest.systems:
             if warning := nobody_at_home(contest.values[system.name], log.at_home):
                 warn(warning)
-        n_first = games_to_fit(read, asked.train) if contest.fitted else 0
-        for warning in _fit(contest, read, log, asked, stop):
+        n_first = games_to_fit(read, settings.train) if contest.fitted else 0
+        for warning in _fit(contest, read, log, settings, stop):
             warn(warning)
         rest = games_between(read, n_first, read.n_games)
         blocks = [(n_first + first, n_first + last) for first, last in blocks_of(rest, log.dated)]
         sums = {}
         for system in (*contest.systems, COIN, RECORD):
             roster = Roster(system, contest.values.get(system.name, {}), log.players, ())
-            sums[system.name] = tallies(roster, read, blocks, asked.burn_in, stop)
-        result = compared(sums, contest.values, rest, asked.burn_in)
+            sums[system.name] = tallies(roster, read, blocks, settings.burn_in, stop)
+        result = compared(sums, contest.values, rest, settings.burn_in)
         for system in contest.systems:
             values, fitted = contest.values[system.name], contest.fitted.get(system.name, ())
             of_all = result.predictions[system.name]["all"]
@@ -480,21 +486,21 @@ def _contest(names: Sequence[str], options: RateOptions) -> _Contest:
     for system in systems:
         values[system.name] = values_of(system, parameters[system.name], {})
         check_tuned(system, list(tuned[system.name]))
-    return _Contest(systems, values, {k: list(own) for k, own in tuned.items() if own}, {})
+    return _Contest(systems, values, {k: list(names) for k, names in tuned.items() if names}, {})
 
 
 def _by_system(
     what: str, systems: Sequence[str], values: Mapping[str, float]
 ) -> dict[str, dict[str, float]]:
     """Return values of each system's parameters by names such as ``elo.K``."""
-    found: dict[str, dict[str, float]] = {system: {} for system in systems}
+    of_each: dict[str, dict[str, float]] = {system: {} for system in systems}
     for name, value in values.items():
         system, dot, parameter = name.partition(".")
-        if not dot or system not in found:
+        if not dot or system not in of_each:
             meant = ", ".join(f"{known}.{parameter or name}" for known in systems)
             raise InputError(f"{option(what)} {name}: of which system? (allowed: {meant})")
-        found[system][parameter] = value
-    return found
+        of_each[system][parameter] = value
+    return of_each
 
 
 def _fit(

@@ -45,30 +45,30 @@ def sprt_games(
     InputError
         If the log or an option cannot be used, somebody is nobody there, or no game counts.
     """
-    asked = SprtOptions(**options)
-    sequential_test([1, 1, 1], **asked.hypotheses)  # refuses before anything is read
+    settings = SprtOptions(**options)
+    sequential_test([1, 1, 1], **settings.hypotheses)  # refuses before anything is read
     if player == against:
         what = f"{shown(player)} is {option('player')}, too (allowed: somebody else)"
         raise InputError(f"{option('against')}: {what}")
-    pairs_by = asked.pairs_by
+    pairs_by = settings.pairs_by
     further = Further(clusters=(pairs_by,) if pairs_by else (), clustered_by="pairs_by")
-    log = GameLog(arguments.path("games", games), asked, further=further)
-    read, facts = log.games_with_facts(asked.progress)
+    log = GameLog(arguments.path("games", games), settings, further=further)
+    read, facts = log.games_with_facts(settings.progress)
     numbers = [_number(log, player, "player"), _number(log, against, "against")]
     between, points = _between(read, *numbers)
     for warning in log_warnings(log):
-        asked.warn(warning)
+        settings.warn(warning)
     if not len(between):
         both = f"{shown(player)} and {shown(against)}"
         raise InputError(f"{log.name}: holds no game between {both}, each alone on one side")
     if pairs_by is None:
-        return sequential_test(np.bincount(points, minlength=3).tolist(), **asked.hypotheses)
+        return sequential_test(np.bincount(points, minlength=3).tolist(), **settings.hypotheses)
     _, pair, sizes = np.unique(facts.clusters[between, 0], return_inverse=True, return_counts=True)
     sums = np.bincount(pair.ravel(), points)[sizes == 2].astype(np.int64)
     if not len(sums):
         what = f"no two of the {len(between):,} games share a cell, or more than two do"
         raise InputError(f"{log.name}: {option('pairs_by')} {shown(pairs_by)}: {what}")
-    test = sequential_test(np.bincount(sums, minlength=5).tolist(), **asked.hypotheses)
+    test = sequential_test(np.bincount(sums, minlength=5).tolist(), **settings.hypotheses)
     return replace(test, left_out=len(between) - 2 * len(sums))
 
 

@@ -128,7 +128,7 @@ def predict(system: System, values: Mapping[str, float], games: Games, players: 
     """Predict games of two sides, of which no two have a player in common."""
     state, played = players.state.copy(), unplayed(games, new_tally())
     play(system, values, games, players, 0, played)
-    return system.outcomes(values, games, state, played.found)
+    return system.outcomes(values, games, state, played.assessed)
 
 
 def _out_of_range(system: System, games: Games, players: Players, game: int) -> str:
@@ -166,24 +166,24 @@ def _play_games(
     played: Played,
 ) -> int:
     """Play the games begin..end-1; return the first that cannot be rated, `end` if all can."""
-    found = played.found
+    assessed = played.assessed
     for game in range(begin, end):
         first, last = games.game_starts[game], games.game_starts[game + 1]
         lo, hi = games.side_starts[first], games.side_starts[last]
         for row in range(lo, hi):
             played.before[row] = _shown(games.players[row], players, deviation)
         rows = after_burn_in(games, players, burn_in, lo, hi)
-        strengths(game, games, players, numbers, found)
-        open_game(game, games, found)
+        strengths(game, games, players, numbers, assessed)
+        open_game(game, games, assessed)
         weight, loss = 2.0 / ((last - first) * (last - first - 1)), 0.0
         for a in range(first, last):
             for b in range(a + 1, last):
-                expected, draw = chances(a, b, games, numbers, found)
-                score = add_scores(a, b, expected, games, found)
+                expected, draw = chances(a, b, games, numbers, assessed)
+                score = add_scores(a, b, expected, games, assessed)
                 loss += weight * note_pair(played.tally, rows, expected, draw, score, weight)
         played.losses[game] = loss
         note_game(played.tally, rows, loss)
-        if not update(game, games, players, numbers, found):
+        if not update(game, games, players, numbers, assessed):
             return game
         for row in range(lo, hi):
             played.after[row] = _shown(games.players[row], players, deviation)

@@ -63,8 +63,8 @@ def allowed_pairs(names: Sequence[str], path: Path | None, without: Sequence[str
 
 def _near(name: str, names: Sequence[str]) -> str:
     """Return what may be meant by a name that is not known."""
-    found = hint(name, names)
-    return "" if found.startswith("allowed") and len(names) > _SHOWN else f" ({found})"
+    near = hint(name, names)
+    return "" if near.startswith("allowed") and len(names) > _SHOWN else f" ({near})"
 
 
 def _read(path: Path, places: dict[str, int]) -> Bools:
@@ -107,15 +107,15 @@ class Unsure(NamedTuple):
 def unsure_of(belief: Belief, streams: Streams) -> Unsure:
     """Return how unsure a belief is about players, the best first."""
     v, mean = belief.covariance, belief.mean
-    own = np.diag(v)
-    neighbours = np.maximum(own[:-1] + own[1:] - 2.0 * np.diag(v, 1), 0.0)
+    variances = np.diag(v)
+    neighbours = np.maximum(variances[:-1] + variances[1:] - 2.0 * np.diag(v, 1), 0.0)
     order = misordered(-np.diff(mean), np.sqrt(neighbours))
     widest, first, second = -1.0, 0, 0
     for k in range(len(mean) - 1):
-        spread = own[k] + own[k + 1 :] - 2.0 * v[k, k + 1 :]
-        place = int(spread.argmax())
-        if spread[place] > widest:
-            widest, first, second = float(spread[place]), k, k + 1 + place
+        spread = variances[k] + variances[k + 1 :] - 2.0 * v[k, k + 1 :]
+        j = int(spread.argmax())
+        if spread[j] > widest:
+            widest, first, second = float(spread[j]), k, k + 1 + j
     best = leader_best(belief, streams)
     return Unsure(best, float(order), (first, second), float(np.sqrt(max(widest, 0.0))))
 
@@ -138,9 +138,9 @@ def leader_best(belief: Belief, streams: Streams) -> float:
     Rivals are drawn one by one, the nearest first, until one is above them.
     """
     v, mean = belief.covariance, belief.mean
-    own = np.diag(v)
+    variances = np.diag(v)
     gaps = mean[0] - mean
-    spread = np.maximum(own + own[0] - 2.0 * v[0], 0.0)
+    spread = np.maximum(variances + variances[0] - 2.0 * v[0], 0.0)
     ratio = np.divide(gaps, np.sqrt(spread), out=np.full_like(gaps, np.inf), where=spread > 0.0)
     rivals = np.argsort(ratio, kind="stable")
     rivals = rivals[rivals != 0]
@@ -151,7 +151,7 @@ def leader_best(belief: Belief, streams: Streams) -> float:
         return 1.0
     # Of the leads over the rivals; a ridge far below all that is shown, as some may be tied.
     to_leader = v[rivals, 0]
-    covariance = v[np.ix_(rivals, rivals)] - to_leader - to_leader[:, None] + own[0]
+    covariance = v[np.ix_(rivals, rivals)] - to_leader - to_leader[:, None] + variances[0]
     covariance[range(n), range(n)] += 1e-9 * spread.max() + 1e-12
     root = np.linalg.cholesky(covariance)
     words = streams.words(None, BEST)
@@ -231,14 +231,14 @@ class NextPairs(Result):
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
         """Return the pairs that a folder holds."""
-        given = files.json(SUMMARY)
+        facts = files.json(SUMMARY)
         with damaged(files.folder / SUMMARY):
-            policy, goal = str(given.pop("policy")), str(given.pop("goal") or "")
-            notes, warnings = list(map(str, given.pop("notes"))), warnings_in(given)
-            given.pop("warnings", None)
-            given |= {"players": int(given["players"]), "leader_best": float(given["leader_best"])}
+            policy, goal = str(facts.pop("policy")), str(facts.pop("goal") or "")
+            notes, warnings = list(map(str, facts.pop("notes"))), warnings_in(facts)
+            facts.pop("warnings", None)
+            facts |= {"players": int(facts["players"]), "leader_best": float(facts["leader_best"])}
         return cls(
-            policy, goal, rows_of(files, BATCH, PairRow), given, notes, files.folder, warnings
+            policy, goal, rows_of(files, BATCH, PairRow), facts, notes, files.folder, warnings
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -457,34 +457,34 @@ def next_pairs(
     RunError
         If the results cannot be written.
     """
-    asked = NextOptions(policy=policy, **options)
-    warn, rated = Warnings(asked.warn), read_together(arguments.path("ratings", ratings))
-    rated = rated.with_new(asked.new)
-    may_play = allowed_pairs(rated.names, asked.allowed, asked.without)
-    _tell_cost(asked, may_play)
+    settings = NextOptions(policy=policy, **options)
+    warn, rated = Warnings(settings.warn), read_together(arguments.path("ratings", ratings))
+    rated = rated.with_new(settings.new)
+    may_play = allowed_pairs(rated.names, settings.allowed, settings.without)
+    _tell_cost(settings, may_play)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()
-    if asked.out is not None:
-        allowed = [asked.allowed] if asked.allowed else []
-        identity = {**asked.identity, "allowed_sha256": sha256(*allowed) if allowed else None}
-        claimed = rated.folder(asked.out, "next", identity, allowed)
+    if settings.out is not None:
+        allowed = [settings.allowed] if settings.allowed else []
+        identity = {**settings.identity, "allowed_sha256": sha256(*allowed) if allowed else None}
+        claimed = rated.folder(settings.out, "next", identity, allowed)
     with claimed as folder:
         chosen = choose_batch(
             rated.belief,
-            asked.policy,
-            asked.goal or "best",
-            asked.batch,
-            once=asked.once,
+            settings.policy,
+            settings.goal or "best",
+            settings.batch,
+            once=settings.once,
             allowed=may_play,
             games=rated.games,
             names=rated.by_name,
-            explore=asked.explore,
-            streams=Streams(asked.seed),
-            progress=asked.progress,
+            explore=settings.explore,
+            streams=Streams(settings.seed),
+            progress=settings.progress,
         )
-        result = _result(rated, asked, may_play, chosen)
-        if len(result.pairs) < asked.batch:
+        result = _result(rated, settings, may_play, chosen)
+        if len(result.pairs) < settings.batch:
             few = f"{len(result.pairs)} pairs, as no other has players who are free"
-            warn(Note(few, "few_pairs", asked.batch - len(result.pairs)))
+            warn(Note(few, "few_pairs", settings.batch - len(result.pairs)))
         notes = [Notice(text, "note") for text in result.notes]
         result = replace(result, warnings=[*warn, *notes])
         if folder is not None:
@@ -512,11 +512,11 @@ def _result(
     """Return a choice as rows, with what there is to say of it."""
     belief, names, rows = rated.belief, rated.names, []
     columns = zip(*(column.tolist() for column in chosen), strict=True)
-    for place, (i, j, value, error, games, propensity) in enumerate(columns, 1):
+    for number, (i, j, value, error, games, propensity) in enumerate(columns, 1):
         lead = belief.points * (belief.mean[i] - belief.mean[j])
         score = expected_score_at(lead, belief.draw_weight)
         numbers = (*map(_rounded, (value, score, error)), games, _rounded(propensity))
-        rows.append(PairRow(place, names[i], names[j], *numbers))
+        rows.append(PairRow(number, names[i], names[j], *numbers))
     unsure = unsure_of(belief, Streams(options.seed))
     first, second = (names[k] for k in unsure.widest)
     facts: dict[str, Any] = {

@@ -48,8 +48,8 @@ def parse_parameters(texts: Sequence[str]) -> dict[str, float]:
 
 def declare_parameters(help: str, default: str) -> Any:  # noqa: ANN401
     """Declare values of parameters of a rating system."""
-    given = {"read": parse_parameters, "check": arguments.mapping, "repeated": True}
-    return o.declare({}, help, "NAME=NUMBER", default=default, identity=False, **given)
+    how = {"read": parse_parameters, "check": arguments.mapping, "repeated": True}
+    return o.declare({}, help, "NAME=NUMBER", default=default, identity=False, **how)
 
 
 @dataclass(frozen=True)
@@ -544,11 +544,11 @@ def check_tuned(system: System, names: Sequence[str]) -> None:
 
 
 def values_of(
-    system: System | BatchSystem, given: Mapping[str, float], before: Mapping[str, float]
+    system: System | BatchSystem, values: Mapping[str, float], before: Mapping[str, float]
 ) -> dict[str, float]:
     """Return the values of all parameters of a system."""
     limits = {parameter.name: parameter for parameter in system.parameters}
-    for name, value in given.items():
+    for name, value in values.items():
         if name not in limits:
             what = f"{system.name} has no such parameter ({hint(name, limits)})"
             raise InputError(f"{option('parameters')} {name}: {what}")
@@ -559,6 +559,6 @@ def values_of(
                 f" {high!r})"
             )
     return {
-        name: given.get(name, before.get(name, parameter.published))
+        name: values.get(name, before.get(name, parameter.published))
         for name, parameter in limits.items()
     }

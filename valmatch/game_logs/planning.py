@@ -144,13 +144,13 @@ def play_evenly(
 
 @kernel
 def measure(
-    space: Space, truth: Floats, quantile: float, critical: float, out: Floats, found: bool
+    space: Space, truth: Floats, quantile: float, critical: float, out: Floats, rated: bool
 ) -> None:
     """Fill in the measures of an estimate; without one nobody is named and nothing covered.
 
     Shapes: `truth` (n + 2,); `out` (4,).
     """
-    if not found:
+    if not rated:
         out[0], out[1], out[2], out[3] = np.inf, 0.0, 0.0, np.nan
         return
     v, places = space.covariance, space.places
@@ -293,7 +293,7 @@ class PlannedGames(Result):
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the columns of ``plan.csv``."""
-        return {name: list(own) for name, own in self.curves.items()}
+        return {name: list(curve) for name, curve in self.curves.items()}
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
@@ -314,16 +314,16 @@ class PlannedGames(Result):
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
         """Return the plan that a folder holds."""
-        given = files.json(SUMMARY)
+        document = files.json(SUMMARY)
         with damaged(files.folder / SUMMARY):
             aims = {measure: name for name, measure in AIMS.items()}
-            asked = {aims[given["aim"]]: given["value"], "goal": given["goal"] or None}
+            wanted = {aims[document["aim"]]: document["value"], "goal": document["goal"] or None}
             names = ["policy", "batch", "replications", "seed", "level", "max_games"]
-            names += OF_PLAYERS if "spread" in given else ()
-            options = PlanOptions(**asked, **{name: given[name] for name in names})
-            ends = (given["games"], given["low"], given["high"])
+            names += OF_PLAYERS if "spread" in document else ()
+            options = PlanOptions(**wanted, **{name: document[name] for name in names})
+            ends = (document["games"], document["low"], document["high"])
             games, low, high = (None if end is None else int(end) for end in ends)
-            players, warnings = int(given["players"]), warnings_in(given)
+            players, warnings = int(document["players"]), warnings_in(document)
         names = [column for name in MEASURES for column in (name, f"{name}_std_error")]
         table = files.table(PLAN, ["games", *names])
         if not len(table):
@@ -359,11 +359,11 @@ def curves_of(grid: Ints, measured: Floats) -> dict[str, list[Any]]:
 
     Shapes: `measured` (leagues, points, measures).
     """
-    found: dict[str, list[Any]] = {"games": grid.tolist()}
+    curves: dict[str, list[Any]] = {"games": grid.tolist()}
     for k, name in enumerate(MEASURES):
         means, errors = zip(*(_mean(column) for column in measured[:, :, k].T), strict=True)
-        found[name], found[f"{name}_std_error"] = list(means), list(errors)
-    return found
+        curves[name], curves[f"{name}_std_error"] = list(means), list(errors)
+    return curves
 
 
 def _mean(values: Sequence[float] | Floats) -> tuple[float | None, float | None]:
@@ -420,29 +420,29 @@ def plan_games(
     RunError
         If the results cannot be written, or workers are lost.
     """
-    asked, rated = PlanOptions(**options), None
-    asked.check_players(rated=ratings is not None)
+    settings, rated = PlanOptions(**options), None
+    settings.check_players(rated=ratings is not None)
     if ratings is not None:
         rated = read_together(arguments.path("ratings", ratings))
         if len(rated.names) > MOST_PLAYERS:
             what = f"{len(rated.names):,} players (allowed: 2 to {MOST_PLAYERS})"
             raise InputError(f"{rated.path}: {what}")
-    league = _league(asked, rated)
-    _tell_cost(league, asked)
+    league = _league(settings, rated)
+    _tell_cost(league, settings)
     with ExitStack() as stack:
         folder = None
-        if asked.out is not None:
-            folder = RunFolder(asked.out, "plan", None, asked.identity)
+        if settings.out is not None:
+            folder = RunFolder(settings.out, "plan", None, settings.identity)
             if rated is not None:
-                folder = rated.folder(asked.out, "plan", asked.identity)
+                folder = rated.folder(settings.out, "plan", settings.identity)
             stack.enter_context(folder)
-        pool = stack.enter_context(open_pool(None, asked.workers, threads=True))
+        pool = stack.enter_context(open_pool(None, settings.workers, threads=True))
         stop = stack.enter_context(stop_on_signal())
-        measured, ends = _played(league, asked, pool, stop)
+        measured, ends = _played(league, settings, pool, stop)
         curves = curves_of(league.grid[: measured.shape[1]], measured)
         games, low, high = map(reached_at, ends)
         n = league.n_players
-        result = PlannedGames(asked, n, curves, games, low, high, measured=measured)
+        result = PlannedGames(settings, n, curves, games, low, high, measured=measured)
         notes = [Notice(text, "note") for text in result.notes]
         result = replace(result, warnings=notes)
         if folder is not None:
@@ -507,10 +507,10 @@ def _league(options: PlanOptions, rated: RatedTogether | None) -> League:
 
 def _grid(first: int, last: int) -> Ints:
     """Return the numbers of games at which is measured."""
-    found = [min(first, last)]
-    while found[-1] < last:
-        found.append(min(last, math.ceil(found[-1] * GROWTH)))
-    return np.array(found, np.int64)
+    grid = [min(first, last)]
+    while grid[-1] < last:
+        grid.append(min(last, math.ceil(grid[-1] * GROWTH)))
+    return np.array(grid, np.int64)
 
 
 def _played(

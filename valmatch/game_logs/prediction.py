@@ -262,9 +262,9 @@ class Forecast(NamedTuple):
         }
 
     @classmethod
-    def read(cls, given: Mapping[str, Any]) -> Forecast:
+    def read(cls, document: Mapping[str, Any]) -> Forecast:
         """Return a forecast that ``summary.json`` holds."""
-        text, sides = str(given["time"] or ""), given["sides"]
+        text, sides = str(document["time"] or ""), document["sides"]
         number = real_number(text) if text else math.nan
         time, dated = (seconds_of(text), True) if number is None else (number, not text)
         players = [list(map(str, side["players"])) for side in sides]
@@ -273,8 +273,8 @@ class Forecast(NamedTuple):
             for key in ("win", "win_low", "win_high", "expected")
         )
         newcomers = [str(player) for side in sides for player in side["newcomers"]]
-        fixture = Fixture("", str(given["game"]), players, time, dated)
-        return cls(fixture, wins, _or_nan(given["draw"]), low, high, expected, newcomers)
+        fixture = Fixture("", str(document["game"]), players, time, dated)
+        return cls(fixture, wins, _or_nan(document["draw"]), low, high, expected, newcomers)
 
 
 def _or_none(probability: float) -> float | None:
@@ -374,12 +374,12 @@ class PredictedGames(Result):
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
         """Return the predictions that a folder holds."""
-        given = files.json(SUMMARY)
+        document = files.json(SUMMARY)
         with damaged(files.folder / SUMMARY):
-            parameters = {name: float(value) for name, value in given["parameters"].items()}
-            forecasts = list(map(Forecast.read, given["games"]))
-            warnings = warnings_in(given)
-            return cls(str(given["system"]), parameters, forecasts, warnings, files.folder)
+            parameters = {name: float(value) for name, value in document["parameters"].items()}
+            forecasts = list(map(Forecast.read, document["games"]))
+            warnings = warnings_in(document)
+            return cls(str(document["system"]), parameters, forecasts, warnings, files.folder)
 
 
 @takes(PredictOptions)
@@ -407,25 +407,25 @@ def predict_games(
     """
     file = None if fixtures is None else arguments.path("fixtures", fixtures)
     previous = PreviousRatings(arguments.path("ratings", ratings))
-    asked = PredictOptions(**options)
-    if file is None and not asked.pair:
+    settings = PredictOptions(**options)
+    if file is None and not settings.pair:
         raise InputError(f"{option('fixtures')} or {option('pair')}: says which games to predict")
-    warn = Warnings(asked.warn)
-    name = asked.system or previous.made_by()
+    warn = Warnings(settings.warn)
+    name = settings.system or previous.made_by()
     known: FollowedRatings | WholeRatings
     if name in BATCH_NAMES:
-        known = WholeRatings(previous, name, asked.parameters, warn)
+        known = WholeRatings(previous, name, settings.parameters, warn)
     else:
-        known = FollowedRatings(previous, system_named(name), asked.parameters, warn)
+        known = FollowedRatings(previous, system_named(name), settings.parameters, warn)
     everybody = set(known.everybody)
-    games = read_fixtures(file, asked, everybody, known.covariates) if file else []
-    games += parse_pairs(asked.pair, everybody, games)
+    games = read_fixtures(file, settings, everybody, known.covariates) if file else []
+    games += parse_pairs(settings.pair, everybody, games)
     for game in games:
         _check_size(game, "sides", len(game.sides), MOST_SIDES)
         _check_size(game, "players", len(game.players), known.most_players)
     known.check(games)
     folder = None
-    if asked.out is not None:
+    if settings.out is not None:
         identity = {
             "system": name,
             "given": dict(known.values),
@@ -434,7 +434,7 @@ def predict_games(
         }
         read = [path for path in (previous.path, previous.manifest, file) if path]
         facts = {"source": str(file or "")}
-        folder = RunFolder(asked.out, "predict", None, identity, facts=facts, read=read)
+        folder = RunFolder(settings.out, "predict", None, identity, facts=facts, read=read)
     with folder or nullcontext():
         result = PredictedGames(name, known.values, known.forecast(games), warn)
         return write_result(folder, result, {PREDICTIONS: result.columns()}) if folder else result
@@ -479,16 +479,16 @@ class FollowedRatings:
         self,
         previous: PreviousRatings,
         system: System,
-        given: Mapping[str, float],
+        parameters: Mapping[str, float],
         warn: Callable[[str], None],
     ) -> None:
         previous.check(system)
         self._path, self._system, self._warn = previous.path, system, warn
-        self.values = values_of(system, given, previous.made.parameters)  # of all parameters
+        self.values = values_of(system, parameters, previous.made.parameters)  # of all parameters
         self.most_players = system.most_players  # of a game
         self.everybody = {player.player: player for player in previous.players(system)}
         if previous.manifest is None:
-            warn(previous.remark(system, given))
+            warn(previous.remark(system, parameters))
 
     def check(self, games: Sequence[Fixture]) -> None:
         """Check that games can be predicted, and say what counts in none."""
@@ -578,12 +578,12 @@ class WholeRatings:
         self,
         previous: PreviousRatings,
         name: str,
-        given: Mapping[str, float],
+        parameters: Mapping[str, float],
         warn: Callable[[str], None],
     ) -> None:
-        if given:
+        if parameters:
             what = f"{name} predicts by what it has fitted"
-            raise InputError(f"{option('parameters')} {next(iter(given))}: {what}")
+            raise InputError(f"{option('parameters')} {next(iter(parameters))}: {what}")
         system, self._warn = batch_named(name), warn
         rating = previous.of_whole_log(system)
         if not rating.rated:

@@ -84,7 +84,7 @@ class PreviousRatings:
                 what = f"(allowed: {parameter.low!r} to {parameter.high!r})"
             raise InputError(f"{self.manifest}: damaged: parameters.{name}: {value!r} {what}")
 
-    def remark(self, system: System, given: Mapping[str, float]) -> str:
+    def remark(self, system: System, parameters: Mapping[str, float]) -> str:
         """Say which values of parameters that are not given count now; "" if it goes unsaid."""
         if self.manifest is None:
             return f"{self.path}: no {MANIFEST} of a rating beside it: parameters are as published"
@@ -92,7 +92,7 @@ class PreviousRatings:
         taken = [
             f"{parameter.name} = {made[parameter.name]!r}"
             for parameter in system.parameters
-            if parameter.name not in given
+            if parameter.name not in parameters
             and made.get(parameter.name, parameter.published) != parameter.published
         ]
         return Note(f"{', '.join(taken)}: as in {self.manifest}") if taken else ""

@@ -127,7 +127,7 @@ class RatedLog(Result):
             "unrated_games": self.unrated,
             "skipped_games": dict(self.skipped),
             "burn_in": self.burn_in,
-            "predictions": {name: own.as_dict() for name, own in self.predictions.items()},
+            "predictions": {name: entry.as_dict() for name, entry in self.predictions.items()},
             "tuning": self.tuning.as_dict() if self.tuning else None,
             **warnings_entry(self.warnings),
         }
@@ -135,24 +135,24 @@ class RatedLog(Result):
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
         """Return the rating that a folder holds."""
-        given = files.json(SUMMARY)
+        document = files.json(SUMMARY)
         with damaged(files.folder / SUMMARY):
-            system = system_named(str(given["system"]))
-            tuning = given["tuning"]
+            system = system_named(str(document["system"]))
+            tuning = document["tuning"]
             return cls(
                 system.name,
-                {name: float(value) for name, value in given["parameters"].items()},
-                int(given["games"]),
-                int(given["rows"]),
-                int(given["unrated_games"]),
-                {str(reason): int(n) for reason, n in given["skipped_games"].items()},
-                int(given["burn_in"]),
+                {name: float(value) for name, value in document["parameters"].items()},
+                int(document["games"]),
+                int(document["rows"]),
+                int(document["unrated_games"]),
+                {str(reason): int(n) for reason, n in document["skipped_games"].items()},
+                int(document["burn_in"]),
                 read_ranking(files, system),
-                {name: Scores.read(own) for name, own in given["predictions"].items()},
+                {name: Scores.read(entry) for name, entry in document["predictions"].items()},
                 Tuning.read(tuning) if tuning else None,
-                str(given.get("cap", MOST_DISTANT)),
+                str(document.get("cap", MOST_DISTANT)),
                 files.manifest.source,
-                warnings_in(given),
+                warnings_in(document),
                 files.folder,
             )
 
@@ -183,31 +183,31 @@ def rate_games(
     RunError
         If the results cannot be written.
     """
-    asked = RateOptions(system=system, **options)
-    start, warn = _start(asked), Warnings(asked.warn)
+    settings = RateOptions(system=system, **options)
+    start, warn = _start(settings), Warnings(settings.warn)
     previous = start.previous
-    if previous and (warning := previous.remark(start.system, asked.parameters)):
+    if previous and (warning := previous.remark(start.system, settings.parameters)):
         warn(warning)
     with ExitStack() as stack:
-        log, folder = _opened(arguments.path("games", games), asked, start, warn), None
-        if asked.out is not None:
+        log, folder = _opened(arguments.path("games", games), settings, start, warn), None
+        if settings.out is not None:
             cap = None if start.cap == MOST_DISTANT else start.cap
             of_system = {"system": start.system.name, "given": dict(start.values), "cap": cap}
-            identity = {**asked.identity, **of_system}
-            folder = stack.enter_context(claim("rate", asked.out, log, previous, identity))
-        if previous and not asked.again:
+            identity = {**settings.identity, **of_system}
+            folder = stack.enter_context(claim("rate", settings.out, log, previous, identity))
+        if previous and not settings.again:
             previous.refuse_rated(log)
         stop = stack.enter_context(stop_on_signal())
-        read = log.games(asked.progress)
+        read = log.games(settings.progress)
         for warning in log_warnings(log):
             warn(warning)
         if not read.n_games:
             raise InputError(f"{log.name}: holds no game that can be rated")
         if previous:
-            previous.refuse_times(log, start.players, float(read.times[0]), asked.again)
-        if asked.tune:
+            previous.refuse_times(log, start.players, float(read.times[0]), settings.again)
+        if settings.tune:
             roster = Roster(start.system, start.values, log.players, start.players)
-            tuning = tune(roster, asked.tune, read, asked.train, stop)
+            tuning = tune(roster, settings.tune, read, settings.train, stop)
             start = replace(start, values=dict(tuning.parameters), tuning=tuning)
         roster = Roster(start.system, start.values, log.players, start.players, log.timed)
         ended = stack.enter_context(ExitStack())
@@ -216,10 +216,10 @@ def rate_games(
             file = ended.enter_context(write_atomically(folder.path / HISTORY))
             history = HistoryWriter(file, log, isinstance(start.system, ZoneStats))
         for piece in pieces(read, stop, start.system.pairs_at_once):
-            played = roster.play(piece, asked.burn_in)
+            played = roster.play(piece, settings.burn_in)
             if history:
                 history.append(piece, played)
-        result = _result(roster, log, start, len(read.players), asked.burn_in)
+        result = _result(roster, log, start, len(read.players), settings.burn_in)
         for warning in _warnings(result, read, start):
             warn(warning)
         result = replace(result, warnings=list(warn))

@@ -137,12 +137,12 @@ class HistoryWriter:
         columns += [
             self._players[games.players],
             games.sides + 1,
-            (played.found.expected / opponents)[side_of_row],
-            (played.found.scored / opponents)[side_of_row],
+            (played.assessed.expected / opponents)[side_of_row],
+            (played.assessed.scored / opponents)[side_of_row],
             played.before,
             played.after,
         ]
         if self._of_zonestats:
-            scales = played.found.scales[game_of_row]
-            columns += [games.rates, played.found.offsets, scales, (scales < 1.0).astype(int)]
+            scales = played.assessed.scales[game_of_row]
+            columns += [games.rates, played.assessed.offsets, scales, (scales < 1.0).astype(int)]
         self._file.write(csv_text(zip(*(column.tolist() for column in columns), strict=True)))

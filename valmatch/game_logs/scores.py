@@ -143,15 +143,15 @@ class Scores:
         return known
 
     @classmethod
-    def read(cls, given: Mapping[str, Any]) -> Scores:
+    def read(cls, document: Mapping[str, Any]) -> Scores:
         """Return what ``summary.json`` holds."""
-        bins = [CalibrationBin(*map(float, entry.values())) for entry in given["calibration"]]
+        bins = [CalibrationBin(*map(float, entry.values())) for entry in document["calibration"]]
         numbers: dict[str, Any] = {
             name: None if value is None else float(value)
-            for name, value in given.items()
+            for name, value in document.items()
             if name != "calibration"
         }
-        return cls(**numbers | {"games": int(given["games"]), "calibration": tuple(bins)})
+        return cls(**numbers | {"games": int(document["games"]), "calibration": tuple(bins)})
 
 
 def scores(row: Floats) -> Scores:
@@ -187,7 +187,7 @@ class Played(NamedTuple):
     # before, after: (rows,) rating of each player before and after the game
     before: Floats
     after: Floats
-    found: Assessment  # what the system worked out
+    assessed: Assessment  # what the system worked out
 
 
 def unplayed(games: Games, tally: Floats) -> Played:
@@ -254,9 +254,11 @@ class Difference(NamedTuple):
         return {"mean": self.mean, **ends, "half_width": self.half_width}
 
     @classmethod
-    def read(cls, measure: str, given: Mapping[str, Any], *, of_two: bool) -> Difference:
+    def read(cls, measure: str, document: Mapping[str, Any], *, of_two: bool) -> Difference:
         """Return what ``summary.json`` holds: a score, or by how much one exceeds another."""
-        mean, half = (None if given[k] is None else float(given[k]) for k in ("mean", "half_width"))
+        mean, half = (
+            None if document[k] is None else float(document[k]) for k in ("mean", "half_width")
+        )
         if mean is None or half is None:
             return cls(mean, half)
         limits = LIMITS.get(measure, (0.0, math.inf))

@@ -44,14 +44,14 @@ class Trial:
         return {"parameters": dict(self.parameters), **scores_of}
 
     @classmethod
-    def read(cls, given: Mapping[str, Any]) -> Trial:
+    def read(cls, document: Mapping[str, Any]) -> Trial:
         """Return what ``summary.json`` holds."""
-        first, rest = Scores.read(given["first"]), Scores.read(given["rest"])
-        return cls(_floats(given["parameters"]), first, rest)
+        first, rest = Scores.read(document["first"]), Scores.read(document["rest"])
+        return cls(_floats(document["parameters"]), first, rest)
 
 
-def _floats(given: Mapping[str, Any]) -> dict[str, float]:
-    return {name: float(value) for name, value in given.items()}
+def _floats(document: Mapping[str, Any]) -> dict[str, float]:
+    return {name: float(value) for name, value in document.items()}
 
 
 @dataclass(frozen=True)
@@ -118,21 +118,21 @@ class Tuning:
         }
 
     @classmethod
-    def read(cls, given: Mapping[str, Any]) -> Tuning:
+    def read(cls, document: Mapping[str, Any]) -> Tuning:
         """Return what ``summary.json`` holds."""
-        judged, change = given["judged"], given["rest_log_loss_difference"]
+        judged, change = document["judged"], document["rest_log_loss_difference"]
         measure = str(judged["measure"])
         return cls(
-            train=float(given["train"]),
-            fitted=list(map(str, given["fitted"])),
-            published=Trial.read(given["published"]),
-            tuned=Trial.read(given["tuned"]),
+            train=float(document["train"]),
+            fitted=list(map(str, document["fitted"])),
+            published=Trial.read(document["published"]),
+            tuned=Trial.read(document["tuned"]),
             difference=float(change["mean"]),
             difference_std_error=change["std_error"],
-            evaluations=int(given["evaluations"]),
-            remarks=list(map(str, given["remarks"])),
-            adopted=bool(given["adopted"]),
-            parameters=_floats(given["values"]),
+            evaluations=int(document["evaluations"]),
+            remarks=list(map(str, document["remarks"])),
+            adopted=bool(document["adopted"]),
+            parameters=_floats(document["values"]),
             measure=measure,
             against=_floats(judged["against"]),
             score_change=Difference.read(measure, judged, of_two=True),
@@ -359,14 +359,14 @@ def _search(
     axes, start = [axes[k] for k in left], [start[k] for k in left]
     if not axes:
         return [], values
-    found = minimize(
+    optimum = minimize(
         lambda point: trials.loss(at(point.tolist())),
         start,
         method="Nelder-Mead",
         bounds=[axis.ends for axis in axes],
         options={"xatol": 1e-4, "fatol": 1e-10, "maxfev": _EVALUATIONS * len(axes)},
     )
-    best = at(found.x.tolist())
+    best = at(optimum.x.tolist())
     remarks.extend(
         f"{axis.name} = {best[axis.name]!r} lies at the end of the range searched"
         for axis in axes

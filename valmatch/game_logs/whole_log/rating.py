@@ -111,25 +111,25 @@ def rank_games(
     RunError
         If the results cannot be written.
     """
-    path, asked = arguments.path("games", games), RankOptions(system=system, **options)
-    warn = Warnings(asked.warn)
-    asked = replace(asked, warn=warn)
+    path, settings = arguments.path("games", games), RankOptions(system=system, **options)
+    warn = Warnings(settings.warn)
+    settings = replace(settings, warn=warn)
     with ExitStack() as stack:
-        log, folder = GameLog(path, asked, further=asked.further), None
-        if asked.out is not None:
-            identity = {**asked.identity, "anchors_sha256": _digest_of(asked.anchors)}
-            folder = stack.enter_context(claim("rank", asked.out, log, None, identity))
+        log, folder = GameLog(path, settings, further=settings.further), None
+        if settings.out is not None:
+            identity = {**settings.identity, "anchors_sha256": _digest_of(settings.anchors)}
+            folder = stack.enter_context(claim("rank", settings.out, log, None, identity))
         stop = stack.enter_context(stop_on_signal())
 
         def look() -> None:
             if stop():
                 raise KeyboardInterrupt
 
-        read = log.games_with_facts(asked.progress)
+        read = log.games_with_facts(settings.progress)
         look()
-        weighted = weighted_games(log, *read, asked)
+        weighted = weighted_games(log, *read, settings)
         with one_thread(weighted.most_ratings):
-            fitted = _fitted(log, weighted, asked, look)
+            fitted = _fitted(log, weighted, settings, look)
             result = _result(fitted)
         for warning in log_warnings(log):
             warn(warning)
@@ -140,7 +140,7 @@ def rank_games(
             folder.remark_input(log_warnings(log))
 
             def write_pairs() -> None:
-                _write_pairs(folder.path, result, asked.differences)
+                _write_pairs(folder.path, result, settings.differences)
 
             return write_result(folder, result, _tables(result), write_pairs)
     return result
