@@ -72,7 +72,7 @@ def test_days_are_understood_however_they_are_written(written: str, tmp_path: Pa
     assert "read as" not in said
     found, said = rated_by_days(tmp_path / "numbers", written)
     assert found == expected
-    assert said.count("time: read as") == len(SYSTEMS)
+    assert said.count("log.csv: read as CSV, time: time (") == len(SYSTEMS)
 
 
 @pytest.mark.parametrize("system", ["zonestats", "elo", "trueskill"])
@@ -106,11 +106,13 @@ def test_a_draw_has_many_spellings(tmp_path: Path) -> None:
         assert rate_games(path, "elo").ranking.draws == [1, 1]
 
 
-def test_games_without_a_result_can_be_left_out(tmp_path: Path) -> None:
+def test_games_without_a_result_are_left_out(tmp_path: Path) -> None:
     rows = [[["a", "b", result]] for result in ("1-0", "*", "0-1")]
     path = write(tmp_path / "log.csv", rows, "player_a,player_b,result")
-    result = rate_games(path, "elo", max_bad_rows=0.4)
-    assert (result.games, result.skipped) == (2, {"not a result": 1})
+    said: list[str] = []
+    result = rate_games(path, "elo", warn=said.append)
+    assert (result.games, result.skipped) == (2, {})
+    assert "1 game left out: no result (*)" in said
 
 
 @pytest.mark.parametrize(

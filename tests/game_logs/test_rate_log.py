@@ -20,9 +20,10 @@ from valmatch.errors import InputError
 from valmatch.game_logs import games as names
 from valmatch.game_logs.games import Names, Titles
 from valmatch.game_logs.rating import rate_games
-from valmatch.game_logs.reading import log
-from valmatch.game_logs.reading.cells import plain_block, read_flags, read_moments, read_numbers
+from valmatch.game_logs.reading import log, tables
+from valmatch.game_logs.reading.cells import read_flags, read_moments, read_numbers
 from valmatch.game_logs.reading.log import GameLog
+from valmatch.game_logs.reading.tables import plain_block
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 
@@ -58,7 +59,7 @@ def test_any_block_size_gives_the_same(
         path.write_text(f"{LONG}\n{GOOD * (first > 0)}" + "".join(games[first:]))
         want = rate_games(path)
         with monkeypatch.context() as patch:
-            patch.setattr(log, "BLOCK", block)
+            patch.setattr(tables, "BLOCK", block)
             patch.setattr(log, "_PIECE", block)
             assert rate_games(path).ranking == want.ranking
 
@@ -192,7 +193,8 @@ winner,loser | a,"b\n | 2:1: a quoted cell of this row has no closing quote
 winner,loser,minutes | "a\nb",c,0\n | 3:6: minutes: '0' (allowed
 home,away,result | a,b,1-O\n | 2:5: result: '1-O' (allowed: 1-0, 0-1, 1/2-1/2, or H
 home,away,result | a,b,X\n | 2:5: result: 'X' (allowed: 1-0, 0-1, 1/2-1/2, or H, A, D
-player_a,player_b,result | a,b,A\n | 2:5: result: 'A' (allowed: 1-0, 0-1, 1/2-1/2);
+player_a,player_b,result | a,b,C\n | 2:5: result: 'C' (allowed: 1-0, 0-1, 1/2-1/2, or a word
+player_a,player_b,result | a,b,1\nb,a,2\na,b,0\n | 2:5: result: '1' (allowed: 1-0
 home,away,result | a,b,\n | 2:5: result: the cell is empty
 game,player,score,minutes | 1,a,1e308,0.001\n1,b,1e307,0.001\n | 2:5: score: '1e308'
 game,player,score,minutes | 1,a,1e99,1e-5\n1,b,1,1\n | 2:5: score: '1e99' is too much
@@ -201,11 +203,11 @@ game,player,team,score | 1,a,x,1e308\n1,b,x,1e308\n1,c,y,3\n | 2:7: score: '1e30
 home,away,home_score,away_score | a,b,1e308,-1e308\n | 2:5: home_score: '1e308'
 home,away,home_score,away_score | a,b,1,-1e101\n | 2:7: away_score: '-1e101'
 winner,loser,winner_score,loser_score | a,b,1e308,-1e308\n | 2:5: winner_score: '1e308'
-player_a,player_b,result | a,b,*\n | 2:5: result: '*' (allowed: 1-0, 0-1, 1/2-1/2)
+player_a,player_b,result | a,b,*\n | holds no game that can be rated
 player_a,player_b,result | a,a,1-0\n | 2:3: player_b: 'a' is in this game twice
 home,away,home_score,away_score | a,b,1,x\n | 2:7: away_score: 'x' (allowed: a finite
 home,away,home_score,away_score | a,a,1,0\n | 2:3: away: 'a' is in this game twice
-player_a,player_b,result,time | a,b,1-0,2024.1.1\n | 2:9: time: '2024.1.1' (allowed
+player_a,player_b,result,time | a,b,1-0,2024.1.\n | 2:9: time: '2024.1.' (allowed
 home,away,home_score |  | 1: no column 'away_score' (did you mean home_score?
 game,player,team,score,minuts |  | 1: unknown column 'minuts' (did you mean minutes? --columns
 game,payer,score |  | 1: no column 'player' (did you mean payer?
@@ -225,7 +227,7 @@ def test_bad_results_are_named_too(header: str, text: str, message: str, tmp_pat
         warnings.simplefilter("error")  # nothing overflows
         with pytest.raises(InputError) as error:
             rate_games(path)
-    assert str(error.value).startswith(f"{path}:{message}")
+    assert str(error.value).startswith((f"{path}:{message}", f"{path}: {message}"))
 
 
 def test_bad_columns_option(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ from valmatch.game_logs.warnings import (
     log_warnings,
     nobody_at_home,
     uneven_games,
+    unused_by,
     worse_than_a_coin,
 )
 from valmatch.inputs import arguments
@@ -398,7 +399,9 @@ def compare_ratings(
     contest, warn = _contest(arguments.names("systems", systems), settings), Warnings(settings.warn)
     most_players = min(system.most_players for system in contest.systems)
     with ExitStack() as stack:
-        log, folder = GameLog(arguments.path("games", games), settings, most_players), None
+        unused = unused_by(contest.systems)
+        path, folder = arguments.path("games", games), None
+        log = GameLog(path, settings, most_players, unused=unused)
         for system in contest.systems:
             check_scores(system, log)
         if settings.out is not None:
@@ -451,7 +454,9 @@ def compare_ratings(
             warnings=list(warn),
         )
         if folder:
-            result = write_result(folder, result, {COMPARISON: result.columns()})
+            result = write_result(
+                folder, result, {COMPARISON: result.columns()}, reading=log.reading
+            )
     return result
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from valmatch.errors import InputError, option
 from valmatch.inputs import arguments
 from valmatch.inputs import options as o
-from valmatch.inputs.csv_reader import MOST
+from valmatch.inputs.csv_reader import MOST, parse_columns
 from valmatch.policies.registry import GOALS, JOINT, meanings
 from valmatch.ratings.registry import (
     BATCH_NAMES,
@@ -52,6 +52,22 @@ def declare_parameters(help: str, default: str) -> Any:  # noqa: ANN401
     return o.declare({}, help, "NAME=NUMBER", default=default, identity=False, **how)
 
 
+def _results(name: str, given: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the results that words stand for, checked."""
+    if not arguments.mapping(name, given):
+        return {}
+    from valmatch.game_logs.reading.results import check_results
+
+    return check_results(name, given)
+
+
+def _date_format(name: str, given: object) -> str:
+    """Return how dates are written, checked."""
+    from valmatch.game_logs.reading.cells import check_date_format
+
+    return check_date_format(name, arguments.text(name, given))
+
+
 @dataclass(frozen=True)
 class FileOptions(o.Options):
     """How a CSV file of games is read."""
@@ -59,7 +75,7 @@ class FileOptions(o.Options):
     columns: Mapping[str, str] = o.columns(
         "Which columns of the file to use, such as game=match_id,home=team1,away=team2."
     )
-    separator: str = o.separator()
+    separator: str | None = o.separator(None, default="the one in the header")
     warn: Callable[[str], None] = o.listener("Called with each warning.")
 
 
@@ -67,6 +83,22 @@ class FileOptions(o.Options):
 class LogOptions(FileOptions):
     """How a game log is read."""
 
+    results: Mapping[str, str] = o.declare(
+        {},
+        "What words in the column of results mean, such as model_a=1-0,tie=1/2-1/2; usual words"
+        " are known.",
+        "WORD=RESULT,...",
+        read=lambda text: parse_columns(text, "model_a=1-0", "results", "WORD=RESULT"),
+        check=_results,
+    )
+    date_format: str | None = o.text(
+        None,
+        "How dates are written: dmy, mdy, ymd, a pattern such as '%d %b %Y', or numbers for times"
+        " that are no dates.",
+        "FORMAT",
+        default="what the dates show",
+        check=_date_format,
+    )
     skip_bad_games: bool = o.flag("Skip invalid games and report how many.")
     max_bad_rows: float | None = o.max_bad_rows("games")
     alias: Path | None = o.path(
@@ -94,7 +126,6 @@ class LogOptions(FileOptions):
         """What distinguishes a rating from others of the same log."""
         return {
             **super().identity,
-            "separator": None if self.separator == "," else self.separator,
             "skip_bad_games": self.most_bad is not None,
             "aliases": self.aliases.identity,
         }

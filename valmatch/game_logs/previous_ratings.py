@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
@@ -35,12 +35,22 @@ class RatedFile(ManifestPart):
     bytes: Count
 
 
+class Reading(ManifestPart):
+    """How a log was understood, as far as the next one is read so, too."""
+
+    columns: dict[str, str]
+    guessed: list[str]
+    results: dict[str, str]
+    date_format: str | None
+
+
 class RatingManifest(Manifest):
     """The manifest of a rating, as far as later ones, or making it again, depend on it."""
 
     parameters: dict[str, float] = Field(default_factory=dict)
     cap: str | None = None
     rated: list[RatedFile] = Field(default_factory=list)
+    reading: Reading | None = None
     games_sha256: str | None = None
     ratings_sha256: str | None = None
 
@@ -60,6 +70,11 @@ class PreviousRatings:
                     self.manifest = manifest
             except OSError as error:
                 raise InputError(f"{manifest}: cannot be read: {error.strerror}") from None
+
+    @property
+    def reading(self) -> dict[str, Any] | None:
+        """How the last log was understood that they were made from."""
+        return self.made.reading.model_dump() if self.made.reading else None
 
     def made_by(self) -> str:
         """Return the system that made the ratings."""
@@ -120,7 +135,7 @@ class PreviousRatings:
         """Refuse a log that is one of those rated here, or one of them with more games."""
         rated = [file for file in self.made.rated if file.bytes <= log.size]
         rated.sort(key=lambda file: file.bytes)
-        digests = log.digests([file.bytes for file in rated])
+        digests = log.file.digests([file.bytes for file in rated])
         for file, digest in zip(rated, digests, strict=True):
             if file.sha256 == digest:
                 what = "was" if file.bytes == log.size else "begins with what was"

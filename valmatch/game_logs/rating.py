@@ -39,6 +39,7 @@ from valmatch.game_logs.warnings import (
     log_warnings,
     nobody_at_home,
     uneven_games,
+    unused_by,
     worse_than_a_coin,
 )
 from valmatch.inputs import arguments
@@ -231,7 +232,8 @@ def rate_games(
                 tables[CHANGES] = {"player": result.ranking.players, "change": changes}
             if not any(result.ranking.last_game):
                 del tables[RATINGS][LAST_GAME]
-            result = write_result(folder, result, tables, ended.close, parameters=result.parameters)
+            facts = {"parameters": result.parameters, "reading": log.reading}
+            result = write_result(folder, result, tables, ended.close, **facts)
     return result
 
 
@@ -268,7 +270,9 @@ def _start(options: RateOptions) -> _Start:
 
 def _opened(path: Path, options: RateOptions, start: _Start, warn: Warnings) -> GameLog:
     """Return the log, which the system can rate."""
-    log = GameLog(path, options, start.system.most_players)
+    unused = unused_by([start.system])
+    before = start.previous.reading if start.previous else None
+    log = GameLog(path, options, start.system.most_players, unused=unused, before=before)
     check_scores(start.system, log)
     if start.system.name == "zonestats" and "minutes" not in log.columns.places:
         minutes = f"{DEFAULT_MINUTES:g} minutes in a game"

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.reading.cells import DATES, NUMBERS
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Scores
 from valmatch.kernels.arrays import Floats
@@ -23,10 +22,13 @@ _NEAR = 1e-3  # a fit to what cannot be predicted comes so close to the coin
 
 def log_warnings(log: GameLog) -> list[str]:
     """Return what to know of how a log was read, and of its games that were not rated."""
-    warnings: list[str] = [*log.bad.remarks()]
-    if log.kind_of_times not in (None, NUMBERS, DATES):
-        time = log.columns.names[log.columns.places["time"]]
-        warnings.append(Note(f"{log.name}: {time}: read as {log.kind_of_times}", "times_read_as"))
+    warnings: list[str] = [*log.bad.remarks(), *log.understood()]
+    if log.undated:
+        text = f"{log.name}: {_counted(log.undated, 'row')} without a time: games keep their order"
+        warnings.append(Note(text, "rows_without_time", log.undated))
+    if log.unfinished:
+        text = f"{_counted(log.unfinished, 'game')} left out: no result (*)"
+        warnings.append(Notice(text, "games_without_result", log.unfinished))
     if log.unrated:
         why = "fewer than two sides with enabled players"
         text = f"{_counted(log.unrated, 'game')} not rated: {why}"
@@ -41,6 +43,15 @@ def nobody_at_home(values: Mapping[str, float], at_home: bool, neutral: bool = F
         return ""
     why = "all are on neutral ground" if neutral else "there are no columns home and away"
     return f"home_advantage = {advantage!r} counts in no game: {why}"
+
+
+def unused_by(systems: Sequence[System]) -> set[str]:
+    """Return the optional columns that no system has a use for; odd cells there are no fault."""
+    used = {"minutes"} if any(system.name == "zonestats" for system in systems) else set()
+    known = (parameter.name for system in systems for parameter in system.parameters)
+    if "home_advantage" in known:
+        used |= {"home", "neutral"}
+    return {"minutes", "home", "neutral"} - used
 
 
 def check_scores(system: System, log: GameLog) -> None:

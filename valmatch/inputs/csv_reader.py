@@ -72,21 +72,23 @@ def cells_of(text: str) -> list[str]:
     return [cell.strip() for row in rows for cell in row] or [""]
 
 
-def parse_columns(text: str, example: str = "game=match_id") -> dict[str, str]:
+def parse_columns(
+    text: str, example: str = "game=match_id", argument: str = "columns", form: str = "MEANING=NAME"
+) -> dict[str, str]:
     """Return the names that ``game=match_id,winner=winning_team`` gives to columns, by meaning.
 
-    A name with a comma stands in quotes: ``rating="mmr, now"``.
+    A name with a comma stands in quotes: ``rating="mmr, now"``. Other options are written so, too.
     """
     names: dict[str, str] = {}
     for item in _items(text):
         meaning, equals, name = (piece.strip() for piece in item.partition("="))
         if not (equals and meaning and name):
             raise InputError(
-                f"{option('columns')}: {item!r} (allowed: MEANING=NAME, such as {example}; a NAME"
-                " with a comma in quotes)"
+                f"{option(argument)}: {item!r} (allowed: {form}, such as {example}; a NAME with a"
+                " comma in quotes)"
             )
         if meaning in names:
-            raise InputError(f"{option('columns')}: {meaning} is given twice")
+            raise InputError(f"{option(argument)}: {meaning} is given twice")
         names[meaning] = name
     return names
 
@@ -588,7 +590,7 @@ def rows_of(
         while separator is None:
             head.append(next(lines, ""))
             if not head[-1] or head[-1].strip():
-                separator = _separator(head[-1])
+                separator = dividing(head[-1])
         blanks = dialect.trimmed
         rows = csv.reader(
             chain(head, lines), strict=True, delimiter=separator, skipinitialspace=blanks
@@ -606,6 +608,7 @@ def rows_of(
         raise InputError(f"{name}:{rows.line_num}: {fault}: {error}") from None
 
 
-def _separator(header: str) -> str:
-    """Return what divides a header that has no comma; a comma if nothing does."""
-    return "," if "," in header else SEPARATORS[other_separator([header], ",") or "comma"]
+def dividing(header: str) -> str:
+    """Return what divides a header most often; a comma if nothing does more often."""
+    unquoted = re.sub(r'"[^"]*"', "", header)
+    return max(SEPARATORS.values(), key=unquoted.count)

@@ -80,7 +80,7 @@ def among(names: Iterable[str]) -> Callable[[str], list[str]]:
 
 def text(value: Any, help: str, metavar: str, **more: Any) -> Any:  # noqa: ANN401
     """Declare a text of any kind."""
-    return declare(value, help, metavar, check=arguments.text, **more)
+    return declare(value, help, metavar, **{"check": arguments.text, **more})
 
 
 def names(help: str, metavar: str, value: Any = (), **more: Any) -> Any:  # noqa: ANN401
@@ -127,11 +127,11 @@ def columns(help: str, example: str = "game=match_id") -> Any:  # noqa: ANN401
     return declare({}, help, "MEANING=NAME,...", read=read, check=arguments.mapping)
 
 
-def separator(value: str | None = ",") -> Any:  # noqa: ANN401
+def separator(value: str | None = ",", default: str = "comma") -> Any:  # noqa: ANN401
     """Declare the field separator of a CSV file."""
     help = "Field separator: comma, semicolon, tab, bar, or the character."
-    check = lambda name, x: separator_called(x)  # noqa: E731
-    return declare(value, help, "CHAR", check=check, default="comma")
+    check = lambda name, x: None if x is None else separator_called(x)  # noqa: E731
+    return declare(value, help, "CHAR", check=check, default=default)
 
 
 def max_bad_rows(what: str) -> Any:  # noqa: ANN401

@@ -1,4 +1,4 @@
-"""The wanted columns of a log, read in blocks of rows as numbers."""
+"""Cells of games read as numbers, words and times."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.errors import InputError, option
+from valmatch.game_logs.reading.tables import Block
 from valmatch.inputs.csv_reader import FLAGS
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.text.durations import (
@@ -25,15 +28,13 @@ from valmatch.text.durations import (
     unit_since_1970,
 )
 from valmatch.text.numerals import real_number
-
-BLOCK = 1 << 11  # rows that are read at once: so few that their cells stay in the cache
-
-RESULTS = {"1-0": 1, "0-1": 0, **dict.fromkeys(("1/2-1/2", "0.5-0.5", "½-½"), 2)}
-RESULTS_AT_HOME = {**RESULTS, "h": 1, "a": 0, "d": 2}
-"""What results are called: 1 of the first side, 0 of the second, 2 of neither."""
+from valmatch.text.terminal import shown
 
 Key = tuple[str, str]  # the meaning of a column, and as what it is read
 Read = Callable[[Sequence[str]], NDArray[Any]]  # of cells without outer blanks
+
+CLOCK = "clock"
+"""The meaning of a column with the time of the day, where the date stands alone."""
 
 
 class Table(NamedTuple):
@@ -53,31 +54,6 @@ class Table(NamedTuple):
         return Table(columns, self.wrong_width[first:last], empty)
 
 
-class Block(NamedTuple):
-    """Some rows of a log as texts."""
-
-    columns: Sequence[Sequence[str]]
-    wrong_width: NDArray[np.bool_]  # (rows,) whether the row has too few cells or too many
-
-
-def plain_block(lines: Sequence[str], separator: str, width: int) -> Block | None:
-    """Return rows of so many cells of which none is quoted; None if there are others among them."""
-    text, n = "".join(lines), len(lines)
-    cells = text.replace("\n", f"{separator}\n{separator}").split(separator)
-    if '"' in text or len(cells) != n * (width + 1) + 1 or cells[width :: width + 1] != ["\n"] * n:
-        return None
-    cells.pop()
-    return Block([cells[place :: width + 1] for place in range(width)], np.zeros(n, np.bool_))
-
-
-def block_of(rows: list[list[str]], width: int) -> Block:
-    """Return rows as columns; cells that a row lacks are empty."""
-    wrong_width = np.fromiter(map(len, rows), np.int64, len(rows)) != width
-    for k in np.flatnonzero(wrong_width).tolist():
-        rows[k] = (rows[k] + [""] * width)[:width]
-    return Block(list(zip(*rows, strict=True)), wrong_width)
-
-
 def read_table(
     blocks: Iterable[Block], places: Mapping[str, int], wanted: Mapping[Key, Read]
 ) -> Table:
@@ -94,6 +70,8 @@ def read_table(
         for meaning, column in cells.items():
             if not all(column):
                 empty[meaning].append(first + np.flatnonzero([not cell for cell in column]))
+        if CLOCK in cells:
+            cells["time"] = with_clock(cells["time"], cells[CLOCK])
         for key, read in wanted.items():
             columns[key].append(read(cells[key[0]]))
         first += len(block.wrong_width)
@@ -120,61 +98,166 @@ def read_numbers(cells: Sequence[str]) -> Floats:
     return read_each(cells, number, np.float64)
 
 
-def read_words(meanings: Mapping[str, int]) -> Read:
-    """Return what reads the meaning of the word in each cell, in any case; -1 for no such word."""
-    return lambda cells: read_each(cells, lambda cell: meanings.get(cell.lower(), -1), np.int8)
+def read_flags(cells: Sequence[str]) -> NDArray[np.int8]:
+    """Return which cells say yes (1) or no (0), in any case; -1 for another word."""
+    return read_each(cells, lambda cell: FLAGS.get(cell.lower(), -1), np.int8)
 
 
-read_flags = read_words(FLAGS)
-
-
-# Times of games: numbers, or moments in ISO 8601.
+# Times of games: numbers, or moments.
 
 NUMBERS, DATES, DIGITS = "plain numbers", "date-times", "dates such as 20240131"
 """What times may be, besides seconds and milliseconds since 1970."""
+
+ORDERS = {"dmy": "day.month.year", "mdy": "month/day/year", "ymd": "year-month-day"}
+"""Orders of the parts of a date, by the name that an option has for them."""
 
 SINCE = 1800  # the first year that digits are read as
 
 _LAST = 253_402_300_800.0  # seconds since 1970 at the end of the year 9999
 
 _PLAIN = re.compile(r"((?!0000)\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?\n)+", re.ASCII)
+_PARTS = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})(?:[T ,]+(.+))?", re.ASCII)
+_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([ap])m)?", re.ASCII | re.IGNORECASE)
+
+
+def check_date_format(name: str, given: str) -> str:
+    """Return the name of an order of dates, or a pattern of `datetime.strptime`."""
+    if given == "numbers" or given in ORDERS:
+        return given
+    with suppress(ValueError):
+        if "%" in given and datetime.strptime(datetime(2001, 12, 31).strftime(given), given):
+            return given
+    allowed = f"{', '.join(ORDERS)}, numbers, or a pattern such as '%d %b %Y'"
+    raise InputError(f"{option(name)}: {shown(given)} (allowed: {allowed})")
+
+
+def is_clock(cell: str) -> bool:
+    """Return whether a cell holds a time of the day alone."""
+    return _CLOCK.fullmatch(cell) is not None
+
+
+def is_moment(cell: str) -> bool:
+    """Return whether a cell holds a moment for certain, not any number."""
+    number = real_number(cell)
+    if number is None:
+        return kind_of_time(cell) is not None
+    return bool(date_of_digits(number, SINCE) or unit_since_1970(number))
+
+
+def with_clock(dates: Sequence[str], clocks: Sequence[str]) -> list[str]:
+    """Return dates with the times of the day that stand in another column."""
+    return [f"{date} {clock}".rstrip() for date, clock in zip(dates, clocks, strict=True)]
 
 
 class Times:
-    """The times of a log, read some at a time."""
+    """The times of a log, read some at a time.
 
-    def __init__(self) -> None:
-        # whether they are moments, by the first cell that holds a time; None before it
-        self._dated: bool | None = None
+    What they are is known by the first rows: numbers, moments in ISO 8601, or dates of which the
+    order of day and month has to show. Of these, both readings are kept.
+    """
+
+    def __init__(self, sample: Sequence[str], date_format: str | None) -> None:
+        self._format = date_format  # how dates are written, where that is known
+        self.kind: str | None = DATES  # what times are; None where none can be read
+        if date_format == "numbers":
+            self.kind = NUMBERS
+        elif date_format is None:
+            kinds = (kind_of_time(cell) for cell in sample)
+            self.kind = next((kind for kind in kinds if kind is not None), None)
 
     def read(self, cells: Sequence[str]) -> Floats:
-        """Return the times of some cells as they stand; NaN where there is none."""
-        if self._dated is None:
-            self._dated = next(filter(lambda dated: dated is not None, map(_is_date, cells)), None)
-        return read_moments(cells) if self._dated else read_numbers(cells)
+        """Return times as they stand; of dates in either order, those by both. NaN for none."""
+        if self.kind is None:
+            return np.full(len(cells), np.nan)
+        if self.kind == NUMBERS:
+            return read_numbers(cells)
+        if self._format is None and self.kind != _EITHER:
+            return read_moments(cells)
+        orders = ("dmy", "mdy") if self._format is None else (self._format,)
+        columns = [read_each(cells, partial(_seconds, order=order), np.float64) for order in orders]
+        return np.column_stack(columns) if len(columns) > 1 else columns[0]
 
-    def kind(self, times: Floats) -> str | None:
-        """Return what all times of the log are; of numbers by the middle one."""
-        if self._dated is not False:
-            return DATES if self._dated else None
-        numbers = np.sort(times)  # NaN at last
-        middle = float(numbers[np.count_nonzero(numbers == numbers) // 2])
-        return DIGITS if date_of_digits(middle, SINCE) else unit_since_1970(middle) or NUMBERS
+    def unsettled(self, times: Floats) -> int | None:
+        """Return the first row of a date whose order no date of the log shows; None for none."""
+        if times.ndim == 1:
+            return None
+        differ = np.flatnonzero(times[:, 0] != times[:, 1])
+        days_first, months_first = np.count_nonzero(times == times, axis=0).tolist()
+        return int(differ[0]) if len(differ) and days_first == months_first else None
+
+    def settled(self, times: Floats) -> Floats:
+        """Return all times of the log in one unit: seconds since 1970, or numbers as they stand."""
+        if self.kind == NUMBERS and self._format is None:
+            numbers = np.sort(times)  # NaN at last
+            middle = float(numbers[np.count_nonzero(numbers == numbers) // 2])
+            digits = date_of_digits(middle, SINCE)
+            self.kind = DIGITS if digits else unit_since_1970(middle) or NUMBERS
+            return _in_seconds(self.kind, times)
+        if times.ndim > 1:
+            days_first, months_first = np.count_nonzero(times == times, axis=0).tolist()
+            self._format = "dmy" if days_first >= months_first else "mdy"
+            times = times[:, 0 if days_first >= months_first else 1]
+        if self._format in ORDERS:
+            self.kind = f"dates as {ORDERS[self._format]}"
+        return times
+
+    @property
+    def order(self) -> str | None:
+        """How dates are written, as the option has it; None where they need none."""
+        return self._format
 
 
-def _is_date(cell: str) -> bool | None:
-    """Return whether a cell holds a date, not a number; None if neither."""
+_EITHER = "dates of which the order has to show"
+
+
+def kind_of_time(cell: str) -> str | None:
+    """Return what a cell may be: a number, a moment, or a date in some order; None if none."""
     if real_number(cell) is not None:
-        return False
-    return None if math.isnan(seconds_of(cell)) else True
+        return NUMBERS
+    if not math.isnan(_moment(cell)):
+        return DATES
+    either = all(math.isnan(_seconds(cell, order)) for order in ("dmy", "mdy"))
+    return None if either else _EITHER
 
 
-def in_seconds(kind: str | None, times: Floats) -> Floats:
+def _moment(cell: str) -> float:
+    """Return the seconds since 1970 of a date-time that begins with the year; or NaN."""
+    return _seconds(cell, "ymd") if cell[4:5] in ("/", ".") else seconds_of(cell)
+
+
+def _seconds(cell: str, order: str) -> float:
+    """Return the seconds since 1970 of a date in some order of its parts, or by a pattern."""
+    if "%" in order:
+        try:
+            found = datetime.strptime(cell, order)
+            return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError):
+            return math.nan
+    parts = _PARTS.fullmatch(cell)
+    if parts is None:
+        return math.nan
+    numbers = dict(zip(order, (parts[1], parts[3], parts[4]), strict=True))
+    year = int(numbers["y"])
+    if len(numbers["y"]) == 2:  # those from 69 on are of the last century, as in `strptime`
+        year += 1900 if year >= 69 else 2000
+    elif len(numbers["y"]) != 4:
+        return math.nan
+    text = f"{year:04}-{int(numbers['m']):02}-{int(numbers['d']):02}"
+    clock = _CLOCK.fullmatch(parts[5] or "0:00")
+    if clock is None:
+        return seconds_of(f"{text}T{parts[5]}")
+    hour = int(clock[1])
+    if clock[4]:
+        hour = hour % 12 + 12 * (clock[4] in "pP")
+    return seconds_of(f"{text}T{hour:02}:{clock[2]}:{clock[3] or '00'}")
+
+
+def _in_seconds(kind: str, times: Floats) -> Floats:
     """Return times of one kind in seconds since 1970, plain numbers as they are; NaN of others."""
     if kind == DIGITS:
         values, index = np.unique(times, return_inverse=True)
         return np.array([moment_of_digits(value, SINCE) for value in values.tolist()])[index]
-    if kind is not None and kind in PER_SECOND:
+    if kind in PER_SECOND:
         seconds = times / PER_SECOND[kind]
         most = LEAST[MILLISECONDS] if kind == SINCE_1970 else _LAST
         return np.where((times >= LEAST[kind]) & (seconds < most), seconds, np.nan)
@@ -182,7 +265,7 @@ def in_seconds(kind: str | None, times: Floats) -> Floats:
 
 
 def read_moments(cells: Sequence[str]) -> Floats:
-    """Return the seconds since 1970 of ISO 8601 moments, UTC where no zone is given; or NaN."""
+    """Return the seconds since 1970 of moments, UTC where no zone is given; or NaN."""
     text = "\n".join([*cells, ""])
     if _PLAIN.fullmatch(text):
         if "Z" in text:
@@ -190,7 +273,7 @@ def read_moments(cells: Sequence[str]) -> Floats:
         with suppress(ValueError):  # no such day or hour
             moments = np.array(cells, "M8[s]")
             return moments.astype(np.int64).astype(np.float64)
-    return read_each(cells, seconds_of, np.float64)
+    return read_each(cells, _moment, np.float64)
 
 
 def time_text(value: float, dated: bool) -> str:

@@ -1,16 +1,17 @@
-"""The formats of game logs, and which column of a file has which meaning."""
+"""Which column of a game log has which meaning: as given, or by its usual names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.game_logs.options import FileOptions
-from valmatch.inputs.csv_reader import other_separator
+from valmatch.game_logs.reading.cells import CLOCK, is_clock, is_moment
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.text.suggestions import closest_name, hint
 from valmatch.text.terminal import VALUE, shortened, shown
@@ -25,26 +26,54 @@ class Format:
 
     name: str  # what it is called
     # required, optional: meanings of its columns
-    required: tuple[str, ...]
-    optional: tuple[str, ...]
-    together: tuple[str, ...] = ()  # optional columns of which all or none must be there
+    required: Sequence[str]
+    optional: Sequence[str]
+    together: Sequence[str] = ()  # optional columns of which all or none must be there
 
 
-LONG = Format("long", ("game", "player", "score"), ("team", "minutes", "enabled", "time"))
+_MORE = ("game", "minutes", "time", CLOCK)
+LONG = Format(
+    "long",
+    ("game", "player", "score"),
+    ("team", "minutes", "enabled", "time", CLOCK, "home", "neutral"),
+)
 RESULTS = Format(
     "results",
     ("winner", "loser"),
-    ("game", "winner_score", "loser_score", "draw", "minutes", "time"),
+    ("winner_score", "loser_score", "draw", *_MORE),
     together=("winner_score", "loser_score"),
 )
-SCORES = Format(
-    "scores",
-    ("home", "away", "home_score", "away_score"),
-    ("game", "minutes", "time", "neutral"),
-)
-PLAYERS = Format("players", ("player_a", "player_b", "result"), ("game", "minutes", "time"))
-OUTCOMES = Format("outcomes", ("home", "away", "result"), (*PLAYERS.optional, "neutral"))
+SCORES = Format("scores", ("home", "away", "home_score", "away_score"), (*_MORE, "neutral"))
+PLAYERS = Format("players", ("player_a", "player_b", "result"), _MORE)
+OUTCOMES = Format("outcomes", ("home", "away", "result"), (*_MORE, "neutral"))
 FORMATS = (LONG, RESULTS, SCORES, PLAYERS, OUTCOMES)
+
+_FIRST = "white whiteid whitename whiteplayer whiteusername playerswhiteusername weiss modela"
+_SECOND = _FIRST.replace("white", "black").replace("weiss", "schwarz").replace("modela", "modelb")
+_NUMBERED = "player team competitor side engine contestant opponent"
+_USUAL = {
+    "player_a": f"{_FIRST} {' '.join(f'{name}1 {name}a' for name in _NUMBERED.split())}",
+    "player_b": f"{_SECOND} {' '.join(f'{name}2 {name}b' for name in _NUMBERED.split())}",
+    "home": "hometeam homename homeplayer heim",
+    "away": "awayteam awayname awayplayer visitor visitorteam gast",
+    "home_score": "homegoals fthg hg homepoints scorehome goalshome",
+    "away_score": "awaygoals ftag ag awaypoints scoreaway goalsaway",
+    "result": "outcome winner ftr ergebnis",
+    "winner": "winnername winnerid sieger",
+    "loser": "losername loserid verlierer",
+    "game": "gameid matchid match",
+    "player": "playerid playername username",
+    "score": "points",
+    CLOCK: "utctime time kickoff",
+}
+"""Names that columns usually have, in lower case letters and digits alone, the likeliest first."""
+
+_DATES = (
+    "utcdate date datetime datum timestamp tstamp gamedate matchdate tourneydate playedat startedat"
+    " createdat time"
+)
+
+NO_COLUMN = "-"  # what says in an option that no column has a meaning
 
 
 @dataclass(frozen=True)
@@ -54,6 +83,15 @@ class Columns:
     format: Format  # the shape of the log
     places: Mapping[str, int]  # index in the header by meaning
     names: Sequence[str]  # all names in the header
+    guessed: Collection[str] = ()  # meanings whose columns were taken by their usual names
+
+    def by_meaning(self) -> dict[str, str]:
+        """Return the names of the columns that have a meaning."""
+        return {meaning: self.names[at] for meaning, at in self.places.items()}
+
+
+def _nothing(_: str) -> Sequence[str]:
+    return ()
 
 
 def find_columns(
@@ -62,52 +100,109 @@ def find_columns(
     options: FileOptions,
     formats: Sequence[Format] = FORMATS,
     what: str = "a log has",
+    *,
     used: Sequence[str] = (),
+    unused: Collection[str] = (),
+    sample: Callable[[str], Sequence[str]] = _nothing,
 ) -> Columns:
     """Find the columns of a log, or of another file of games, by its header.
 
-    Columns without a meaning are left alone, unless their name looks like a misspelt one.
+    Columns in `used` have a further use; optional meanings in `unused` have none. Columns without
+    a meaning are left alone, unless their name looks like a misspelt one. `sample` returns some
+    cells of a column.
     """
-    given = options.columns
-    if len(header) == 1 and (other := other_separator(header, options.separator)):
-        raise InputError(
-            f"{where}: the header is one cell with {other}s in it:"
-            f" {option('separator')} {other} reads it"
-        )
+    given = {meaning: name for meaning, name in options.columns.items() if name != NO_COLUMN}
     meanings = list(dict.fromkeys(m for f in formats for m in (*f.required, *f.optional)))
-    for meaning, name in given.items():
+    for meaning, name in options.columns.items():
         if meaning not in meanings:
             raise InputError(
                 f"{option('columns')}: {meaning}: no such meaning ({hint(meaning, meanings)})"
             )
-        if name not in header:
+        if name not in (*header, NO_COLUMN):
             raise InputError(
                 f"{where}: {option('columns')}: no column {name!r} ({hint(name, header)})"
             )
-    names = {meaning: meaning for meaning in meanings} | dict(given)
-    format_ = _format(where, header, names, formats, what)
-    wrong = [m for m in given if m not in (*format_.required, *format_.optional)]
-    if wrong:
-        allowed = ", ".join((*format_.required, *format_.optional))
+    names = {meaning: meaning for meaning in meanings} | given
+    usual = _usual_names(header, [m for m in meanings if m not in {*options.columns, *header}])
+    format_ = _format(where, header, names, usual, formats, what, given)
+    optional = (*format_.required, *format_.optional)
+    if wrong := [meaning for meaning in given if meaning not in optional]:
         raise InputError(
             f"{option('columns')}: {wrong[0]}: has no meaning in a log in {format_.name} format"
-            f" (allowed: {allowed})"
+            f" (allowed: {', '.join(optional)})"
         )
-    return Columns(format_, _places(where, header, format_, names, used), header)
+    left = {*unused, *(m for m, name in options.columns.items() if name == NO_COLUMN)}
+    if format_.name == LONG.name:
+        left.discard("minutes")  # by which players are compared
+    format_ = replace(format_, optional=[m for m in format_.optional if m not in left])
+    guessed = {meaning: usual[meaning] for meaning in format_.required if meaning in usual}
+    if "time" in format_.optional:
+        guessed |= _guessed_times(names, usual, header, sample)
+    places = _places(where, header, format_, names | guessed, used)
+    return Columns(format_, places, header, tuple(guessed))
+
+
+def _usual_names(header: Sequence[str], meanings: Sequence[str]) -> dict[str, str]:
+    """Return the columns that have a usual name of some meanings."""
+    plain: dict[str, str] = {}
+    for name in header:
+        plain.setdefault(_plain(name), name)
+    usual = {}
+    for meaning in meanings:
+        names = _DATES if meaning == "time" else f"{_plain(meaning)} {_USUAL.get(meaning, '')}"
+        likely = names.split()
+        if near := next((plain[name] for name in likely if name in plain), None):
+            usual[meaning] = near
+    return usual
+
+
+def _plain(name: str) -> str:
+    """Return a name in lower case letters and digits."""
+    return re.sub(r"[\W_]", "", name.casefold())
+
+
+def _guessed_times(
+    names: Mapping[str, str],
+    usual: Mapping[str, str],
+    header: Sequence[str],
+    sample: Callable[[str], Sequence[str]],
+) -> dict[str, str]:
+    """Return the columns of times and clocks that have a usual name, and cells that fit."""
+    time = names["time"] if names["time"] in header else usual.get("time", "")
+    clock, guessed = usual.get(CLOCK, ""), {}
+    dates = sample(time) if time else ()
+    if time != names["time"]:
+        if not dates or not all(map(is_moment, dates)):
+            return {}
+        guessed["time"] = time
+    clocks = sample(clock) if clock != time and clock in header else ()
+    if dates and clocks and all(map(is_clock, clocks)) and is_moment(f"{dates[0]} {clocks[0]}"):
+        guessed[CLOCK] = clock
+    return guessed
 
 
 def _format(
     where: str,
     header: Sequence[str],
     names: Mapping[str, str],
+    usual: Mapping[str, str],
     formats: Sequence[Format],
     what: str,
+    given: Collection[str],
 ) -> Format:
-    """Return the format whose required columns are there."""
-    missing = {f: [m for m in f.required if names[m] not in header] for f in formats}
-    best = min(formats, key=lambda f: (len(missing[f]) / len(f.required), formats.index(f)))
-    if missing[best]:
-        meaning = missing[best][0]
+    """Return the format whose required columns are there; by usual names, if by no others."""
+
+    def absent(f: Format) -> list[str]:
+        return [m for m in f.required if names[m] not in header and m not in usual]
+
+    def doubts(f: Format) -> tuple[float, int, bool, int]:
+        strange = sum(meaning not in (*f.required, *f.optional) for meaning in given)
+        guessed = any(names[meaning] not in header for meaning in f.required)
+        return len(absent(f)) / len(f.required), strange, guessed, formats.index(f)
+
+    best = min(formats, key=doubts)
+    if missing := absent(best):
+        meaning = missing[0]
         name = names[meaning]
         near = closest_name(name, header)
         meant = f"did you mean {shortened(near)}? " if near else ""
@@ -128,8 +223,8 @@ def _places(
     used: Sequence[str],
 ) -> dict[str, int]:
     """Return the index of each column that is there."""
-    places = {}
-    unused = [name for name in header if name not in names.values() and name not in used]
+    places: dict[str, int] = {}
+    left = [name for name in header if name not in names.values() and name not in used]
     for meaning in (*format_.required, *format_.optional):
         name = names[meaning]
         if header.count(name) > 1:
@@ -137,8 +232,8 @@ def _places(
         if name in header:
             places[meaning] = header.index(name)
             continue
-        near = closest_name(name, unused, _ALIKE)
-        if near:
+        near = closest_name(name, left, _ALIKE)
+        if near and near.casefold() != name:  # such as Time, which may be of another kind
             raise InputError(
                 f"{where}: unknown column {near!r} (did you mean {name}? {option('columns')}"
                 f" {meaning}={near} says so)"
@@ -151,16 +246,6 @@ def _places(
 
 
 # Further columns of each game, read where a whole log is rated at once.
-
-
-def _with_grounds(format_: Format) -> Format:
-    """Return a format in which games may be said to be on neutral ground, or who is at home."""
-    more = ("home", "neutral") if format_ is LONG else ("neutral",)
-    optional = (*format_.optional, *(name for name in more if name not in format_.optional))
-    return Format(format_.name, format_.required, optional, format_.together)
-
-
-WHOLE_FORMATS = tuple(map(_with_grounds, FORMATS))  # the formats of logs that are rated as a whole
 
 
 @dataclass(frozen=True)
@@ -224,10 +309,7 @@ def place_further(where: str, columns: Columns, further: Further) -> tuple[Colum
     weight = key_of(further.weight, "weight") if further.weight else ""
     clusters = [key_of(name, further.clustered_by) for name in further.clusters]
     covariates = [of_sides(name) for name in further.covariates]
-    return (
-        Columns(columns.format, places, header),
-        FurtherColumns(weight, clusters, covariates),
-    )
+    return replace(columns, places=places), FurtherColumns(weight, clusters, covariates)
 
 
 class GameFacts(NamedTuple):

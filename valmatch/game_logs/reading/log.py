@@ -1,16 +1,11 @@
-"""A game log: a CSV file of games, read and checked."""
+"""A game log: a file of games, read and checked."""
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import io
-import sys
-import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -18,19 +13,16 @@ from valmatch.errors import InputError, option
 from valmatch.game_logs.games import Names, Titles, joined, reordered
 from valmatch.game_logs.options import LogOptions
 from valmatch.game_logs.reading.cells import (
-    BLOCK,
+    CLOCK,
+    DATES,
     NUMBERS,
-    Block,
     Table,
     Times,
-    block_of,
-    in_seconds,
-    plain_block,
     read_table,
+    with_clock,
 )
 from valmatch.game_logs.reading.columns import (
     LONG,
-    WHOLE_FORMATS,
     Further,
     FurtherColumns,
     GameFacts,
@@ -38,9 +30,11 @@ from valmatch.game_logs.reading.columns import (
     joined_facts,
     place_further,
 )
+from valmatch.game_logs.reading.results import DRAWN, UNKNOWN, Results
 from valmatch.game_logs.reading.rows import (
     NAME,
     PEOPLE,
+    RESULT,
     TIME,
     Faults,
     Reason,
@@ -48,44 +42,35 @@ from valmatch.game_logs.reading.rows import (
     group_games,
     readers,
 )
-from valmatch.inputs.csv_reader import (
-    BadRows,
-    as_text,
-    cell_starts,
-    open_text,
-    remembered,
-    temporary_copy,
-    unmark,
-)
+from valmatch.game_logs.reading.tables import CSV, JSON, GameFile, Row
+from valmatch.inputs.csv_reader import SEPARATORS, BadRows, unmark
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import MOST_PLAYERS
+from valmatch.text.terminal import VALUE, Note, shortened, shown
 
 _MOST_ERRORS = 10
 
-_END = "\0end of the file"  # a cell behind the text, which a quote without an end swallows
-
 
 class GameLog:
-    """A CSV file of games, in long format (a row a player) or with a row a game.
+    """A file of games, in long format (a row a player) or with a row a game.
 
     Long format: `game`, `player`, `score`, optional `team` (without it everyone plays for
-    himself, and so does whoever's cell is empty), `minutes` (without it 20 for everyone),
-    `enabled`, `time`. Results format: `winner`, `loser`, optional `game`, `winner_score` and
-    `loser_score`, `draw`, `minutes`, `time`; a game is drawn if `draw` says so or, without that
-    column, if the scores are equal. Or a row a game with `home`, `away`, `home_score` and
-    `away_score`, of which the greater one wins; or with `player_a`, `player_b`, or again `home`,
-    `away`, and `result` (1-0, 0-1, 1/2-1/2; with `home` also H, A, D); all with optional `game`,
-    `minutes`, `time`. Somebody plays at home in logs with a column `home` alone, but where the
-    optional column `neutral` says that the game was on neutral ground.
+    themselves, and so does whoever's cell is empty), `minutes` (without it 20 for everyone),
+    `enabled`, `home` (whether the player's side plays at home), `time`. Results format: `winner`,
+    `loser`, optional `game`, `winner_score` and `loser_score`, `draw`, `minutes`, `time`; a game is
+    drawn if `draw` says so or, without that column, if the scores are equal. Or a row a game with
+    `home`, `away`, `home_score` and `away_score`, of which the greater one wins; or with
+    `player_a`, `player_b`, or again `home`, `away`, and `result`, see `reading.results`; all with
+    optional `game`, `minutes`, `time`. An optional column `neutral` says which games were on
+    neutral ground.
 
     In long format the winner is who has the most points for each hour played, as ZoneStats compares
     players; if a side has more than one player, the side with the most points.
 
-    The rows of a game stand together, in any order. Games are in play order, or else have a
-    `time`, all of one kind: ISO 8601 moments, UTC where no zone is given, dates such as 20240131,
-    seconds or milliseconds since 1970 (numbers from 1e8 and from 1e11 on), or other numbers. In
-    long format the earliest of a game's rows counts; equal times leave the order of the file.
+    The rows of a game stand together, in any order. Games are in play order, or else have a `time`,
+    all of one kind, see `reading.cells.Times`. In long format the earliest of a game's rows counts;
+    equal times leave the order of the file.
     """
 
     def __init__(
@@ -94,31 +79,35 @@ class GameLog:
         options: LogOptions = LogOptions(),  # noqa: B008 - never changed
         most_players: int = MOST_PLAYERS,
         further: Further | None = None,
+        *,
+        unused: Collection[str] = (),
+        before: Mapping[str, Any] | None = None,
     ) -> None:
-        self.path = None if str(path) == "-" else path  # the file; None for standard input
-        self.name = str(path) if self.path else "standard input"  # what messages call it
-        self._file = _opened(path)
-        self._text = io.TextIOWrapper(self._file, "utf-8-sig", newline="")
-        weakref.finalize(self, self._text.close)
-        self.size = self._file.seek(0, io.SEEK_END)  # bytes of the file
-        self._separator, self._most_players = options.separator, most_players
-        lines: list[str] = []
-        header = [cell.strip() for cell in next(self._rows(remembered(self._lines(), lines)), [])]
-        if not header:
-            raise InputError(f"{self.name}: is empty (allowed: a CSV file with a header)")
-        self._header_lines = len(lines)
-        where = f"{self.name}:{self._header_lines}"
+        self.file = file = GameFile(path, options.separator)
+        self.path, self.name, self.size = file.path, file.name, file.size
+        if before:
+            options = _with_earlier(file.header, options, before)
+        self._most_players, self._timed_by = most_players, further.timed_by if further else ""
+        used: Sequence[str] = ()
+        if further:
+            used = further.names(file.header)
+            unused = {*unused, "minutes", *(() if further.timed_by else ("time", CLOCK))}
+        self.columns = find_columns(  # which column is which
+            file.where, file.header, options, used=used, unused=unused, sample=file.sample
+        )
         self._further: FurtherColumns | None = None
-        if further is None:
-            self.columns = find_columns(where, header, options)  # which column is which
-        else:
-            used = further.names(header)
-            columns = find_columns(where, header, options, WHOLE_FORMATS, used=used)
-            self.columns, self._further = place_further(where, columns, further)
+        if further:
+            self.columns, self._further = place_further(file.where, self.columns, further)
         self._slot = {meaning: slot for slot, meaning in enumerate(self.columns.places)}
         self.timed = "time" in self._slot  # whether games have times
-        # what times are, see `Times`; None before the log is read, and where none can be
-        self.kind_of_times: str | None = None
+        self._given = options
+        self._times, self._results = Times((), None), Results(options.results, self.at_home)
+        if self.timed:
+            dates = file.sample(self._column("time"))
+            if CLOCK in self._slot:
+                clocks = [*file.sample(self._column(CLOCK)), *len(dates) * [""]]
+                dates = with_clock(dates, clocks[: len(dates)])
+            self._times = Times(dates, options.date_format)
         self.players = Names(options.aliases.spelled)  # names of players
         # names of games; None without a column for it
         self.game_names: Titles | None = None
@@ -129,21 +118,12 @@ class GameLog:
         # the games left out
         self.bad = BadRows(self.name, self._skip, most_bad or 0.0, what="game")
         self.unrated = 0  # number of games with fewer than two sides of enabled players
+        self.unfinished = 0  # number of games without a result
+        self.undated = 0  # number of rows without a time in a column that was taken for times
 
     def sha256(self) -> str:
         """Return the SHA-256 of the file."""
-        return self.digests([self.size])[0]
-
-    def digests(self, sizes: Sequence[int]) -> list[str]:
-        """Return the SHA-256 of the first so many bytes of the file, for each size in order."""
-        found, digest, done = [], hashlib.sha256(), 0
-        self._file.seek(0)
-        for size in sizes:
-            while done < size and (piece := self._file.read(min(size - done, 1 << 20))):
-                digest.update(piece)
-                done += len(piece)
-            found.append(digest.hexdigest())
-        return found
+        return self.file.digests([self.size])[0]
 
     @property
     def at_home(self) -> bool:
@@ -158,7 +138,44 @@ class GameLog:
     @property
     def dated(self) -> bool:
         """Whether times are moments, in seconds since 1970."""
-        return self.kind_of_times not in (None, NUMBERS)
+        return self.timed and self._times.kind not in (None, NUMBERS)
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How the file was understood, once it is read; a later log may be read so, too."""
+        return {
+            "format": self.file.format,
+            "separator": self.file.separator if self.file.format == CSV else None,
+            "columns": self.columns.by_meaning(),
+            "guessed": list(self.columns.guessed),
+            "results": dict(self._given.results),
+            "words": self._results.described(),
+            "times": self._times.kind if self.timed else None,
+            "date_format": self._times.order if self.timed else None,
+        }
+
+    def understood(self) -> list[Note]:
+        """Say how the file was understood, once it is read, if anything of it was guessed."""
+        found, words = self.reading, self._results.described()
+        kind, separator = found["times"], found["separator"]
+        usual = kind in (None, NUMBERS, DATES) or self._given.date_format
+        guessed = [m for m in self.columns.guessed if m in self.columns.places]
+        plain = separator in (",", self._given.separator) and found["format"] == CSV
+        if plain and usual and not (guessed or words):
+            return []
+        parts = [found["format"]]
+        if separator not in (",", None):
+            named = (name for name, between in SEPARATORS.items() if between == separator)
+            parts.append(f"separator {next(named)}")
+        for meaning, name in found["columns"].items():
+            more = words if meaning == "result" else kind if meaning == "time" else ""
+            if meaning in guessed or (more and more != DATES):
+                column = f"{meaning}: {shortened(name, VALUE)}"
+                parts.append(f"{column} ({more})" if more else column)
+        return [Note(f"{self.name}: read as {', '.join(parts)}", "guessed_format")]
+
+    def _column(self, meaning: str) -> str:
+        return self.columns.names[self.columns.places[meaning]]
 
     def games(self, progress: Callable[[int], None]) -> Games:
         """Return the games in play order."""
@@ -192,8 +209,9 @@ class GameLog:
             row, end = int(first_rows[lo]), int(first_rows[hi])
             rows = Rows(table.part(row, end), self._slot, times[row:end])
             starts = first_rows[lo : hi + 1] - row
-            entries = rows.entries(starts[:-1])
-            of_games = rows.further(starts, self._further) if self._further else None
+            entries, of_games = rows.entries(starts), None
+            if self._further:
+                of_games = rows.further(starts, self._further, entries.at_home)
             wrong = Faults.of(rows, starts)
             wrong.note(split_apart[lo:hi], Reason.SPLIT)
             of_rows = np.minimum.reduceat(rows.times, starts[:-1])
@@ -206,6 +224,7 @@ class GameLog:
             if of_games is not None:
                 facts.append(of_games.at(grouped.kept, grouped.entries))
         del table, times
+        self.unfinished = int((faults.reasons == Reason.UNFINISHED).sum())
         self._judge(faults, first, split_apart)
         self.unrated = unrated
         games = joined(parts)
@@ -216,70 +235,54 @@ class GameLog:
     def _table(self, progress: Callable[[int], None]) -> tuple[Table, Floats]:
         """Return the columns that are wanted, and the time of each row."""
         further = self._further or FurtherColumns()
-        wanted, times = readers(self.columns.places, further, self.players), Times()
+        wanted = readers(self.columns.places, further, self.players)
         if self.game_names is not None:
             wanted["game", NAME] = self.game_names.read
+        if "result" in self._slot:
+            wanted["result", RESULT] = self._results.read
         if self.timed:
-            wanted["time", TIME] = times.read
-        table = read_table(self._blocks(progress), self.columns.places, wanted)
+            wanted["time", TIME] = self._times.read
+        table = read_table(self.file.blocks(progress), self.columns.places, wanted)
+        if "result" in self._slot:
+            self._understand_results(table)
         if not self.timed:
             return table, np.zeros(len(table.wrong_width))
+        return table, self._understood_times(table)
+
+    def _understand_results(self, table: Table) -> None:
+        """Turn the words of results into who won."""
+        sides = ("home", "away") if self.at_home else ("player_a", "player_b")
+        blank = UNKNOWN
+        if self.file.format == JSON and self._column("result").endswith("winner"):
+            blank, table.empty["result"] = DRAWN, table.empty["result"][:0]
+        words = table.columns["result", RESULT].astype(np.int64)  # not of an empty table
+        numbers = [table.columns[side, NAME] for side in sides]
+        table.columns["result", RESULT] = self._results.outcomes(
+            words, numbers, self.players, blank
+        )
+
+    def _understood_times(self, table: Table) -> Floats:
+        """Return the time of each row; of a column that was only taken for times, if all are."""
         read = table.columns.pop(("time", TIME))
-        self.kind_of_times = times.kind(read)
-        return table, in_seconds(self.kind_of_times, read)
-
-    def _blocks(self, progress: Callable[[int], None]) -> Iterator[Block]:
-        """Yield the rows below the header, some at a time."""
-        lines, width = self._lines(progress), len(self.columns.names)
-        next(self._rows(lines))
-        line, some = self._header_lines, list(islice(lines, BLOCK))
-        while some and (block := plain_block(some, self._separator, width)):
-            yield block
-            line += len(some)
-            some = list(islice(lines, BLOCK))
-        rows = self._rows(chain(some, lines), line)
-        while found := list(islice(rows, BLOCK)):
-            yield block_of(found, width)
-
-    def _lines(self, progress: Callable[[int], None] = lambda _: None) -> Iterator[str]:
-        """Yield the lines of the file."""
-        done = self._text.seek(0)
-        while lines := list(islice(self._text, BLOCK)):
-            progress(self._file.tell() - done)
-            done = self._file.tell()
-            yield from lines
-
-    def _rows(self, lines: Iterable[str], before: int = 0) -> Iterator[list[str]]:
-        """Yield the cells of all rows of lines, which follow some others, but blank ones."""
-        ended = chain(lines, ["\n", _END])
-        rows = csv.reader(ended, delimiter=self._separator, skipinitialspace=True)
-        at = end = before  # lines before the row, and up to its end
-        try:
-            for cells in rows:
-                at, end = end, before + rows.line_num
-                if len(cells) > 1:
-                    yield cells
-                elif cells == [_END]:
-                    return
-                elif "".join(cells).strip():
-                    yield cells
-        except csv.Error:
-            at = end
-        except UnicodeDecodeError:
-            self._refuse_bytes()
-        what = "a quoted cell of this row has no closing quote"
-        raise InputError(f"{self.name}:{at + 1}:1: {what}")
-
-    def _refuse_bytes(self) -> NoReturn:
-        """Refuse a file that is no text, with the place of the first byte that is none."""
-        self._file.seek(0)
-        content = self._file.read()
-        try:
-            content.decode()
-        except UnicodeDecodeError as error:
-            text = content[: error.start].decode("utf-8-sig")
-        place = f"{text.count(chr(10)) + 1}:{len(text) - text.rfind(chr(10))}"
-        raise InputError(f"{self.name}:{place}: is not UTF-8 (allowed: a CSV file in UTF-8)")
+        if (row := self._times.unsettled(read)) is not None:
+            found = self.file.rows_at({row})[row]
+            at = self.columns.places["time"]
+            raise InputError(
+                f"{self.name}:{self.file.place(found, at)}: {self._column('time')}:"
+                f" {shown(self.file.cell(found, at))} is day, month, year or month, day, year, and"
+                f" no date shows which ({option('date_format')} dmy or mdy says so;"
+                f" {option('columns')} time=- reads no times)"
+            )
+        times = self._times.settled(read)
+        self.undated = int(np.isnan(times).sum())
+        if "time" not in self.columns.guessed or self._timed_by or not self.undated:
+            self.undated = 0
+            return times
+        self.timed = False
+        places = {m: at for m, at in self.columns.places.items() if m not in ("time", CLOCK)}
+        self.columns = replace(self.columns, places=places)
+        self._slot = {meaning: slot for slot, meaning in enumerate(places)}
+        return np.zeros(len(times))
 
     def _games_of(self, table: Table) -> tuple[Ints, Ints]:
         """Return the first row of each game and the number of rows, and the first of its name."""
@@ -291,7 +294,8 @@ class GameLog:
 
     def _judge(self, faults: Faults, first: Ints, split_apart: Bools) -> None:
         """Count the games that cannot be used, one in pieces once; or raise."""
-        bad = np.flatnonzero(faults.reasons).tolist()
+        wrong = (faults.reasons != 0) & (faults.reasons != Reason.UNFINISHED)
+        bad = np.flatnonzero(wrong).tolist()
         if bad and not self._skip:
             lines = list(self._complaints(faults, bad[:_MOST_ERRORS]).values())
             if len(bad) > _MOST_ERRORS:
@@ -313,10 +317,10 @@ class GameLog:
     def _complaints(self, faults: Faults, games: Sequence[int]) -> dict[int, str]:
         """Say where and how some games are wrong."""
         wanted = {int(faults.rows[game]) for game in games}
-        rows = self._rows_at(wanted) if wanted else {}
+        rows = self.file.rows_at(wanted) if wanted else {}
         return {game: self._complaint(faults, game, rows[int(faults.rows[game])]) for game in games}
 
-    def _complaint(self, faults: Faults, game: int, row: _TextRow) -> str:
+    def _complaint(self, faults: Faults, game: int, row: Row) -> str:
         """Say where and how a game is wrong."""
         reason, slot = list(Reason)[faults.reasons[game] - 1], int(faults.slots[game])
         if reason is Reason.TWICE:
@@ -324,54 +328,38 @@ class GameLog:
         elif reason in (Reason.SPLIT, Reason.ONE_SIDE, Reason.SIZE):
             slot = self._slot.get("game", 0)
         meaning, column = list(self.columns.places.items())[slot]
-        name = cell = (row.cells[column] if column < len(row.cells) else "").strip()
+        name = cell = self.file.cell(row, column)
         if meaning in PEOPLE:
             name = self._aliases.spelled(cell)
         elif meaning == "game":
             name = unmark(cell)
-        kind = self.kind_of_times
+        kind = self._times.kind
         details = {
             "column": self.columns.names[column],
             "columns": len(self.columns.names),
             "width": len(row.cells),
             "cell": name,
             "apart": "comes again further on" if self._skip else "has been there before",
-            "results": "1-0, 0-1, 1/2-1/2" + (", or H, A, D" if self.at_home else ""),
+            "results": ", or H, A, D" if self.at_home else "",
+            "option": option("results"),
             "times": f"{kind}, as in other rows"
             if kind
             else "a date-time such as 2026-03-07T18:30, or a number",
             "players": self._most_players,
         }
-        place = row.place(0 if reason is Reason.WIDTH else column, self._separator)
+        place = self.file.place(row, 0 if reason is Reason.WIDTH else column)
         return f"{self.name}:{place}: {reason.sentence.format(**details)}"
 
-    def _rows_at(self, wanted: set[int]) -> dict[int, _TextRow]:
-        """Return some rows below the header with their text."""
-        lines, line, found = list[str](), 1, {}
-        for number, cells in enumerate(self._rows(remembered(self._lines(), lines)), -1):
-            while not lines[0].strip():
-                del lines[0]
-                line += 1
-            if number in wanted:
-                found[number] = _TextRow(line, "".join(lines), cells)
-            line += len(lines)
-            lines.clear()
-        return found
 
-
-class _TextRow(NamedTuple):
-    """A row of a file as it stands there."""
-
-    line: int  # where it begins
-    text: str  # its lines
-    cells: list[str]
-
-    def place(self, column: int, separator: str) -> str:
-        """Return line and column of a cell; of the row, if it has too few cells."""
-        starts = cell_starts(self.text, separator)
-        at = starts[column] - 1 if column < len(self.cells) == len(starts) - 1 else 0
-        before = self.text[:at]
-        return f"{self.line + before.count(chr(10))}:{at - before.rfind(chr(10))}"
+def _with_earlier(
+    header: Sequence[str], options: LogOptions, before: Mapping[str, Any]
+) -> LogOptions:
+    """Return options with how an earlier log was read, where they say nothing of it."""
+    given = {m: name for m, name in before["columns"].items() if m not in before["guessed"]}
+    columns = options.columns or (given if {*given.values()} <= {*header} else {})
+    results = options.results or before["results"]
+    date_format = options.date_format or before["date_format"]
+    return replace(options, columns=columns, results=results, date_format=date_format)
 
 
 _PIECE = 1 << 14  # rows that are put into games at once
@@ -386,14 +374,3 @@ def _pieces(first_rows: Ints) -> Iterator[tuple[int, int]]:
         hi = min(max(hi, lo + 1), n)
         yield lo, hi
         lo = hi
-
-
-def _opened(path: Path) -> BinaryIO:
-    """Return a file that can be read again and again; what gzip has packed is unpacked."""
-    if str(path) != "-":
-        return open_text(path)
-    try:
-        copy = temporary_copy(sys.stdin.buffer)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    return as_text(copy, "standard input")

@@ -9,17 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valmatch.game_logs.games import Names
-from valmatch.game_logs.reading.cells import (
-    RESULTS,
-    RESULTS_AT_HOME,
-    Key,
-    Read,
-    Table,
-    read_flags,
-    read_numbers,
-    read_words,
-)
+from valmatch.game_logs.reading.cells import CLOCK, Key, Read, Table, read_flags, read_numbers
 from valmatch.game_logs.reading.columns import FurtherColumns, GameFacts
+from valmatch.game_logs.reading.results import FIRST, SECOND, UNFINISHED, UNKNOWN
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import FAR
@@ -60,7 +52,11 @@ class Reason(IntEnum):
         "{column}: game {cell!r} has too many players (allowed: {players:,}, as all pairs of them"
         " are compared)",
     )
-    OUTCOME = "not a result", "{column}: {cell!r} (allowed: {results})"
+    OUTCOME = (
+        "not a result",
+        "{column}: {cell!r} (allowed: 1-0, 0-1, 1/2-1/2{results}, or a word that {option} has)",
+    )
+    UNFINISHED = "no result", "{column}: {cell!r}"
     SCORE = (
         "score out of range",
         f"{{column}}: {{cell!r}} (allowed: a number from {-FAR:g} to {FAR:g})",
@@ -98,7 +94,7 @@ class Entries(NamedTuple):
     minutes: Floats
     recorded: Floats  # (entries,) the score in the log; NaN where it only says how the game ended
     enabled: Bools  # (entries,) whether the player is rated
-    at_home: Bools  # (games,) whether the first entry of the game plays at home; else nobody does
+    at_home: Bools  # (entries,) whether the player is on the side at home
 
 
 NAME, NUMBER, FLAG, RESULT, CLUSTER, TIME = "name", "number", "flag", "result", "cluster", "time"
@@ -120,8 +116,6 @@ def readers(places: Mapping[str, int], further: FurtherColumns, players: Names) 
     found |= {(name, FLAG): read_flags for name in flags if name in places}
     if "team" in places:
         found["team", NAME] = Names(str).read
-    if "result" in places:
-        found["result", RESULT] = read_words(RESULTS_AT_HOME if "home" in places else RESULTS)
     for key in further.clusters:
         found[key, CLUSTER] = players.read if key in names else Names(str).read
     return found
@@ -135,33 +129,36 @@ class Rows:
         # reasons, slots: (rows,) the first thing that is wrong with each row, and in which cell
         self.reasons, self.slots = np.zeros((2, self._n), np.int64)
         self._note(table.wrong_width, Reason.WIDTH)
+        if "result" in slots:
+            self._note(table.columns["result", RESULT] == UNFINISHED, Reason.UNFINISHED, "result")
         for meaning in slots:
-            if meaning != "team" and len(table.empty[meaning]):
+            if meaning not in ("team", CLOCK) and len(table.empty[meaning]):
                 empty = np.zeros(self._n, np.bool_)
                 empty[table.empty[meaning]] = True
                 self._note(empty, Reason.MISSING, meaning)
         self.times = times  # (rows,) NaN where a time is none
 
-    def entries(self, games: Ints) -> Entries:
-        """Return the entries of all rows; `games` are the first rows of the games."""
+    def entries(self, game_rows: Ints) -> Entries:
+        """Return the entries of all rows; games begin at some of them."""
+        homes = self._homes(game_rows)
         if "player" in self._slot:
-            found = self._long(games)
+            found = self._long(homes)
         elif "winner" in self._slot:
             drawn = self._drawn()
-            found = self._pairs(games, ("winner", "loser"), ~drawn, np.zeros_like(drawn))
+            found = self._pairs(homes, ("winner", "loser"), ~drawn, np.zeros_like(drawn))
         else:
             sides = ("home", "away") if "home" in self._slot else ("player_a", "player_b")
             if "result" in self._slot:
                 results = self._read("result", RESULT)
-                self._note(results < 0, Reason.OUTCOME, "result")
-                found = self._pairs(games, sides, results == 1, results == 0)
+                self._note(results == UNKNOWN, Reason.OUTCOME, "result")
+                found = self._pairs(homes, sides, results == FIRST, results == SECOND)
             else:
                 lead = self._scores("home_score") - self._scores("away_score")
-                found = self._pairs(games, sides, lead > 0.0, lead < 0.0)
+                found = self._pairs(homes, sides, lead > 0.0, lead < 0.0)
         self._note(np.isnan(self.times), Reason.TIME, "time")
         return found
 
-    def _long(self, games: Ints) -> Entries:
+    def _long(self, homes: Bools) -> Entries:
         """Return the entries of rows with a player each."""
         score = self._scores("score")
         minutes = self._minutes()
@@ -174,12 +171,10 @@ class Rows:
             teams = self._read("team", NAME).copy()
             alone = self._table.empty["team"]
             teams[alone] = teams.max(initial=0) + 1 + np.arange(len(alone))
-        at_home = np.zeros(len(games), np.bool_)
-        players = self._read("player", NAME)
-        return Entries(1, players, teams, score, minutes, score, enabled, at_home)
+        return Entries(1, self._read("player", NAME), teams, score, minutes, score, enabled, homes)
 
     def _pairs(
-        self, games: Ints, sides: Sequence[str], first_won: Bools, second_won: Bools
+        self, homes: Bools, sides: Sequence[str], first_won: Bools, second_won: Bools
     ) -> Entries:
         """Return the entries of rows with two players each; the winner has the score 1."""
         scores = np.column_stack([first_won, second_won]).ravel().astype(np.float64)
@@ -188,13 +183,10 @@ class Rows:
         if all(column in self._slot for column in columns):
             recorded = np.column_stack([self._scores(column) for column in columns]).ravel()
         numbers = np.column_stack([self._read(side, NAME) for side in sides]).ravel()
-        at_home = np.zeros(len(games), np.bool_)
-        if "home" in self._slot:
-            at_home = self._flags("neutral", default=0) != 1
         everybody = np.ones(len(scores), np.bool_)
-        return Entries(2, numbers, None, scores, minutes, recorded, everybody, at_home)
+        return Entries(2, numbers, None, scores, minutes, recorded, everybody, homes)
 
-    def further(self, game_rows: Ints, columns: FurtherColumns) -> GameFacts:
+    def further(self, game_rows: Ints, columns: FurtherColumns, homes: Bools) -> GameFacts:
         """Return what else is known of the games, and note what differs within one."""
         first, n = game_rows[:-1], self._n
         weights = np.ones(n)
@@ -207,31 +199,29 @@ class Rows:
         for k, key in enumerate(columns.clusters):
             cells[:, k] = self._read(key, CLUSTER)
             self._note_differing(game_rows, cells[:, k], key)
-        homes = self._homes(game_rows)
         covariates = np.empty((len(homes), len(columns.covariates)))
         for k, keys in enumerate(columns.covariates):
             values = [self._covariate(key) for key in keys]
             if len(homes) > n and len(values) == 1:  # the lead of the first side
                 values.append(np.zeros(n))
             covariates[:, k] = np.column_stack(values).ravel()
-        return GameFacts(weights[first], cells[first], covariates, homes)
+        return GameFacts(weights[first], cells[first], covariates, homes.astype(np.float64))
 
     def _covariate(self, key: str) -> Floats:
         values = self._numbers(key)
         self._note(np.abs(values) > _HEAVIEST, Reason.COVARIATE, key)
         return values
 
-    def _homes(self, game_rows: Ints) -> Floats:
-        """Return 1 for each entry that plays at home, else 0."""
+    def _homes(self, game_rows: Ints) -> Bools:
+        """Return which entries play at home."""
         neutral = self._flags("neutral", default=0)
         if "neutral" in self._slot:
             self._note_differing(game_rows, neutral, "neutral")
         if "player" in self._slot:
             at_home: Bools = (self._flags("home", default=0) == 1) & (neutral != 1)
-        else:
-            first = (neutral != 1) & ("home" in self._slot)
-            at_home = np.column_stack([first, np.zeros_like(first)]).ravel()
-        return at_home.astype(np.float64)
+            return at_home
+        first = (neutral != 1) & ("home" in self._slot)
+        return np.column_stack([first, np.zeros_like(first)]).ravel()
 
     def _read(self, meaning: str, kind: str) -> Any:  # noqa: ANN401 - an array
         return self._table.columns[meaning, kind]
@@ -364,10 +354,8 @@ def group_games(
     # Sides of one compare as equation 2 compares players; a team wins by its score.
     alone = np.bincount(game, minlength=len(game_starts) - 1) == counts[kept]
     points = np.where(alone[game], rates, entries.scores[order])
-    homes = np.full(len(alone), -1)
-    at_home = (order == starts[:-1][kept][game]) & entries.at_home[kept][game]
     sides = side - game_starts[game]
-    homes[game[at_home]] = sides[at_home]
+    homes = _sides_at_home(game, sides, entries.at_home[order], len(alone))
     games = Games(
         names[kept],
         times[kept],
@@ -382,6 +370,15 @@ def group_games(
         np.bincount(side, entries.recorded[order], game_starts[-1]).astype(np.float64),
     )
     return GroupedGames(games, unrated, np.flatnonzero(kept), order)
+
+
+def _sides_at_home(game: Ints, sides: Ints, at_home: Bools, games: int) -> Ints:
+    """Return the side of each game that plays at home; -1 where none does, or more than one."""
+    game, sides = game[at_home], sides[at_home]
+    homes = np.full(games, -1)
+    homes[game] = sides
+    homes[game[homes[game] != sides]] = -1
+    return homes
 
 
 def _starts(sizes: Ints) -> Ints:

@@ -142,7 +142,8 @@ def rank_games(
             def write_pairs() -> None:
                 _write_pairs(folder.path, result, settings.differences)
 
-            return write_result(folder, result, _tables(result), write_pairs)
+            tables = _tables(result)
+            return write_result(folder, result, tables, write_pairs, reading=log.reading)
     return result
 
 

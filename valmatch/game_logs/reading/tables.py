@@ -1,0 +1,329 @@
+"""Files of games as tables: CSV, lines of JSON, or the tags of PGN."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+import sys
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.errors import InputError
+from valmatch.inputs.csv_reader import (
+    as_text,
+    cell_starts,
+    dividing,
+    open_text,
+    remembered,
+    temporary_copy,
+)
+from valmatch.text.terminal import shown
+
+BLOCK = 1 << 11  # rows that are read at once: so few that their cells stay in the cache
+SAMPLE = 1000  # rows by which names and times of a file are guessed, fewer of wide files
+_SAMPLE_CELLS = 1 << 17
+MOST_COLUMNS = 10_000
+
+CSV, JSON, PGN, _LIST = "CSV", "JSON lines", "PGN", "a list of JSON"
+"""The formats of files; the last one is not read."""
+
+_END = "\0end of the file"  # a cell behind the text, which a quote without an end swallows
+
+
+class Row(NamedTuple):
+    """A row of a file as it stands there."""
+
+    line: int  # where it begins, from 1
+    text: str  # its lines
+    cells: Mapping[str, str] | list[str]  # by name; of CSV in the order of the header
+
+
+class Fault(Exception):  # noqa: N818 - caught where the file has a name
+    """Text that is not of its format: at a line and a column, from 1."""
+
+
+def csv_rows(lines: Iterable[str], separator: str, line: int = 1) -> Iterator[Row]:
+    """Yield the rows of CSV text but blank ones; its first line has a number."""
+    read: list[str] = []
+    ended = remembered(chain(lines, ["\n", _END]), read)
+    rows = csv.reader(ended, delimiter=separator, skipinitialspace=True)
+    try:
+        for cells in rows:
+            if cells == [_END]:
+                return
+            if cells and cells[-1].endswith(_END):
+                raise Fault(line, 1, "a quoted cell of this row has no closing quote")
+            if len(cells) > 1 or "".join(cells).strip():
+                yield Row(line, "".join(read), cells)
+            line += len(read)
+            read.clear()
+    except csv.Error as error:  # such as a cell of more characters than the reader takes
+        raise Fault(line, 1, f"cannot be read: {error}") from None
+
+
+def json_rows(lines: Iterable[str]) -> Iterator[Row]:
+    """Yield the objects of lines of JSON; what is nested goes by dotted names."""
+    for line, text in enumerate(lines, 1):
+        if not text.strip():
+            continue
+        cells: dict[str, str] = {}
+        try:
+            value = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+            _flatten("", value, cells)
+            "".join((*cells, *cells.values())).encode()
+        except json.JSONDecodeError as error:
+            raise Fault(line, error.pos + 1, f"is no JSON: {error.msg}") from None
+        except RecursionError:
+            raise Fault(line, 1, "nested too deeply") from None
+        except UnicodeEncodeError:
+            raise Fault(line, 1, "holds half a character (a surrogate)") from None
+        if not isinstance(value, dict):
+            raise Fault(line, 1, f"{shown(value)} (allowed: a JSON object on each line)")
+        if len(cells) > MOST_COLUMNS:
+            raise Fault(line, 1, f"{len(cells):,} columns (allowed: {MOST_COLUMNS:,})")
+        # lichess writes no winner of draws, nor of games that were not played to an end.
+        if cells.get("status") in _UNFINISHED:
+            cells.setdefault("winner", "*")
+        yield Row(line, text, cells)
+
+
+_UNFINISHED = ("aborted", "noStart", "created", "started", "unknownFinish")
+
+
+def _flatten(name: str, value: Any, cells: dict[str, str]) -> None:  # noqa: ANN401
+    """Add the cells of a value of JSON by their dotted names."""
+    if isinstance(value, dict | list):
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, part in parts:
+            _flatten(f"{name}.{key}" if name else str(key), part, cells)
+    else:
+        cells[name] = "" if value is None else str(value)
+
+
+_TAG = re.compile(r'\s*\[\s*(\w+)\s+"((?:[^"\\\n]|\\.)*)"\s*\]\s*')
+
+
+def pgn_rows(lines: Iterable[str]) -> Iterator[Row]:
+    """Yield the tags of games in PGN; moves and comments are skipped."""
+    tags, read, first, moves, comment = dict[str, str](), list[str](), 1, False, 0
+    for line, text in enumerate(lines, 1):
+        if comment or not text.lstrip().startswith("["):
+            moves = moves or bool(text.strip())
+            comment = _open_comment(text, line, comment)
+            read.append("" if moves else text)
+            continue
+        end = 0
+        while match := _TAG.match(text, end):
+            if moves or match[1] in tags:
+                if tags:
+                    yield Row(first, "".join(read), tags)
+                tags, read, first, moves = {}, [], line, False
+            tags[match[1]] = re.sub(r"\\(.)", r"\1", match[2])
+            end = match.end()
+        if text[end:].strip():
+            raise Fault(line, end + 1, f"{shown(text[end:].strip())} is no tag of PGN")
+        read.append(text)
+    if comment:
+        raise Fault(comment, 1, "a comment begins in this line that has no end")
+    if tags:
+        yield Row(first, "".join(read), tags)
+
+
+def _open_comment(text: str, line: int, comment: int) -> int:
+    """Return the line of the comment that a line of moves leaves open, 0 for none."""
+    if text.startswith("%"):
+        return comment
+    while text:
+        if not comment:
+            text = text[: text.find(";")] if 0 <= text.find(";") < text.find("{") else text
+        _, found, text = text.partition("}" if comment else "{")
+        if found:
+            comment = 0 if comment else line
+    return comment
+
+
+def _format_of(line: str) -> str:
+    """Return the format of a file by its first line."""
+    starts = {JSON: r"\s*\{", _LIST: r"\s*\[\s*(\{|$)", PGN: r'\s*\[\s*\w+\s+"'}
+    return next((name for name, start in starts.items() if re.match(start, line)), CSV)
+
+
+class Block(NamedTuple):
+    """Some rows of a file as texts."""
+
+    columns: Sequence[Sequence[str]]
+    wrong_width: NDArray[np.bool_]  # (rows,) whether the row has too few cells or too many
+
+
+def plain_block(lines: Sequence[str], separator: str, width: int) -> Block | None:
+    """Return rows of so many cells of which none is quoted; None if there are others among them."""
+    text, n = "".join(lines), len(lines)
+    cells = text.replace("\n", f"{separator}\n{separator}").split(separator)
+    if '"' in text or len(cells) != n * (width + 1) + 1 or cells[width :: width + 1] != ["\n"] * n:
+        return None
+    cells.pop()
+    return Block([cells[place :: width + 1] for place in range(width)], np.zeros(n, np.bool_))
+
+
+class GameFile:
+    """A file of games: its format, the names of its columns, and its rows."""
+
+    def __init__(self, path: Path, separator: str | None) -> None:
+        self.path = None if str(path) == "-" else path  # None for standard input
+        self.name = str(path) if self.path else "standard input"  # what messages call it
+        self._file = _opened(path)
+        self._text = io.TextIOWrapper(self._file, "utf-8-sig", newline="")
+        weakref.finalize(self, self._text.close)
+        self.size = self._file.seek(0, io.SEEK_END)  # bytes of the file
+        first = next((line for line in self._lines() if line.strip()), "")
+        self.format = CSV if separator else _format_of(first)
+        if self.format == _LIST:
+            what = (
+                "is one list of JSON (allowed: JSON lines, an object a line, as from jq -c '.[]')"
+            )
+            raise InputError(f"{self.name}:1: {what}")
+        self.separator = separator or dividing(first)
+        self.header: list[str] = []  # the names of all columns
+        self.header_lines = 0  # lines up to its end
+        rows, most = self._rows(self._lines()), SAMPLE
+        if self.format == CSV and (row := next(rows, None)) is not None:
+            self.header = [cell.strip() for cell in row.cells]
+            self.header_lines = row.line + row.text.rstrip("\r\n").count("\n")
+            most = min(SAMPLE, 1 + _SAMPLE_CELLS // len(self.header))
+        self._check_width()
+        some = [row.cells for row in islice(rows, most)]
+        if self.format != CSV:
+            self.header = list(dict.fromkeys(name for cells in some for name in cells))
+            self._check_width()
+        if not self.header:
+            raise InputError(f"{self.name}: is empty (allowed: a table of games)")
+        self._sample = [self._cells(cells) for cells in some]
+
+    def _check_width(self) -> None:
+        if len(self.header) > MOST_COLUMNS:
+            what = f"{len(self.header):,} columns (allowed: {MOST_COLUMNS:,})"
+            raise InputError(f"{self.where}: {what}")
+
+    @property
+    def where(self) -> str:
+        """What messages call the place of the header."""
+        return f"{self.name}:{max(self.header_lines, 1)}"
+
+    def sample(self, name: str) -> list[str]:
+        """Return the cells of a column in the first rows, but empty ones."""
+        at = self.header.index(name)
+        found = (cells[at].strip() for cells in self._sample if at < len(cells))
+        return [cell for cell in found if cell]
+
+    def digests(self, sizes: Sequence[int]) -> list[str]:
+        """Return the SHA-256 of the first so many bytes of the file, for each size in order."""
+        found, digest, done = [], hashlib.sha256(), 0
+        self._file.seek(0)
+        for size in sizes:
+            while done < size and (piece := self._file.read(min(size - done, 1 << 20))):
+                digest.update(piece)
+                done += len(piece)
+            found.append(digest.hexdigest())
+        return found
+
+    def blocks(self, progress: Callable[[int], None]) -> Iterator[Block]:
+        """Yield the rows below the header, some at a time; cells that a row lacks are empty."""
+        lines, width, line = self._lines(progress), len(self.header), 1
+        if self.format == CSV:
+            next(self._rows(lines))
+            line, some = self.header_lines + 1, list(islice(lines, BLOCK))
+            while some and (block := plain_block(some, self.separator, width)):
+                yield block
+                line += len(some)
+                some = list(islice(lines, BLOCK))
+            lines = chain(some, lines)
+        rows = self._rows(lines, line)
+        while found := [self._cells(row.cells) for row in islice(rows, BLOCK)]:
+            wrong_width = np.fromiter(map(len, found), np.int64, len(found)) != width
+            for k in np.flatnonzero(wrong_width).tolist():
+                found[k] = (found[k] + [""] * width)[:width]
+            yield Block(list(zip(*found, strict=True)), wrong_width)
+
+    def rows_at(self, wanted: set[int]) -> dict[int, Row]:
+        """Return some rows below the header, by their numbers."""
+        rows = self._rows(self._lines())
+        first = -1 if self.format == CSV else 0
+        return {number: row for number, row in enumerate(rows, first) if number in wanted}
+
+    def cell(self, row: Row, column: int) -> str:
+        """Return a cell of a row as it stands there; nothing of one that it lacks."""
+        cells = self._cells(row.cells)
+        return cells[column].strip() if column < len(cells) else ""
+
+    def place(self, row: Row, column: int) -> str:
+        """Return line and column of a cell; of the row, if it has too few cells."""
+        at, name = 0, self.header[column]
+        if self.format == CSV:
+            starts = cell_starts(row.text, self.separator)
+            at = starts[column] - 1 if column < len(row.cells) == len(starts) - 1 else 0
+        elif self.format == JSON:
+            at = max(0, row.text.find(json.dumps(name.rpartition(".")[2], ensure_ascii=False)))
+        elif match := re.search(rf"\[\s*{name}\s", row.text):
+            at = match.start()
+        before = row.text[:at]
+        return f"{row.line + before.count(chr(10))}:{at - before.rfind(chr(10))}"
+
+    def _cells(self, cells: Mapping[str, str] | list[str]) -> list[str]:
+        """Return the cells of a row in the order of the header."""
+        return cells if isinstance(cells, list) else [cells.get(name, "") for name in self.header]
+
+    def _lines(self, progress: Callable[[int], None] = lambda _: None) -> Iterator[str]:
+        """Yield the lines of the file."""
+        done = self._text.seek(0)
+        try:
+            while lines := list(islice(self._text, BLOCK)):
+                progress(self._file.tell() - done)
+                done = self._file.tell()
+                yield from lines
+        except UnicodeDecodeError:
+            self._refuse_bytes()
+
+    def _rows(self, lines: Iterable[str], line: int = 1) -> Iterator[Row]:
+        """Yield the rows of the lines of the file from one on."""
+        try:
+            if self.format == CSV:
+                yield from csv_rows(lines, self.separator, line)
+            else:
+                yield from (json_rows if self.format == JSON else pgn_rows)(lines)
+        except Fault as fault:
+            line, column, what = fault.args
+            raise InputError(f"{self.name}:{line}:{column}: {what}") from None
+
+    def _refuse_bytes(self) -> NoReturn:
+        """Refuse a file that is no text, with the place of the first byte that is none."""
+        self._file.seek(0)
+        content = self._file.read()
+        try:
+            content.decode()
+        except UnicodeDecodeError as error:
+            text = content[: error.start].decode("utf-8-sig")
+        place = f"{text.count(chr(10)) + 1}:{len(text) - text.rfind(chr(10))}"
+        raise InputError(
+            f"{self.name}:{place}: is not UTF-8 (allowed: a text file in UTF-8; iconv -f latin1 -t"
+            " utf8 converts one of western Europe)"
+        )
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Return a file that can be read again and again; what gzip has packed is unpacked."""
+    if str(path) != "-":
+        return open_text(path)
+    try:
+        copy = temporary_copy(sys.stdin.buffer)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    return as_text(copy, "standard input")
