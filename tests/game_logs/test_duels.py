@@ -120,8 +120,8 @@ def test_what_rests_on_no_result_is_said() -> None:
 
 
 def test_bad_games_are_named_or_left_out(log: Path) -> None:
-    log.write_text(LOG.replace("ann,bob,0-1,o2", "ann,bob,2-2,o2"))
-    assert "log.csv:4:9: result: '2-2'" in refusal("sprt", log, *ANN_BOB)
+    log.write_text(LOG.replace("ann,bob,0-1,o2", "ann,bob,2?2,o2"))
+    assert "log.csv:4:9: result: '2?2'" in refusal("sprt", log, *ANN_BOB)
     done = success("sprt", log, *ANN_BOB, "--max-bad-rows", "0.5", "--json")
     assert json.loads(done.out)["counts"] == [2, 1, 4]
 

@@ -76,7 +76,7 @@ predict elo FILE | game,player\n1,a\n1,b\n2,a\n2,b\n1,c\n1,d\n | FILE:6: game '1
 predict moving FILE | player_a,player_b,x_a,x_b\nann,bob,4,\n | FILE:2: x_b: empty
 predict moving FILE | player_a,player_b,x\nann,bob,word\n | FILE:2: x: 'word' (allowed: a finite
 predict moving FILE | side_1,side_2,side_3,x\nann,bob,cy,1\n | FILE:2: x: of 3 sides
-sprt FILE --player a --against b | player_a,player_b,result\na,b,2-2\n | FILE:2:5: result: '2-2'
+sprt FILE --player a --against b | player_a,player_b,result\na,b,2?2\n | FILE:2:5: result: '2?2'
 rate zoned FILE | rank,player\n1,a\n | FILE:1: no column 'rating' (ratings
   by zonestats have player, rating
 rate zoned FILE | player,rating\na,5\na,6\n | FILE:3: player: 'a' is here

@@ -171,6 +171,7 @@ MODULES = {
 RULES = {
     "check": ("check", "Find the faults of a rule set, each with its place"),
     "show": ("show_rules", "Say in plain words what a rule set says"),
+    "config": ("config", "Print a config that simulates a rule set"),
     "replay": ("replay", "Play tickets by a rule set, offline"),
     "explain": ("explain", "Say why tickets waited long"),
 }

@@ -19,6 +19,8 @@ from valmatch.text.terminal import one_line, print_wrapped
 if TYPE_CHECKING:
     from valmatch.present.document import TextTable
     from valmatch.rule_sets.descriptions import Description
+    from valmatch.rule_sets.flexmatch import Reading
+    from valmatch.rule_sets.table import Table
 
 
 RULES = "A FlexMatch rule set, JSON as it is deployed; or a short form, YAML or JSON."
@@ -114,20 +116,27 @@ def _show_preset(preset: str, json: bool) -> None:
     show(json, {"preset": preset, **numbers().model_dump()}, lambda: print(lines))
 
 
-def _show_file(file: Path, lenient: bool, json: bool) -> None:
-    """Print what the rule set of a file says."""
-    from valmatch.rule_sets.descriptions import describe
+def _read_without_errors(file: Path, lenient: bool) -> tuple[Reading, Table]:
+    """Read a rule set and tell its warnings; refuse one with errors."""
     from valmatch.rule_sets.files import as_remark, in_line, read_rule_file
-    from valmatch.rule_sets.json_text import plain
 
     reading = read_rule_file(file, lenient=lenient)
     for problem in reading.problems:
         if problem.severity == "warning" and reading.table:
             warn(as_remark(file, problem))
     if reading.table is None:
-        errors = [one for one in reading.problems if one.severity == "error"]
+        errors = [problem for problem in reading.problems if problem.severity == "error"]
         raise InputError(*in_lines([in_line(file, problem) for problem in errors]))
-    description = describe(reading.table)
+    return reading, reading.table
+
+
+def _show_file(file: Path, lenient: bool, json: bool) -> None:
+    """Print what the rule set of a file says."""
+    from valmatch.rule_sets.descriptions import describe
+    from valmatch.rule_sets.json_text import plain
+
+    reading, table = _read_without_errors(file, lenient)
+    description = describe(table)
     document: object = {
         "teams": dict(description.teams),
         "rules": dict(description.rules),
@@ -155,6 +164,20 @@ def _print_description(description: Description) -> None:
         widths = [max(len(row[k]) for row in rows) for k in (0, 1)]
         for seconds, what, value in rows:
             print(one_line(f"  {seconds:>{widths[0]}}  {what:<{widths[1]}}  {value}"))
+
+
+@command(speaks=["quiet"])
+def config(rules: Annotated[Path, needed(RULES)], lenient: Lenient) -> None:
+    """Print a config that simulates a rule set: with all that its rules ask of players.
+
+    What a rule set does not say, such as how many tickets come and how skills are spread, is
+    assumed; those lines say so. `valmatch rules config RULES.json > mine.yaml`, then `valmatch
+    simulate mine.yaml`.
+    """
+    from valmatch.models.tickets.first_config import first_config
+
+    _, table = _read_without_errors(rules, lenient)
+    print(first_config(table, rules), end="")
 
 
 @dataclass(frozen=True)

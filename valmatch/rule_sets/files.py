@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from valmatch.errors import InputError
 from valmatch.inputs.files import read_document
 from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
-from valmatch.rule_sets.json_text import Node, Path, Place, Places, Problem, Problems
+from valmatch.rule_sets.json_text import Node, Path, Place, Places, Problem, Problems, read_json
+from valmatch.rule_sets.wrappers import NoRuleSetError, body_of
 from valmatch.text.terminal import Notice, shortened, shown
 
 if TYPE_CHECKING:
@@ -40,7 +41,17 @@ def read_rule_file(path: FilePath, timeout: float | None = None, lenient: bool =
         what = "UTF-16, not UTF-8" if content.startswith(MARKS_OF_UTF_16) else "not UTF-8"
         problems.error(len(before), "", f"no JSON: {what} from here on")
         return Reading(None, problems.sorted())
-    return read_text(path, text, timeout, lenient)
+    try:
+        body = body_of(text)
+    except NoRuleSetError as error:
+        problems = Problems(text)
+        problems.error(error.at, "", error.what)
+        return Reading(None, problems.sorted())
+    if body is None:
+        return read_text(path, text, timeout, lenient)
+    problems = Problems(text, places=body.places)
+    node = read_json(body.text, problems, lenient)
+    return read_parsed(body.text, node, problems, timeout, lenient)._replace(is_wrapped=True)
 
 
 def read_text(

@@ -67,6 +67,7 @@ class Reading(NamedTuple):
     # the rule set itself, that of a short form expanded; None where it cannot be read
     node: Node | None = None
     is_short: bool = False  # whether it was a short form
+    is_wrapped: bool = False  # whether it stands in a file of another tool
 
 
 def read_rule_set(text: str, timeout: float | None = None, lenient: bool = False) -> Reading:

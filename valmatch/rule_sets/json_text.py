@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from json import JSONDecodeError, JSONDecoder, loads
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -35,8 +35,9 @@ class Problem(NamedTuple):
 class Problems:
     """The problems found in a text."""
 
-    def __init__(self, text: str, whole: str = WHOLE) -> None:
+    def __init__(self, text: str, whole: str = WHOLE, places: Sequence[int] = ()) -> None:
         self._whole = whole
+        self._places = places  # where the characters stand of what is read, if not as they are
         self._starts = [0]
         place = text.find("\n")
         while place >= 0:
@@ -46,6 +47,7 @@ class Problems:
 
     def place(self, offset: int) -> tuple[int, int]:
         """Return line and column of a character, from 1."""
+        offset = self._places[offset] if self._places else offset
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 

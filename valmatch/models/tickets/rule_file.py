@@ -68,7 +68,8 @@ class RuleDocument:
     def __init__(self, reading: Reading, path: Path | None) -> None:
         self.name = "rules" if path is None else str(path)  # what problems call it
         # whether its text is that of the file, so that places are, too
-        self._path = None if path is None or is_yaml(path) or reading.is_short else path
+        rewritten = path is None or is_yaml(path) or reading.is_short or reading.is_wrapped
+        self._path = None if rewritten else path
         if self._path:
             self._text = read_document(self._path).decode("utf-8")
         else:

@@ -1,0 +1,120 @@
+"""A config for a rule set that nobody has simulated yet: with all that its rules ask of players."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from valmatch.models.tickets.factors import Parties, Regions, Service
+from valmatch.rule_sets.table import (
+    Aggregate,
+    Attribute,
+    Compared,
+    Counted,
+    Reached,
+    Spread,
+    Steps,
+    Table,
+    Within,
+)
+
+ASSUMED = "  # assumed"
+SKILLS = ("skill", "mmr", "rating", "elo")  # usual names of the number that skill is
+
+
+def first_config(table: Table, file: Path) -> str:
+    """Return the config of a rule set, which runs at once; what is not in the rule set is marked.
+
+    Texts and lists are those that rules name.
+    """
+    used = {k for rule in table.rules for k in rule.attributes}
+    used |= {sort.attribute for sort in table.sorts}
+    numbers = [k for k, one in enumerate(table.attributes) if one.kind == "number" and k in used]
+    named = [k for k in numbers if table.attributes[k].name.lower() in SKILLS]
+    skill = next(iter(named or numbers), None)
+    lines = [
+        f"# A first config for {json.dumps(file.name, ensure_ascii=False)}. Lines marked `assumed`"
+        " say who comes: put in your own numbers.",
+        "# `valmatch factors tickets` prints every factor with its meaning, unit and range.",
+        "model: tickets",
+        f"rules: {json.dumps(str(file), ensure_ascii=False)}",
+        "",
+        "factors:",
+        "  hours: 4",
+        "  warmup_minutes: 20       # nothing before is measured",
+        f"  service: {{request_timeout_seconds: {_timeout(table):g}}}{ASSUMED}",
+        f"  arrivals: {{per_hour: 1200}}{ASSUMED}; tickets an hour",
+        f"  parties: {{shares: {_parties(table)}}}{ASSUMED}; of tickets, by size from 1 on",
+    ]
+    if skill is not None:
+        name = json.dumps(table.attributes[skill].name, ensure_ascii=False)
+        mean, std = _normal(table, skill)
+        law = f"attribute: {name}, mean: {mean:g}, std: {std:g}, party_std: {std / 2:g}"
+        lines.append(f"  skill: {{{law}}}{ASSUMED}")
+    if any(isinstance(rule.predicate, Reached) for rule in table.rules):
+        shares = json.dumps(Regions().shares)
+        lines.append(f"  regions: {{shares: {shares}}}{ASSUMED}; built-in latencies")
+    others = [k for k in sorted(used) if k != skill and table.attributes[k].kind != "map"]
+    if others:
+        lines.append("  attributes:")
+        for k in others:
+            name = json.dumps(table.attributes[k].name, ensure_ascii=False)
+            law = json.dumps(_law(table, k), ensure_ascii=False)
+            lines.append(f"    {name}: {law}{ASSUMED}")
+    return "\n".join(lines) + "\n"
+
+
+def _timeout(table: Table) -> float:
+    """Return seconds that a ticket lives: past the last step of the rule set."""
+    usual = Service().request_timeout_seconds
+    return max(usual, 1.5 * table.waits[-1]) if table.waits else usual
+
+
+def _parties(table: Table) -> list[float]:
+    """Return shares of tickets by size, none of them larger than a team."""
+    usual = Parties().shares[: max(team.largest for team in table.teams)]
+    return [round(1.0 - sum(usual[1:]), 4), *usual[1:]]
+
+
+def _normal(table: Table, attribute: int) -> tuple[float, float]:
+    """Return mean and standard deviation of a number: by its default, else by what rules allow."""
+    default = float(table.attributes[attribute].default or 0.0)  # type: ignore[arg-type]
+    limits = [
+        rule.predicate.most.numbers[0]
+        for rule in table.rules
+        if attribute in rule.attributes and isinstance(rule.predicate, Within | Spread)
+        if rule.predicate.most and rule.predicate.most.numbers
+    ]
+    std = abs(default) / 5.0 or 1.5 * max(limits, default=0.0) or 300.0
+    return default or 5.0 * std, std
+
+
+def _law(table: Table, attribute: int) -> dict[str, Any]:
+    """Return what players have of an attribute: values that rules name, and its default."""
+    one = table.attributes[attribute]
+    if one.kind == "number":
+        mean, std = _normal(table, attribute)
+        return {"mean": mean, "std": std}
+    texts = list(dict.fromkeys([*_named(table, attribute), *_default(one)])) or ["a", "b"]
+    if one.kind == "texts":
+        return {"lists": dict.fromkeys(texts, 1.0 if len(texts) == 1 else 0.7)}
+    shares = [round(1.0 / len(texts), 4)] * (len(texts) - 1)
+    return dict(zip(texts, [round(1.0 - sum(shares), 4), *shares], strict=True))
+
+
+def _default(attribute: Attribute) -> list[str]:
+    value = attribute.default
+    if isinstance(value, str):
+        return [value]
+    return [str(text) for text in value] if isinstance(value, list | tuple) else []
+
+
+def _named(table: Table, attribute: int) -> Iterator[str]:
+    """Yield the texts that rules compare an attribute to."""
+    for rule in table.rules:
+        reference = getattr(rule.predicate, "reference", None)
+        if attribute in rule.attributes and isinstance(rule.predicate, Compared | Counted):
+            values = reference.values if isinstance(reference, Steps) else ()
+            yield from (v for v in values if not isinstance(v, float | int | Aggregate))

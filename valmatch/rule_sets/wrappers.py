@@ -1,0 +1,217 @@
+"""Rule sets inside files of other tools: taken out with the place of each character, or named.
+
+Shapes as of November 2026: the answer of `aws gamelift describe-matchmaking-rule-sets`, templates
+of CloudFormation (JSON and YAML), Terraform's `awscc_gamelift_matchmaking_rule_set`; queues of
+PlayFab and Unity, profiles of Open Match, rule sets of Game Center, queries of Nakama.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+import yaml
+
+from valmatch.text.terminal import shown
+
+BODY = "RuleSetBody"  # the key whose value is a rule set, as a text
+
+MARKS = re.compile(
+    "rule_?set_?body|MatchmakingQueue|DifferenceRule|matchDefinition|matchLogic"
+    r"|doubleRangeFilters|gameCenterMatchmaking|\+properties\.",
+    re.IGNORECASE,
+)
+"""What a file holds that is a wrapper, or of another service."""
+
+HEREDOC = re.compile(r"rule_set_body\s*=\s*<<-?\s*(\w+)[^\n]*\n(.*?)^\s*\1\b", re.S | re.M)
+ENCODED = re.compile(r"rule_set_body\s*=\s*jsonencode\(\s*(\{.*?^\s*\}|\{.*?\})\s*\)", re.S | re.M)
+HCL_BODY = re.compile(r"rule_set_body\s*=\s*(\S[^\n]*)")
+CODE_BODY = re.compile(r"\brule_?set_?body\b\s*[:=(]", re.IGNORECASE)
+PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
+ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u....|\\u....|\\.")
+
+PLAYFAB = "PlayFab matchmaking queue"
+SERVICES = {
+    PLAYFAB: ("matchmakingqueue", "differencerules", "stringequalityrules"),
+    "Unity Matchmaker queue": ("matchdefinition", "matchlogic"),
+    "Open Match profile": ("doublerangefilters",),
+    "Game Center rule set": ("gamecentermatchmakingrulesets", "gamecentermatchmakingrules"),
+}
+"""Files of other services, by keys and types in lower case."""
+
+
+ALLOWED = " (allowed: a FlexMatch rule set, or a short form)"
+ASK = "save what `aws gamelift describe-matchmaking-rule-sets` prints"
+
+Tree: TypeAlias = "dict[str, Tree] | list[Tree] | yaml.Node | None"
+
+
+class Body(NamedTuple):
+    """A rule set that stands in another file."""
+
+    text: str
+    places: Sequence[int]  # of each of its characters, and of its end: which one of the file it is
+
+
+class NoRuleSetError(Exception):
+    """A file is of another kind, or the rule set in it cannot be taken out."""
+
+    def __init__(self, what: str, at: int = 0) -> None:
+        super().__init__(what)
+        self.what, self.at = what, at
+
+
+def body_of(text: str) -> Body | None:
+    """Return the rule set inside the text of a file, None where it is not in a wrapper."""
+    mark = MARKS.search(text)
+    if mark is None:
+        return None
+    try:
+        tree = _tree(yaml.compose(text.replace("\t", " "), Loader=yaml.SafeLoader), {})
+    except (yaml.YAMLError, RecursionError):
+        return _in_code(text)
+    if isinstance(tree, yaml.ScalarNode):
+        return _in_code(text)
+    mappings = list(_mappings(tree, set()))
+    keys = {key.lower() for mapping in mappings for key in mapping}
+    keys |= {_text(mapping.get("type")).lower() for mapping in mappings}
+    for service, words in SERVICES.items():
+        if not keys.isdisjoint(words) or (service == PLAYFAB and any(map(_is_typed, mappings))):
+            raise NoRuleSetError(f"this is a {service}, which is not read{ALLOWED}")
+    if mark[0].startswith("+"):
+        raise NoRuleSetError(f"this is a query of Nakama, which is not read{ALLOWED}")
+    outer = [mapping for mapping in mappings if BODY in mapping]
+    if len(outer) > 1:
+        what = f"{len(outer)} rule sets stand here ({', '.join(map(_name, outer[:5]))})"
+        raise NoRuleSetError(f"{what}: keep one of them in the file", text.rindex(BODY))
+    if not outer:
+        return None if text.lstrip().startswith(("{", "[")) else _in_code(text)
+    parameters = tree.get("Parameters") if isinstance(tree, dict) else None
+    return _of_template(text, outer[0][BODY], parameters if isinstance(parameters, dict) else {})
+
+
+def _tree(node: yaml.Node | None, done: dict[int, Tree]) -> Tree:
+    """Return a document as mappings and lists, whose innermost values keep their places."""
+    if id(node) not in done:
+        done[id(node)] = node  # what an alias inside itself stands for
+        if isinstance(node, yaml.MappingNode):
+            done[id(node)] = {str(key.value): _tree(value, done) for key, value in node.value}
+        elif isinstance(node, yaml.SequenceNode):
+            done[id(node)] = [_tree(item, done) for item in node.value]
+    return done[id(node)]
+
+
+def _mappings(tree: Tree, seen: set[int]) -> Iterator[dict[str, Tree]]:
+    """Yield each mapping in a document once."""
+    if id(tree) in seen:
+        return
+    seen.add(id(tree))
+    if isinstance(tree, dict):
+        yield tree
+    for inner in (
+        tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    ):
+        yield from _mappings(inner, seen)
+
+
+def _is_typed(mapping: dict[str, Tree]) -> bool:
+    """Return whether a mapping is a rule that has its type as PlayFab's have."""
+    return _text(mapping.get("Type")).endswith("Rule")
+
+
+def _name(mapping: dict[str, Tree]) -> str:
+    """Return what a rule set is called whose body stands in a mapping."""
+    return shown(_text(mapping.get("RuleSetName", mapping.get("Name"))) or "no name")
+
+
+def _text(tree: Tree) -> str:
+    return str(tree.value) if isinstance(tree, yaml.ScalarNode) else ""
+
+
+def _of_template(text: str, body: Tree, parameters: dict[str, Tree]) -> Body:
+    """Return the rule set in a template, with the defaults of its parameters."""
+    values = {
+        name: _text(parameter["Default"])
+        for name, parameter in parameters.items()
+        if isinstance(parameter, dict) and "Default" in parameter
+    }
+    if isinstance(body, dict):
+        body = body.get("Fn::Sub")
+    if isinstance(body, list) and len(body) == 2 and isinstance(body[1], dict):
+        values |= {name: _text(value) for name, value in body[1].items()}
+        body = body[0]
+    if not isinstance(body, yaml.ScalarNode):
+        raise NoRuleSetError(f"{BODY} is put together when it is deployed: {ASK}", text.index(BODY))
+    return _substituted(body.value, _aligned(body, text), values)
+
+
+def _aligned(node: yaml.ScalarNode, text: str) -> list[int]:
+    """Return where the characters of a value stand in the text that it is written in."""
+    places, at, end = list[int](), node.start_mark.index, node.end_mark.index
+    for character in node.value:
+        while at < end:
+            escape = ESCAPE.match(text, at) if node.style == '"' else None
+            unit = escape[0] if escape else text[at]
+            if _meant(unit) == character:
+                places.append(at)
+                at += len(unit)
+                break
+            at += len(unit)
+        else:
+            places.append(at)
+    return [*places, at]
+
+
+def _meant(unit: str) -> str:
+    """Return the character that one of a text, or an escape, stands for."""
+    if len(unit) == 1:
+        return unit
+    try:
+        return str(json.loads(f'"{unit}"'))
+    except ValueError:
+        return ""
+
+
+def _substituted(text: str, places: Sequence[int], values: Mapping[str, str]) -> Body:
+    """Return a rule set with values for its placeholders; those without one are refused."""
+    parts, where, last = [], [], 0
+    for one in PLACEHOLDER.finditer(text):
+        if one[1] not in values:
+            what = f"{one[0]} is filled in when the rule set is deployed: {ASK}"
+            raise NoRuleSetError(what, places[one.start()])
+        value = values[one[1]]
+        parts += [text[last : one.start()], value]
+        where += [*places[last : one.start()], *[places[one.start()]] * len(value)]
+        last = one.end()
+    return Body("".join([*parts, text[last:]]), [*where, *places[last:]])
+
+
+def _in_code(text: str) -> Body | None:
+    """Return the rule set in a file of Terraform; one in source code is refused."""
+    if heredoc := HEREDOC.search(text):
+        first = heredoc.start(2)
+        body = heredoc[2]
+        return _substituted(body, range(first, first + len(body) + 1), {})
+    encoded = ENCODED.search(text)
+    if encoded and _is_json(encoded[1]):
+        return Body(encoded[1], range(encoded.start(1), encoded.end(1) + 1))
+    if hcl := HCL_BODY.search(text):
+        file = re.match(r'file\("([^"]*)"\)', hcl[1])
+        what = f"the rule set is {file[1]}: name that file" if file else IN_CODE
+        raise NoRuleSetError(what, hcl.start(1))
+    if code := CODE_BODY.search(text):
+        raise NoRuleSetError(IN_CODE, code.start())
+    return None
+
+
+IN_CODE = f"the rule set is made by the code here: {ASK}"
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
