@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.case_tables import cases
 from tests.support.command import refusal, started, success, valmatch
 from tests.support.crashes import wait_for
 from tests.support.sectioned_model import SHOTS
@@ -183,28 +182,6 @@ def test_runs_and_points_on_dask(tmp_path: Path) -> None:
         made.append(valmatch(*command, "--out", tmp_path / name))
         assert {one.code for one in made} <= {0, 3}
         assert contents(tmp_path / f"{name}-dask") == contents(tmp_path / name)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    cases("""
---executor dusk | --executor: 'dusk' (allowed: local or processes or dask; did yo
---scheduler x | --scheduler: 'x' (allowed: tcp://HOST:PORT or tls://HOST:PORT)
---scheduler x --executor local | --scheduler: of no use with --executor loc
---shard 3/3 | --shard 3/3: allowed is I/K with I from 0 to K - 1, such as 0/4
---pareto miss,far --shard 0/2 | --shard: of no use with --pareto miss,far
---set optimize.executor=dusk | optimize.executor: should be 'local', 'processes' or 'dask' (got
-  'dusk'
-"""),
-)
-def test_bad_places_are_one_line_and_exit_2(
-    shots: Path, given: str, message: str, tmp_path: Path
-) -> None:
-    if "--scheduler" in given:
-        pytest.importorskip("distributed")
-    out = tmp_path / "o"
-    assert message in refusal("optimize", shots, "--budget", 120, *given.split(), "--out", out)
-    assert not out.exists()
 
 
 # Shards

@@ -155,6 +155,13 @@ def test_a_front_without_a_feasible_point_says_so(tmp_path: Path) -> None:
 --pareto miss,far --sweep far=1:2:1 | --sweep: of no use with --pareto mis
 --pareto miss,far --solver bayes | --solver: of no use with --pareto miss,
 --pareto miss,far --macroreps 2 | --macroreps: of no use with --pareto mi
+--pareto miss,far --shard 0/2 | --shard: of no use with --pareto miss,far
+--executor dusk | --executor: 'dusk' (allowed: local or processes or dask; did yo
+--pareto miss,far --scheduler x | --scheduler: 'x' (allowed: tcp://HOST:PORT or tls://HOST:PORT)
+--pareto miss,far --scheduler x --executor local | --scheduler: of no use with --executor loc
+--shard 3/3 | --shard 3/3: allowed is I/K with I from 0 to K - 1, such as 0/4
+--set optimize.executor=dusk | optimize.executor: should be 'local', 'processes' or 'dask' (got
+  'dusk'
 --set 'optimize.objectives={a: {response: miss}}' | optimize.objectives: 1 objecti
 --set 'optimize.objectives={a: {response: miss}, b: {response: x}}' |
   optimize.objectives.b.response: sectioned has no response 'x'
@@ -162,7 +169,9 @@ def test_a_front_without_a_feasible_point_says_so(tmp_path: Path) -> None:
   optimize.objectives.b.weight: 0 (allowed: another number)
 """),
 )
-def test_bad_fronts_are_one_line_and_exit_2(words: str, message: str, tmp_path: Path) -> None:
+def test_bad_options_are_one_line_and_exit_2(words: str, message: str, tmp_path: Path) -> None:
+    if "--scheduler" in words:
+        pytest.importorskip("distributed")
     config = tmp_path / "c.yaml"
     config.write_text(json.dumps(SHOTS))
     out = tmp_path / "o"
