@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
@@ -253,6 +253,10 @@ class Archive:
         """Return the outcomes known of a point, (n, 1 + constraints); n is 0 for a new one."""
         row = self._rows.get(self._key(unit))
         return np.empty((0, self._width)) if row is None else self._outcomes[row][:, : self._width]
+
+    def unseen(self, units: Floats) -> Iterator[Floats]:
+        """Yield the points of which nothing is known."""
+        return (unit for unit in units if self._key(unit) not in self._rows)
 
     def record(self, unit: Floats, outcomes: Floats) -> None:
         """Keep the outcomes of the first replications of a point."""

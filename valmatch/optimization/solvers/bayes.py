@@ -128,8 +128,9 @@ def _alike(task: SearchTask) -> bool:
 class Surrogate:
     """What the evaluated points say of all others, in units of spread; see `smooth`."""
 
-    def __init__(self, task: SearchTask) -> None:
+    def __init__(self, task: SearchTask, first: int = 0) -> None:
         self._task = task
+        self._first = first  # of the points to learn from, beside the start
         self._theta: list[Floats] = []
         self._each: list[Posterior] = []
         self._fitted = 0
@@ -180,7 +181,9 @@ class Surrogate:
 
     def points(self) -> tuple[PointEstimates, Floats]:
         """Return what to learn from: the evaluated points, with the parts of the objective."""
-        return self._task.archive.estimates_and_parts()
+        known, parts = self._task.archive.estimates_and_parts()
+        rows = [0, *range(max(1, self._first), len(known.units))]
+        return known.take(rows), parts[rows]
 
     def roughness(self) -> Floats:
         """Return (1 + constraints,): deviations of one outcome from the processes."""
@@ -224,9 +227,7 @@ class Surrogate:
         if math.isfinite(best):
             settled = self._settled(mean, deviation, math.exp(score.max()), best)
             self.calm = self.calm + 1 if settled else 0
-        ordered = candidates[np.argsort(-score)]
-        archive = self._task.archive
-        return next((unit for unit in ordered if len(archive.outcomes(unit)) == 0), None)
+        return next(self._task.archive.unseen(candidates[np.argsort(-score)]), None)
 
     def _settled(self, mean: Floats, deviation: Floats, expected: float, best: float) -> bool:
         """Return whether more points would gain less than a surer test of those that are known."""
@@ -393,7 +394,7 @@ def _search(task: SearchTask, length: int) -> Steps:
     first, end = len(task.archive), task.spent + length
     for unit in latin_hypercube(task.rng, 2 * task.dimensions + 1, task.dimensions):
         yield Request(unit, 1)
-    model = Since(task, first)
+    model = Surrogate(task, first)
     while task.spent < end and (unit := model.improving()) is not None:
         yield Request(unit, 1)
 
@@ -401,21 +402,7 @@ def _search(task: SearchTask, length: int) -> Steps:
 def _anywhere(task: SearchTask) -> list[Floats]:
     """Return a point that is new, as all around the best ones are known; none without one."""
     units = task.rng.random((DRAWN, task.dimensions))
-    return [unit for unit in units if len(task.archive.outcomes(unit)) == 0][:1]
-
-
-class Since(Surrogate):
-    """What the start and the points of one search, from `first` on, say of all others."""
-
-    def __init__(self, task: SearchTask, first: int) -> None:
-        super().__init__(task)
-        self._first = first
-
-    def points(self) -> tuple[PointEstimates, Floats]:
-        """Return the start and the points since the first one."""
-        known, parts = super().points()
-        rows = [0, *range(max(1, self._first), len(known.units))]
-        return known.take(rows), parts[rows]
+    return [*task.archive.unseen(units)][:1]
 
 
 class _Around(Surrogate):
@@ -433,24 +420,16 @@ class _Around(Surrogate):
     def proposed(self) -> list[Floats]:
         """Return new points of great expected feasible improvement; none without one."""
         self.learn()
-        new = {}
+        archive, new = self._task.archive, {}
+        known = archive.estimates()
+        objectives = known.means[known.violation() == 0.0, 0] / self.scale[0]
+        best = float(objectives.min(initial=np.inf))
         for _ in range(AT_ONCE):
-            units = self._near()
+            near = scattered(self._task.rng, np.tile(self._centre, (OF_EACH, 1)), NEAR_SIZES)
+            units = np.array([*archive.unseen(near)])
             if len(units) > 0:
-                unit = units[self._scores(units).argmax()]
+                mean, deviation = self.predict(units)
+                deviation = np.hypot(deviation, self.roughness()[:, None])
+                unit = units[improvement(mean, deviation, best).argmax()]
                 new[tuple(self._task.problem.point(unit).values())] = unit
         return [*new.values()]
-
-    def _near(self) -> Floats:
-        """Return points near the good one that are not known."""
-        units = scattered(self._task.rng, np.tile(self._centre, (OF_EACH, 1)), NEAR_SIZES)
-        new: Floats = units[[len(self._task.archive.outcomes(unit)) == 0 for unit in units]]
-        return new
-
-    def _scores(self, units: Floats) -> Floats:
-        """Return the logarithm of the improvement over the best value that is expected."""
-        mean, deviation = self.predict(units)
-        deviation = np.hypot(deviation, self.roughness()[:, None])
-        known = self._task.archive.estimates()
-        objectives = known.means[known.violation() == 0.0, 0] / self.scale[0]
-        return improvement(mean, deviation, objectives.min(initial=np.inf))

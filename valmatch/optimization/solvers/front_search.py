@@ -13,14 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.solvers.bayes import (
-    LENGTH,
-    POINTS,
-    SHARPER,
-    SHORTER,
-    Since,
-    Surrogate,
-)
+from valmatch.optimization.solvers.bayes import LENGTH, POINTS, SHARPER, SHORTER, Surrogate
 from valmatch.optimization.solvers.search import Request, SearchTask, Steps, first_looks
 
 # Share of the budget that looks for improvement; the rest sharpens the picture of the front.
@@ -62,7 +55,7 @@ class FrontSearch:
 
     def _search(self, task: SearchTask) -> Steps:
         """Search the whole cube, knowing nothing but the start."""
-        self._surrogate = Since(task, len(task.archive))
+        self._surrogate = Surrogate(task, len(task.archive))
         yield from first_looks(task, 1)
         for _ in range(LENGTH * task.dimensions):
             unit = self._improving()
@@ -132,9 +125,8 @@ class FrontSearch:
             drawn = mean[: self._m, :, None] + deviation[: self._m, :, None] * noise
             gain = np.maximum(0.0, best - self._sum(drawn, weights)).mean(axis=1)
             score += np.log(gain + 1e-300)
-        archive = self._task.archive
         ordered = candidates[np.argsort(-score, kind="stable")]
-        return next((unit for unit in ordered if len(archive.outcomes(unit)) == 0), None)
+        return next(self._task.archive.unseen(ordered), None)
 
     def _best(self, weights: Floats, margin: float) -> Floats:
         """Return the point of the best means in a direction."""
