@@ -207,40 +207,6 @@ def untimed(folder: Path) -> tuple[object, ...]:
     return kept, contents(folder)["summary.json"]
 
 
-def test_results_format_is_short_for_two_players_a_game(tmp_path: Path) -> None:
-    names = [("a", "b", 0), ("c", "a", 0), ("b", "c", 1), ("a", "b", 1), ("c", "b", 0)] * 3
-    long = [
-        [[str(k + 1), one, one, str(1 - drawn), "20"], [str(k + 1), other, other, "0", "20"]]
-        for k, (one, other, drawn) in enumerate(names)
-    ]
-    rate_games(write(tmp_path / "long.csv", long), out=tmp_path / "long")
-    results: dict[str, list[list[list[str]]]] = {
-        "winner,loser,draw": [],
-        "winner,loser,winner_score,loser_score": [],
-        "map,game,winner,loser,winner_score,loser_score,draw": [],
-    }
-    for k, (one, other, drawn) in enumerate(names, 1):
-        short, scores, full = results.values()
-        short.append([[one, other, "yes" if drawn else "No"]])
-        scores.append([[one, other, str(5 - drawn), "4"]])
-        full.append([["Ascent", str(k), one, other, "4", "4" if drawn else "3", str(drawn)]])
-    for header, rows in results.items():
-        rate_games(write(tmp_path / "r.csv", rows, header), out=tmp_path / header)
-        assert contents(tmp_path / header) == contents(tmp_path / "long")
-
-
-def test_names_of_columns_can_be_given(tmp_path: Path) -> None:
-    games = random_rows(13)
-    rate_games(write(tmp_path / "a.csv", games), out=tmp_path / "a")
-    path = write(tmp_path / "b.csv", games, "id,who,side,points,length")
-    columns = {"game": "id", "player": "who", "team": "side", "score": "points"}
-    rate_games(path, columns={**columns, "minutes": "length"}, out=tmp_path / "b")
-    assert contents(tmp_path / "a") == contents(tmp_path / "b")
-    manifest = json.loads((tmp_path / "b" / "manifest.json").read_text())
-    assert manifest["columns"] == {**columns, "minutes": "length"}
-    assert manifest["system"] == "zonestats"
-
-
 def test_standard_input_is_a_log(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", random_rows(14))
     rate_games(path, out=tmp_path / "a")

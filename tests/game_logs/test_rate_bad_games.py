@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import success, valmatch
-from valmatch.errors import InputError
-from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.rating import rate_games
 
 GOOD = "".join(f"a{k % 7},b{k % 5},1,0\n" for k in range(95))
@@ -70,13 +68,3 @@ def test_the_limit_counts_games_and_not_rows(log: Path, timed: bool) -> None:
     log.write_text("\n".join([header, *rows]) + "\n")
     assert rate_games(log, "elo", skip_bad_games=True).skipped == {"player twice in a game": 1}
     assert valmatch("rate", log, "--max-bad-rows", "0.04").code == 2
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
-def test_a_share_is_from_0_to_1(log: Path, share: float) -> None:
-    write(log)
-    refusal = r"max.bad.rows.* \(allowed: a number from 0 to 1\)"
-    with pytest.raises(InputError, match=refusal):
-        rate_games(log, "elo", max_bad_rows=share)
-    with pytest.raises(InputError, match=refusal):
-        compare_ratings(log, ["elo", "glicko2"], max_bad_rows=share)

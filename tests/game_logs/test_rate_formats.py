@@ -76,13 +76,24 @@ def test_days_are_understood_however_they_are_written(written: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("system", ["zonestats", "elo", "trueskill"])
-@pytest.mark.parametrize("shape", ["scores", "players", "pgn"])
+@pytest.mark.parametrize("shape", ["scores", "results", "long", "players", "pgn"])
 def test_each_shape_is_the_same_log(system: str, shape: str, tmp_path: Path) -> None:
     rate_games(plain(tmp_path), system, out=tmp_path / "plain")
     columns = {}
     if shape == "scores":
         header = "time,home,away,home_score,away_score"
         rows = [[[day, a, b, *SCORES[won]]] for (a, b, won), day in zip(GAMES, DAYS, strict=True)]
+    elif shape == "results":
+        header = "time,map,winner,loser,winner_score,loser_score"
+        ends = [(b, a) if won == 0 else (a, b) for a, b, won in GAMES]
+        rows = [[[day, "Ascent", *end, "2", f"{int(won == 2) + 1}"]]
+                for end, (*_, won), day in zip(ends, GAMES, DAYS, strict=True)]  # fmt: skip
+    elif shape == "long":
+        header = "id,who,points,time"
+        rows = [[[f"{k + 1}", a, f"{int(won == 1)}", day],
+                 [f"{k + 1}", b, f"{int(won == 0)}", day]]
+                for k, ((a, b, won), day) in enumerate(zip(GAMES, DAYS, strict=True))]  # fmt: skip
+        columns = {"game": "id", "player": "who", "score": "points"}
     else:
         header = "player_a,player_b,result,time"
         rows = [[[a, b, RESULTS[won], day]] for (a, b, won), day in zip(GAMES, DAYS, strict=True)]
@@ -95,9 +106,13 @@ def test_each_shape_is_the_same_log(system: str, shape: str, tmp_path: Path) -> 
     rate_games(path, system, columns=columns, out=tmp_path / "out")
     for name in ("ratings.csv", "history.csv", "summary.json"):
         assert (tmp_path / "out" / name).read_text() == (tmp_path / "plain" / name).read_text()
-    columns.pop("result", None)  # which fixtures do not have
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert (manifest["columns"], manifest["system"]) == (columns, system)
+    for name in ("result", "score"):  # which fixtures do not have
+        columns.pop(name, None)
     found = predict_games(tmp_path / "out", path, columns=columns).forecasts
-    assert [one.fixture.sides for one in found] == [[[a], [b]] for a, b, _ in GAMES]
+    sides = [sorted(map(list, one.fixture.sides)) for one in found]
+    assert sides == [sorted([[a], [b]]) for a, b, _ in GAMES]
 
 
 def test_a_draw_has_many_spellings(tmp_path: Path) -> None:

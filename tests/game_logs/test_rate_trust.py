@@ -280,7 +280,7 @@ def test_h_d_a_are_results_of_home_and_away(tmp_path: Path) -> None:
 
 
 def test_other_separators_and_files_are_named(tmp_path: Path) -> None:
-    log = tmp_path / "l.csv"
+    log, fixtures = tmp_path / "l.csv", tmp_path / "f.csv"
     log.write_text("winner;loser\na;b\n")
     assert f"note: {log}: read as CSV, separator semicolon\n" in success("rate", log).err
     rated = rate_games(log, "elo", separator="semicolon", out=tmp_path / "r")
@@ -288,16 +288,13 @@ def test_other_separators_and_files_are_named(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(pack(log.read_bytes()))
         again = rate_games(tmp_path / name, "elo")
         assert again.ranking == rated.ranking
-    fixtures = tmp_path / "f.csv"
     fixtures.write_text("home;away\na;b\n")
     assert len(predict_games(tmp_path / "r", fixtures).forecasts) == 1
     fixtures.write_bytes(gzip.compress(fixtures.read_bytes()))
     assert len(predict_games(tmp_path / "r", fixtures, separator=";").forecasts) == 1
     log.write_bytes(b"PAR1" + bytes(100) + b"PAR1")
-    fixtures.write_bytes(log.read_bytes())
-    for call in (lambda: rate_games(log), lambda: predict_games(tmp_path / "r", fixtures)):
-        with pytest.raises(InputError, match="cannot be read: it is a Parquet file"):
-            call()
+    with pytest.raises(InputError, match="cannot be read: it is a Parquet file"):
+        rate_games(log)
 
 
 # Formulas.
