@@ -168,7 +168,7 @@ next rated --without a,a | is there twice
 next rated --goal order --policy uniform | goes with --policy
 next rated --policy informaton | did you mean information?
 next rated --allowed bad.csv | bad.csv:3:3: player_b: 'cc' is not rated (did you
-next rated --allowed self.csv | self.csv:2:3: player_b: 'a' cannot play himself
+next rated --allowed self.csv | self.csv:2:3: player_b: 'a' cannot play themselves
 next elo | holds ratings by elo (allowed: by bradley_terry)
 next partly | 1 of 3 players have no rating: 'c' (rank with --prior
 next bare | ratings without intervals

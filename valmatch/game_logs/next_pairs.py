@@ -17,7 +17,14 @@ from valmatch.errors import InputError, option
 from valmatch.game_logs.options import GRADIENT, NextOptions
 from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.rating_files import SUMMARY, write_result
-from valmatch.game_logs.whole_log.result import ANCHOR, DRAW_WEIGHT, POSTERIOR, columns_of, rows_of
+from valmatch.game_logs.whole_log.result import (
+    ANCHOR,
+    DRAW_WEIGHT,
+    POSTERIOR,
+    columns_of,
+    listed,
+    rows_of,
+)
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.csv_reader import Dialect, read_rows, with_columns
@@ -78,7 +85,7 @@ def _read(path: Path, places: dict[str, int]) -> Bools:
             if name not in places:
                 raise row.wrong(column, f"{shown(name)} is not rated{_near(name, list(places))}")
         if pair[0] == pair[1]:
-            raise row.wrong("player_b", f"{shown(pair[1])} cannot play himself")
+            raise row.wrong("player_b", f"{shown(pair[1])} cannot play themselves")
         first, second = places[pair[0]], places[pair[1]]
         allowed[first, second] = allowed[second, first] = True
     return allowed
@@ -285,8 +292,6 @@ def caution(policy: str, goal: str) -> str:
 SYSTEM = BATCH_NAMES[0]  # the system whose ratings are one for each player, all known together
 MOST_PLAYERS = 5_000  # whose pairs, 12 million, fit into memory with what is known of them
 
-_NAMED = 10
-
 
 @dataclass(frozen=True)
 class RatedTogether:
@@ -350,11 +355,9 @@ def read_together(path: Path) -> RatedTogether:
     rated, posterior = rating.rated, rating.posterior
     if not rating.complete:
         unrated = [row.player for row in rating.players if row.rating is None]
-        more = f" and {len(unrated) - _NAMED:,} more" if len(unrated) > _NAMED else ""
-        names = ", ".join(map(shown, unrated[:_NAMED]))
         raise InputError(
             f"{path}: {len(unrated):,} of {len(rating.players):,} players have no rating:"
-            f" {names}{more} (rank with {option('prior')}, which rates all)"
+            f" {listed(unrated)} (rank with {option('prior')}, which rates all)"
         )
     if posterior.covariance is None:
         raise InputError(

@@ -12,7 +12,7 @@ from valmatch.errors import InputError, option
 from valmatch.game_logs.options import TIME_UNITS, RankOptions
 from valmatch.game_logs.reading.columns import GameFacts
 from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.whole_log.result import HOME
+from valmatch.game_logs.whole_log.result import HOME, listed
 from valmatch.inputs.arguments import DEVIATION
 from valmatch.inputs.csv_reader import Dialect, read_rows, with_columns
 from valmatch.kernels.arrays import Floats, Ints
@@ -140,8 +140,6 @@ def _clusters(log: GameLog, games: Games, facts: GameFacts, options: RankOptions
 
 FARTHEST = 1e6  # largest size of a rating in points, beyond all use
 
-_NAMED = 10
-
 
 def read_anchors(path: Path, players: Mapping[str, int], warn: Callable[[str], None]) -> Anchors:
     """Read anchors; those who did not play are named and left out."""
@@ -163,9 +161,7 @@ def read_anchors(path: Path, players: Mapping[str, int], warn: Callable[[str], N
     if len(absent) == len(anchors):
         raise InputError(f"{path}: none of its players has played")
     if absent:
-        more = f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else ""
-        names = ", ".join(map(shown, absent[:_NAMED]))
-        warn(Note(f"{path}: did not play, and left out: {names}{more}"))
+        warn(Note(f"{path}: did not play, and left out: {listed(absent)}"))
     known = sorted((players[name], *of) for name, of in anchors.items() if name in players)
     numbers, ratings, deviations = zip(*known, strict=True)
     return Anchors(np.array(numbers), np.array(ratings, float), np.array(deviations, float))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -30,6 +30,7 @@ from valmatch.game_logs.whole_log.result import (
     DIGITS,
     DRAW_WEIGHT,
     HOME,
+    NAMED,
     POSTERIOR,
     RATINGS,
     BatchRating,
@@ -40,6 +41,7 @@ from valmatch.game_logs.whole_log.result import (
     PlayerRow,
     Posterior,
     columns_of,
+    listed,
     superiority_of,
 )
 from valmatch.inputs import arguments
@@ -502,19 +504,12 @@ def _days(fitted: FittedLog) -> list[DayRow]:
 # Notes below the table.
 
 FEW_CLUSTERS = 20
-_NAMED = 10
 
 _WHY = {
     ABOVE: "above the others (never beaten by them)",
     BELOW: "below them (never won against them)",
     UNLINKED: "not linked to them",
 }
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return up to ten names."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(map(shown, names[:_NAMED])) + more
 
 
 def _trouble(fitted: FittedLog, trouble: NoEstimate) -> str:
@@ -528,16 +523,16 @@ def _trouble(fitted: FittedLog, trouble: NoEstimate) -> str:
         name = coefficients[0] if coefficients else names[-1]
         return f"no ratings: {name} has no finite estimate; {_without(name)} helps"
     if moved:
-        what = f"the games do not tell apart {_listed(coefficients)}"
+        what = f"the games do not tell apart {listed(coefficients)}"
         return f"no ratings: {what}; a rating without one helps"
     if not trouble.separated:
-        what = f"the games do not tell apart what belongs to {_listed([*coefficients, *blamed])}"
+        what = f"the games do not tell apart what belongs to {listed([*coefficients, *blamed])}"
         return f"no ratings: {what}; {prior} helps, or a rating without it"
     if coefficients:
         what = f"{coefficients[0]} has no finite estimate (the games are separated by it)"
         more = "" if fitted.options.prior is not None else f", {prior} may"
         return f"no ratings: {what}; {_without(coefficients[0])} helps{more}"
-    named = _listed(blamed[:_NAMED])
+    named = ", ".join(map(shown, blamed[:NAMED]))
     return f"no ratings: no finite estimate, farthest off {named}; {prior} helps"
 
 
@@ -561,7 +556,7 @@ def _notes(result: BatchRating, options: RankOptions) -> Iterator[str]:
         yield from _notes_of_paths(facts)
     if tied := result.tied_for_first:
         unbeaten = any(row.status == ABOVE for row in result.players)
-        yield f"tied for first{' among the rated' * unbeaten} ({len(tied)}): {_listed(tied)}"
+        yield f"tied for first{' among the rated' * unbeaten} ({len(tied)}): {listed(tied)}"
     if facts["score_scale"] < 1.0:
         yield (
             f"points are odds of a win against a loss: near equality {facts['score_scale']:.2f} of"
@@ -588,7 +583,7 @@ def _notes(result: BatchRating, options: RankOptions) -> Iterator[str]:
         counts = {status: sum(row.status == status for row in missing) for status in _WHY}
         why = ", ".join(f"{n:,} {_WHY[status]}" for status, n in counts.items() if n)
         if above := [row.player for row in missing if row.status == ABOVE]:
-            why += f"; unbeaten: {_listed(above)}"
+            why += f"; unbeaten: {listed(above)}"
         yield f"{len(missing):,} without a rating: {why}; {option('prior')} D rates all"
 
 

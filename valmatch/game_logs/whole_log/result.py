@@ -29,6 +29,15 @@ ANCHOR = "anchor"  # the status of a player whose rating is given
 HOME, DRAW_WEIGHT = "home_advantage", "draw_weight"  # coefficients; the latter is nu
 
 
+NAMED = 10  # players whom a message names
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first of some names, and how many more there are."""
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return ", ".join(map(shown, names[:NAMED])) + more
+
+
 def superiority_of(leads: Floats, errors: Floats) -> Floats:
     """Return how likely each lead is one in truth, by its standard error and a flat prior."""
     from scipy.special import ndtr  # takes long to import, and who reads ratings needs none of it
