@@ -18,6 +18,7 @@ from tests.bad_inputs.folders import (
 )
 from tests.bad_inputs.logs import (
     belief_case,
+    game_file_case,
     log_case,
     ratings_case,
     trace_case,
@@ -31,6 +32,7 @@ KINDS: Mapping[str, Callable[[int, Random, Path], Case]] = {
     "options": option_case,
     "traces": trace_case,
     "logs": log_case,
+    "games": game_file_case,
     "ratings": ratings_case,
     "whole logs": whole_log_case,
     "beliefs": belief_case,

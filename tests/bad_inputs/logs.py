@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -17,7 +18,7 @@ from tests.bad_inputs.bases import (
     batch_log,
 )
 from tests.bad_inputs.case import FAULTY, Case, Content, Odd
-from tests.bad_inputs.damage import HUGE, LONG, Damage, changed_json
+from tests.bad_inputs.damage import HUGE, LONG, Damage, broken_file, changed_json
 from tests.bad_inputs.tables import NUMBER, damaged_table
 
 FILE = f"{FAULTY}.csv"
@@ -62,6 +63,80 @@ def log_case(number: int, rng: Random, bases: Path) -> Case:
         if rng.random() < 0.2:
             damage = Damage(content + b"p1,p1\n", "against themselves", True)
     return _case("logs", number, argv, rng, damage, skips=rng.random() < 0.2)
+
+
+VOTES = [
+    (f"m{k % 5}", f"m{(k * 3 + 1) % 5}", ("model_a", "model_b", "tie")[k % 3])
+    for k in range(24)
+    if k % 5 != (k * 3 + 1) % 5
+]
+VOTE_COLUMNS = ("model_a", "model_b", "winner")
+
+
+def game_file_case(number: int, rng: Random, bases: Path) -> Case:
+    """Return the rating of bad votes, lines of JSON or games in PGN."""
+    kind = rng.choice(("votes", "json", "pgn"))
+    if kind == "votes":
+        content = "".join(",".join(row) + "\n" for row in (VOTE_COLUMNS, *VOTES)).encode()
+        bad = {"model_a": ("",), "winner": ("", "word", "2-", HUGE, LONG)}
+        damage = damaged_table(rng, content, bad, VOTE_COLUMNS)
+    else:
+        games = [_as_json(*row) if kind == "json" else _as_pgn(*row) for row in VOTES]
+        damage = _damaged_games(rng, kind, games)
+    argv = ["rate", FILE, "--system", rng.choice(SYSTEMS), "--out", "out"]
+    return _case("games", number, argv, rng, damage)
+
+
+def _as_json(a: str, b: str, winner: str) -> str:
+    return json.dumps(dict(zip(VOTE_COLUMNS, (a, b, winner), strict=True))) + "\n"
+
+
+def _as_pgn(a: str, b: str, winner: str) -> str:
+    result = {"model_a": "1-0", "model_b": "0-1", "tie": "1/2-1/2"}[winner]
+    tags = f'[Event "x"]\n[White "{a}"]\n[Black "{b}"]\n[Result "{result}"]\n'
+    return f"{tags}\n1. e4 {{a comment}} e5 {result}\n\n"
+
+
+_FAULTS = {
+    "json": (
+        ("}", ""), ("{", ""), ('"winner"', '"winner'), ('"m', '"\\ud800m'), ("{", "[" * 100_000),
+        (": ", ""), ("}", "} {}"), ('{"', '"'), ("{", '{"a": NaN'),
+    ),
+    "pgn": (
+        ('"]', '"'), ("[White", "[White White"), ("a comment}", "a comment"), ('"m', "m"),
+        ('[Result "', '[Result "x'), ("[White", "[Wite"), ('[Black "m', '[Black "'),
+    ),
+}  # fmt: skip
+"""What is replaced, once in a game, and then certainly of no use."""
+
+
+def _damaged_games(rng: Random, kind: str, games: list[str]) -> Damage:
+    """Return games of which one is bad, or may be."""
+    text = "".join(games)
+    at = rng.randrange(len(games))
+    how = rng.choice(("file", "fault", "fault", "fault", "columns", "maybe"))
+    if how == "file":
+        return broken_file(rng, text.encode())
+    if how == "columns":
+        wide = {f"k{k}": k for k in range(1_000_000)}
+        tags = "".join(f'[T{k} "x"]' for k in range(300_000)) + "\n"
+        games[0] = json.dumps(wide) + "\n" if kind == "json" else tags + games[0]
+        return Damage("".join(games).encode(), "many columns", True)
+    if how == "maybe":
+        what, content = rng.choice(
+            [
+                ("torn", text[: rng.randrange(len(text) // 2, len(text))]),
+                ("another format", text + _as_pgn(*VOTES[0]) + _as_json(*VOTES[0]) + "a,b,tie\n"),
+                ("carriage returns", text.replace("\n", "\r\n")),
+                ("a byte order mark", f"\ufeff{text}"),
+                ("a huge cell", text.replace("m1", LONG, 1)),
+                ("NUL", text.replace("m1", "m\0", 1)),
+            ]
+        )
+        return Damage(content.encode(), what, False)
+    old, new = rng.choice(_FAULTS[kind])
+    games[at] = games[at].replace(old, new, 1)
+    return Damage("".join(games).encode(), f"{old} -> {new[:20]}", True)
 
 
 def ratings_case(number: int, rng: Random, bases: Path) -> Case:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self, get_args
 
+import numpy as np
+
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.game_logs.games import pieces
@@ -38,6 +40,7 @@ from valmatch.game_logs.warnings import (
     few_periods,
     log_warnings,
     nobody_at_home,
+    repeated_scores,
     uneven_games,
     unused_by,
     worse_than_a_coin,
@@ -52,7 +55,7 @@ from valmatch.ratings.zonestats import ZoneStats
 from valmatch.storage.output import write_atomically
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in
-from valmatch.text.terminal import Note
+from valmatch.text.terminal import Note, Notice, shown
 
 
 @dataclass(frozen=True, repr=False)
@@ -221,7 +224,7 @@ def rate_games(
             if history:
                 history.append(piece, played)
         result = _result(roster, log, start, len(read.players), settings.burn_in)
-        for warning in _warnings(result, read, start):
+        for warning in _warnings(result, read, log, start):
             warn(warning)
         result = replace(result, warnings=list(warn))
         if folder:
@@ -302,9 +305,47 @@ def _result(roster: Roster, log: GameLog, start: _Start, rows: int, burn_in: int
     )
 
 
-def _warnings(result: RatedLog, games: Games, start: _Start) -> Iterator[str]:
+_NAMED = 5  # new names that are remarked upon
+
+
+def misspelt(names: Sequence[str], known: Sequence[RatedPlayer]) -> str:
+    """Remark upon new names that are one letter off the name of a known player."""
+    before = {player.player for player in known}
+    new = {shape: name for name in names if name not in before for shape in _shapes(name)}
+    likely: dict[str, str] = {}
+    for name in sorted(before - {*names}) if new else ():
+        for shape in _shapes(name) & new.keys():
+            likely.setdefault(new[shape], name)
+    if not likely:
+        return ""
+    pairs = [f"{shown(name)} is new (did you mean {shown(old)}?)" for name, old in likely.items()]
+    more = f" and {len(pairs) - _NAMED:,} more" if len(pairs) > _NAMED else ""
+    text = f"{', '.join(pairs[:_NAMED])}{more}; {option('alias')} makes two names one player"
+    return Notice(text, "names_alike", len(pairs))
+
+
+def _shapes(name: str) -> set[str]:
+    """Return a name of some length without case, and without each of its letters."""
+    plain = name.casefold()
+    if len(plain) < _SHORT:
+        return {plain}
+    return {plain, *(plain[:k] + plain[k + 1 :] for k, at in enumerate(plain) if at.isalpha())}
+
+
+_SHORT = 5  # letters of a name up to which others differ in one, too
+
+
+def _warnings(result: RatedLog, games: Games, log: GameLog, start: _Start) -> Iterator[str]:
     """Yield what to know of a rating."""
     system, of_all = start.system, result.predictions["all"]
+    if warning := repeated_scores(games):
+        yield warning
+    if system.name == "trueskill" and "minutes" in log.columns.places:
+        yield Note("trueskill does not weigh minutes: everybody on a side counts alike", "unused")
+    if start.players:
+        played = [log.players.texts[number] for number in np.unique(games.players).tolist()]
+        if near := misspelt(played, start.players):
+            yield near
     yield from start.tuning.remarks if start.tuning else ()
     fitted = start.tuning.adopted_names if start.tuning else ()
     if warning := worse_than_a_coin(system, of_all, uneven_games(games), 2.0, fitted):

@@ -90,6 +90,23 @@ def uneven_games(games: Games) -> int:
     return int((np.maximum.reduceat(sizes, first) > np.minimum.reduceat(sizes, first)).sum())
 
 
+def repeated_scores(games: Games) -> str:
+    """Warn of a log whose rows seem to repeat the score of a team, which counts once a row."""
+    sizes = np.diff(games.side_starts)
+    if not uneven_games(games):
+        return ""
+    scores = np.round(games.rates * games.minutes, 6)
+    first = games.side_starts[:-1]
+    same = np.maximum.reduceat(scores, first) == np.minimum.reduceat(scores, first)
+    if not same[sizes > 1].all() or not scores[np.repeat(sizes > 1, sizes)].any():
+        return ""
+    return (
+        "all players of a team have the same score, and teams differ in size: the score of a team"
+        " is the sum of its players', so that a repeated score makes the larger team win (write"
+        " each player's share)"
+    )
+
+
 def worse_than_a_coin(
     system: System, scores: Scores, uneven: int, errors: float, fitted: Sequence[str] = ()
 ) -> str:

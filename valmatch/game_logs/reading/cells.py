@@ -222,7 +222,7 @@ def kind_of_time(cell: str) -> str | None:
 
 def _moment(cell: str) -> float:
     """Return the seconds since 1970 of a date-time that begins with the year; or NaN."""
-    return _seconds(cell, "ymd") if cell[4:5] in ("/", ".") else seconds_of(cell)
+    return _seconds(cell, "ymd") if re.match(r"\d{4}[./]", cell, re.ASCII) else seconds_of(cell)
 
 
 def _seconds(cell: str, order: str) -> float:

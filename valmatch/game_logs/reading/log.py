@@ -255,7 +255,7 @@ class GameLog:
         blank = UNKNOWN
         if self.file.format == JSON and self._column("result").endswith("winner"):
             blank, table.empty["result"] = DRAWN, table.empty["result"][:0]
-        words = table.columns["result", RESULT].astype(np.int64)  # not of an empty table
+        words = table.columns["result", RESULT].astype(np.int32, copy=False)
         numbers = [table.columns[side, NAME] for side in sides]
         table.columns["result", RESULT] = self._results.outcomes(
             words, numbers, self.players, blank

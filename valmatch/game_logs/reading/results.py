@@ -78,13 +78,16 @@ class Results:
         self._given = {_folded(word): _folded(result) for word, result in given.items()}
         self._at_home = at_home
         self._words = Names(str)
-        self.read = self._words.read  # the numbers of words
         # what words that are none of chess mean, once all are read, and whether others are winners
         self.understood: dict[str, str] = {}
         self.by_name = False
 
+    def read(self, cells: Sequence[str]) -> NDArray[np.int32]:
+        """Return the numbers of the words in some cells."""
+        return self._words.read(cells).astype(np.int32)
+
     def outcomes(
-        self, words: Ints, sides: Sequence[Ints], players: Names, blank: int
+        self, words: NDArray[np.int32], sides: Sequence[Ints], players: Names, blank: int
     ) -> NDArray[np.int8]:
         """Return who won each game; what an empty cell means is given.
 
@@ -97,7 +100,7 @@ class Results:
             [self._meaning(word, others, blank) for word in folded] or [UNKNOWN], np.int8
         )
         outcomes = meanings[words]
-        winners = np.array([players.get(text, -1) for text in texts] or [-1])[words]
+        winners = np.array([players.get(text, -1) for text in texts] or [-1], np.int32)[words]
         won, lost = winners == sides[0], winners == sides[1]
         decided = (outcomes != DRAWN) & (outcomes != UNFINISHED)
         named: Bools = (won | lost) & decided

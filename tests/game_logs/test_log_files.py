@@ -1,0 +1,436 @@
+"""Files of games as people have them: their formats, usual columns, result words and dates."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from datetime import date, timedelta
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support.case_tables import cases
+from tests.support.command import refusal, success, valmatch
+from tests.support.folders import rows
+from valmatch.errors import InputError
+from valmatch.game_logs.rating import RatedLog, rate_games
+from valmatch.game_logs.reading import tables
+from valmatch.game_logs.reading.cells import Times
+from valmatch.game_logs.whole_log.rating import rank_games
+
+GIVEN = Path(__file__).parents[1] / "fixtures" / "game_logs"
+
+
+def ratings(result: RatedLog) -> dict[str, float]:
+    """Return the ratings by name, in their order."""
+    ranking = result.ranking
+    return dict(zip(ranking.players, ranking.ratings, strict=True))
+
+
+# Files whose right ratings are known.
+
+CASES = cases(r"""
+football-time-column-season.csv | home=HomeTeam,away=AwayTeam,result=FTR |
+  Reds 1545.8, Whites 1499.3, Blues 1485.5, Greens 1469.5
+football-time-column-season.csv | - | Reds 1545.8, Whites 1499.3, Blues 1485.5, Greens 1469.5
+empty-minutes-year.csv | winner=winner_name,loser=loser_name,time=tourney_date |
+  Cy 1500.8, Bea 1500.7, Ann 1498.5
+arena-votes-votes.csv | player_a=model_a,player_b=model_b,result=winner | arena-votes-same.csv
+arena-votes-votes.csv | - | arena-votes-same.csv
+arena-votes-votes.jsonl | - | arena-votes-same.csv
+pgn-match.pgn | - | pgn-same.csv
+white-black-draw-games.csv | player_a=white_id,player_b=black_id,result=winner |
+  ann 1516.0, cy 1515.3, bob 1468.7
+white-black-draw-games.csv | - | ann 1516.0, cy 1515.3, bob 1468.7
+""")
+
+
+@pytest.mark.parametrize(("name", "columns", "expected"), CASES)
+def test_given_files_have_their_right_ratings(name: str, columns: str, expected: str) -> None:
+    given = dict(item.split("=") for item in columns.split(",")) if columns != "-" else {}
+    found = ratings(rate_games(GIVEN / name, "elo", columns=given))
+    if expected.endswith(".csv"):
+        assert found == ratings(rate_games(GIVEN / expected, "elo"))
+        return
+    want = {one.split()[0]: float(one.split()[1]) for one in expected.split(", ")}
+    assert list(found) == list(want)
+    assert found == pytest.approx(want, abs=0.06)
+
+
+@pytest.mark.parametrize(
+    "name", ["days-as-numbers-iso", "days-as-numbers-numbers", "unix-seconds-log"]
+)
+def test_days_however_written_give_the_same_paths(name: str) -> None:
+    found = rank_games(GIVEN / f"{name}.csv", "whole_history", parameters={"drift": 10.0})
+    want = {"bob": 1673.1, "ann": 1547.4, "cy": 1279.5}
+    assert {row.player: row.rating for row in found.players} == pytest.approx(want, abs=0.06)
+
+
+def test_a_free_for_all_by_trueskill() -> None:
+    found = rate_games(GIVEN / "trueskill-free-for-all-log.csv", "trueskill").ranking
+    assert found.players[0] == "p1"
+    assert found.state["mu"] == pytest.approx([30.62, *[23.595] * 4], abs=0.015)
+    assert found.state["sigma"] == pytest.approx([6.37, *[5.10] * 4], abs=0.01)
+
+
+def test_nobody_predicts_those_who_never_won(tmp_path: Path) -> None:
+    valmatch("rank", GIVEN / "predict-winless-log.csv", "--out", tmp_path / "r")
+    done = success("predict", tmp_path / "r", "--pair", "dan,bob", "--json")
+    assert [side["win"] for side in json.loads(done.out)["games"][0]["sides"]] == [None, None]
+
+
+def test_a_bootstrap_with_somebody_unrated_compares_no_intervals() -> None:
+    done = success("rank", GIVEN / "bootstrap-with-an-unrated-log.csv", "--bootstrap", "60")
+    assert "intervals of the bootstrap are not compared: 1 of 5 players lack" in done.out
+
+
+def test_files_of_newcomers_are_read_or_refused_with_the_way_out() -> None:
+    votes = success("rank", GIVEN / "arena-votes.csv", "--prior", "200")
+    assert "winner (model_b = 1-0" not in votes.err
+    assert "model_a = 1-0; model_b = 0-1; tie (bothbad) = 1/2-1/2" in votes.err
+    assert list(ratings(rate_games(GIVEN / "club.pgn", "elo"))) == [
+        "Gül",
+        "Hans, jun.",
+        "Kai",
+        "Jörg",
+    ]
+    said = refusal("rate", GIVEN / "european-dates.csv", "--system", "elo")
+    assert ":2:3: Datum: '07.09.2026' is day, month, year or month, day, year" in said
+    assert "(--date-format dmy or mdy says so" in said
+
+
+# The same games in all formats.
+
+
+def random_games(n: int = 200) -> list[tuple[str, str, str, str]]:
+    rng = np.random.default_rng(5)
+    names = ["Anna Müller", "Hans, jun.", "=cy", 'Bob "B"', "dan", "Émile"]
+    games = []
+    for k in range(n):
+        a, b = rng.choice(6, 2, replace=False).tolist()
+        day = f"{date(2024, 1, 1) + timedelta(days=k // 3)}"
+        games.append((names[a], names[b], ("1-0", "0-1", "1/2-1/2")[int(rng.integers(3))], day))
+    return games
+
+
+GAMES = random_games()
+POINTS = {"1-0": ("1", "0"), "0-1": ("0", "1"), "1/2-1/2": ("1", "1")}
+VOTES = {"1-0": "model_a", "0-1": "model_b", "1/2-1/2": "tie (bothbad)"}
+
+
+def quoted(*cells: str) -> str:
+    return ",".join('"{}"'.format(cell.replace('"', '""')) for cell in cells)
+
+
+def long_log() -> str:
+    lines = ["game,player,score,time"]
+    for k, (a, b, result, day) in enumerate(GAMES):
+        lines += [quoted(f"{k}", player, points, day)
+                  for player, points in zip((a, b), POINTS[result], strict=True)]  # fmt: skip
+    return "\n".join([*lines, ""])
+
+
+def pgn_log() -> str:
+    games = []
+    for a, b, result, day in GAMES:
+        white, black = (name.replace('"', r"\"") for name in (a, b))
+        games.append(
+            f'[Event "?"]\n[White "{white}"]\n[Black "{black}"]\n[Result "{result}"]\n'
+            f'[Date "{day.replace("-", ".")}"]\n\n1. e4 {{[%eval 0.1]\n[Result "*"] }} e5'
+            f" ; {{ odd\n{result}\n"
+        )
+    return "\n".join(games)
+
+
+def results_log() -> str:
+    return "\n".join(["player_a,player_b,result,time", *(quoted(*game) for game in GAMES)])
+
+
+def votes_log() -> str:
+    lines = [quoted(day, a, b, VOTES[result]) for a, b, result, day in GAMES]
+    return "\n".join(["tstamp;model_a;model_b;winner", *lines]).replace('","', '";"')
+
+
+def json_log() -> str:
+    lines = []
+    for a, b, result, day in GAMES:
+        game: dict[str, object] = {"createdAt": int(np.datetime64(day, "ms").astype(int))}
+        game["players"] = {"white": {"user": {"name": a}}, "black": {"user": {"name": b}}}
+        if result != "1/2-1/2":
+            game["winner"] = "white" if result == "1-0" else "black"
+        lines.append(json.dumps(game))
+    return "\n".join(lines)
+
+
+FORMATS = {
+    "results.csv": results_log(),
+    "votes.csv": votes_log(),
+    "games.pgn": pgn_log(),
+    "games.jsonl": json_log(),
+}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_the_same_games_in_any_format_have_the_same_ratings(
+    name: str, packed: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "long.csv").write_text(long_log(), encoding="utf-8")
+    text = FORMATS[name].encode()
+    (tmp_path / name).write_bytes(gzip.compress(text) if packed else text)
+    for system in ("elo", "glicko2"):
+        rate_games(tmp_path / "long.csv", system, out=tmp_path / "long" / system)
+        rate_games(tmp_path / name, system, out=tmp_path / "out" / system)
+        found = (tmp_path / "out" / system / "ratings.csv").read_bytes()
+        assert found == (tmp_path / "long" / system / "ratings.csv").read_bytes()
+
+
+@pytest.mark.parametrize("block", [1, 3])
+def test_any_block_size_reads_the_same(
+    block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in FORMATS.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        want = rate_games(tmp_path / name, "elo").ranking
+        with monkeypatch.context() as patch:
+            patch.setattr(tables, "BLOCK", block)
+            assert rate_games(tmp_path / name, "elo").ranking == want
+
+
+# Words of results.
+
+WORDS = cases("""
+1\N{EN DASH}0,0\N{EN DASH}1,½\N{EN DASH}½ | 10d
+W,L,D | 10d
+win,loss,draw | 10d
+A,B,tie | 10d
+White,BLACK,Draw | 10d
+1,0,.5 | 10d
+1.0,0.0,0.5 | 10d
+1,-1,0 | 10d
+1,2,X | 10d
+3:1,0-2,1 - 1 | 10d
+model_a,model_b,tie (bothbad) | 10d
+ann,bob,remis | 10d
+player_2,team 1,both bad | 01d
+""")
+
+
+@pytest.mark.parametrize(("words", "expected"), WORDS)
+def test_usual_words_are_known(words: str, expected: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    results = "".join(f"ann,bob,{word}\n" for word in words.split(","))
+    path.write_text(f"player_a,player_b,result\n{results}", encoding="utf-8")
+    rate_games(path, "elo", out=tmp_path / "out")
+    history = rows(tmp_path / "out" / "history.csv")
+    scores = [next(games)["score"] for _, games in groupby(history, lambda row: row["game"])]
+    assert "".join({"1.0": "1", "0.0": "0", "0.5": "d"}[score] for score in scores) == expected
+
+
+def test_a_letter_means_what_the_other_words_say(tmp_path: Path) -> None:
+    """A is the first side beside B, and who is away beside H."""
+    for header, words, wins in (
+        ("home,away,result", "AH", [1, 1]),
+        ("home,away,result", "AB", [1, 1]),
+        ("home,away,result", "AA", [0, 2]),
+        ("player_a,player_b,result", "AA", [2, 0]),
+        ("player_a,player_b,result", "AH", [1, 1]),
+    ):
+        path = tmp_path / "log.csv"
+        path.write_text(f"{header}\n" + "".join(f"x,y,{word}\n" for word in words))
+        found = rate_games(path, "elo").ranking
+        assert [found.wins[found.players.index(name)] for name in "xy"] == wins
+
+
+def test_a_winner_is_named_even_where_the_name_is_a_word(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("player_a,player_b,result\nB,A,A\nA,C,A\nC,B,B\nB,C,draw\n")
+    found = rate_games(path, "elo").ranking
+    assert dict(zip(found.players, found.wins, strict=True)) == {"A": 2, "B": 1, "C": 0}
+    path.write_text("player_a,player_b,result\nB,A,A\nA,C,A\nC,B,nobody\n")
+    with pytest.raises(InputError, match=r"4:5: result: 'nobody' \(allowed: 1-0"):
+        rate_games(path, "elo")
+
+
+def test_other_words_are_explained(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("player_a,player_b,result\nann,bob,gewonnen\nann,bob,-:-\nann,bob,patt\n")
+    how = ("--results", "gewonnen=1-0,patt=1/2-1/2,-:-=*", "--system", "elo", "--out")
+    done = success("rate", path, *how, tmp_path / "out")
+    assert "result: result (gewonnen = 1-0; patt = 1/2-1/2; -:- = *)" in done.err
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["reading"]["results"] == {"gewonnen": "1-0", "patt": "1/2-1/2", "-:-": "*"}
+    said = refusal("rate", path, "--results", "patt=even")
+    assert said == "--results: patt='even' (allowed: 1-0, 0-1, 1/2-1/2, *)"
+    assert "--results: 'patt' (allowed: WORD=RESULT" in refusal("rate", path, "--results", "patt")
+
+
+# Dates.
+
+DATES = cases("""
+13/08/2021,14/08/2021 | dates as day.month.year | 2021-08-13
+08/13/2021,08/14/2021 | dates as month/day/year | 2021-08-13
+13.8.21,14.8.21 | dates as day.month.year | 2021-08-13
+31-12-1999 20:15,01-01-2000 | dates as day.month.year | 1999-12-31T20:15
+12/31/99 8:15 PM,1/1/00 | dates as month/day/year | 1999-12-31T20:15
+01/01/2021,02/02/2021 | dates as day.month.year | 2021-01-01
+2021/08/13,2021/8/14 | date-times | 2021-08-13
+2021.08.13,2021.08.14 | date-times | 2021-08-13
+2021-08-13T20:00:00+02:00,2021-08-14 | date-times | 2021-08-13T18:00
+20210813,20210814 | dates such as 20240131 | 2021-08-13
+1628812800,1628899200 | seconds since 1970 | 2021-08-13
+1628812800000,1628899200000 | milliseconds since 1970 | 2021-08-13
+""")
+
+
+@pytest.mark.parametrize(("cells", "kind", "first"), DATES)
+def test_dates_are_read_in_all_usual_forms(cells: str, kind: str, first: str) -> None:
+    times = Times(cells.split(","), None)
+    read = times.read(cells.split(","))
+    assert times.unsettled(read) is None
+    found = times.settled(read)
+    assert times.kind == kind
+    assert found[0] == np.datetime64(first, "s").astype(float)
+    assert np.isfinite(found[1])
+
+
+@pytest.mark.parametrize(
+    ("given", "cell"),
+    [("dmy", "7.9.2026"), ("mdy", "9/7/26"), ("ymd", "26/9/7"), ("%d %b %Y", "7 Sep 2026")],
+)
+def test_a_date_format_says_what_dates_do_not(given: str, cell: str) -> None:
+    found = Times([cell], given)
+    assert found.settled(found.read([cell])) == np.datetime64("2026-09-07", "s").astype(float)
+
+
+def test_numbers_can_be_no_dates(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("winner,loser,time\na,b,20240101\n")
+    assert rate_games(path, "elo", date_format="numbers").ranking.last_game[0] == "20240101.0"
+    said = refusal("rate", path, "--date-format", "%q")
+    assert said.startswith("--date-format: '%q' (allowed: dmy, mdy, ymd, numbers, or a pattern")
+
+
+def test_dates_that_contradict_each_other_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("winner,loser,time\na,b,13/01/2024\na,b,14/01/2024\na,b,01/20/2024\n")
+    with pytest.raises(
+        InputError, match=r"log.csv:4:5: time: '01/20/2024' \(allowed: dates as day"
+    ):
+        rate_games(path, "elo")
+
+
+# What is guessed is shown and kept, and can be said otherwise.
+
+
+def test_a_column_that_only_seems_to_hold_times_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    dates = ["2024-01-02", "2024-01-01", *["2024-01-03"] * 1200, ""]
+    path.write_text("winner,loser,Date,Time,Minutes,Neutral,Game\n"
+                    + "".join(f"a,b,{day},soon,x,,1\n" for day in dates))  # fmt: skip
+    said: list[str] = []
+    assert rate_games(path, "elo", warn=said.append).ranking.last_game == ["", ""]
+    assert f"{path}: 1 row without a time: games keep their order" in said
+    with pytest.raises(InputError, match=r"1204:5: Date: the cell is empty"):
+        rate_games(path, "elo", columns={"time": "Date"})
+    path.write_text("winner,loser,Date\na,b,2024-01-02\n")
+    assert rate_games(path, "elo", columns={"time": "-"}).ranking.last_game == ["", ""]
+
+
+def test_the_next_week_is_read_as_the_last_one(tmp_path: Path) -> None:
+    week = tmp_path / "week.csv"
+    week.write_text("wann;eins;zwei;wie\n13.1.2024;Anna Müller;Bob;sieg\n")
+    columns = "time=wann,player_a=eins,player_b=zwei,result=wie"
+    how = ("--columns", columns, "--results", "sieg=1-0", "--system", "elo")
+    success("rate", week, *how, "--out", tmp_path / "1")
+    reading = json.loads((tmp_path / "1" / "manifest.json").read_text())["reading"]
+    assert reading["columns"] == dict(item.split("=") for item in columns.split(","))
+    assert (reading["separator"], reading["date_format"]) == (";", "dmy")
+    week.write_text("wann;eins;zwei;wie\n1.2.2024;Anna Müler;Bob;sieg\n")
+    done = success("rate", week, "--ratings", tmp_path / "1", "--out", tmp_path / "2")
+    assert "'Anna Müler' is new (did you mean 'Anna Müller'?); --alias makes two names" in done.err
+    found = {row["player"]: row["last_game"] for row in rows(tmp_path / "2" / "ratings.csv")}
+    assert found == {"Anna Müler": "2024-02-01", "Anna Müller": "2024-01-13", "Bob": "2024-02-01"}
+
+
+def test_numbered_names_are_not_alike(tmp_path: Path) -> None:
+    week = tmp_path / "week.csv"
+    week.write_text("winner,loser\nplayer11,Ann\n")
+    rate_games(week, "elo", out=tmp_path / "1")
+    week.write_text("winner,loser\nplayer12,Ana\n")
+    said: list[str] = []
+    rate_games(week, ratings=tmp_path / "1", warn=said.append)
+    assert said == []
+
+
+def test_a_yes_or_no_column_home_serves_elo(tmp_path: Path) -> None:
+    """In long format, as in a row for each game; nobody is where both sides are."""
+    path, other = tmp_path / "long.csv", tmp_path / "pairs.csv"
+    path.write_text("game,player,score,home\n1,a,1,no\n1,b,0,yes\n2,a,1,yes\n2,b,0,yes\n")
+    other.write_text("home,away,result,neutral\nb,a,0-1,no\na,b,1-0,yes\n")
+    home = {"home_advantage": 100.0}
+    assert ratings(rate_games(path, "elo", parameters=home)) == ratings(
+        rate_games(other, "elo", parameters=home)
+    )
+    path.write_text(path.read_text().replace("yes", "perhaps"))
+    assert ratings(rate_games(path, "glicko2"))  # has no use for the column
+
+
+def test_a_score_of_a_team_in_each_row_is_warned_of(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    log = "game,player,team,score,minutes\n1,a,x,3,20\n1,b,x,3,20\n1,c,y,4,20\n"
+    for text, repeated in ((log, True), (log.replace("b,x,3", "b,x,1"), False)):
+        path.write_text(text)
+        said: list[str] = []
+        rate_games(path, "trueskill", warn=said.append)
+        assert any("the score of a team is the sum" in one for one in said) is repeated
+        assert any(one.startswith("trueskill does not weigh minutes") for one in said)
+
+
+# What is not of its format.
+
+BAD = cases(r"""
+games.jsonl | {"model_a": "x", "model_b": "y", "winner": "tie"}\n{"model_a": "x", |
+  2:17: is no JSON:
+games.jsonl | {"model_a": "x"}\n[1]\n | 2:1: ['1'] (allowed: a JSON object on each line)
+games.jsonl | {"a": "x"}\n | 1: no column 'game'
+games.jsonl | {"a": {"b": "\ud800"}}\n | 1:1: holds half a character
+games.jsonl | [{"a": 1}] | 1: is one list of JSON (allowed: JSON lines
+games.jsonl | {"model_a": "x", "model_b": "y", "winner": "who"}\n | 1:34: winner: 'who' (allowed
+games.jsonl | {"model_a": "x", "model_b": "", "winner": "tie"}\n | 1:18: model_b: the cell is empty
+games.pgn | [White "a"]\n[Black "b"]\n[Result "1-0"]\n\n1. e4 {no\n\n[White "c"]\n | 5:1: a comment
+games.pgn | [White "a"]\n[Black "b"]\n[Result "1-0"]\n\n1. e4\n\n[White "c | 7:1: '[White "c' is no
+games.pgn | [White "a"]\n[Result "1-0"]\n\n1. e4\n\n[White "c"]\n | 1: no column 'player_b'
+games.pgn | [White "a"]\n[Black "b"]\n[Result "1-0"]\n\n[Black "b"]\n[Result "0-1"]\n |
+  5:1: White: the cell is empty
+games.pgn | [White "a"]\n[Black "b"]\n[Result "2-0-1"]\n | 3:1: Result: '2-0-1' (allowed: 1-0
+games.csv | "a;b";c\n1;2\n | 1: no column 'game'
+""")
+
+
+@pytest.mark.parametrize(("name", "text", "message"), BAD)
+def test_bad_files_are_named_with_their_place(
+    name: str, text: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    said = refusal("rate", path, "--system", "elo")
+    assert said.startswith(f"{path}:{message}")
+
+
+@pytest.mark.parametrize(
+    "text", [",".join(["x"] * 20_000), json.dumps({f"k{n}": n for n in range(20_000)})]
+)
+def test_too_many_columns_are_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "log").write_text(f"{text}\n")
+    assert "20,000 columns (allowed: 10,000)" in refusal("rate", tmp_path / "log")
+
+
+def test_unfinished_games_of_lichess_are_no_draws(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    games = [{"white": "a", "black": "b", "status": status} for status in ("draw", "aborted")]
+    path.write_text("\n".join(map(json.dumps, [*games, {**games[0], "winner": "black"}])))
+    found = rate_games(path, "elo")
+    assert (found.games, found.ranking.wins, found.ranking.draws) == (2, [1, 0], [1, 1])
