@@ -104,7 +104,7 @@ _FAULTS = {
     ),
     "pgn": (
         ('"]', '"'), ("[White", "[White White"), ("a comment}", "a comment"), ('"m', "m"),
-        ('[Result "', '[Result "x'), ("[White", "[Wite"), ('[Black "m', '[Black "'),
+        ('[Result "', '[Result "x'), ("[White", "[Wite"),
     ),
 }  # fmt: skip
 """What is replaced, once in a game, and then certainly of no use."""
@@ -114,7 +114,7 @@ def _damaged_games(rng: Random, kind: str, games: list[str]) -> Damage:
     """Return games of which one is bad, or may be."""
     text = "".join(games)
     at = rng.randrange(len(games))
-    how = rng.choice(("file", "fault", "fault", "fault", "columns", "maybe"))
+    how = rng.choice(("file", "columns", "maybe", "maybe", *["fault"] * 6))
     if how == "file":
         return broken_file(rng, text.encode())
     if how == "columns":

@@ -41,16 +41,18 @@ RANKED = "A folder that `valmatch rank --out` wrote, in which all players are ra
 def rate(games: LogArgument, options: RateOptions, min_games: MinGames, json: Json) -> None:
     """Rate the players of a game log, predicting each game before it is rated.
 
-    Long format, a row for each player of a game: game, player, score, optional team (empty: the
-    player plays alone), minutes, enabled (no: the player was there, but is neither rated nor
-    counts for their side), time. A row for each game: winner, loser, optional winner_score,
-    loser_score, draw; or home, away, home_score, away_score; or player_a, player_b (or home, away),
-    result (1-0, 1/2-1/2, 0-1; for home and away also H, D, A); all with optional game, minutes,
-    time. PGN tags in a CSV file: --columns player_a=White,player_b=Black,result=Result,time=Date; a
-    name with a comma stands in quotes, game="match, id". By elo, --set home_advantage=60 counts for
-    the side in the column home, but where an optional column neutral says yes, --set
-    draw_probability=0.3 predicts draws, and --tune home_advantage,draw_probability,K fits both.
-    `valmatch rank` rates a whole log at once, with intervals.
+    The log is a CSV file, JSON lines or PGN, also packed by gzip. A row for each game: winner,
+    loser, optional winner_score, loser_score, draw; or home, away, home_score, away_score; or
+    player_a, player_b (or home, away), result (1-0, 1/2-1/2, 0-1, and other usual words); all with
+    optional game, minutes, time. Or long format, a row for each player of a game: game, player,
+    score (of a team: the sum of its players'), optional team (empty: the player plays alone),
+    minutes, enabled (no: the player was there, but is neither rated nor counts for their side),
+    home (yes: the player's side plays at home), time. Usual names of columns, words and dates are
+    known; a note says what was guessed, and --columns, --results and --date-format say otherwise.
+    By elo, --set home_advantage=60 counts for the side at home, but where an optional column
+    neutral says yes, --set draw_probability=0.3 predicts draws, and --tune
+    home_advantage,draw_probability,K fits both. `valmatch rank` rates a whole log at once, with
+    intervals.
     """
     from valmatch.game_logs.comparison import compare_ratings
     from valmatch.game_logs.rating import rate_games

@@ -115,7 +115,11 @@ _TAG = re.compile(r'\s*\[\s*(\w+)\s+"((?:[^"\\\n]|\\.)*)"\s*\]\s*')
 def pgn_rows(lines: Iterable[str]) -> Iterator[Row]:
     """Yield the tags of games in PGN; moves and comments are skipped."""
     tags, read, first, moves, comment = dict[str, str](), list[str](), 1, False, 0
+    before = ""
     for line, text in enumerate(lines, 1):
+        if comment and _TAG.fullmatch(text) and not before.strip():  # as games begin
+            raise Fault(comment, 1, "a comment begins in this line that has no end")
+        before = text
         if comment or not text.lstrip().startswith("["):
             moves = moves or bool(text.strip())
             comment = _open_comment(text, line, comment)
