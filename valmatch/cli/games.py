@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from valmatch.game_logs.whole_log.result import BatchRating
     from valmatch.statistics.sequential_tests import SequentialTest
 
-LogArgument = Annotated[Path, needed("A CSV file with a header, or - for stdin.", "GAMES.csv")]
+LogArgument = Annotated[Path, needed("A file of games, or - for stdin.", "GAMES.csv")]
 MinGames = Annotated[
     int,
     o.whole(
