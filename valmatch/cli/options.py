@@ -75,9 +75,9 @@ def command(
             function(**values)
 
         options = found | {name: _SPEAKING[name] for name in speaks}
-        parameters = [_typer_parameter(name, one) for name, one in options.items()]
+        parameters = [_typer_parameter(name, option) for name, option in options.items()]
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        call.__annotations__ = {one.name: one.annotation for one in parameters}
+        call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         call.__doc__ = function.__doc__
         call.__name__ = function.__name__
         return call

@@ -228,7 +228,7 @@ def replay(
     from valmatch.experiments.replay import ReplayInput
     from valmatch.experiments.replay import replay as replay_tickets
 
-    values = {one.name: getattr(options, one.name) for one in fields(options)}
+    values = {field.name: getattr(options, field.name) for field in fields(options)}
     how = {name: values.pop(name) for name in ("search", "out", "explain")}
     result = replay_tickets(ReplayInput(rules, **values), **how, warn=warn)
     show_result(json, result, options.out)

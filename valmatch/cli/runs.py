@@ -120,7 +120,7 @@ def replicate(config: ConfigArgument, options: ReplicateOptions, json: Json) -> 
         info(f"shard {plan.shard}: {total:,} of {plan.n:,} replications")
     design, points = design_of(settings, list(options.sweep)), list["Config"]()
     if design is not None:
-        points = [options.load(config, [*levels, *design.levels(one)]) for one in design.points]
+        points = [options.load(config, [*levels, *design.levels(point)]) for point in design.points]
         total *= len(set(map(config_id, points)))
     out, view = options.out, {"responses": options.responses}
     with progress("replications", None if plan.targets else total) as bar:

@@ -201,8 +201,8 @@ def gather(
     wanted = range(requested if expect is None else expect)
     owed = _owed(wanted, rows, set(files.values()))
     controls = _controls(folders, indices, control_format(config, seed, model), warn)
-    remarks = [one.notice for manifest in manifests.values() for one in manifest.remarks]
-    input_remarks = [*(one.notice for one in first.input_remarks), *model.warnings]
+    remarks = [remark.notice for manifest in manifests.values() for remark in manifest.remarks]
+    input_remarks = [*(remark.notice for remark in first.input_remarks), *model.warnings]
     result = Replications(
         config,
         seed,

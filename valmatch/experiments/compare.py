@@ -137,7 +137,9 @@ class Comparison(Result):
     @property
     def joint(self) -> str:
         """What the intervals of several variants say together, "" where there are none."""
-        differences = [one for variant in self.variants for one in variant.differences().values()]
+        differences = [
+            difference for variant in self.variants for difference in variant.differences().values()
+        ]
         if self.is_pair or all(difference.ci_low is None for difference in differences):
             return ""
         return (
@@ -251,12 +253,12 @@ class Comparison(Result):
     @property
     def warnings(self) -> list[Notice]:
         """What has to be known of the systems, and of their differences."""
-        sides = {BASE: self.base, **{one.name: one.run for one in self.variants}}
+        sides = {BASE: self.base, **{variant.name: variant.run for variant in self.variants}}
         warnings = warnings_of_parts({side: run.warnings_of_runs for side, run in sides.items()})
         for variant in self.variants:
             counts = {name: mean.undefined for name, mean in variant.differences().items()}
-            for one in undefined_in(counts, self.n, "pairs"):
-                warnings.append(one if self.is_pair else one.after(variant.name))
+            for sentence in undefined_in(counts, self.n, "pairs"):
+                warnings.append(sentence if self.is_pair else sentence.after(variant.name))
         return [*warnings, *self.notes_below()]
 
     def notes_below(self, chosen: Collection[str] = ()) -> list[Notice]:
@@ -269,7 +271,7 @@ class Comparison(Result):
             what = "intervals may not hold together: a variant differs in fewer than"
             text = f"{listed(names)}: {what} {ENOUGH} replications"
             notes.append(Notice(text, "differ_in_few", len(names)))
-        means = [pair for one in self.variants for pair in one.differences(chosen).items()]
+        means = [pair for variant in self.variants for pair in variant.differences(chosen).items()]
         doubtful = [pair for pair in means if pair[0] not in rare]
         return [*notes, *doubtful_intervals(doubtful, bool(self.base.sampling.fixed))]
 

@@ -59,7 +59,7 @@ def explain_ticket(folder: PathLike, ticket: str, *, search: str | None = None) 
         raise InputError(f"{path}: no ticket {shown(ticket)}{meant}")
     if search is not None:
         chosen = arguments.one_of("search", search, world.searches)
-        world = world._replace(searches=tuple(one for one in SEARCHES if one == chosen))
+        world = world._replace(searches=tuple(search for search in SEARCHES if search == chosen))
     number, documents = names.index(ticket), {}
     for one in world.searches:
         inputs = (world.table, world.tickets, world.service, one)
@@ -76,12 +76,14 @@ def _replayed(folder: Path) -> WorldReading:
     path = folder / "world.json"
     world, problems = read_world(read_text(path))
     if world is None:
-        line, column, _, where, what = next(one for one in problems if one.severity == "error")
+        line, column, _, where, what = next(
+            problem for problem in problems if problem.severity == "error"
+        )
         raise InputError(f"{path}:{line}:{column}: damaged: {where}: {what}")
     made = read_manifest(folder, Manifest).get("searches")
     if not (isinstance(made, list) and made and set(made) <= set(SEARCHES)):
         raise InputError(f"{folder / MANIFEST}: damaged: searches: {shown(made)}")
-    return world._replace(searches=tuple(one for one in SEARCHES if one in made))
+    return world._replace(searches=tuple(search for search in SEARCHES if search in made))
 
 
 def simulated(folder: Path) -> tuple[TicketWorld, Outcome]:
@@ -150,7 +152,7 @@ def explanation(pool: Pool, reasons: Reasons, ended: Ended) -> dict[str, Any]:
         "refused_alone": {
             "no room" if number is None else names[number]: count
             for number, count in sorted(
-                reasons.itself.items(), key=lambda one: -1 if one[0] is None else one[0]
+                reasons.itself.items(), key=lambda pair: -1 if pair[0] is None else pair[0]
             )
         },
         "tried": asdict(reasons.own),
@@ -167,9 +169,9 @@ def explanation(pool: Pool, reasons: Reasons, ended: Ended) -> dict[str, Any]:
 
 def region(ticket: Document) -> str | None:
     """Return the region with the lowest mean latency, of those that all report; None of none."""
-    first, *others = (one["latency"] for one in ticket["players"])
+    first, *others = (player["latency"] for player in ticket["players"])
     both = [name for name in first if all(name in other for other in others)]
-    total = {name: sum(one["latency"][name] for one in ticket["players"]) for name in both}
+    total = {name: sum(player["latency"][name] for player in ticket["players"]) for name in both}
     return min(total, key=lambda name: (total[name], name), default=None)
 
 

@@ -86,7 +86,7 @@ class ReplayInput:
 
     def _with_latency(self, world: WorldReading, default: str) -> WorldReading:
         whose = self.latency_of or default
-        return world.with_latency_of(next(one for one in LATENCIES if one == whose))
+        return world.with_latency_of(next(name for name in LATENCIES if name == whose))
 
     def _world_of_rules(self, text: str, warn: Warn) -> tuple[WorldReading, EventLog | None]:
         """Return the world of a rule set and a list of tickets, or a game's log."""
@@ -149,7 +149,7 @@ def _check_reviews(listed: Path, service: Service) -> None:
 
 def _report(path: Path, problems: Sequence[Problem], warn: Warn) -> None:
     """Warn of what is to be warned of; raise where there are errors."""
-    errors = [in_line(path, one) for one in problems if one.severity == "error"]
+    errors = [in_line(path, problem) for problem in problems if problem.severity == "error"]
     if errors:
         raise InputError(*in_lines(errors))
     for remark in as_remarks(path, problems):
@@ -171,7 +171,7 @@ def replay(
     world, log = given.world(warnings)
     if search is not None:
         chosen = arguments.one_of("search", search, SEARCHES)
-        world = world._replace(searches=tuple(one for one in SEARCHES if one == chosen))
+        world = world._replace(searches=tuple(search for search in SEARCHES if search == chosen))
     if out is None:
         return _result(given, _play(world, log, explain)[0], warnings, None)
     read = {name: path for name in FILES if (path := getattr(given, name)) is not None}
@@ -211,8 +211,8 @@ def _play(
 def _result(
     given: ReplayInput, played: Sequence[Played], warnings: Sequence[str], out: Path | None
 ) -> ReplayedTickets:
-    numbers: dict[str, dict[str, Any]] = {one.search: one.numbers() for one in played}
-    tables = {name: one for name, one in tables_of(played).items() if name in SHOWN}
+    numbers: dict[str, dict[str, Any]] = {replay.search: replay.numbers() for replay in played}
+    tables = {name: table for name, table in tables_of(played).items() if name in SHOWN}
     return ReplayedTickets(str(given.rules), numbers, tables, warnings, out)
 
 
@@ -227,15 +227,15 @@ def _write(
         write_csv(folder / f"{name}.csv", columns)
     texts = {
         SUMMARY: [to_json(result.summary())],
-        "result.json": [to_json({one.search: one.answers() for one in played})],
+        "result.json": [to_json({replay.search: replay.answers() for replay in played})],
         "world.json": played[0].world.text(),
-        "proposals.jsonl": [line for one in played for line in one.proposal_lines()],
+        "proposals.jsonl": [line for replay in played for line in replay.proposal_lines()],
     }
     if played[0].log:
         compared = {search: one["compared"] for search, one in result.results.items()}
         texts["comparison.json"] = [to_json(compared)]
     if explained is not None:
-        texts["explain.jsonl"] = [f"{json.dumps(one)}\n" for one in explained]
+        texts["explain.jsonl"] = [f"{json.dumps(reason)}\n" for reason in explained]
     for name, lines in texts.items():
         with write_atomically(folder / name) as file:
             file.writelines(lines)

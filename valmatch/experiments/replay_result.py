@@ -78,8 +78,8 @@ class Side:
 def side_of_log(log: EventLog) -> Side:
     """Return what a log says of its tickets."""
     ends = zip(log.waits, log.ends, strict=True)
-    waits = [round(wait, 3) if one.status == DONE else None for wait, one in ends]
-    return Side([one.status for one in log.ends], waits, list(map(frozenset, log.matches)))
+    waits = [round(wait, 3) if end.status == DONE else None for wait, end in ends]
+    return Side([end.status for end in log.ends], waits, list(map(frozenset, log.matches)))
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,8 @@ class Played:
         Of reviews at even distances, where there were too many to look at all of them.
         """
         waiting: dict[tuple[int, ...], Counter[int]] = {}
-        for one in self.blockers.found if self.blockers else ():
-            waiting.setdefault(one.by, Counter()).update(one.tickets)
+        for wait in self.blockers.found if self.blockers else ():
+            waiting.setdefault(wait.by, Counter()).update(wait.tickets)
         return dict(sorted(waiting.items(), key=lambda item: (-len(item[1]), item[0])))
 
     def names(self, tickets: Sequence[int]) -> list[str]:
@@ -147,7 +147,7 @@ class Played:
         """Return who blocked whom; nothing of a search that lets nobody block."""
         if self.blockers is None:
             return {}
-        reviews = Counter(one.by for one in self.blockers.found)
+        reviews = Counter(wait.by for wait in self.blockers.found)
         return {
             "reviews": self.blockers.reviews,
             "reviews_looked_at": self.blockers.looked,
@@ -189,7 +189,7 @@ class Played:
                 }
                 for match in self.matches
             ],
-            "tickets": {names[k]: one._asdict() for k, one in ends(self.outcome).items()},
+            "tickets": {names[k]: end._asdict() for k, end in ends(self.outcome).items()},
         }
 
     def proposal_lines(self) -> list[str]:
@@ -197,12 +197,12 @@ class Played:
         rows = [
             {
                 "search": self.search,
-                "time": one.proposed,
-                "review": one.review,
-                "anchor": self.world.tickets.names[one.anchor],
-                "tickets": self.names(one.tickets),
+                "time": proposal.proposed,
+                "review": proposal.review,
+                "anchor": self.world.tickets.names[proposal.anchor],
+                "tickets": self.names(proposal.tickets),
             }
-            for one in self.outcome.proposed
+            for proposal in self.outcome.proposed
         ]
         return [f"{json.dumps(row)}\n" for row in rows]
 
@@ -239,9 +239,9 @@ class Played:
             for ticket, reviews in waiting.items():
                 if ticket not in most or reviews > most[ticket][0]:
                     most[ticket] = reviews, by
-        match_of = {k: number for number, one in enumerate(self.matches) for k in one.tickets}
+        match_of = {k: number for number, match in enumerate(self.matches) for k in match.tickets}
         tickets, attributes = self.world.tickets, self.world.table.attributes
-        lacks = {one.name: tickets.lacks(one).tolist() for one in attributes}
+        lacks = {attribute.name: tickets.lacks(attribute).tolist() for attribute in attributes}
         rows: list[tuple[Any, ...]] = []
         columns = (tickets.names, tickets.times.tolist(), tickets.sizes.tolist())
         for k, start in enumerate(zip(*columns, strict=True)):
@@ -302,11 +302,11 @@ class Played:
 def tables_of(played: Sequence[Played]) -> dict[str, Columns]:
     """Return the tables of all searches: by name their columns, that of the search first."""
     tables: dict[str, Columns] = {}
-    for one in played:
-        for name, (header, rows) in one.tables().items():
+    for replay in played:
+        for name, (header, rows) in replay.tables().items():
             columns = tables.setdefault(name, {key: [] for key in ("search", *header.split())})
             for row in rows:
-                for cells, cell in zip(columns.values(), (one.search, *row), strict=True):
+                for cells, cell in zip(columns.values(), (replay.search, *row), strict=True):
                     cells.append(cell)
     return tables
 

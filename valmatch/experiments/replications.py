@@ -324,8 +324,8 @@ class Replications(Result):
             precision,
             np.array([known[k] for k in rows]) if known and known.keys() >= rows.keys() else None,
             controls,
-            [one.notice for one in manifest.remarks],
-            [one.notice for one in manifest.input_remarks],
+            [remark.notice for remark in manifest.remarks],
+            [remark.notice for remark in manifest.input_remarks],
             files.folder,
             sampling,
         )

@@ -49,7 +49,7 @@ def groups_of(
     levels: Sequence[tuple[str, str]] = (),
 ) -> list[str]:
     """Return the groups that must be asked for, so that all of some responses are there."""
-    listed = {one.response.name: one for one in list_responses(source, overrides, levels)}
+    listed = {row.response.name: row for row in list_responses(source, overrides, levels)}
     for name in names:
         if name not in listed:
             raise InputError(

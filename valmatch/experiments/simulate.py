@@ -85,7 +85,7 @@ class Simulation(Result):
 
     def numbers(self, table: str, column: str) -> Floats:
         """Return a column of numbers, NaN where undefined."""
-        names = [one.name for one in self.tables]
+        names = [table.name for table in self.tables]
         chosen = self.tables[names.index(table)]
         if isinstance(chosen, ReadTable):
             return chosen.numbers(column)

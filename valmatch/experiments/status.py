@@ -67,8 +67,8 @@ def status_of(folder: Path) -> list[RunStatus]:
 
 def missing_shards(statuses: Sequence[RunStatus]) -> list[Shard]:
     """Return the shards of the runs in some folders that none of these holds."""
-    there = {(one.run, one.shard) for one in statuses}
-    runs = dict.fromkeys((one.run, one.shard.count) for one in statuses)
+    there = {(status.run, status.shard) for status in statuses}
+    runs = dict.fromkeys((status.run, status.shard.count) for status in statuses)
     shards = ((run, Shard(index, count)) for run, count in runs for index in range(count))
     return [shard for run, shard in shards if (run, shard) not in there]
 

@@ -233,7 +233,7 @@ class NextPairs(Result):
 
     def notes_below(self, chosen: Collection[str] = ()) -> list[Notice]:
         """Return the notes, which stand below its tables."""
-        return [Notice.of(one) for one in self.warnings if one in self.notes]
+        return [Notice.of(warning) for warning in self.warnings if warning in self.notes]
 
     @classmethod
     def read(cls, files: ResultFiles) -> Self:

@@ -199,7 +199,7 @@ def _compared(
         np.column_stack([values[response.name] for response in responses])
         for values in (before, after)
     )
-    samplings, ends = (model.sampling, other.sampling), [one.limits for one in responses]
+    samplings, ends = (model.sampling, other.sampling), [response.limits for response in responses]
     pairs = paired(first, second, confidence, samplings, limits=ends)
     changes = {one.name: pair.difference for one, pair in zip(responses, pairs, strict=True)}
     return responses, pairs, why_no_interval(changes, model.sampling.no_interval(len(first)))

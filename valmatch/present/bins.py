@@ -98,7 +98,7 @@ def queue_charts(came: Floats, went: Floats, matches: Floats, what: str) -> Iter
     if not np.isfinite(times).any():
         return
     end = float(np.nanmax(times))
-    scale, unit = next((one[1:] for one in UNITS if end >= one[0]), (1.0, "seconds"))
+    scale, unit = next((entry[1:] for entry in UNITS if end >= entry[0]), (1.0, "seconds"))
     first, last = float(np.nanmin(times)) / scale, end / scale
     edges = np.linspace(first, last if last > first else first + 1.0, BINS + 1)
     means = waiting_means(edges, came / scale, went / scale)

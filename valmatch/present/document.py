@@ -305,7 +305,9 @@ def headline(responses: Sequence[Response], chosen: Sequence[str] = ()) -> list[
         return [response for response in responses if response.name in chosen][:HEADLINE]
     first = [response for response in responses if response.part is None] or list(responses)
     if first and (window := first[0].window):
-        first = [one for one in first if one.window and one.window[1:] == window[1:]]
+        first = [
+            response for response in first if response.window and response.window[1:] == window[1:]
+        ]
     return first[:HEADLINE]
 
 
@@ -353,7 +355,9 @@ def after(unit: str) -> str:
 
 def meanings_in_words(responses: Sequence[Response]) -> str:
     """Say what responses are."""
-    return "; ".join(f"{one.name}: {one.meaning}" for one in responses if one.meaning)
+    return "; ".join(
+        f"{response.name}: {response.meaning}" for response in responses if response.meaning
+    )
 
 
 def undefined_in(mean: Estimate) -> str:

@@ -69,8 +69,8 @@ def report(
     path = None if out is None else arguments.path("out", out)
     several = folders if isinstance(folders, list | tuple) else [folders]
     runs: dict[Path, Path] = {}
-    for one in several:
-        folder = _folder(one)
+    for page in several:
+        folder = _folder(page)
         runs.setdefault(folder.resolve(), folder)
     if not runs:
         raise InputError(f"{option('folders')}: {shown(folders)} (allowed: the folder of a run)")

@@ -41,7 +41,7 @@ class Result(ABC):
     def warned(self) -> list[str]:
         """The warnings that stand nowhere else."""
         below = self.notes_below()
-        return [one for one in self.warnings if one not in below]
+        return [warning for warning in self.warnings if warning not in below]
 
     @property
     def finding(self) -> str:

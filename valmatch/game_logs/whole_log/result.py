@@ -265,7 +265,7 @@ class BatchRating(Result):
 
     def notes_below(self, chosen: Collection[str] = ()) -> list[Notice]:
         """Return the notes, which stand below its tables."""
-        return [Notice.of(one) for one in self.warnings if one in self.notes]
+        return [Notice.of(warning) for warning in self.warnings if warning in self.notes]
 
     def as_json(self) -> dict[str, Any]:
         """Return the summary with the ratings."""

@@ -31,7 +31,11 @@ def first_config(table: Table, file: Path) -> str:
     """
     used = {k for rule in table.rules for k in rule.attributes}
     used |= {sort.attribute for sort in table.sorts}
-    numbers = [k for k, one in enumerate(table.attributes) if one.kind == "number" and k in used]
+    numbers = [
+        k
+        for k, attribute in enumerate(table.attributes)
+        if attribute.kind == "number" and k in used
+    ]
     named = [k for k in numbers if table.attributes[k].name.lower() in SKILLS]
     skill = next(iter(named or numbers), None)
     lines = [

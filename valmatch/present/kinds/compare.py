@@ -71,7 +71,9 @@ def _question(result: Comparison) -> str:
     name, variants = d.config_name(result.base.config), result.variants
     how = f"the same {d.counted(result.n, 'replication')}, seed {result.base.seed}"
     if not result.is_pair:
-        others = [f"{one.name.upper()} ({_in_words(one)})" for one in variants[:SYSTEMS]]
+        others = [
+            f"{variant.name.upper()} ({_in_words(variant)})" for variant in variants[:SYSTEMS]
+        ]
         more = len(variants) - SYSTEMS
         others += [f"{more} more"] if more > 0 else []
         return f"How do {d.joined(others)} differ from {name} as it is (A)? All met {how}."
@@ -117,7 +119,9 @@ def _columns(result: Comparison) -> list[d.Column]:
         columns += d.mean_columns("B", "", [pair.b for pair in pairs])[:1]
     half = f"± {result.confidence:.0%}" if result.is_pair else "±"
     for variant in result.variants:
-        differences = [variant.comparisons[one.name].difference for one in result.responses]
+        differences = [
+            variant.comparisons[response.name].difference for response in result.responses
+        ]
         columns += d.mean_columns(f"{variant.name.upper()} - A", half, differences)
     if result.is_pair:
         columns.append((d.COUNT, [str(pair.difference.n) for pair in pairs]))
@@ -126,7 +130,7 @@ def _columns(result: Comparison) -> list[d.Column]:
 
 def _changes(result: Comparison) -> d.Block:
     """Return a table of what differs between the systems, and how many responses do."""
-    changed = [{key: (a, b) for key, a, b in one.changed} for one in result.variants]
+    changed = [{key: (a, b) for key, a, b in variant.changed} for variant in result.variants]
     names = [variant.name.upper() for variant in result.variants]
     table = d.TextTable.of("factor", "A", *names, d.UNIT)
     for key in dict.fromkeys(key for of_variant in changed for key in of_variant):
@@ -136,7 +140,7 @@ def _changes(result: Comparison) -> d.Block:
     if not table.rows:
         table.notes.append("No factor differs.")
     sure = sum(
-        any(d.is_sure(one.comparisons[response.name].difference) for one in result.variants)
+        any(d.is_sure(variant.comparisons[response.name].difference) for variant in result.variants)
         for response in result.responses
     )
     of = d.counted(len(result.responses), "response")

@@ -43,16 +43,26 @@ def present(result: DesignReplications, view: d.View) -> d.Presentation:
         return page
     means = [one.estimates for one in result.results]
     responses = at_every_point([one.responses for one in result.results])
-    shown = d.headline(responses, [one.name for one in responses if one.name in chosen])
+    shown = d.headline(
+        responses, [response.name for response in responses if response.name in chosen]
+    )
     page.finding = _finding(points, means, shown if len(factors) == 1 else shown[:SEVERAL])
     page.glossary = d.meanings_in_words(shown)
     first = responses[:MEANS]
     if window := responses[0].window:  # its first measure under every policy
-        first = [one for one in responses if one.window and one.window[1:] == window[1:]]
+        first = [
+            response
+            for response in responses
+            if response.window and response.window[1:] == window[1:]
+        ]
     table = _points(points, means, list(chosen) or [response.name for response in first])
     page.tables = [d.Block("Means at each point", table=table)]
-    wanted = [one for one in responses if (one.name in chosen if chosen else not one.part)]
-    charts = [_chart(model, factors, points, means, one) for one in wanted[:CHARTS]]
+    wanted = [
+        response
+        for response in responses
+        if (response.name in chosen if chosen else not response.part)
+    ]
+    charts = [_chart(model, factors, points, means, response) for response in wanted[:CHARTS]]
     page.charts = [d.Block("Means against the factors", charts=charts, figure="design")]
     if all(one.axes and one.curves for one in result.results):
         rows = [
@@ -115,7 +125,7 @@ def _finding(
 def _span(response: Response, known: Sequence[tuple[Estimate, Point]]) -> str:
     """Say where a response is least and largest, if that is known beyond the intervals."""
     (low, at_low), (high, at_high) = (
-        pick(known, key=lambda one: one[0].mean or 0.0) for pick in (min, max)
+        pick(known, key=lambda pair: pair[0].mean or 0.0) for pick in (min, max)
     )
     unit = d.after(response.unit)
     ends = f"{d.value_in_words(low)}{unit} at {_place(at_low)}"

@@ -62,7 +62,7 @@ class _Study:
         self.variables: Document = record.section.get("variables") or {}
         self.terms: Document = record.section.get("objective") or {}
         self.constraints: Document = record.section.get("constraints") or {}
-        self.solvers = [one for one in str(self.document.get("solver", "")).split(",") if one]
+        self.solvers = [name for name in str(self.document.get("solver", "")).split(",") if name]
         self._responses = {response.name: response for response in shown_by(record.config)[0]}
         units = {self.response(term["response"]).unit for term in self.terms.values()}
         self.unit = units.pop() if len(units) == 1 else ""  # of the objective; "" if terms differ
@@ -123,11 +123,12 @@ def _question(study: _Study, swept: str = "", values: str = "") -> str:
     elif not study.aim:
         aim = "is best"
     bounds = [
-        f"{one['response']} {sense} {values if name == swept else plain_number(one[key])}"
-        f"{study.after(one['response'])}"
-        for name, one in study.constraints.items()
+        f"{constraint['response']} {sense}"
+        f" {values if name == swept else plain_number(constraint[key])}"
+        f"{study.after(constraint['response'])}"
+        for name, constraint in study.constraints.items()
         for key, sense in SENSES.items()
-        if one.get(key) is not None
+        if constraint.get(key) is not None
     ]
     within = f" with {d.joined(bounds)}" if bounds else ""
     which = f"Which {variables}" if variables else "Which rule"
@@ -139,7 +140,7 @@ def _question(study: _Study, swept: str = "", values: str = "") -> str:
 def _glossary(study: _Study) -> str:
     """Say what the objective and the responses with bounds are."""
     used = [*study.terms.values(), *study.constraints.values()]
-    meanings = {one["response"]: study.response(one["response"]).meaning for one in used}
+    meanings = {term["response"]: study.response(term["response"]).meaning for term in used}
     parts = [f"objective: {study.aim}, less is better"] if study.terms else []
     return "; ".join([*parts, *(f"{name}: {text}" for name, text in meanings.items() if text)])
 
@@ -183,8 +184,13 @@ def _verdict(document: Document, swept: str = "") -> VerdictPoint | None:
     if not best:
         return None
     limits = {
-        name: Limit(one["response"], one["sense"], float(one["bound"]), _estimate(one))
-        for name, one in best["constraints"].items()
+        name: Limit(
+            constraint["response"],
+            constraint["sense"],
+            float(constraint["bound"]),
+            _estimate(constraint),
+        )
+        for name, constraint in best["constraints"].items()
     }
     answer = document["feasible"]
     return VerdictPoint(
@@ -314,7 +320,9 @@ def _point_table(role: str, study: _Study, best: VerdictPoint) -> d.TextTable:
     """
     beside = {key: study.document.get(key) or {} for key in BESIDE}
     factors = flat(study.config.factors.model_dump(mode="json"))
-    starts = {name: one.get("start", factors.get(name)) for name, one in study.variables.items()}
+    starts = {
+        name: variable.get("start", factors.get(name)) for name, variable in study.variables.items()
+    }
     points: dict[str, Document] = {
         role: best.point,
         START: beside["start_and_recommended"].get(START) or starts,
@@ -345,7 +353,7 @@ def _means_table(best: VerdictPoint) -> d.TextTable:
 def _beside(study: _Study, comparison: Document, name: str, view: d.View) -> Iterator[d.Block]:
     """Yield tables of the recommended point beside another one."""
     facts: Mapping[str, Document] = comparison["responses"]
-    responses = [study.response(one) for one in facts]
+    responses = [study.response(name) for name in facts]
     differences = [_estimate(fact["difference"]) for fact in facts.values()]
 
     def means(role: str) -> list[str]:
@@ -362,7 +370,7 @@ def _beside(study: _Study, comparison: Document, name: str, view: d.View) -> Ite
     ]
     counts = [str(difference.n) for difference in differences]
     n, spent = int(comparison["replications"]), int(study.document.get("spent_beyond_budget", 0))
-    places = [k for k, one in enumerate(responses) if d.listed(one, view.responses)]
+    places = [k for k, response in enumerate(responses) if d.listed(response, view.responses)]
     table = responses_table(responses, [*columns, (d.COUNT, counts)], places)
     table.spare = d.COUNT if set(counts) == {str(n)} else ""
     table.title = f"{name} and recommended point on the same {d.counted(n, 'fresh replication')}"
@@ -463,18 +471,18 @@ def _sweep(study: _Study, view: d.View) -> d.Presentation:
     """Return what a sweep of a bound or a weight shows."""
     document = study.document
     name, frontier = document["sweep"], document["frontier"]
-    values = [float(one[name]) for one in frontier]
+    values = [float(solution[name]) for solution in frontier]
     span = f"{min(values):g} to {max(values):g}" if values else "several bounds"
     question = f"What does {name} cost? {_question(study, name, span)}"
     title = f"Sweep of {name} in {study.name}"
     page = d.Presentation(title, question, glossary=_glossary(study))
     points, remarks = [], []
-    for one in frontier:
-        if best := _verdict(one, name):
+    for solution in frontier:
+        if best := _verdict(solution, name):
             points.append(best)
-            why = [] if best.feasible is True else [one["why"]]
+            why = [] if best.feasible is True else [solution["why"]]
             remarks += [
-                f"{name} {best.value:g}: {text}" for text in (*one.get("remarks", ()), *why)
+                f"{name} {best.value:g}: {text}" for text in (*solution.get("remarks", ()), *why)
             ]
     if not points:
         return page
@@ -491,10 +499,10 @@ def _sweep(study: _Study, view: d.View) -> d.Presentation:
     table.notes = study.notes
     page.tables = [d.Block("The best point of each", table=table, items=remarks)]
     if prices := list(document.get("prices", ())):
-        means = [_estimate(one["objective_per_unit_of_bound"]) for one in prices]
+        means = [_estimate(price["objective_per_unit_of_bound"]) for price in prices]
         slopes = d.TextTable.of_columns(
             [
-                *((key, [f"{float(one[key]):g}" for one in prices]) for key in ("from", "to")),
+                *((key, [f"{float(price[key]):g}" for price in prices]) for key in ("from", "to")),
                 *d.mean_columns("objective per unit", f"± {means[0].confidence:.0%}", means),
                 (d.COUNT, [str(mean.n) for mean in means]),
             ],
@@ -504,8 +512,8 @@ def _sweep(study: _Study, view: d.View) -> d.Presentation:
     lines = []
     for certified, label, colour in ((True, sure, 0), (False, f"not {sure}", 1)):
         if some := [point for point in points if (point.feasible is True) == certified]:
-            labels = [f"{one.value:g}: {d.value_in_words(one.objective)}" for one in some]
-            xs, ys = d.floats(one.value for one in some), [one.objective for one in some]
+            labels = [f"{point.value:g}: {d.value_in_words(point.objective)}" for point in some]
+            xs, ys = d.floats(point.value for point in some), [point.objective for point in some]
             lines.append(d.line_of_means(label, xs, ys, labels, joined=certified, colour=colour))
     chart = d.Graph(f"Best {labelled('objective', study.unit)} by {name}", name, "", lines)
     page.charts = [d.Block("What each value is worth", charts=[chart], figure="frontier")]
@@ -514,12 +522,12 @@ def _sweep(study: _Study, view: d.View) -> d.Presentation:
 
 def _sweep_finding(name: str, points: Sequence[VerdictPoint], sure: str, unit: str) -> str:
     """Say what the objective is at the ends of a sweep."""
-    certified, tried = [one for one in points if one.feasible is True], len(points)
+    certified, tried = [point for point in points if point.feasible is True], len(points)
     if not certified:
         return f"No value of {name} has a {sure} point ({d.counted(tried, 'value')} tried)."
     ends = [certified[0], certified[-1]] if len(certified) > 1 else certified
-    worth = [f"{d.value_in_words(one.objective)}{d.after(unit)} at {one.value:g}" for one in ends]
-    counts = sorted({one.objective.n for one in ends})
+    worth = [f"{d.value_in_words(end.objective)}{d.after(unit)} at {end.value:g}" for end in ends]
+    counts = sorted({end.objective.n for end in ends})
     many = f"{counts[0]:,}" + (f" to {counts[-1]:,}" if len(counts) > 1 else "")
     of = f"{len(certified)} of {d.counted(tried, 'value')} of {name}"
     return (
@@ -552,9 +560,9 @@ def _front(study: _Study, view: d.View) -> d.Presentation:
         page.tables = [d.Block("Remarks", items=remarks)]
         return page
     page.header = f"\nfront of {', '.join(names)}: {len(points)} of {tested} tested points"
-    means = sorted((means for means, _ in points), key=lambda one: one[names[0]].mean or 0.0)
+    means = sorted((means for means, _ in points), key=lambda pair: pair[names[0]].mean or 0.0)
     first, *_, last = [*means, means[-1]]
-    units = {name: study.after(one["response"]) for name, one in objectives.items()}
+    units = {name: study.after(objective["response"]) for name, objective in objectives.items()}
     worth = [
         d.joined([f"{name} {d.value_in_words(end[name])}{units[name]}" for name in names])
         for end in ([first, last] if len(points) > 1 else [first])
@@ -573,10 +581,12 @@ def _front(study: _Study, view: d.View) -> d.Presentation:
     table.repeated, table.notes = 2 * len(names), study.notes
     page.tables = [d.Block("The front", table=table, items=remarks)]
     axes = {
-        name: labelled(one["response"], study.response(one["response"]).unit)
-        for name, one in objectives.items()
+        name: labelled(objective["response"], study.response(objective["response"]).unit)
+        for name, objective in objectives.items()
     }
-    charts = [_trade_off(one, other, axes, means) for one, other in combinations(names, 2)]
+    charts = [
+        _trade_off(combination, other, axes, means) for combination, other in combinations(names, 2)
+    ]
     page.charts = [d.Block("The objectives against each other", charts=charts, figure="front")]
     return page
 

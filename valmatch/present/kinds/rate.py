@@ -168,14 +168,14 @@ def _digits(values: Sequence[float]) -> int:
 
 def scores_table(rows: Sequence[tuple[str, Scores]]) -> d.TextTable:
     """Return a table of how well games were predicted."""
-    scores = [one for _, one in rows]
+    scores = [row for _, row in rows]
     columns = {
         "predictions": [label for label, _ in rows],
-        "games": [f"{one.games}" for one in scores],
-        "accuracy": [formatted(one.accuracy, ".4f") for one in scores],
-        "log loss": [formatted(one.log_loss, ".4f") for one in scores],
+        "games": [f"{score.games}" for score in scores],
+        "accuracy": [formatted(score.accuracy, ".4f") for score in scores],
+        "log loss": [formatted(score.log_loss, ".4f") for score in scores],
         "± 95%": list(map(_half_in_words, scores)),
-        "Brier score": [formatted(one.brier_score, ".4f") for one in scores],
+        "Brier score": [formatted(score.brier_score, ".4f") for score in scores],
     }
     if scores[0].three_way_log_loss is not None:
         columns["three-way log loss"] = [formatted(x.three_way_log_loss, ".4f") for x in scores]
@@ -205,11 +205,14 @@ def calibration_chart(title: str, rows: Sequence[tuple[str, Scores]]) -> d.Graph
     lines = []
     for k, (name, scores) in enumerate(rows):
         bins = scores.calibration
-        low, high = np.array([one.interval for one in bins]).reshape(-1, 2).T
-        x, y = (np.array([getattr(one, key) for one in bins]) for key in ("predicted", "observed"))
+        low, high = np.array([group.interval for group in bins]).reshape(-1, 2).T
+        x, y = (
+            np.array([getattr(group, key) for group in bins]) for key in ("predicted", "observed")
+        )
         labels = [
-            f"predicted {one.predicted:.1%}, observed {one.observed:.1%} in {one.games:,.0f} games"
-            for one in bins
+            f"predicted {group.predicted:.1%}, observed {group.observed:.1%} in {group.games:,.0f}"
+            " games"
+            for group in bins
         ]
         lines.append(d.Line(name, x, y, low, high, marks=True, colour=k, labels=labels))
     return d.Graph(title, "predicted score of the favourite", "observed", lines, diagonal=True)

@@ -86,7 +86,7 @@ def _ends(search: str, numbers: Mapping[str, Any], tickets: Columns) -> d.TextTa
     many = "match" if matches == 1 else "matches"
     title = f"search {search}: {matches:,} {many} of {numbers['tickets']:,} tickets"
     table = d.TextTable.of("end", "tickets", "share", title=title)
-    for status in sorted(dict.fromkeys(statuses), key=lambda one: one != DONE):
+    for status in sorted(dict.fromkeys(statuses), key=lambda item: item != DONE):
         number = statuses.count(status)
         end = status.lower().replace("_", " ") or "after the horizon"
         table.add(end, f"{number:,}", f"{number / len(statuses):.1%}")
@@ -99,10 +99,10 @@ def _blocked(numbers: Mapping[str, Any]) -> list[str]:
     """Say who waited behind whom."""
     blocked = numbers.get("blocked_by", [])
     lines = [
-        f"blocked: {one['behind']:,} tickets of {numbers['tickets']:,} waited behind"
-        f" {' and '.join(one['tickets'])}, which could join them, and without which they had a"
+        f"blocked: {blocker['behind']:,} tickets of {numbers['tickets']:,} waited behind"
+        f" {' and '.join(blocker['tickets'])}, which could join them, and without which they had a"
         " match"
-        for one in blocked[:MOST_BLOCKERS]
+        for blocker in blocked[:MOST_BLOCKERS]
     ]
     if len(blocked) > MOST_BLOCKERS:
         lines.append(f"blocked: by {len(blocked) - MOST_BLOCKERS:,} others, fewer")
@@ -165,7 +165,7 @@ def _judged(compared: Mapping[str, Any], rules: Mapping[str, Mapping[str, int]])
     table = d.TextTable.of(*heads)
     for name, counts in rules.items():
         both = [counts, *([logged[name]] if name in logged else [])]
-        table.add(name, *(f"{one[key]:,}" for one in both for key in ("passed", "failed")))
+        table.add(name, *(f"{side[key]:,}" for side in both for key in ("passed", "failed")))
     return table
 
 

@@ -75,9 +75,9 @@ def _finding_of_policies(result: Replications, first: Window) -> str:
     """Say what the first measure is under each policy, and how the policies differ."""
     measure, games = first.measure, first.games
     means = {
-        one.window.policy: result.estimates[one.name]
-        for one in result.responses
-        if one.window and one.window[1:] == first[1:]
+        response.window.policy: result.estimates[response.name]
+        for response in result.responses
+        if response.window and response.window[1:] == first[1:]
     }
     of = f"{measure} ({'sum over all games' if games == 'total' else f'games {games}'})"
     under = [f"{d.value_in_words(mean)} under {name}" for name, mean in means.items()]
@@ -107,7 +107,9 @@ def _means(result: Replications, chosen: Collection[str] = ()) -> Iterator[d.Tex
     if adjusted := list(result.adjusted.values()):
         pairs = list(map(_adjusted_and_half, adjusted))
         columns += [("adjusted", [mean for mean, _ in pairs]), ("±", [half for _, half in pairs])]
-        columns.append(("gain", [formatted(one.variance_reduction, ".1f") for one in adjusted]))
+        columns.append(
+            ("gain", [formatted(response.variance_reduction, ".1f") for response in adjusted])
+        )
     places: dict[str, list[int]] = {}
     for k, response in enumerate(result.responses):
         if d.listed(response, chosen):

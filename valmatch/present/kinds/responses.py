@@ -93,8 +93,10 @@ def responses_table(
     """Return a table of some responses, by their places, with their units; or those of a policy."""
     shown = [responses[k] for k in places]
     names = [
-        f"{one.window.measure}.{one.window.games}" if policy and one.window else one.name
-        for one in shown
+        f"{response.window.measure}.{response.window.games}"
+        if policy and response.window
+        else response.name
+        for response in shown
     ]
     cells = [(head, [texts[k] for k in places]) for head, texts in columns]
     units = (d.UNIT, [response.unit for response in shown])

@@ -67,10 +67,10 @@ def present(result: Simulation, view: d.View) -> d.Presentation:
     shown = d.headline(result.responses, view.responses)
     values = dict(zip((r.name for r in result.responses), result.values.tolist(), strict=True))
     parts = [
-        f"{one.name} is undefined"
-        if math.isnan(values[one.name])
-        else f"{one.name} is {values[one.name]:.4g}{d.after(one.unit)}"
-        for one in shown
+        f"{response.name} is undefined"
+        if math.isnan(values[response.name])
+        else f"{response.name} is {values[response.name]:.4g}{d.after(response.unit)}"
+        for response in shown
     ]
     charts = _charts(result) if view.charts else []
     return d.Presentation(
