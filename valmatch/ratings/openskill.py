@@ -171,8 +171,8 @@ class OpenSkill(SkillSystem):
         variances = np.add.reduceat(beliefs[:, 1] ** 2, games.side_starts[:-1])
         lead, deviation = means[::2] - means[1::2], np.sqrt(variances[::2] + variances[1::2])
         noise = math.sqrt(2.0) * values["beta"]  # as the library has it, whatever the teams
-        ends = ((lead + side * deviation) / noise for side in (-Z, Z))
-        return decided_chances(sums, *(np.array([*map(normal_cdf, end)]) for end in ends))
+        ends = (((lead + side * deviation) / noise).tolist() for side in (-Z, Z))
+        return decided_chances(sums, *(np.array([normal_cdf(x) for x in end]) for end in ends))
 
 
 SYSTEM = OpenSkill()

@@ -8,7 +8,7 @@ import pytest
 from tests.oracles import bradley_terry as plain
 from tests.oracles.bradley_terry import Game, Side, World
 from tests.support.contests import contests_of
-from valmatch.ratings.bradley_terry import fit, rating
+from valmatch.ratings.bradley_terry import covariance, fit, rating
 from valmatch.ratings.bradley_terry.connections import levels_of, link
 from valmatch.ratings.bradley_terry.contests import design_of
 from valmatch.ratings.bradley_terry.covariance import signs_of
@@ -235,6 +235,10 @@ def test_sparse_and_dense_solutions_agree(name: str, monkeypatch: pytest.MonkeyP
     assert found.draw_weight == pytest.approx(dense.draw_weight, rel=1e-8)
     for sandwich in (False, True):
         exact = sure_of(dense, sandwich, np.random.default_rng(1))
+        with monkeypatch.context() as patched:
+            patched.setattr(covariance, "DENSE", 0)
+            by_parts = sure_of(found, sandwich, np.random.default_rng(1)).covariance
+        assert by_parts == pytest.approx(exact.covariance, rel=1e-6, abs=1e-6)
         with monkeypatch.context() as patched:
             patched.setattr(rating, "DENSE_COVARIANCE", 0)
             sampled = sure_of(found, sandwich, np.random.default_rng(1))

@@ -8,8 +8,9 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
-from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.ratings.bradley_terry.fit import (
+    DENSE,
     Fit,
     Problem,
     add_to_cells,
@@ -25,25 +26,90 @@ _BLOCK = 512
 _ROWS = 64  # rows of a matrix over all players that a processor holds at once
 _DRAWN = 20  # draws at once
 
+_WORTH = 0.08
+"""Share of all rows above which eliminating an independent set costs less than leaving it in."""
+
 
 def inverse_information(fit: Fit) -> Floats:
     """Return the inverse of the information where the zero, the mean of the players, is held."""
     information = fit.information
-    if not information.size:
-        return np.zeros((0, 0))
-    # Symmetric, so that LAPACK works in point.
-    factor, failed = lapack.dpotrf(information.dense().T, lower=1, overwrite_a=1)
+    if not information.moves or information.size <= DENSE:
+        inverse = _dense_inverse(information.dense())
+        if information.moves:
+            free = 1.0 / information.held_weight
+            add_to_cells(inverse, np.flatnonzero(information.shift), -free)
+        return inverse
+    matrix, shift = information.matrix, information.shift
+    players = np.flatnonzero(shift)
+    if not information.rank_one.any():  # regular where somebody is held
+        held = np.zeros(information.size)
+        held[players[np.argmax(information.diagonal[players])]] = 1.0
+        weight = information.diagonal[players].mean()
+        matrix = sparse.csr_array(matrix + sparse.diags_array(weight * held))
+    inverse = _inverse(matrix)
+    # Differences do not depend on what is held: the mean is put at 0.
+    means = inverse[players].mean(axis=0)
+    means -= 0.5 * float(means[players].mean()) * shift
+    for at in range(0, len(inverse), _BLOCK):
+        rows = slice(at, at + _BLOCK)
+        inverse[rows] -= shift[rows, np.newaxis] * means + means[rows, np.newaxis] * shift
+    return inverse
+
+
+def _inverse(matrix: sparse.csr_array) -> Floats:
+    """Return the inverse of a symmetric, positive definite matrix, of whose rows most are short.
+
+    Players of whom no two have met are an independent set: their part P is a diagonal D, which is
+    eliminated at once. What is left of the others, the core K, is S = A_KK - A_KP D^-1 A_PK, and
+    the inverse has C_KK = S^-1, C_KP = -S^-1 A_KP D^-1 and C_PP = D^-1 - D^-1 A_PK C_KP. S is
+    inverted likewise; so only the inverse of what is left at last costs a cube of a size.
+    """
+    n, alone = matrix.shape[0], _independent(matrix)
+    if alone.sum() <= _WORTH * n:
+        return _dense_inverse(matrix.toarray())
+    part, core = np.flatnonzero(alone), np.flatnonzero(~alone)
+    rows, scale = matrix[core], 1.0 / matrix.diagonal()[part]
+    eased = sparse.csr_array(rows[:, part] @ sparse.diags_array(scale))
+    middle = _inverse(sparse.csr_array(rows[:, core] - eased @ rows[:, part].T))
+    side = -(eased.T @ middle)
+    inverse = np.empty((n, n))
+    for at in range(0, len(core), _ROWS):
+        block = np.empty((len(core[at : at + _ROWS]), n))
+        block[:, core], block[:, part] = middle[at : at + _ROWS], side[:, at : at + _ROWS].T
+        inverse[core[at : at + _ROWS]] = block
+    for at in range(0, len(part), _ROWS):
+        some, block = part[at : at + _ROWS], side[at : at + _ROWS]
+        inverse[some[:, np.newaxis], core] = block
+        inverse[some[:, np.newaxis], part] = -(eased.T @ block.T).T
+    inverse[part, part] += scale
+    return inverse
+
+
+def _independent(matrix: sparse.csr_array) -> Bools:
+    """Return a set of rows of which no two have a common cell, those of few cells first."""
+    starts, columns = matrix.indptr, matrix.indices
+    chosen, free = np.zeros(matrix.shape[0], np.bool_), np.ones(matrix.shape[0], np.bool_)
+    for row in np.argsort(np.diff(starts), kind="stable").tolist():
+        if free[row]:
+            free[columns[starts[row] : starts[row + 1]]] = False
+            chosen[row] = True
+    return chosen
+
+
+def _dense_inverse(matrix: Floats) -> Floats:
+    """Return the inverse of a symmetric, positive definite matrix, which is lost."""
+    n = len(matrix)
+    if not n:
+        return matrix
+    # Symmetric, so that LAPACK works in place.
+    factor, failed = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1)
     assert not failed, "the information has been found to be regular"
     inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    n = len(inverse)
     for at in range(0, n, _BLOCK):  # the lower triangle is copied to the upper one
         end = min(at + _BLOCK, n)
         block = inverse[at:end, at:end]
         block[...] = np.tril(block) + np.tril(block, -1).T
         inverse[at:end, end:] = inverse[end:, at:end].T
-    if information.moves:
-        free = 1.0 / information.held_weight
-        add_to_cells(inverse, np.flatnonzero(information.shift), -free)
     return np.ascontiguousarray(inverse.T)
 
 
