@@ -175,7 +175,7 @@ WHOLE_LOG: Bad = {
     "w": (*SCORES, "-1", "-1e-9", "1e13"),
     "x": (*SCORES, "1e13", "-1e300"),
     "voter": ("",),
-    "result": ("", "2-0", "H", "1-1", "word", HUGE),
+    "result": ("", "2-", "C", "1-1-1", "word", HUGE),
     "player_a": ("",),
     "player_b": ("",),
 }

@@ -160,9 +160,10 @@ def test_disabled_players_do_not_count(system: str, tmp_path: Path) -> None:
     result = rate_games(path, system, out=tmp_path / "out", burn_in=3, warn=warnings.append)
     assert_agrees(result, tmp_path / "out", oracle_of(system, path), 3)
     assert result.unrated == 60 - result.games > 0
-    assert warnings == [
+    assert warnings[0] == (
         f"{result.unrated} games not rated: fewer than two sides with enabled players"
-    ]
+    )
+    assert len(warnings) == 1 + (system == "trueskill")  # which does not weigh minutes
 
 
 @pytest.mark.parametrize("system", ORACLES)

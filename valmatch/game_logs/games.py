@@ -207,16 +207,16 @@ class Names(dict[str, int]):
     def __init__(self, spelled: Callable[[str], str] = unmark) -> None:
         super().__init__()
         self.texts: list[str] = []  # the names by their numbers
-        self._spelled = spelled  # returns the name that a cell stands for
+        self.spelled = spelled  # returns the name that a cell stands for
         self._others: dict[str, int] = {}  # the numbers of names that as cells stand for others
 
     def __missing__(self, cell: str) -> int:
-        number = self[cell] = self.number(self._spelled(cell))
+        number = self[cell] = self.number(self.spelled(cell))
         return number
 
     def number(self, name: str) -> int:
         """Return the number of a name."""
-        known = self if self._spelled(name) == name else self._others
+        known = self if self.spelled(name) == name else self._others
         number = known.setdefault(name, len(self.texts))
         if number == len(self.texts):
             self.texts.append(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -84,10 +84,6 @@ class Columns:
     places: Mapping[str, int]  # index in the header by meaning
     names: Sequence[str]  # all names in the header
     guessed: Collection[str] = ()  # meanings whose columns were taken by their usual names
-
-    def by_meaning(self) -> dict[str, str]:
-        """Return the names of the columns that have a meaning."""
-        return {meaning: self.names[at] for meaning, at in self.places.items()}
 
 
 def _nothing(_: str) -> Sequence[str]:
@@ -265,51 +261,33 @@ class Further:
         return [name for name in header if name in wanted]
 
 
-@dataclass(frozen=True)
-class FurtherColumns:
-    """Where those columns are: keys of the places of `Columns`."""
-
-    weight: str = ""  # that of the weights; "" for none
-    clusters: Sequence[str] = ()  # those of clusters
-    # two for each covariate of a first and a second side, else one
-    covariates: Sequence[tuple[str, ...]] = field(default_factory=list)
+def further_key(name: str) -> str:
+    """Return the key of a further column among the places of `Columns`."""
+    return f"column {name}"
 
 
-def place_further(where: str, columns: Columns, further: Further) -> tuple[Columns, FurtherColumns]:
-    """Find the further columns of a log."""
-    header, places = columns.names, dict(columns.places)
-
-    def key_of(name: str, argument: str) -> str:
-        """Return the key of a column, which may have a meaning, too."""
-        if header.count(name) > 1:
-            raise InputError(f"{where}: there are {header.count(name)} columns {name!r}")
-        if name not in header:
-            if name in places:
-                return name
-            near = hint(name, header)
-            raise InputError(f"{where}: {option(argument)}: no column {name!r} ({near})")
-        place = header.index(name)
-        known = next((key for key, at in places.items() if at == place), None)
-        if known is None:
-            known = f"column {name}"
-            places[known] = place
-        return known
-
-    def of_sides(name: str) -> tuple[str, ...]:
-        pair = (f"{name}_a", f"{name}_b")
-        if columns.format.name != LONG.name and any(one in header for one in pair):
-            return tuple(key_of(one, "covariate") for one in pair)
-        return (key_of(name, "covariate"),)
-
-    if further.timed_by and "time" not in places:
+def place_further(where: str, columns: Columns, further: Further) -> Columns:
+    """Add the further columns of a log; a covariate may have one for each of two sides."""
+    if further.timed_by and "time" not in columns.places:
         raise InputError(
             f"{where}: {further.timed_by}: needs times ({option('columns')} time=NAME says"
             " which column has them)"
         )
-    weight = key_of(further.weight, "weight") if further.weight else ""
-    clusters = [key_of(name, further.clustered_by) for name in further.clusters]
-    covariates = [of_sides(name) for name in further.covariates]
-    return replace(columns, places=places), FurtherColumns(weight, clusters, covariates)
+    header, places = columns.names, dict(columns.places)
+    wanted = [(further.weight, "weight")] if further.weight else []
+    wanted += [(name, further.clustered_by) for name in further.clusters]
+    for name in further.covariates:
+        pair = (f"{name}_a", f"{name}_b")
+        of_sides = columns.format.name != LONG.name and any(side in header for side in pair)
+        wanted += [(side, "covariate") for side in (pair if of_sides else (name,))]
+    for name, argument in wanted:
+        if header.count(name) > 1:
+            raise InputError(f"{where}: there are {header.count(name)} columns {name!r}")
+        if name not in header and name not in places:
+            near = hint(name, header)
+            raise InputError(f"{where}: {option(argument)}: no column {name!r} ({near})")
+        places[further_key(name)] = header.index(name) if name in header else places[name]
+    return replace(columns, places=places)
 
 
 class GameFacts(NamedTuple):

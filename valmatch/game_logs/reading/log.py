@@ -24,7 +24,6 @@ from valmatch.game_logs.reading.cells import (
 from valmatch.game_logs.reading.columns import (
     LONG,
     Further,
-    FurtherColumns,
     GameFacts,
     find_columns,
     joined_facts,
@@ -87,7 +86,7 @@ class GameLog:
         self.path, self.name, self.size = file.path, file.name, file.size
         if before:
             options = _with_earlier(file.header, options, before)
-        self._most_players, self._timed_by = most_players, further.timed_by if further else ""
+        self._most_players = most_players
         used: Sequence[str] = ()
         if further:
             used = further.names(file.header)
@@ -95,9 +94,9 @@ class GameLog:
         self.columns = find_columns(  # which column is which
             file.where, file.header, options, used=used, unused=unused, sample=file.sample
         )
-        self._further: FurtherColumns | None = None
+        self._further = further
         if further:
-            self.columns, self._further = place_further(file.where, self.columns, further)
+            self.columns = place_further(file.where, self.columns, further)
         self._slot = {meaning: slot for slot, meaning in enumerate(self.columns.places)}
         self.timed = "time" in self._slot  # whether games have times
         self._given = options
@@ -146,7 +145,7 @@ class GameLog:
         return {
             "format": self.file.format,
             "separator": self.file.separator if self.file.format == CSV else None,
-            "columns": self.columns.by_meaning(),
+            "columns": {m: self.columns.names[at] for m, at in self.columns.places.items()},
             "guessed": list(self.columns.guessed),
             "results": dict(self._given.results),
             "words": self._results.described(),
@@ -234,8 +233,7 @@ class GameLog:
 
     def _table(self, progress: Callable[[int], None]) -> tuple[Table, Floats]:
         """Return the columns that are wanted, and the time of each row."""
-        further = self._further or FurtherColumns()
-        wanted = readers(self.columns.places, further, self.players)
+        wanted = readers(self.columns.places, self._further or Further(), self.players)
         if self.game_names is not None:
             wanted["game", NAME] = self.game_names.read
         if "result" in self._slot:
@@ -275,7 +273,8 @@ class GameLog:
             )
         times = self._times.settled(read)
         self.undated = int(np.isnan(times).sum())
-        if "time" not in self.columns.guessed or self._timed_by or not self.undated:
+        timed_by = self._further and self._further.timed_by
+        if "time" not in self.columns.guessed or not self.undated or timed_by:
             self.undated = 0
             return times
         self.timed = False

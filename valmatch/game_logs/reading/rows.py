@@ -10,7 +10,7 @@ import numpy as np
 
 from valmatch.game_logs.games import Names
 from valmatch.game_logs.reading.cells import CLOCK, Key, Read, Table, read_flags, read_numbers
-from valmatch.game_logs.reading.columns import FurtherColumns, GameFacts
+from valmatch.game_logs.reading.columns import Further, GameFacts, further_key
 from valmatch.game_logs.reading.results import FIRST, SECOND, UNFINISHED, UNKNOWN
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.ratings.games import Games
@@ -105,20 +105,24 @@ _NUMBERS = ("score", "minutes", *(f"{side}_score" for side in ("home", "away", "
 _FLAGS = ("enabled", "draw", "neutral")
 
 
-def readers(places: Mapping[str, int], further: FurtherColumns, players: Names) -> dict[Key, Read]:
-    """Return what reads the columns of a log but games and times, by meaning and kind."""
+def readers(places: Mapping[str, int], further: Further, players: Names) -> dict[Key, Read]:
+    """Return what reads the columns of a log but games, results and times, by meaning and kind."""
     long = "player" in places
     names = [name for name in PEOPLE if name in places and not (long and name == "home")]
-    numbers = [*_NUMBERS, further.weight, *(key for keys in further.covariates for key in keys)]
     flags = [*_FLAGS, *(["home"] if long else [])]
+    more = [further.weight, *(f"{name}{side}" for name in further.covariates for side in _SIDES)]
+    numbers = [*_NUMBERS, *map(further_key, more)]
     found: dict[Key, Read] = {(name, NAME): players.read for name in names}
     found |= {(name, NUMBER): read_numbers for name in numbers if name in places}
     found |= {(name, FLAG): read_flags for name in flags if name in places}
     if "team" in places:
         found["team", NAME] = Names(str).read
-    for key in further.clusters:
-        found[key, CLUSTER] = players.read if key in names else Names(str).read
+    for name in further.clusters:
+        found[further_key(name), CLUSTER] = Names(players.spelled).read
     return found
+
+
+_SIDES = ("", "_a", "_b")  # what names of columns of covariates end with
 
 
 class Rows:
@@ -186,22 +190,24 @@ class Rows:
         everybody = np.ones(len(scores), np.bool_)
         return Entries(2, numbers, None, scores, minutes, recorded, everybody, homes)
 
-    def further(self, game_rows: Ints, columns: FurtherColumns, homes: Bools) -> GameFacts:
+    def further(self, game_rows: Ints, further: Further, homes: Bools) -> GameFacts:
         """Return what else is known of the games, and note what differs within one."""
         first, n = game_rows[:-1], self._n
         weights = np.ones(n)
-        if columns.weight:
-            weights = self._numbers(columns.weight)
-            wrong = (weights < 0.0) | (weights > _HEAVIEST)
-            self._note(wrong, Reason.WEIGHT, columns.weight)
-            self._note_differing(game_rows, weights, columns.weight)
-        cells = np.empty((n, len(columns.clusters)), np.int64)
-        for k, key in enumerate(columns.clusters):
+        if further.weight:
+            key = further_key(further.weight)
+            weights = self._numbers(key)
+            self._note((weights < 0.0) | (weights > _HEAVIEST), Reason.WEIGHT, key)
+            self._note_differing(game_rows, weights, key)
+        cells = np.empty((n, len(further.clusters)), np.int64)
+        for k, key in enumerate(map(further_key, further.clusters)):
             cells[:, k] = self._read(key, CLUSTER)
             self._note_differing(game_rows, cells[:, k], key)
-        covariates = np.empty((len(homes), len(columns.covariates)))
-        for k, keys in enumerate(columns.covariates):
-            values = [self._covariate(key) for key in keys]
+        covariates = np.empty((len(homes), len(further.covariates)))
+        for k, name in enumerate(further.covariates):
+            single, *pair = (further_key(f"{name}{side}") for side in _SIDES)
+            of_sides = "player" not in self._slot and pair[0] in self._slot
+            values = [self._covariate(key) for key in (pair if of_sides else [single])]
             if len(homes) > n and len(values) == 1:  # the lead of the first side
                 values.append(np.zeros(n))
             covariates[:, k] = np.column_stack(values).ravel()
