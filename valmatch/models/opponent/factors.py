@@ -5,37 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    PlainValidator,
-    Strict,
-    ValidationInfo,
-    WithJsonSchema,
-    field_validator,
-)
+from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, field_validator
 
 from valmatch.inputs.fields import Factors, Real, Whole, factor, plain_number, refuse
 from valmatch.policies.registry import OPPONENT, meanings
 from valmatch.text.suggestions import correction
 
 # The bounds lie far outside any use; within them no kernel overflows.
-Variance = Annotated[float, Field(ge=1e-9, le=1e9, allow_inf_nan=False), Strict()]
-Mean = Annotated[
-    float,
-    Field(ge=-1e6, le=1e6, allow_inf_nan=False),
-    Strict(),
-    AfterValidator(lambda mean: mean + 0.0),  # -0.0 is the same number
-]
+Variance = Annotated[float, Field(ge=1e-9, le=1e9, allow_inf_nan=False), *Real]
+Mean = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False), *Real]
 Kappa = Annotated[float, Field(ge=0, le=1e3, allow_inf_nan=False), *Real]
 Margin = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
 Discount = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False), *Real]
 VarianceRange = Annotated[tuple[Variance, ...], Field(min_length=2, max_length=2)]
 if TYPE_CHECKING:
-    PolicyName = str
+    Policies = tuple[str, ...]
 else:
-    PolicyName = Literal[tuple(OPPONENT)]
-Policies = Annotated[tuple[PolicyName, ...], Field(min_length=1)]
+    Policies = Annotated[tuple[Literal[tuple(OPPONENT)], ...], Field(min_length=1)]
 
 ENDS = ("top", "bottom")
 

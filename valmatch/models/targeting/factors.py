@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, Strict
+from pydantic import Field
 
-from valmatch.inputs.fields import Whole, factor
+from valmatch.inputs.fields import Real, Whole, factor
 from valmatch.models.opponent.factors import Kappa, Mean, PriorFactors, Variance, VarianceRange
 from valmatch.policies.registry import TARGET, meanings
 
-Tolerance = Annotated[float, Field(ge=1e-4, le=1e6, allow_inf_nan=False), Strict()]
+Tolerance = Annotated[float, Field(ge=1e-4, le=1e6, allow_inf_nan=False), *Real]
 if TYPE_CHECKING:
-    PolicyName = str
+    Policies = tuple[str, ...]
 else:
-    PolicyName = Literal[tuple(TARGET)]
-Policies = Annotated[tuple[PolicyName, ...], Field(min_length=1)]
+    Policies = Annotated[tuple[Literal[tuple(TARGET)], ...], Field(min_length=1)]
 
 
 class TargetingFactors(PriorFactors):

@@ -4,34 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    SerializerFunctionWrapHandler,
-    Strict,
-    model_serializer,
-    model_validator,
-)
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from valmatch.inputs.fields import Factors, Whole, factor, plain_number, refuse, without_news
+from valmatch.inputs.fields import (
+    Factors,
+    Real,
+    Whole,
+    factor,
+    plain_number,
+    refuse,
+    without_news,
+)
 from valmatch.ratings.registry import MOST_DISTANT, Cap
 
 # The bounds lie far outside any use; within them no kernel overflows.
-Points = Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), Strict()]
-Rate = Annotated[float, Field(ge=1e-6, le=1e6, allow_inf_nan=False), Strict()]
-Minutes = Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), Strict()]
-Rating = Annotated[
-    float,
-    Field(ge=-1e6, le=1e6, allow_inf_nan=False),
-    Strict(),
-    AfterValidator(lambda rating: rating + 0.0),  # -0.0 is the same number
-]
-Share = Annotated[
-    float,
-    Field(ge=0, le=1, allow_inf_nan=False),
-    Strict(),
-    AfterValidator(lambda share: share + 0.0),
-]
+Points = Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real]
+Rate = Annotated[float, Field(ge=1e-6, le=1e6, allow_inf_nan=False), *Real]
+Minutes = Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real]
+Rating = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False), *Real]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
 
 NEWS = ("contest_time",)  # factors that results write down only where they are set
 
@@ -93,7 +84,7 @@ class ZoneStatsFactors(Factors):
     team_size: Annotated[int, Field(ge=1, le=1000), *Whole] = factor(
         1, "players", "Number of players on a team; 1 with more than 2 teams: free for all."
     )
-    enabled_share: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), Strict()] = factor(
+    enabled_share: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), *Real] = factor(
         1.0,
         "",
         "Share of the players who are rated, to a whole number of players; the others play along,"
