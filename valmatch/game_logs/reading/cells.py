@@ -30,7 +30,6 @@ from valmatch.text.durations import (
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import shown
 
-Key = tuple[str, str]  # the meaning of a column, and as what it is read
 Read = Callable[[Sequence[str]], NDArray[Any]]  # of cells without outer blanks
 
 CLOCK = "clock"
@@ -40,7 +39,7 @@ CLOCK = "clock"
 class Table(NamedTuple):
     """The wanted columns of some rows."""
 
-    columns: dict[Key, NDArray[Any]]  # (rows,) each
+    columns: dict[str, NDArray[Any]]  # (rows,) each, by its meaning
     wrong_width: NDArray[np.bool_]  # (rows,) whether the row has too few cells or too many
     empty: dict[str, Ints]  # the rows in which a column is empty, by its meaning
 
@@ -55,10 +54,10 @@ class Table(NamedTuple):
 
 
 def read_table(
-    blocks: Iterable[Block], places: Mapping[str, int], wanted: Mapping[Key, Read]
+    blocks: Iterable[Block], places: Mapping[str, int], wanted: Mapping[str, Read]
 ) -> Table:
     """Return the columns of some meanings, each of which stands at its place in a row."""
-    columns: dict[Key, list[NDArray[Any]]] = {key: [] for key in wanted}
+    columns: dict[str, list[NDArray[Any]]] = {key: [] for key in wanted}
     wrong_width: list[NDArray[np.bool_]] = []
     empty: dict[str, list[Ints]] = {meaning: [] for meaning in places}
     first = 0
@@ -72,8 +71,8 @@ def read_table(
                 empty[meaning].append(first + np.flatnonzero([not cell for cell in column]))
         if CLOCK in cells:
             cells["time"] = with_clock(cells["time"], cells[CLOCK])
-        for key, read in wanted.items():
-            columns[key].append(read(cells[key[0]]))
+        for meaning, read in wanted.items():
+            columns[meaning].append(read(cells[meaning]))
         first += len(block.wrong_width)
     return Table(
         {key: np.concatenate(parts or [np.zeros(0)]) for key, parts in columns.items()},

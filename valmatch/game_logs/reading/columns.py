@@ -261,9 +261,9 @@ class Further:
         return [name for name in header if name in wanted]
 
 
-def further_key(name: str) -> str:
+def further_key(argument: str, name: str) -> str:
     """Return the key of a further column among the places of `Columns`."""
-    return f"column {name}"
+    return f"{argument} {name}"
 
 
 def place_further(where: str, columns: Columns, further: Further) -> Columns:
@@ -274,19 +274,20 @@ def place_further(where: str, columns: Columns, further: Further) -> Columns:
             " which column has them)"
         )
     header, places = columns.names, dict(columns.places)
-    wanted = [(further.weight, "weight")] if further.weight else []
-    wanted += [(name, further.clustered_by) for name in further.clusters]
+    wanted = [("weight", further.weight)] if further.weight else []
+    wanted += [("cluster", name) for name in further.clusters]
     for name in further.covariates:
         pair = (f"{name}_a", f"{name}_b")
         of_sides = columns.format.name != LONG.name and any(side in header for side in pair)
-        wanted += [(side, "covariate") for side in (pair if of_sides else (name,))]
-    for name, argument in wanted:
+        wanted += [("covariate", side) for side in (pair if of_sides else (name,))]
+    for argument, name in wanted:
         if header.count(name) > 1:
             raise InputError(f"{where}: there are {header.count(name)} columns {name!r}")
         if name not in header and name not in places:
-            near = hint(name, header)
-            raise InputError(f"{where}: {option(argument)}: no column {name!r} ({near})")
-        places[further_key(name)] = header.index(name) if name in header else places[name]
+            called = option(further.clustered_by if argument == "cluster" else argument)
+            raise InputError(f"{where}: {called}: no column {name!r} ({hint(name, header)})")
+        place = header.index(name) if name in header else places[name]
+        places[further_key(argument, name)] = place
     return replace(columns, places=places)
 
 

@@ -31,10 +31,7 @@ from valmatch.game_logs.reading.columns import (
 )
 from valmatch.game_logs.reading.results import DRAWN, UNKNOWN, Results
 from valmatch.game_logs.reading.rows import (
-    NAME,
     PEOPLE,
-    RESULT,
-    TIME,
     Faults,
     Reason,
     Rows,
@@ -235,11 +232,11 @@ class GameLog:
         """Return the columns that are wanted, and the time of each row."""
         wanted = readers(self.columns.places, self._further or Further(), self.players)
         if self.game_names is not None:
-            wanted["game", NAME] = self.game_names.read
+            wanted["game"] = self.game_names.read
         if "result" in self._slot:
-            wanted["result", RESULT] = self._results.read
+            wanted["result"] = self._results.read
         if self.timed:
-            wanted["time", TIME] = self._times.read
+            wanted["time"] = self._times.read
         table = read_table(self.file.blocks(progress), self.columns.places, wanted)
         if "result" in self._slot:
             self._understand_results(table)
@@ -253,15 +250,13 @@ class GameLog:
         blank = UNKNOWN
         if self.file.format == JSON and self._column("result").endswith("winner"):
             blank, table.empty["result"] = DRAWN, table.empty["result"][:0]
-        words = table.columns["result", RESULT].astype(np.int32, copy=False)
-        numbers = [table.columns[side, NAME] for side in sides]
-        table.columns["result", RESULT] = self._results.outcomes(
-            words, numbers, self.players, blank
-        )
+        words = table.columns["result"].astype(np.int32, copy=False)
+        numbers = [table.columns[side] for side in sides]
+        table.columns["result"] = self._results.outcomes(words, numbers, self.players, blank)
 
     def _understood_times(self, table: Table) -> Floats:
         """Return the time of each row; of a column that was only taken for times, if all are."""
-        read = table.columns.pop(("time", TIME))
+        read = table.columns.pop("time")
         if (row := self._times.unsettled(read)) is not None:
             found = self.file.rows_at({row})[row]
             at = self.columns.places["time"]
@@ -288,7 +283,7 @@ class GameLog:
         rows = np.arange(len(table.wrong_width) + 1)
         if self.game_names is None:
             return rows, rows[:-1]
-        begins = table.columns["game", NAME]
+        begins = table.columns["game"]
         return np.append(np.flatnonzero(begins), len(begins)), self.game_names.first_of_name()
 
     def _judge(self, faults: Faults, first: Ints, split_apart: Bools) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from valmatch.game_logs.games import Names
-from valmatch.game_logs.reading.cells import CLOCK, Key, Read, Table, read_flags, read_numbers
+from valmatch.game_logs.reading.cells import CLOCK, Read, Table, read_flags, read_numbers
 from valmatch.game_logs.reading.columns import Further, GameFacts, further_key
 from valmatch.game_logs.reading.results import FIRST, SECOND, UNFINISHED, UNKNOWN
 from valmatch.kernels.arrays import Bools, Floats, Ints
@@ -97,29 +97,24 @@ class Entries(NamedTuple):
     at_home: Bools  # (entries,) whether the player is on the side at home
 
 
-NAME, NUMBER, FLAG, RESULT, CLUSTER, TIME = "name", "number", "flag", "result", "cluster", "time"
-"""As what columns are read."""
-
 PEOPLE = ("player", "winner", "loser", "home", "away", "player_a", "player_b")
 _NUMBERS = ("score", "minutes", *(f"{side}_score" for side in ("home", "away", "winner", "loser")))
 _FLAGS = ("enabled", "draw", "neutral")
 
 
-def readers(places: Mapping[str, int], further: Further, players: Names) -> dict[Key, Read]:
-    """Return what reads the columns of a log but games, results and times, by meaning and kind."""
-    long = "player" in places
-    names = [name for name in PEOPLE if name in places and not (long and name == "home")]
-    flags = [*_FLAGS, *(["home"] if long else [])]
-    more = [further.weight, *(f"{name}{side}" for name in further.covariates for side in _SIDES)]
-    numbers = [*_NUMBERS, *map(further_key, more)]
-    found: dict[Key, Read] = {(name, NAME): players.read for name in names}
-    found |= {(name, NUMBER): read_numbers for name in numbers if name in places}
-    found |= {(name, FLAG): read_flags for name in flags if name in places}
-    if "team" in places:
-        found["team", NAME] = Names(str).read
+def readers(places: Mapping[str, int], further: Further, players: Names) -> dict[str, Read]:
+    """Return what reads each column of a log but games, results and times, by its meaning."""
+    covariates = [f"{name}{side}" for name in further.covariates for side in _SIDES]
+    found: dict[str, Read] = dict.fromkeys(_NUMBERS, read_numbers)
+    found |= dict.fromkeys((further_key("covariate", name) for name in covariates), read_numbers)
+    found[further_key("weight", further.weight)] = read_numbers
+    found |= dict.fromkeys(PEOPLE, players.read) | dict.fromkeys(_FLAGS, read_flags)
+    if "player" in places:
+        found["home"] = read_flags
+    found["team"] = Names(str).read
     for name in further.clusters:
-        found[further_key(name), CLUSTER] = Names(players.spelled).read
-    return found
+        found[further_key("cluster", name)] = Names(players.spelled).read
+    return {meaning: read for meaning, read in found.items() if meaning in places}
 
 
 _SIDES = ("", "_a", "_b")  # what names of columns of covariates end with
@@ -129,12 +124,13 @@ class Rows:
     """Some rows of a log, of whole games."""
 
     def __init__(self, table: Table, slots: Mapping[str, int], times: Floats) -> None:
-        self._table, self._slot, self._n = table, slots, len(table.wrong_width)
+        self._columns, self._empty = table.columns, table.empty
+        self._slot, self._n = slots, len(table.wrong_width)
         # reasons, slots: (rows,) the first thing that is wrong with each row, and in which cell
         self.reasons, self.slots = np.zeros((2, self._n), np.int64)
         self._note(table.wrong_width, Reason.WIDTH)
         if "result" in slots:
-            self._note(table.columns["result", RESULT] == UNFINISHED, Reason.UNFINISHED, "result")
+            self._note(table.columns["result"] == UNFINISHED, Reason.UNFINISHED, "result")
         for meaning in slots:
             if meaning not in ("team", CLOCK) and len(table.empty[meaning]):
                 empty = np.zeros(self._n, np.bool_)
@@ -153,7 +149,7 @@ class Rows:
         else:
             sides = ("home", "away") if "home" in self._slot else ("player_a", "player_b")
             if "result" in self._slot:
-                results = self._read("result", RESULT)
+                results = self._columns["result"]
                 self._note(results == UNKNOWN, Reason.OUTCOME, "result")
                 found = self._pairs(homes, sides, results == FIRST, results == SECOND)
             else:
@@ -172,10 +168,10 @@ class Rows:
         enabled = self._flags("enabled", default=1) == 1
         teams = None
         if "team" in self._slot:
-            teams = self._read("team", NAME).copy()
-            alone = self._table.empty["team"]
+            teams = self._columns["team"].copy()
+            alone = self._empty["team"]
             teams[alone] = teams.max(initial=0) + 1 + np.arange(len(alone))
-        return Entries(1, self._read("player", NAME), teams, score, minutes, score, enabled, homes)
+        return Entries(1, self._columns["player"], teams, score, minutes, score, enabled, homes)
 
     def _pairs(
         self, homes: Bools, sides: Sequence[str], first_won: Bools, second_won: Bools
@@ -186,7 +182,7 @@ class Rows:
         columns = [f"{side}_score" for side in sides]
         if all(column in self._slot for column in columns):
             recorded = np.column_stack([self._scores(column) for column in columns]).ravel()
-        numbers = np.column_stack([self._read(side, NAME) for side in sides]).ravel()
+        numbers = np.column_stack([self._columns[side] for side in sides]).ravel()
         everybody = np.ones(len(scores), np.bool_)
         return Entries(2, numbers, None, scores, minutes, recorded, everybody, homes)
 
@@ -195,17 +191,17 @@ class Rows:
         first, n = game_rows[:-1], self._n
         weights = np.ones(n)
         if further.weight:
-            key = further_key(further.weight)
+            key = further_key("weight", further.weight)
             weights = self._numbers(key)
             self._note((weights < 0.0) | (weights > _HEAVIEST), Reason.WEIGHT, key)
             self._note_differing(game_rows, weights, key)
         cells = np.empty((n, len(further.clusters)), np.int64)
-        for k, key in enumerate(map(further_key, further.clusters)):
-            cells[:, k] = self._read(key, CLUSTER)
+        for k, key in enumerate(further_key("cluster", name) for name in further.clusters):
+            cells[:, k] = self._columns[key]
             self._note_differing(game_rows, cells[:, k], key)
         covariates = np.empty((len(homes), len(further.covariates)))
         for k, name in enumerate(further.covariates):
-            single, *pair = (further_key(f"{name}{side}") for side in _SIDES)
+            single, *pair = (further_key("covariate", f"{name}{side}") for side in _SIDES)
             of_sides = "player" not in self._slot and pair[0] in self._slot
             values = [self._covariate(key) for key in (pair if of_sides else [single])]
             if len(homes) > n and len(values) == 1:  # the lead of the first side
@@ -229,11 +225,8 @@ class Rows:
         first = (neutral != 1) & ("home" in self._slot)
         return np.column_stack([first, np.zeros_like(first)]).ravel()
 
-    def _read(self, meaning: str, kind: str) -> Any:  # noqa: ANN401 - an array
-        return self._table.columns[meaning, kind]
-
     def _numbers(self, meaning: str) -> Floats:
-        values: Floats = self._read(meaning, NUMBER)
+        values: Floats = self._columns[meaning]
         self._note(np.isnan(values), Reason.NUMBER, meaning)
         return values
 
@@ -253,7 +246,7 @@ class Rows:
     def _flags(self, meaning: str, default: int) -> Ints:
         if meaning not in self._slot:
             return np.full(self._n, default)
-        flags: Ints = self._read(meaning, FLAG)
+        flags: Ints = self._columns[meaning]
         self._note(flags < 0, Reason.FLAG, meaning)
         return flags
 
