@@ -204,10 +204,13 @@ def test_any_block_size_reads_the_same(
 WORDS = cases("""
 1\N{EN DASH}0,0\N{EN DASH}1,½\N{EN DASH}½ | 10d
 W,L,D | 10d
+H,A,D | 10d
+h,a,d | 10d
 win,loss,draw | 10d
 A,B,tie | 10d
 White,BLACK,Draw | 10d
 1,0,.5 | 10d
+0.5-0.5,1-0,½-½ | d1d
 1.0,0.0,0.5 | 10d
 1,-1,0 | 10d
 1,2,X | 10d
@@ -252,6 +255,7 @@ def test_a_winner_is_named_even_where_the_name_is_a_word(tmp_path: Path) -> None
     path.write_text("player_a,player_b,result\nB,A,A\nA,C,A\nC,B,nobody\n")
     with pytest.raises(InputError, match=r"4:5: result: 'nobody' \(allowed: 1-0"):
         rate_games(path, "elo")
+    assert rate_games(path, "elo", results={"nobody": "0-1"}).ranking.wins[1] == 1
 
 
 def test_other_words_are_explained(tmp_path: Path) -> None:

@@ -115,12 +115,6 @@ def test_each_shape_is_the_same_log(system: str, shape: str, tmp_path: Path) -> 
     assert sides == [sorted([[a], [b]]) for a, b, _ in GAMES]
 
 
-def test_a_draw_has_many_spellings(tmp_path: Path) -> None:
-    for half in ("1/2-1/2", "0.5-0.5", "½-½"):
-        path = write(tmp_path / "log.csv", [[["a", "b", half]]], "player_a,player_b,result")
-        assert rate_games(path, "elo").ranking.draws == [1, 1]
-
-
 def test_games_without_a_result_are_left_out(tmp_path: Path) -> None:
     rows = [[["a", "b", result]] for result in ("1-0", "*", "0-1")]
     path = write(tmp_path / "log.csv", rows, "player_a,player_b,result")

@@ -272,13 +272,6 @@ def test_a_column_with_a_comma_is_read(tmp_path: Path) -> None:
     assert (done.code, "1  a" in done.out) == (0, True)
 
 
-def test_h_d_a_are_results_of_home_and_away(tmp_path: Path) -> None:
-    letters = write(tmp_path / "l.csv", [[["a", "b", x]] for x in "HDAhda"], "home,away,result")
-    plain = ["1-0", "1/2-1/2", "0-1"] * 2
-    digits = write(tmp_path / "d.csv", [[["a", "b", x]] for x in plain], "home,away,result")
-    assert rate_games(letters, "elo").ranking == rate_games(digits, "elo").ranking
-
-
 def test_other_separators_and_files_are_named(tmp_path: Path) -> None:
     log, fixtures = tmp_path / "l.csv", tmp_path / "f.csv"
     log.write_text("winner;loser\na;b\n")

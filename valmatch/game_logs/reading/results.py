@@ -46,7 +46,8 @@ def check_results(name: str, given: Mapping[str, str]) -> dict[str, str]:
 
 def _folded(word: str) -> str:
     """Return a word as it is looked up."""
-    return re.sub(r"\s+", "", word.casefold()).replace("\N{EN DASH}", "-")
+    plain = re.sub(r"\s+", "", word.casefold())
+    return plain.replace("\N{EN DASH}", "-").replace(",", ".")  # .5 with a decimal comma
 
 
 def _meaning(word: str, others: frozenset[str], at_home: bool) -> int:
@@ -106,11 +107,13 @@ class Results:
         named: Bools = (won | lost) & decided
         self.by_name = 2 * int(named.sum()) > int(decided.sum())
         if self.by_name:
-            outcomes[decided] = UNKNOWN
+            explained = np.array([word in self._given for word in folded])[words]
+            outcomes[decided & ~explained] = UNKNOWN
             outcomes[won & decided], outcomes[lost & decided] = FIRST, SECOND
         for text, word, meaning in zip(texts, folded, meanings.tolist(), strict=False):
             own = word != _WRITTEN.get(meaning) and meaning != UNKNOWN
-            if own and not (self.by_name and meaning in (FIRST, SECOND)):
+            given = word in self._given
+            if own and (given or not self.by_name or meaning not in (FIRST, SECOND)):
                 self.understood[text] = _WRITTEN[meaning]
         return outcomes
 
