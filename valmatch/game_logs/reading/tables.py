@@ -121,9 +121,10 @@ def pgn_rows(lines: Iterable[str]) -> Iterator[Row]:
             raise Fault(comment, 1, "a comment begins in this line that has no end")
         before = text
         if comment or not text.lstrip().startswith("["):
-            moves = moves or bool(text.strip())
+            if not moves:
+                read.append(text)
+                moves = bool(text.strip())
             comment = _open_comment(text, line, comment)
-            read.append("" if moves else text)
             continue
         end = 0
         while match := _TAG.match(text, end):
@@ -131,7 +132,8 @@ def pgn_rows(lines: Iterable[str]) -> Iterator[Row]:
                 if tags:
                     yield Row(first, "".join(read), tags)
                 tags, read, first, moves = {}, [], line, False
-            tags[match[1]] = re.sub(r"\\(.)", r"\1", match[2])
+            name, value = match.groups()
+            tags[name] = re.sub(r"\\(.)", r"\1", value) if "\\" in value else value
             end = match.end()
         if text[end:].strip():
             raise Fault(line, end + 1, f"{shown(text[end:].strip())} is no tag of PGN")
@@ -144,15 +146,10 @@ def pgn_rows(lines: Iterable[str]) -> Iterator[Row]:
 
 def _open_comment(text: str, line: int, comment: int) -> int:
     """Return the line of the comment that a line of moves leaves open, 0 for none."""
-    if text.startswith("%"):
+    if text.startswith("%") or (comment and "}" not in text):
         return comment
-    while text:
-        if not comment:
-            text = text[: text.find(";")] if 0 <= text.find(";") < text.find("{") else text
-        _, found, text = text.partition("}" if comment else "{")
-        if found:
-            comment = 0 if comment else line
-    return comment
+    moves, opened, _ = text[text.rfind("}") + 1 :].partition("{")
+    return line if opened and ";" not in moves else 0
 
 
 def _format_of(line: str) -> str:
