@@ -15,6 +15,7 @@ from tests.support.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
 from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.rating import rate_games
+from valmatch.game_logs.rating_files import times
 from valmatch.game_logs.reading.cells import time_text
 from valmatch.text.durations import seconds_of
 
@@ -212,6 +213,7 @@ def test_times_are_written_as_they_are_read() -> None:
     for values in (whole, np.concatenate([days, whole]), whole + 0.25):
         texts = [time_text(value, dated=True) for value in values.tolist()]
         assert [seconds_of(text) for text in texts] == values.tolist()
+        assert times(values, dated=True) == texts
     assert time_text(0.0, dated=True) == "1970-01-01"
     assert time_text(datetime(2024, 2, 16, 17, tzinfo=UTC).timestamp(), True) == (
         "2024-02-16 17:00:00"

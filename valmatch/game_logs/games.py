@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import compress, pairwise
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -68,21 +68,41 @@ def _taken(
     )
 
 
+class NewGames:
+    """Games to which others are added, in arrays with room for all: what is not used costs none."""
+
+    def __init__(self, games: int, rows: int) -> None:
+        sizes = {"game_starts": games + 1, "points": rows, "scores": rows, "side_starts": rows + 1}
+        sizes |= dict.fromkeys(("players", "sides", "rates", "minutes"), rows)
+        columns: list[Any] = [
+            np.zeros(sizes.get(name, games), np.float64 if name in _FLOATS else np.int64)
+            for name in Games._fields
+        ]
+        self._room = Games(*columns)
+        self.count = self._sides = self._rows = 0
+
+    def add(self, games: Games) -> None:
+        """Add games behind the others."""
+        more = games._replace(
+            game_starts=games.game_starts[1:] + self._sides,
+            side_starts=games.side_starts[1:] + self._rows,
+        )
+        firsts = {"game_starts": self.count + 1, "side_starts": self._sides + 1}
+        firsts |= dict.fromkeys(("names", "times", "homes"), self.count)
+        firsts |= dict.fromkeys(("points", "scores"), self._sides)
+        for name, column in more._asdict().items():
+            first = firsts.get(name, self._rows)
+            getattr(self._room, name)[first : first + len(column)] = column
+        self.count += games.n_games
+        self._sides += len(games.points)
+        self._rows += len(games.players)
+
+    def done(self) -> Games:
+        """Return all games."""
+        return games_between(self._room, 0, self.count)
+
+
 _FLOATS = ("times", "points", "rates", "minutes", "scores")
-
-
-def joined(parts: Iterable[Games]) -> Games:
-    """Return the games of several parts."""
-    nothing: list[Any] = [
-        np.zeros(int(name.endswith("_starts")), np.float64 if name in _FLOATS else np.int64)
-        for name in Games._fields
-    ]
-    moved, sides, rows = [Games(*nothing)], 0, 0
-    for piece in parts:
-        games, of_rows = piece.game_starts[1:] + sides, piece.side_starts[1:] + rows
-        moved.append(piece._replace(game_starts=games, side_starts=of_rows))
-        sides, rows = sides + len(piece.points), rows + len(piece.players)
-    return Games(*map(np.concatenate, zip(*moved, strict=True)))
 
 
 def pieces(
@@ -234,28 +254,50 @@ class Names(dict[str, int]):
 
 
 class Titles:
-    """The names of games."""
+    """The names of games, of which there may be millions: as one text."""
 
     def __init__(self, runs: bool) -> None:
         self._runs = runs  # whether rows that follow each other belong to one game if named alike
         self._last = ""
-        self._names = list[str]()
+        self._parts, self._text = list[str](), ""
+        # ends: (games + 1,) of names in the text; sizes, hashes: (games,)
+        self._ends = np.zeros(1, np.int64)
+        self._sizes, self._hashes = list[Ints](), list[Ints]()
 
     def read(self, cells: Sequence[str]) -> Bools:
         """Return for some cells whether they are the first of a game."""
         first = np.ones(len(cells), np.bool_)
         if self._runs:
-            first = np.fromiter(map(str.__ne__, cells, (self._last, *cells)), np.bool_, len(cells))
+            before = (self._last, *cells)
+            first = np.fromiter(map(str.__ne__, cells, before), np.bool_, len(cells))
             self._last = cells[-1]
-        self._names += map(unmark, compress(cells, first))
+            cells = [cell for cell, begins in zip(cells, first.tolist(), strict=True) if begins]
+        if "'" in "".join(cells):
+            cells = list(map(unmark, cells))
+        self._hashes.append(np.fromiter(map(hash, cells), np.int64, len(cells)))
+        self._parts.append("".join(cells))
+        self._sizes.append(np.fromiter(map(len, cells), np.int64, len(cells)))
         return first
 
     def texts(self, games: Ints) -> list[str]:
-        """Return the names of some games."""
-        return [self._names[game] for game in games.tolist()]
+        """Return the names of some games, once all are there."""
+        if self._parts:
+            self._text = "".join(self._parts)
+            self._ends = np.concatenate([[0], np.cumsum(np.concatenate(self._sizes))])
+            self._parts.clear()
+            self._sizes.clear()
+        text, ends = self._text, self._ends
+        limits = zip(ends[games].tolist(), ends[games + 1].tolist(), strict=True)
+        return [text[start:end] for start, end in limits]
 
     def first_of_name(self) -> Ints:
         """Return for each game the first one of the same name."""
+        hashes = np.concatenate(self._hashes) if self._hashes else np.zeros(0, np.int64)
+        self._hashes.clear()
+        found = np.arange(len(hashes))
+        _, number, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+        alike = np.flatnonzero(counts[number.ravel()] > 1)
         first: dict[str, int] = {}
-        same = (first.setdefault(name, game) for game, name in enumerate(self._names))
-        return np.fromiter(same, np.int64, len(self._names))
+        for game, name in zip(alike.tolist(), self.texts(alike), strict=True):
+            found[game] = first.setdefault(name, game)
+        return found

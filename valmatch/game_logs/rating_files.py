@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,11 +16,11 @@ from valmatch.execution.interruption import held_signals
 from valmatch.game_logs.reading.cells import time_text
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Played
-from valmatch.inputs.csv_reader import mark
 from valmatch.inputs.files import sha256
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.storage.contents import MANIFEST
-from valmatch.storage.output import cell, csv_line, csv_text, write_csv, write_json
+from valmatch.storage.output import csv_line, write_csv, write_json
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 
@@ -103,7 +104,8 @@ def write_result(
 
 # The history of a rating: a row for each player of each game.
 
-COLUMNS = ("game", "time", "player", "side", "expected", "score", "rating_before", "rating_after")
+TIME = "time"
+COLUMNS = ("game", "player", "side", "expected", "score", "rating_before", "rating_after")
 OF_ZONESTATS = ("score_per_hour", "rating_offset", "scale", "capped")
 
 
@@ -118,31 +120,86 @@ class HistoryWriter:
 
     def __init__(self, file: TextIO, log: GameLog, of_zonestats: bool) -> None:
         self._file, self._log, self._of_zonestats = file, log, of_zonestats
-        self._players = np.array([mark(name) for name in log.players.texts], object)
-        names = (*COLUMNS, *(OF_ZONESTATS if of_zonestats else ()))
-        file.write(csv_line(name for name in names if log.timed or name != "time"))
+        self._players = np.zeros(0, object)  # the cells of all players
+        game, *others = COLUMNS
+        time = (TIME,) if log.timed else ()
+        file.write(",".join((game, *time, *others, *(OF_ZONESTATS if of_zonestats else ()))) + "\n")
 
     def append(self, games: Games, played: Played) -> None:
         """Write some games."""
-        log, sides, rows = self._log, np.diff(games.game_starts), np.diff(games.side_starts)
+        if not games.n_games:
+            return
+        sides = np.diff(games.game_starts)
+        rows = np.diff(games.side_starts)
         opponents = np.repeat(sides - 1, sides)
         game_of_row = np.repeat(np.repeat(np.arange(games.n_games), sides), rows)
         side_of_row = np.repeat(np.arange(len(rows)), rows)
-        # Without a column for them, games are called by their rows among the data.
-        titles = log.game_names.texts(games.names) if log.game_names else games.names + 1
-        columns = [np.array(list(map(cell, titles)), object)[game_of_row]]
+        log = self._log
+        columns = [_at(text_cells(titles(log, games)), game_of_row)]
         if log.timed:
-            times = [time_text(time, log.dated) for time in games.times.tolist()]
-            columns.append(np.array(times, object)[game_of_row])
+            columns.append(_at(times(games.times, log.dated), game_of_row))
+        if len(self._players) < len(log.players.texts):
+            self._players = np.array(text_cells(log.players.texts), object)
         columns += [
-            self._players[games.players],
-            games.sides + 1,
-            (played.assessed.expected / opponents)[side_of_row],
-            (played.assessed.scored / opponents)[side_of_row],
-            played.before,
-            played.after,
+            self._players[games.players].tolist(),
+            _at(list(map(str, range(1, int(sides.max()) + 1))), games.sides),
+            _at(numerals(played.assessed.expected / opponents), side_of_row),
+            _at(numerals(played.assessed.scored / opponents), side_of_row),
+            numerals(played.before),
+            numerals(played.after),
         ]
         if self._of_zonestats:
-            scales = played.assessed.scales[game_of_row]
-            columns += [games.rates, played.assessed.offsets, scales, (scales < 1.0).astype(int)]
-        self._file.write(csv_text(zip(*(column.tolist() for column in columns), strict=True)))
+            scales = played.assessed.scales
+            columns += [
+                numerals(games.rates),
+                numerals(played.assessed.offsets),
+                _at(numerals(scales), game_of_row),
+                _at(["1" if scale < 1.0 else "0" for scale in scales.tolist()], game_of_row),
+            ]
+        self._file.write("\n".join([*map(",".join, zip(*columns, strict=True)), ""]))
+
+
+def _at(cells: Sequence[str], index: Ints) -> list[str]:
+    """Return some of the cells."""
+    if len(cells) == len(index):  # of players who all play alone
+        return list(cells)
+    found: list[str] = np.array(cells, object)[index].tolist()
+    return found
+
+
+def titles(log: GameLog, games: Games) -> list[str]:
+    """Return the names of some games; without a column for it, their rows among the data."""
+    if log.game_names is None:
+        return list(map(str, (games.names + 1).tolist()))
+    return log.game_names.texts(games.names)
+
+
+_SPECIAL = re.compile("[\"',=+@\t\r\n-]")
+
+
+def text_cells(texts: list[str]) -> list[str]:
+    """Return texts as cells, quoted or marked where they have to be."""
+    if not _SPECIAL.search("".join(texts)):
+        return texts
+    return [csv_line([text])[:-1] if _SPECIAL.search(text) else text for text in texts]
+
+
+def numerals(values: Floats) -> list[str]:
+    """Return numbers, at least one, as `repr` writes them."""
+    from pydantic_core import to_json  # takes long to import, and who reads a log needs none of it
+
+    # The serializer of pydantic writes a float twelve times as fast as repr: the same digits,
+    # but other exponents, which only numbers of unusual size have.
+    texts = to_json(values.tolist()).decode()[1:-1].split(",")
+    sizes = np.abs(values)
+    for k in np.flatnonzero(~((sizes >= 1e-4) & (sizes < 1e16) | (sizes == 0))).tolist():
+        texts[k] = repr(values[k].item())
+    return texts
+
+
+def times(values: Floats, dated: bool) -> list[str]:
+    """Return the times of games, see `time_text`."""
+    if not dated or (values != np.floor(values)).any():
+        return [time_text(value, dated) for value in values.tolist()]
+    text = "\n".join([*np.datetime_as_string(values.astype("M8[s]")).tolist(), ""])
+    return text.replace("T", " ").replace(" 00:00:00\n", "\n").split("\n")[:-1]

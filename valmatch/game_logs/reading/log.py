@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.games import Names, Titles, joined, reordered
+from valmatch.game_logs.games import Names, NewGames, Titles, reordered
 from valmatch.game_logs.options import LogOptions
 from valmatch.game_logs.reading.cells import (
     CLOCK,
@@ -200,7 +200,7 @@ class GameLog:
         # The first piece of a game is all right, unless bad games are left out: then none is.
         split_apart = np.isin(first, first[again]) if self._skip else again
         faults, ranks, unrated = Faults(*np.zeros((3, n), np.int64)), self.players.ranks(), 0
-        parts, facts = list[Games](), list[GameFacts]()
+        games, facts = NewGames(n, 2 * len(times)), list[GameFacts]()
         for lo, hi in _pieces(first_rows):
             row, end = int(first_rows[lo]), int(first_rows[hi])
             rows = Rows(table.part(row, end), self._slot, times[row:end])
@@ -215,7 +215,7 @@ class GameLog:
             grouped = group_games(entries, starts, ranks, names, of_rows, self._most_players, wrong)
             for column, own in zip(faults, wrong._replace(rows=wrong.rows + row), strict=True):
                 column[lo:hi] = own
-            parts.append(grouped.games)
+            games.add(grouped.games)
             unrated += grouped.unrated
             if of_games is not None:
                 facts.append(of_games.at(grouped.kept, grouped.entries))
@@ -223,10 +223,9 @@ class GameLog:
         self.unfinished = int((faults.reasons == Reason.UNFINISHED).sum())
         self._judge(faults, first, split_apart)
         self.unrated = unrated
-        games = joined(parts)
-        self.bad.check(games.n_games + unrated)
+        self.bad.check(games.count + unrated)
         self._aliases.check(self.name, self.players)
-        return games, joined_facts(facts) if facts else None
+        return games.done(), joined_facts(facts) if facts else None
 
     def _table(self, progress: Callable[[int], None]) -> tuple[Table, Floats]:
         """Return the columns that are wanted, and the time of each row."""
