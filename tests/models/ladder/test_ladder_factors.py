@@ -89,13 +89,7 @@ warmup_days=28 | factors.warmup_days: 28 days of warm-up are not below the 28 da
 days=14 | factors.days: 14 days of warm-up are not below the 14 days of the run
 days=0 | factors.days: should be greater than
 warmup_days=-1 | factors.warmup_days: should be greater than
-sessions.continue_prob=-0.1 | factors.sessions.continue_prob: should be greater than
 sessions.continue_prob=1.01 | factors.sessions.continue_prob: should be less than
-sessions.churn=-0.1 | factors.sessions.churn: should be greater than
-sessions.churn=1.01 | factors.sessions.churn: should be less than
-population.smurf_share=-0.1 | factors.population.smurf_share: should be greater than
-population.smurf_share=1.01 | factors.population.smurf_share: should be less than
-sessions.win_effect=1.1 | factors.sessions.win_effect: should be less than
 sessions.loss_effect=-1.1 | factors.sessions.loss_effect: should be greater than
 sessions.hourly_profile=[1, 2] | factors.sessions.hourly_profile: should have 24 items (got a
   list of 2)

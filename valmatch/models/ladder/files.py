@@ -51,10 +51,11 @@ def read_files(files: Mapping[str, Path], horizon: float) -> FileContents:
 
     Other columns than the wanted ones are ignored; rows may come in any order.
     """
-    skills, numbers = None, {}
+    skills, numbers = None, dict[str, int]()
     if "skills" in files:
         by_name = _skills(files["skills"])
-        skills, numbers = np.array(list(by_name.values())), _numbered(by_name)
+        skills = np.array(list(by_name.values()))
+        numbers = {name: number for number, name in enumerate(by_name)}
     if "arrivals" not in files:
         return FileContents(list(numbers), skills)
     players, times = _starts(files["arrivals"], files.get("skills"), numbers)
@@ -126,10 +127,6 @@ def remarks(
         )
 
 
-def _numbered(names: Collection[str]) -> dict[str, int]:
-    return {name: number for number, name in enumerate(names)}
-
-
 def _skills(path: Path) -> dict[str, float]:
     """Return the skills of the players by name."""
     skills: dict[str, float] = {}
@@ -153,9 +150,7 @@ def _starts(
 
     Without a file of skills, the players are numbered here.
     """
-    players: list[int] = []
-    times: list[float] = []
-    lines: list[int] = []
+    starts: list[tuple[int, float, int]] = []  # player, hour, line
     first: Row | None = None
     what = "session starts have the columns player, and arrival_hours or time"
     for row in _rows(path, TIME, what):
@@ -166,37 +161,26 @@ def _starts(
         check_digits(row, column, hours, HOURS)
         if hours < 0:
             raise row.wrong(column, f"{hours!r} is negative (allowed: hours >= 0)")
-        players.append(numbers.setdefault(name, len(numbers)))
-        times.append(hours)
-        lines.append(row.line)
+        starts.append((numbers.setdefault(name, len(numbers)), hours, row.line))
         first = first or row
-    _check_count(path, lines and numbers)
-    whose, when = np.array(players, np.int64), np.array(times)
-    if first is not None:
-        check_serial_days(first, [*first.cells][1], when, HOURS)
-    order = np.lexsort((when, whose))
-    _check_places(path, list(numbers), whose, when, lines, order)
-    return whose[order], when[order]
-
-
-def _check_places(
-    path: Path,
-    names: Sequence[str],
-    whose: NDArray[np.int64],
-    when: Floats,
-    lines: Sequence[int],
-    order: NDArray[np.int64],
-) -> None:
-    """Raise if a player starts two sessions at one moment."""
-    earlier, later = order[:-1], order[1:]
-    same = (whose[earlier] == whose[later]) & (when[earlier] == when[later])
-    if not same.any():
-        return
-    row, other = min(zip(later[same].tolist(), earlier[same].tolist(), strict=True))
-    raise InputError(
-        f"{path}:{lines[row]}: player: {shown(names[whose[row]])} starts a session at"
-        f" {when[row].item()!r} hours in line {lines[other]} too (nobody is in two places at once)"
+    _check_count(path, starts and numbers)
+    players, times = (
+        np.array([start[0] for start in starts]),
+        np.array([start[1] for start in starts]),
     )
+    if first is not None:
+        check_serial_days(first, [*first.cells][1], times, HOURS)
+    order = np.lexsort((times, players))
+    earlier, later = order[:-1], order[1:]
+    same = (players[earlier] == players[later]) & (times[earlier] == times[later])
+    if same.any():
+        repeated, other = min(zip(later[same].tolist(), earlier[same].tolist(), strict=True))
+        (number, hours, line), names = starts[repeated], list(numbers)
+        raise InputError(
+            f"{path}:{line}: player: {shown(names[number])} starts a session at {hours!r} hours in"
+            f" line {starts[other][2]} too (nobody is in two places at once)"
+        )
+    return players[order], times[order]
 
 
 def _rows(path: Path, either: Sequence[str], what: str) -> Iterator[Row]:
