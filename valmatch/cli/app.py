@@ -265,7 +265,8 @@ def _run() -> int:
     """Run a command; return its exit code."""
     click_exception = typer.BadParameter.__mro__[2]
     try:
-        app = command_line(sys.argv[1] if len(sys.argv) > 1 else HELP[0])
+        alone = HELP[0] if "_VALMATCH_COMPLETE" not in os.environ else None
+        app = command_line(sys.argv[1] if len(sys.argv) > 1 else alone)
         code: int = app(prog_name="valmatch", standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:

@@ -29,7 +29,8 @@ from valmatch.text.terminal import shown
 if TYPE_CHECKING:
     from valmatch.game_logs.reading.aliases import Aliases
     from valmatch.game_logs.reading.columns import Further
-    from valmatch.ratings.system import BatchSystem, System
+    from valmatch.ratings.parameters import BatchSystem
+    from valmatch.ratings.system import System
 
 
 def parse_parameters(texts: Sequence[str]) -> dict[str, float]:

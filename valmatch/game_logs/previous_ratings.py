@@ -14,7 +14,8 @@ from valmatch.errors import InputError, option
 from valmatch.game_logs.roster import COUNTS, LAST_GAME, RATINGS, RatedPlayer
 from valmatch.game_logs.whole_log.result import BatchRating
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
-from valmatch.ratings.system import BatchSystem, System
+from valmatch.ratings.parameters import BatchSystem
+from valmatch.ratings.system import System
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.manifest import Count, Manifest, ManifestPart, read_manifest
 from valmatch.storage.result_files import ResultFiles

@@ -21,11 +21,10 @@ from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import part
 from valmatch.ratings import davidson
 from valmatch.ratings.games import Assessment, Games, Players, score_of
+from valmatch.ratings.parameters import Factor, Parameter
 from valmatch.ratings.system import (
     Chances,
     Column,
-    Factor,
-    Parameter,
     Range,
     System,
     Values,

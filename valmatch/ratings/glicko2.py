@@ -22,11 +22,10 @@ import numpy as np
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import kernel, part
 from valmatch.ratings.games import Assessment, Games, Players, score_of
+from valmatch.ratings.parameters import Factor, Parameter
 from valmatch.ratings.system import (
     Chances,
     Column,
-    Factor,
-    Parameter,
     Range,
     System,
     Values,

@@ -11,7 +11,8 @@ from valmatch.errors import InputError, option
 from valmatch.text.suggestions import hint
 
 if TYPE_CHECKING:
-    from valmatch.ratings.system import BatchSystem, System
+    from valmatch.ratings.parameters import BatchSystem
+    from valmatch.ratings.system import System
 
 SYSTEMS = {
     "zonestats": "zonestats:SYSTEM",
@@ -26,8 +27,8 @@ SYSTEMS = {
 """The module of this folder that defines each `System`, and what it calls the system."""
 
 BATCH_SYSTEMS = {
-    "bradley_terry": "system:BRADLEY_TERRY",
-    "whole_history": "system:WHOLE_HISTORY",
+    "bradley_terry": "parameters:BRADLEY_TERRY",
+    "whole_history": "parameters:WHOLE_HISTORY",
 }
 """Those that rate a whole log at once, a `BatchSystem` each: kernels do not know them."""
 

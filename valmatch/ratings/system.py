@@ -33,6 +33,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import part
 from valmatch.ratings.davidson import chances as davidson_chances
 from valmatch.ratings.games import Assessment, Games, Players
+from valmatch.ratings.parameters import Factor, Parameter
 
 Values = Mapping[str, float]
 Range = tuple[float, float]
@@ -57,32 +58,6 @@ NO_VERBS = Verbs(*3 * [lambda *_: None])
 
 
 @dataclass(frozen=True)
-class Factor:
-    """The factor of the model `ladder` for a parameter."""
-
-    default: float  # its default, on a scale where newcomers have 1500 points
-    unit: str  # its unit; ``points`` of ratings, ``minutes`` or ``hours`` of time
-    meaning: str  # what it is, in a sentence
-    # what it is called where another system has taken the parameter's name, or where that says too
-    # little; "" for that name
-    name: str = ""
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A number that a system depends on."""
-
-    name: str  # what the source calls it
-    published: float  # its value there
-    # low, high: least and greatest value that is allowed and searched
-    low: float
-    high: float
-    # the factor of the model `ladder`; None of what its section `rating` has for all systems (mu
-    # and beta), or what is 0 in its matches: nobody is at home, and none is drawn
-    factor: Factor | None = None
-
-
-@dataclass(frozen=True)
 class Column:
     """A number that a system keeps of every player, a column of ``ratings.csv``."""
 
@@ -91,33 +66,6 @@ class Column:
     low: float = -FAR
     high: float = FAR
     printed: bool = True  # whether people want to see it; else it is in the file alone
-
-
-@dataclass(frozen=True)
-class BatchSystem:
-    """The declaration of a system that rates all games of a log at once.
-
-    It has no state that goes from game to game, so that nothing can go on from its ratings and it
-    is not in the ladder.
-    """
-
-    name: str  # what ``--system`` calls it
-    parameters: Sequence[Parameter]  # numbers that it depends on
-    paths: bool = False  # whether players have a rating for each day on which they played
-
-
-_MEAN = Parameter("mean", 1500.0, -1e6, 1e6)  # of all rated players where there are no anchors
-
-BRADLEY_TERRY = BatchSystem("bradley_terry", (_MEAN,))
-WHOLE_HISTORY = BatchSystem(
-    "whole_history",
-    (
-        Parameter("drift", 3.7, 0.0, 1e4),  # points a square-root day
-        Parameter("deviation", 350.0, 1.0, 1e5),  # of the first day of a player
-        _MEAN,  # of the first days of all players
-    ),
-    paths=True,
-)
 
 
 class Chances(NamedTuple):

@@ -16,15 +16,8 @@ import numpy as np
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import kernel, part
 from valmatch.ratings.games import Assessment, Games, Players
-from valmatch.ratings.system import (
-    SKILL,
-    Chances,
-    Parameter,
-    SkillSystem,
-    Values,
-    Verbs,
-    Z,
-)
+from valmatch.ratings.parameters import Parameter
+from valmatch.ratings.system import SKILL, Chances, SkillSystem, Values, Verbs, Z
 from valmatch.ratings.trueskill import normal_cdf, v_and_w
 from valmatch.ratings.trueskill_draws import v_and_w_draw
 

@@ -13,11 +13,10 @@ from typing import NamedTuple
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import kernel, part
 from valmatch.ratings.games import Assessment, Games, Players
+from valmatch.ratings.parameters import Factor, Parameter
 from valmatch.ratings.registry import EVERY_PLAYER, MOST_DISTANT
 from valmatch.ratings.system import (
     Column,
-    Factor,
-    Parameter,
     Range,
     System,
     Values,

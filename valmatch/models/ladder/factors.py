@@ -50,8 +50,9 @@ from valmatch.models.tickets.rule_file import (
     rewritten_rules,
 )
 from valmatch.policies import registry as policies
+from valmatch.ratings.parameters import Factor, Parameter
 from valmatch.ratings.registry import systems_of_results
-from valmatch.ratings.system import Factor, Parameter, System
+from valmatch.ratings.system import System
 
 # Types of the ladder's factors, with their bounds.
 
