@@ -225,7 +225,11 @@ def kernel_of(function: F, rule: ModuleType) -> F:
     It is a copy of the function with the rule in its globals. A closure would do as well, but is
     compiled in every process: the cache of kernels knows no closure again.
     """
-    used = {one.argval for one in get_instructions(function) if one.opname == "LOAD_GLOBAL"}
+    used = {
+        instruction.argval
+        for instruction in get_instructions(function)
+        if instruction.opname == "LOAD_GLOBAL"
+    }
     known = {
         key: kernel_of(value, rule)
         for key, value in function.__globals__.items()

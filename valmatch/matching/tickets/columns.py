@@ -334,33 +334,38 @@ def _answer(seconds: float) -> tuple[float, bool] | None:
 
 def tickets_of(documents: Sequence[Document], table: Table, rng_key: Words) -> Tickets:
     """Return tickets that are given one by one, in order of time."""
-    players = [player for one in documents for player in one["players"]]
-    latencies = [one.get("latency", {}) for one in players]
+    players = [player for document in documents for player in document["players"]]
+    latencies = [player.get("latency", {}) for player in players]
     regions = list(dict.fromkeys(region for pings in latencies for region in pings))
-    attributes = [one.get("attributes", {}) for one in players]
+    attributes = [player.get("attributes", {}) for player in players]
     teams = {team.name: number for number, team in enumerate(table.teams)}
     answers = [
-        [np.nan if a is None else a[0] if a[1] else -1.0 - a[0] for a in one.get("answers", ())]
-        for one in documents
+        [
+            np.nan if a is None else a[0] if a[1] else -1.0 - a[0]
+            for a in document.get("answers", ())
+        ]
+        for document in documents
     ]
     most = max(map(len, answers), default=0)
     return Tickets(
-        np.array([one["time"] for one in documents], np.float64),
-        np.array([one.get("cancel", np.inf) for one in documents], np.float64),
-        np.array([len(one["players"]) for one in documents], np.int64),
+        np.array([document["time"] for document in documents], np.float64),
+        np.array([document.get("cancel", np.inf) for document in documents], np.float64),
+        np.array([len(document["players"]) for document in documents], np.int64),
         {
-            one.name: values_of(one.kind, [values.get(one.name) for values in attributes])
-            for one in table.attributes
+            attribute.name: values_of(
+                attribute.kind, [values.get(attribute.name) for values in attributes]
+            )
+            for attribute in table.attributes
         },
         regions,
         _by_name(latencies, regions),
-        np.array([[*one, *[np.inf] * (most - len(one))] for one in answers], np.float64).reshape(
-            len(answers), most
-        ),
+        np.array(
+            [[*answer, *[np.inf] * (most - len(answer))] for answer in answers], np.float64
+        ).reshape(len(answers), most),
         rng_key,
-        [one["id"] for one in documents],
-        Texts.of([one["id"] for one in players]),
-        np.array([teams.get(one.get("team", ""), NONE) for one in players], np.int64),
+        [document["id"] for document in documents],
+        Texts.of([player["id"] for player in players]),
+        np.array([teams.get(player.get("team", ""), NONE) for player in players], np.int64),
     )
 
 

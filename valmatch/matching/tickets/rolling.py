@@ -57,7 +57,7 @@ def template_of(table: Table, attribute: str, largest: int) -> Template:
     world, sources = arrays_of(table, tickets, service, "exhaustive", False)
     world.options["exhaustive"] = 0
     world.rows.tickets["matchable"] = 1
-    skill = [one.name for one in table.attributes].index(attribute)
+    skill = [attribute.name for attribute in table.attributes].index(attribute)
     of_skill = world.aggregates[world.aggregates["source"] == skill]["column"]
     spreads = [
         int(record["row"])
@@ -90,7 +90,7 @@ def room_for(capacity: int, template: Template) -> tuple[World, Queue]:
     players = largest * capacity
     cells = np.repeat(known.cells[:, :1], players, axis=1)
     cells["value"][-1] = known.cells[-1, 0]["value"] + np.arange(players)
-    rows = Rows(*(np.zeros((capacity, *one.shape[1:]), one.dtype) for one in known.rows))
+    rows = Rows(*(np.zeros((capacity, *row.shape[1:]), row.dtype) for row in known.rows))
     rows.tickets["first"] = largest * np.arange(capacity)
     world = known._replace(
         options=known.options.copy(),
