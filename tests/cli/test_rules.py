@@ -32,7 +32,7 @@ def test_warnings_end_with_0() -> None:
     done = valmatch("rules", "check", file, "--timeout", "1 min")
     assert (done.code, done.err) == (0, "")
     first, second = done.out.splitlines()
-    assert first.startswith(f"{file}:39:17: warning: expansions[0].steps[0]: the age of a match is")
+    assert first.startswith(f"{file}:39:17: warning: expansions[0].steps[0]: minPlayers falls with")
     assert second == (
         f"{file}:39:54: warning: expansions[0].steps[1]: no ticket lives for 60 s: the request"
         " timeout is 60 s"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -230,10 +230,6 @@ class NextPairs(Result):
             "notes": list(self.notes),
             **warnings_entry(self.warnings),
         }
-
-    def notes_below(self, chosen: Collection[str] = ()) -> list[Notice]:
-        """Return the notes, which stand below its tables."""
-        return [Notice.of(warning) for warning in self.warnings if warning in self.notes]
 
     @classmethod
     def read(cls, files: ResultFiles) -> Self:

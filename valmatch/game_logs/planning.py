@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -306,10 +306,6 @@ class PlannedGames(Result):
             "notes": list(self.notes),
             **warnings_entry(self.warnings),
         }
-
-    def notes_below(self, chosen: Collection[str] = ()) -> list[Notice]:
-        """Return the notes, which stand below its tables."""
-        return [Notice.of(warning) for warning in self.warnings if warning in self.notes]
 
     @classmethod
     def read(cls, files: ResultFiles) -> Self:

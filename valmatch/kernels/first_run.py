@@ -1,4 +1,4 @@
-"""What compiling costs a process: said once, counted, and left out of rates and times left."""
+"""Announces and times compilation: said once, counted, and left out of rates and times left."""
 
 from __future__ import annotations
 

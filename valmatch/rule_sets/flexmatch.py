@@ -469,9 +469,9 @@ UNDEFINED = {"min", "max", "avg", "median", "stddev", "set_intersection"}
 LEAST_LATENCY = 1  # milliseconds that a player reports at least
 
 ALONE = (
-    "the age of a match is that of its newest ticket: who waits longest leaves without those who"
-    " came later (in the service's own example tickets of 0 and 10 s, with minPlayers 3, 2, 1 from"
-    " 30, 40, 45 s, leave alone at 45 and 55 s; by expansionAgeSelection oldest together at 40 s)"
+    "minPlayers falls with the age of the newest ticket, so tickets may leave alone that could have"
+    " left together. In the service's example (3, 2, 1 players from 30, 40, 45 s) tickets of 0 and"
+    " 10 s leave alone at 45 and 55 s; with expansionAgeSelection oldest, together at 40 s"
 )
 """What is said of fewer players under the age of the newest ticket."""
 

@@ -35,7 +35,8 @@ class Result(ABC):
 
     def notes_below(self, chosen: Collection[str] = ()) -> list[Notice]:
         """Return the warnings below its tables, those about the chosen responses if any are."""
-        return []
+        notices = map(Notice.of, self.warnings)
+        return [notice for notice in notices if notice.kind == "note"]
 
     @property
     def warned(self) -> list[str]:

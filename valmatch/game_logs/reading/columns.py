@@ -1,20 +1,22 @@
-"""Which column of a game log has which meaning: as given, or by its usual names."""
+"""Meanings of the columns of a game log: as given, or by their usual names."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.options import FileOptions
 from valmatch.game_logs.reading.cells import CLOCK, is_clock, is_moment
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.text.suggestions import closest_name, hint
 from valmatch.text.terminal import VALUE, shortened, shown
+
+if TYPE_CHECKING:
+    from valmatch.game_logs.options import FileOptions
 
 # A column that is so like an unknown one that a misspelling is the likely explanation.
 _ALIKE = 0.8

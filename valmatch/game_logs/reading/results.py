@@ -1,4 +1,4 @@
-"""What the cells of a result column mean: words, the winner's name, numbers and scores."""
+"""Meanings of the cells of a result column: words, the winner's name, numbers and scores."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zipfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -19,7 +19,7 @@ from valmatch.storage.curve_file import DAMAGED, read_array
 from valmatch.storage.output import write_binary
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, warnings_entry, warnings_in
-from valmatch.text.terminal import Notice, shown
+from valmatch.text.terminal import shown
 
 RATINGS, SUMMARY, POSTERIOR = "ratings.csv", "summary.json", "posterior.npz"
 COEFFICIENTS, BOOTSTRAP, DAYS = "coefficients.csv", "bootstrap.csv", "days.csv"
@@ -262,10 +262,6 @@ class BatchRating(Result):
             "notes": list(self.notes),
             **warnings_entry(self.warnings),
         }
-
-    def notes_below(self, chosen: Collection[str] = ()) -> list[Notice]:
-        """Return the notes, which stand below its tables."""
-        return [Notice.of(warning) for warning in self.warnings if warning in self.notes]
 
     def as_json(self) -> dict[str, Any]:
         """Return the summary with the ratings."""

@@ -1,4 +1,4 @@
-"""What a search knows: all outcomes so far, and estimates of points on an equal footing."""
+"""The archive of a search: all outcomes so far, and estimates of points on an equal footing."""
 
 from __future__ import annotations
 
