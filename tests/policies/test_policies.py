@@ -39,8 +39,12 @@ from valmatch.policies.myopic import (
 )
 from valmatch.policies.registry import OPPONENT
 from valmatch.policies.upper_confidence import (
+    error_bound as error_of_bound,
+)
+from valmatch.policies.upper_confidence import (
     pair_upper_confidence,
     quality_bound,
+    upper_confidence,
     upper_confidence_plain,
 )
 from valmatch.ratings.trueskill import (
@@ -396,7 +400,8 @@ def test_bounds_where_nothing_is_unsure_are_the_draw_chance(
     variances = np.zeros(all_means.size)
     variances[0] = deviation**2
     state = (all_means, variances, 0, noise_variance)
-    assert upper_confidence_plain(*state, kappa, False) == draw_chance(*state)
+    chosen = upper_confidence(*state, kappa, False, np.empty(all_means.size))
+    assert chosen == upper_confidence_plain(*state, kappa, False) == draw_chance(*state)
 
 
 def test_upper_confidence_takes_the_largest_bound() -> None:
@@ -409,8 +414,11 @@ def test_upper_confidence_takes_the_largest_bound() -> None:
                 for j in range(means.size)
             ]
             bounds[player] = -math.inf
-            chosen = upper_confidence_plain(means, variances, player, noise, kappa, both)
-            assert chosen == int(np.argmax(bounds))
+            scores, state = np.empty(means.size), (means, variances, player, noise, kappa, both)
+            chosen = upper_confidence(*state, scores)
+            assert chosen == upper_confidence_plain(*state) == int(np.argmax(bounds))
+            error = np.abs(np.delete(scores, player) - np.delete(bounds, player))
+            assert np.all(error <= 0.5 * error_of_bound(width, kappa))
     # The mean of the bound over both skills is that of the quality (5), whatever is averaged first.
     alone = quality_bound(1.0, 2.0, 2 * NOISE + 3.0, 0.0)
     assert quality_bound(1.0, 2.0 + 3.0, 2 * NOISE, 0.0) == pytest.approx(alone, rel=1e-14)

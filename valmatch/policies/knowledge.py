@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,9 +70,12 @@ def place_of_largest(values: NDArray[np.float64]) -> int:
     return place
 
 
+ERROR: Final = 1.5e-10  # bound on the absolute error of `exp_minus`
+
+
 @kernel
 def exp_minus(x: float) -> float:
-    """Return exp(-x) for x >= 0 to an absolute error of 1.5e-10, in a form that vectorises.
+    """Return exp(-x) for x >= 0 to an absolute error of `ERROR`, in a form that vectorises.
 
     It is the 32nd power of the Taylor polynomial of exp(-x / 32). Products of pairs of terms give
     short chains of dependent operations, which is what bounds the speed.

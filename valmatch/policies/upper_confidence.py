@@ -12,7 +12,7 @@ import math
 
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import kernel, macro, part
-from valmatch.policies.knowledge import Knowledge
+from valmatch.policies.knowledge import ERROR, Knowledge, exp_minus, place_of_largest
 from valmatch.policies.myopic import pair_draw_chance
 from valmatch.policies.waiting import Ticket, Waiting
 
@@ -57,7 +57,7 @@ def upper_confidence_plain(
     kappa: float,
     both: bool,
 ) -> int:
-    """Return the opponent of largest bound, ties to the lowest index.
+    """Return the opponent of largest bound, ties to the lowest index: `upper_confidence`'s twin.
 
     Parameters
     ----------
@@ -80,10 +80,7 @@ def upper_confidence_plain(
     >>> upper_confidence_plain(means, variances, 0, 2.5, kappa=1.0, both=False)
     2
     """
-    # The width of the density, and the part of player 0 in the variance that is unsure.
-    width, unsure = 2.0 * noise_variance, variances[player]
-    if not both:
-        width, unsure = unsure + width, 0.0
+    width, unsure = _split(variances[player], noise_variance, both)
     chosen, best = -1, -math.inf
     for j in range(means.size):
         if j != player:
@@ -94,18 +91,102 @@ def upper_confidence_plain(
     return chosen
 
 
+@part
+def _split(variance_0: float, noise_variance: float, both: bool) -> tuple[float, float]:
+    """Return the width of the density, and player 0's part of the uncertain variance."""
+    if both:
+        return 2.0 * noise_variance, variance_0
+    return variance_0 + 2.0 * noise_variance, 0.0
+
+
+@kernel
+def error_bound(width: float, kappa: float) -> float:
+    """Bound the error of an approximate bound.
+
+    The density is at most 1 / sqrt(2 pi width), its square 1 / (2 pi width). A deviation is a root,
+    which turns an error e of its square into one of at most sqrt(e).
+    """
+    mean = 2.0 * ERROR * _INV_SQRT_2PI / math.sqrt(width)
+    square = 8.0 * ERROR * _INV_SQRT_2PI * _INV_SQRT_2PI / width
+    return mean + kappa * math.sqrt(square)
+
+
+@part
+def _approximate(
+    mean_0: float,
+    unsure: float,
+    width: float,
+    kappa: float,
+    means: Floats,
+    variances: Floats,
+    scores: Floats,
+) -> None:
+    """Fill `scores` with approximate bounds, in a loop that vectorises."""
+    scale = _INV_SQRT_2PI * _HALF_INV_SQRT_PI / math.sqrt(width)
+    for j in range(means.size):
+        lead = mean_0 - means[j]
+        square = 0.5 * lead * lead
+        wide = 1.0 / (width + unsure + variances[j])
+        narrow = 1.0 / (0.5 * width + unsure + variances[j])
+        mean = _INV_SQRT_2PI * math.sqrt(wide) * exp_minus(square * wide)
+        second = scale * math.sqrt(narrow) * exp_minus(square * narrow)
+        scores[j] = mean + kappa * math.sqrt(max(second - mean * mean, 0.0))
+
+
+@kernel
+def upper_confidence(
+    means: Floats,
+    variances: Floats,
+    player: int,
+    noise_variance: float,
+    kappa: float,
+    both: bool,
+    scores: Floats,
+) -> int:
+    """Return the opponent of largest bound, ties to the lowest index.
+
+    Notes
+    -----
+    Approximate bounds rule most opponents out; those within the error of the best are compared by
+    `quality_bound`, so that the choice is always that of `upper_confidence_plain`.
+    """
+    width, unsure = _split(variances[player], noise_variance, both)
+    _approximate(means[player], unsure, width, kappa, means, variances, scores)
+    scores[player] = -math.inf
+    least = scores[place_of_largest(scores)] - 2.0 * error_bound(width, kappa)
+    chosen, best = -1, -math.inf
+    for j in range(means.size):
+        if scores[j] >= least:
+            lead = means[player] - means[j]
+            bound = quality_bound(lead, unsure + variances[j], width, kappa)
+            if bound > best:
+                chosen, best = j, bound
+    return chosen
+
+
 @macro
 def choose_opponent(known: Knowledge, game: int, uniform: float) -> int:
     """Return the opponent of largest bound, the deviation being over the opponent's skill."""
-    means, variances, noise = known.means, known.variances, known.noise_variance
-    return upper_confidence_plain(means, variances, known.player, noise, known.kappa, False)
+    return _best(known, False)
 
 
 @macro
 def choose_both(known: Knowledge, game: int, uniform: float) -> int:
     """Return the opponent of largest bound, the deviation being over both skills."""
-    means, variances, noise = known.means, known.variances, known.noise_variance
-    return upper_confidence_plain(means, variances, known.player, noise, known.kappa, True)
+    return _best(known, True)
+
+
+@macro
+def _best(known: Knowledge, both: bool) -> int:
+    return upper_confidence(
+        known.means,
+        known.variances,
+        known.player,
+        known.noise_variance,
+        known.kappa,
+        both,
+        known.work.scores,
+    )
 
 
 @kernel
