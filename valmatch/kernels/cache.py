@@ -14,6 +14,9 @@ the cache needs numba's runtime alone. For one that is not there, the compiler r
 Loading a kernel runs what its files say, so folders are closed to all but their owner, and others
 are not read.
 
+A wheel may bring kernels for any processor of its platform, which ``.ci/release`` has made. They
+are loaded where the user's folder has none.
+
 Who compiles a kernel holds a lock of its own; others who need it wait, and load it. A lock ends
 with its process, however that ends. As no kernel calls itself, nobody waits in a circle.
 """
@@ -40,6 +43,7 @@ UNUSED = 14 * 86_400.0
 """Seconds without a start after which the kernels of a former state are removed."""
 
 PACKAGE = Path(__file__).parents[1]
+OF_WHEEL = PACKAGE / "kernels" / "compiled"  # folders of kernels, if the wheel brought any
 
 IMPORT = re.compile(rb"^[ \t]*(?:from|import) valmatch\.?([\w.]*)(?: import (\([^)]*\)|.*))?", re.M)
 """An import of something of the package: its module, and the names that are taken from it."""
@@ -126,7 +130,8 @@ def _state_of(package: Path, *sources: Path) -> str:
 
     files = sorted(set().union(*(files_of(package, source) for source in sources)))
     texts = [_contents(package, path)[0] for path in files]
-    return _digest("\n".join([*texts, sys.version, numba.__version__]).encode())[:12]
+    versions = [str(sys.implementation.cache_tag), numba.__version__]
+    return _digest("\n".join([*texts, *versions]).encode())[:12]
 
 
 def files_of(package: Path, source: Path) -> set[Path]:
@@ -176,7 +181,12 @@ def _digest(text: bytes) -> str:
 @cache
 def _cache_class() -> Any:  # noqa: ANN401 - numba has no types
     """Return the class of caches in a folder that says by its name what is in it."""
-    from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+    from numba.core.caching import (
+        CompileResultCacheImpl,
+        FunctionCache,
+        IndexDataCacheFile,
+        _CacheLocator,
+    )
     from numba.core.runtime.nrt import rtsys
 
     class Place(_CacheLocator):
@@ -205,6 +215,9 @@ def _cache_class() -> Any:  # noqa: ANN401 - numba has no types
             super().__init__(function)  # type: ignore[no-untyped-call]
             self.lock = ExitStack()  # held by whoever compiles
             self._index = Path(self._cache_file._index_path)
+            of_wheel = str(OF_WHEEL / self._index.parent.name)
+            files_of_wheel: Any = IndexDataCacheFile
+            self._of_wheel = files_of_wheel(of_wheel, self._impl.filename_base, "")
 
         def load_overload(self, signature: Any, context: Any) -> Any:  # noqa: ANN401
             """Load a kernel, if the cache has it, or another process is making it."""
@@ -212,9 +225,18 @@ def _cache_class() -> Any:  # noqa: ANN401 - numba has no types
             with self._guard_against_spurious_io_errors():
                 kept = self._load_overload(signature, context)  # type: ignore[no-untyped-call]
                 if kept is None:
+                    kept = self._load_of_wheel(signature, context)
+                if kept is None:
                     self.lock.enter_context(_locked(self._index.with_suffix(".lock")))
                     kept = self._load_overload(signature, context)  # type: ignore[no-untyped-call]
                 return kept
+
+        def _load_of_wheel(self, signature: Any, context: Any) -> Any:  # noqa: ANN401
+            """Load a kernel that the wheel brought for any processor, if it did."""
+            key = self._index_key(signature, context.codegen())  # type: ignore[no-untyped-call]
+            signature, (platform, *_), code = key
+            kernel = self._of_wheel.load((signature, (platform, "generic", ""), code))
+            return kernel and self._impl.rebuild(context, kernel)
 
         def save_overload(self, signature: Any, compiled: Any) -> None:  # noqa: ANN401
             """Keep a kernel; without room for it, say so and go on with what is in memory."""
