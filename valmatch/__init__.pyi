@@ -40,10 +40,9 @@ from valmatch.models.model import Table as Table
 from valmatch.models.model import Window as Window
 from valmatch.models.registry import ModelEntry as ModelEntry
 from valmatch.optimization.problem import Problem as Problem
-from valmatch.optimization.studies.pareto import Front as Front
 from valmatch.optimization.studies.pareto import pareto_front as pareto_front
-from valmatch.optimization.studies.solver_study import Study as Study
 from valmatch.optimization.studies.solver_study import optimize as optimize
+from valmatch.optimization.studies.study import Study as Study
 from valmatch.present.loading import load_result as load_result
 from valmatch.present.plotting import plot as plot
 from valmatch.present.reporting import report as report

@@ -149,8 +149,7 @@ class RandomSearch(NamedTuple):
     def measured(self) -> list[Row]:
         """Return the median objective of the runs, and the share of those called feasible."""
         found = optimize(load_config("valorant-20min", self.changes), "random", macroreps=RUNS)
-        assert found.comparison is not None
-        solver = found.comparison.solvers["random"]
+        solver = found.summary()["solvers"]["random"]
         middle, share = solver["median_objective"], solver["called_feasible"]["value"]
         row = {"measure": "objective", "reading": middle["value"], "n": RUNS}
         row |= {"ci_low": middle["ci_low"], "ci_high": middle["ci_high"]}

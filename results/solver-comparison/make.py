@@ -123,7 +123,7 @@ def simopt(problem: str, solver: str) -> list[Row]:
     warnings.simplefilter("ignore")
     config, posed, best = problem_named(problem)
     theirs = PenalizedValorantAvgDifference(
-        fixed_factors={"upper_time": posed.constraints[0].bound},
+        fixed_factors={"upper_time": posed.constraints["upper_time"].bound},
         model_fixed_factors={"rate_multiplier": config.factors.model_dump()["rate_multiplier"]},
     )
     # The same fresh replications by which `valmatch optimize` judges its own solvers.
@@ -277,7 +277,7 @@ def front_judge() -> Callable[[dict[str, float]], tuple[float, float]]:
     def means(point: dict[str, float]) -> tuple[float, float]:
         unit = np.array([v.to_unit(point[v.name]) for v in posed.variables])
         difference, excess = evaluator.evaluate(unit, FRONT_POST).mean(axis=0).tolist()
-        return difference, excess + posed.constraints[0].bound
+        return difference, excess + posed.constraints["upper_time"].bound
 
     return means
 

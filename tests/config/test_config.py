@@ -23,7 +23,7 @@ from tests.support.case_tables import cases
 from tests.support.sectioned_model import ShotFactors
 from valmatch.config.config import (
     Config,
-    ConstraintOptions,
+    Constraint,
     DesignOptions,
     Expectation,
     OptimizeOptions,
@@ -474,7 +474,7 @@ def test_names_of_the_problem_stand_for_its_bounds_and_weights() -> None:
     source = load_config(
         "valorant-1", {"upper_time": 20, "upper_time.response": "wait_p90"}
     ).optimize
-    wanted = ConstraintOptions.model_validate({"response": "wait_p90", "at_most": 20.0})
+    wanted = Constraint.model_validate({"response": "wait_p90", "at_most": 20.0})
     assert source.constraints == {"upper_time": wanted}
 
 
@@ -857,7 +857,7 @@ def test_the_template_says_what_stands_under_each_name() -> None:
     ):
         assert fact in joined
     levels = (
-        (VariableOptions, ConstraintOptions, TermOptions, RangeOptions, Expectation),
+        (VariableOptions, Constraint, TermOptions, RangeOptions, Expectation),
         (OptimizeOptions, DesignOptions, ReplicateOptions),
     )
     for prefix, sections in zip(("#     #   ", "#   "), levels, strict=True):
@@ -886,7 +886,7 @@ def test_the_problem_of_the_template_is_filled_in_as_its_comments_say() -> None:
     assert options.objective == {
         "w_team": TermOptions.model_validate({"response": "avg_team_diff", "weight": 2.0})
     }
-    bound = ConstraintOptions.model_validate({"response": "avg_wait_time", "at_most": 15.0})
+    bound = Constraint.model_validate({"response": "avg_wait_time", "at_most": 15.0})
     assert options.constraints == {"upper_time": bound}
     assert options.objectives == {
         "queue": TermOptions.model_validate({"response": "avg_queue_length", "weight": 2.0})

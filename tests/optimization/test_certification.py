@@ -34,7 +34,6 @@ from valmatch.optimization.certification import (
     replications_of_test,
 )
 from valmatch.optimization.evaluation import Evaluator
-from valmatch.optimization.problem import Constraint
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import STAGE, RunSpec, Settings, run_solver
 from valmatch.optimization.solvers.archive import (
@@ -47,7 +46,7 @@ from valmatch.optimization.solvers.archive import (
 from valmatch.optimization.solvers.registry import make
 from valmatch.optimization.solvers.search import Level, NextTest, Proposal, Search, SearchTask
 from valmatch.optimization.studies.sweep import common_replications
-from valmatch.statistics.estimates import t_quantile
+from valmatch.statistics.estimates import UNLIMITED, t_quantile
 
 ALPHA = 0.1
 
@@ -123,7 +122,7 @@ def test_infeasible_points_pass_less_often_than_stated(noise: Draw, points: list
 def test_bounds_widen_with_the_skewness_on_their_side_alone() -> None:
     rng = np.random.default_rng(3)
     outcomes = rng.gamma(4.0, 1.0, (60, 1)) * [0.0, 1.0, -1.0]
-    noise = Noise.unknown([Constraint("c", "c", 1, 0.0)] * 2)
+    noise = Noise.unknown(np.array([UNLIMITED] * 2))
     below, above = AdjustedOutcomes(outcomes, without_controls).margins(ALPHA, noise)
     student = t_quantile(1.0 - RESERVE * ALPHA, 59) * outcomes.std(axis=0, ddof=1) / math.sqrt(60)
     np.testing.assert_allclose([below[0], above[1]], student[1:], rtol=1e-12)
@@ -164,7 +163,7 @@ def test_what_has_few_values_passes_by_exact_bounds_or_not_at_all(
     history: tuple[float, float] | str | None,
     passes: bool,
 ) -> None:
-    noise = Noise.unknown([Constraint("c", "c", 1, 0.02, limits)])
+    noise = Noise.unknown(np.array([limits]) - 0.02)
     if history == "constant":
         noise.constant[0] = True
     elif isinstance(history, tuple):
@@ -175,7 +174,7 @@ def test_what_has_few_values_passes_by_exact_bounds_or_not_at_all(
 
 
 def test_bounds_of_yes_and_no_are_those_of_clopper_and_pearson() -> None:
-    noise = Noise.unknown([Constraint("c", "c", 1, 0.02)])
+    noise = Noise.unknown(np.array([UNLIMITED]))
     found = of_few_values(np.array([NO] * 195 + [YES] * 5), noise, 0, 0.05)
     assert found is not None
     assert found[1] + 0.02 == pytest.approx(stats.beta.ppf(0.95, 6, 195))
@@ -232,7 +231,7 @@ def test_without_constraints_every_point_is_feasible() -> None:
     free = replace(
         points, means=points.means[:, :1], errors=points.errors[:, :1], test=points.test[:1]
     )
-    found = certify(free, (evaluate, evaluate), 100, ALPHA, noise=Noise.unknown([]))
+    found = certify(free, (evaluate, evaluate), 100, ALPHA, noise=Noise.unknown(np.empty((0, 2))))
     assert (found.feasible, found.unit[0]) == (True, 0.2)
 
 

@@ -20,6 +20,7 @@ from tests.support.case_tables import cases
 from tests.support.command import refusal, started, success, valmatch
 from tests.support.crashes import wait_for
 from tests.support.folders import rows
+from valmatch.config.config import Constraint
 from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build, run
@@ -37,7 +38,7 @@ from valmatch.optimization.studies.pareto import FrontSpec
 from valmatch.optimization.studies.solver_comparison import post_replications
 from valmatch.optimization.studies.solver_study import SolverStudySpec, optimize
 from valmatch.optimization.studies.sweep import SweepSpec
-from valmatch.optimization.verdict import Verdict
+from valmatch.optimization.verdict import PointResult
 from valmatch.statistics.estimates import estimate
 
 SMALL = ["--budget", "120", "--solver", "random"]
@@ -63,17 +64,15 @@ def test_the_problem_is_that_of_the_source() -> None:
         ("avg_team_diff", 1),
         ("avg_player_diff", 1),
     ]
-    assert [(c.response, c.sign, c.bound) for c in problem.constraints] == [
-        ("avg_wait_time", 1, 10)
-    ]
+    assert problem.constraints == {"upper_time": Constraint.of("avg_wait_time", 1, 10)}
 
 
 def test_the_other_readings_of_the_limit_change_it_alone() -> None:
     minutes, hours, bounds = map(posed, ("valorant-1", "valorant-1-hours", "valorant-1-bounds"))
     for other in (hours, bounds):
         assert (other.variables, other.terms) == (minutes.variables, minutes.terms)
-    (limit,), (longer,) = minutes.constraints, hours.constraints
-    assert longer == replace(limit, bound=60 * limit.bound)
+    limit, longer = (problem.constraints["upper_time"] for problem in (minutes, hours))
+    assert longer == Constraint.of(limit.response, 1, 60 * limit.bound)
     assert not bounds.constraints
 
 
@@ -147,9 +146,9 @@ def test_infeasible_problem_is_said_to_be_so(tmp_path: Path) -> None:
 def test_a_point_is_recommended_unless_it_is_known_to_be_infeasible() -> None:
     mean = estimate(np.array([1.0, 2.0, 3.0]))
     for feasible, shown in ((True, True), (None, "undecided"), (False, False)):
-        found = Verdict(
-            point={"x": 1.0}, objective=mean, constraints=[], feasible=feasible, why="why"
-        ).as_dict()
+        found = PointResult(
+            point={"x": 1.0}, objectives={"objective": mean}, constraints={}, feasible=feasible
+        ).verdict_entry()
         key = "least_violation" if feasible is False else "recommended"
         assert found[key]["point"] == {"x": 1.0}
         assert (found["feasible"], found["recommended"] is None) == (shown, feasible is False)
@@ -394,7 +393,7 @@ def test_an_evaluation_of_any_length_stops_when_time_is_up(tmp_path: Path) -> No
     started = time.monotonic()
     study = optimize(config, "random", 10**9, max_seconds=1.0, out=tmp_path / "out")
     assert time.monotonic() - started < 20.0
-    assert (study.status, study.runs) == ("out of time", [])
+    assert (study.status, study.summary()["runs"]) == ("out of time", 0)
     made = (tmp_path / "out" / "evaluations.csv").read_bytes().count(b"\n")
     assert made > 10  # inside the first evaluation
     made_by_all = optimize(config, "random", 100, max_seconds=600.0)
@@ -415,11 +414,12 @@ def test_a_comparison_of_solvers_stops_when_time_is_up(
     options: dict[str, Any] = {"macroreps": 2, "out": tmp_path / "out"}
     config = load_config("valorant-20min")
     stopped = optimize(config, "random", 100, **options)
-    assert (len(stopped.runs), stopped.comparison, stopped.status) == (2, None, "interrupted")
+    assert (stopped.summary()["runs"], stopped.status) == (2, "interrupted")
+    assert "solvers" not in stopped.summary()
     monkeypatch.undo()
     resumed = optimize(config, "random", 100, resume=True, **options)
     assert resumed.status == "complete"
-    assert resumed.comparison is not None
+    assert "solvers" in resumed.summary()
 
 
 def test_a_damaged_journal_is_refused_where_it_is_damaged(tmp_path: Path) -> None:

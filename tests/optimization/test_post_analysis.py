@@ -18,16 +18,17 @@ from tests.support.folders import rows
 from tests.support.priced_problems import PROBLEMS, SIDE, outcomes_of, searched, told
 from tests.support.refusals import defined
 from tests.support.sweeps import swept
+from valmatch.config.config import Constraint
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.post_analysis import POST_ANALYSIS
 from valmatch.optimization.prices import Price, prices, quotients
-from valmatch.optimization.problem import Constraint
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import RUN, STAGE, Evaluation
 from valmatch.optimization.studies.solver_study import optimize
+from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory
 
 PROBLEM = "valorant-30min"
@@ -93,15 +94,13 @@ def test_what_is_printed() -> None:
 def test_a_loose_bound_costs_nothing() -> None:
     loose = load_config(PROBLEM, {"upper_time": 100000})
     study = optimize(loose, budget=200)
-    (price,) = defined(study.post_analysis).prices
-    assert (price.slope, price.why) == (None, "")
     assert study.summary()["prices"]["upper_time"]["binding"] is False
 
 
 def test_nothing_is_compared_where_nothing_is_recommended(tmp_path: Path) -> None:
     impossible = load_config(PROBLEM, {"upper_time": 0.1})
     study = optimize(impossible, budget=120, out=tmp_path / "out")
-    assert (study.post_analysis, study.status) == (None, "complete")
+    assert study.status == "complete"
     assert "start_and_recommended" not in study.summary()
     assert not (tmp_path / "out" / FILE).exists()
 
@@ -121,7 +120,8 @@ def test_it_goes_on_after_an_interruption(tmp_path: Path) -> None:
 
     out = tmp_path / "out"
     early = optimize(PROBLEM, out=out, progress=interrupt, **how)  # type: ignore[arg-type]
-    assert (early.status, early.post_analysis) == ("interrupted", None)
+    assert early.status == "interrupted"
+    assert "start_and_recommended" not in early.summary()
     late = optimize(PROBLEM, out=out, resume=True, **how)  # type: ignore[arg-type]
     assert late.status == "complete"
     assert late.summary() == whole.summary()
@@ -136,46 +136,47 @@ def test_a_log_is_one_history(tmp_path: Path) -> None:
     log.write_text("arrival_hours,rating\n" + "\n".join(lines) + "\n")
     config = load_config(PROBLEM, [f"arrivals={log}", "team_num=2", "upper_time=200"])
     study = optimize(config, budget=100, out=tmp_path / "out")
-    analysis = defined(study.post_analysis)
-    assert analysis.spent == 2
+    summary = study.summary()
+    assert summary["spent_beyond_budget"] == 2
     row = rows_of(tmp_path / "out")["avg_wait_time"]
     assert (row["n"], row["ci_low"], row["std_error"]) == ("1", "", "")
-    factors = {**analysis.against_start.recommended, "team_num": 2}
+    factors = {**summary["start_and_recommended"]["recommended"], "team_num": 2}
     alone = build(load_config({"model": "valorant", "factors": factors}, [f"arrivals={log}"]))
     (value,) = run(alone, 1, [0]).responses[:, alone.responses.names.index("avg_wait_time")]
     assert float(row["recommended"]) == value
-    (price,) = analysis.prices
-    assert "its cost is not known, as one log shows no slope" in price.why
+    why = summary["prices"]["upper_time"]["in_words"]
+    assert "its cost is not known, as one log shows no slope" in why
 
 
 @pytest.mark.slow
 def test_a_frontier_says_what_its_bound_costs() -> None:
     config = load_config("valorant-30min")
     frontier = swept(config, "upper_time=25:35:5", "random", 400)
-    assert [found.feasible for _, found in frontier.verdicts] == [True] * 3
-    means = [one.objective.mean for _, one in frontier.verdicts]
+    assert [found.feasible for found in frontier.points] == [True] * 3
+    means = [one.objective.mean for one in frontier.points]
+    prices = [
+        (price["from"], price["to"], Estimate.read(price["objective_per_unit_of_bound"]))
+        for price in frontier.summary()["prices"]
+    ]
     problem = problem_of(config, build(config))
     evaluator = Evaluator(config, problem, 1, 2 * STAGE, 1 << 62)
 
     def unit_of(point: Mapping[str, float]) -> NDArray[np.float64]:
         return np.array([one.to_unit(point[one.name]) for one in problem.variables])
 
-    assert [(low, high) for low, high, _ in frontier.prices] == [(25.0, 30.0), (30.0, 35.0)]
-    for k, (_, _, slope) in enumerate(frontier.prices):
+    assert [(low, high) for low, high, _ in prices] == [(25.0, 30.0), (30.0, 35.0)]
+    for k, (_, _, slope) in enumerate(prices):
         first, second = defined(means[k]), defined(means[k + 1])
         # Of the replications that both tests share, plainly; the means are of each test, adjusted.
         before, after = (
-            evaluator.evaluate(unit_of(frontier.verdicts[j][1].point), slope.n)[:, 0].mean()
+            evaluator.evaluate(unit_of(frontier.points[j].point), slope.n)[:, 0].mean()
             for j in (k, k + 1)
         )
         assert slope.mean == pytest.approx((after - before) / 5.0, rel=1e-9, abs=1e-9)
-        same = frontier.verdicts[k][1].point == frontier.verdicts[k + 1][1].point
+        same = frontier.points[k].point == frontier.points[k + 1].point
         low, high = defined(slope.ci_low), defined(slope.ci_high)
         assert slope.mean == 0.0 if same else low <= (second - first) / 5.0 <= high
-    prices = frontier.summary()["prices"]
-    assert prices[0]["from"] == 25.0
-    assert prices[0]["objective_per_unit_of_bound"]["n"] == frontier.prices[0][2].n
-    assert swept(config, "w_team=1:2:1", "random", 100).prices == []
+    assert swept(config, "w_team=1:2:1", "random", 100).summary()["prices"] == []
 
 
 def priced(
@@ -197,7 +198,7 @@ def hill(x: Floats) -> float:
     return float((x[0] - 2.0) ** 2 + (x[1] - 3.0) ** 2)
 
 
-ENOUGH = Constraint("enough", "reach", -1, 13.0)
+ENOUGH = Constraint.of("reach", -1, 13.0)
 """x + 2 y >= b: the best objective is (b - 8)^2 / 5 at (3, 5), its slope 2 (b - 8) / 5 = 2."""
 
 
@@ -210,7 +211,7 @@ def test_the_slope_of_the_true_frontier_is_met_without_noise(bound: float) -> No
     multiplier = 2.0 * (bound - 8.0) / 5.0
     best = [2.0 + multiplier / 2.0, 3.0 + multiplier]
     # A bound from above on the negative: what raises one lowers the other.
-    both = Constraint("enough", "reach", -1, bound), Constraint("little", "lack", 1, -bound)
+    both = Constraint.of("reach", -1, bound), Constraint.of("lack", 1, -bound)
     for one, slope in zip(both, (multiplier, -multiplier), strict=True):
         (price,) = priced(lambda x: [hill(x), bound - reach(x)], [one], best, 0.0)
         assert defined(price.slope).mean == pytest.approx(slope, rel=1e-6)
@@ -219,9 +220,9 @@ def test_the_slope_of_the_true_frontier_is_met_without_noise(bound: float) -> No
 def test_several_constraints_each_have_their_own() -> None:
     """x^2 + y^2 with x >= 1 and y >= 2: multipliers 2 and 4; a third is far from binding."""
     constraints = [
-        Constraint("right", "x", -1, 1.0),
-        Constraint("up", "y", -1, 2.0),
-        Constraint("far", "x + y", 1, 1000.0),
+        Constraint.of("x", -1, 1.0),
+        Constraint.of("y", -1, 2.0),
+        Constraint.of("x + y", 1, 1000.0),
     ]
 
     def truth(x: Floats) -> list[float]:
@@ -233,13 +234,13 @@ def test_several_constraints_each_have_their_own() -> None:
         low, high = defined(slope.ci_low), defined(slope.ci_high)
         assert 0.0 < low < multiplier < high < low + 0.5 * multiplier
     assert (far.slope, far.why) == (None, "")
-    assert far.as_dict()["binding"] is False
-    assert far.in_words() == "far (x + y <= 1000): not binding, it costs nothing"
+    assert far.entry("")["binding"] is False
+    assert far.entry("far")["in_words"] == "far (x + y <= 1000): not binding, it costs nothing"
 
 
 def test_a_variable_at_its_bound_stays_there() -> None:
     """(x - 2)^2 + (y + 1)^2 with x + y / 5 >= 4 and y >= 0: at (4, 0) the multiplier is 4."""
-    enough = Constraint("enough", "reach", -1, 4.0)
+    enough = Constraint.of("reach", -1, 4.0)
     (one,) = priced(
         lambda x: [float((x[0] - 2.0) ** 2 + (x[1] + 1.0) ** 2), 4.0 - x[0] - x[1] / 5.0],
         [enough],
@@ -261,8 +262,8 @@ def test_what_cannot_be_told_is_said() -> None:
     ):
         evaluations = searched(seen, unit, 1, points)
         (one,) = prices([ENOUGH], evaluations, unit, fresh, 20, INDEPENDENT, 0.95)
-        assert why in one.in_words()
-        assert one.as_dict()["binding"] is None
+        assert why in one.entry("")["in_words"]
+        assert one.entry("")["binding"] is None
 
 
 @pytest.mark.slow
@@ -275,7 +276,7 @@ def test_ten_problems_are_priced_truly() -> None:
     assert not any(one.false for one in found)
 
 
-WAIT = Constraint("wait", "avg_wait_time", 1, 5.0)
+WAIT = Constraint.of("avg_wait_time", 1, 5.0)
 
 
 def duel(x: Floats) -> list[float]:
@@ -309,13 +310,13 @@ def test_noise_is_no_price() -> None:
         evaluations = searched(outcomes_of(duel, noise, seed), unit, seed)
         fresh = outcomes_of(duel, noise, 500 + seed)
         (one,) = prices([WAIT], evaluations, unit, fresh, 25, INDEPENDENT, 0.95)
-        said.append(one.in_words())
+        said.append(one.entry("")["in_words"])
         if one.slope:
             assert defined(one.slope.ci_high) < 0.0
         if one.between:
             assert one.between[1] == 0.0
-            assert one.as_dict()["binding"] is None
-            assert one.as_dict()["objective_per_unit_of_bound"] is None
+            assert one.entry("")["binding"] is None
+            assert one.entry("")["objective_per_unit_of_bound"] is None
     assert not any("not binding" in one for one in said)
     told_apart = [one for one in said if "not distinguishable from 0 (1 more allowed" in one]
     assert len(told_apart) > 20
@@ -325,7 +326,7 @@ def test_noise_is_no_price() -> None:
 @pytest.mark.slow
 def test_not_binding_has_evidence() -> None:
     """(x - 4)^2 is least where x <= 5 is slack; a hyperbola falls on towards it."""
-    few, noise = Constraint("few", "x", 1, 5.0), (0.5, 0.1)
+    few, noise = Constraint.of("x", 1, 5.0), (0.5, 0.1)
 
     def truth(x: Floats) -> list[float]:
         return [100.0 + float(x[0] - 4.0) ** 2, float(x[0]) - 5.0]
@@ -333,20 +334,20 @@ def test_not_binding_has_evidence() -> None:
     unsure = short = 0
     for seed in range(20):
         (least,) = priced(truth, [few], [4.0], noise, seed)
-        assert (least.slope, least.why) == (None, ""), least.in_words()
+        assert (least.slope, least.why) == (None, ""), least.entry("")["in_words"]
         unsure += least.between is not None
         (early,) = priced(
             lambda x: [300.0 / (1.0 + float(x[0])), float(x[0]) - 9.0], [few], [1.0], noise, seed
         )
         assert early.slope is None
-        assert early.as_dict()["binding"] is None
-        short += "although the objective falls towards it" in early.in_words()
+        assert early.entry("")["binding"] is None
+        short += "although the objective falls towards it" in early.entry("")["in_words"]
     assert unsure <= 5
     assert short >= 17
 
 
 def test_an_objective_that_falls_away_from_the_bound_has_no_price() -> None:
-    few = Constraint("few", "x", 1, 5.0)
+    few = Constraint.of("x", 1, 5.0)
     (one,) = priced(lambda x: [3.0 * float(x[0]), float(x[0]) - 5.0], [few], [5.0], 0.05)
     assert one.slope is None
     assert one.between is None
@@ -355,7 +356,7 @@ def test_an_objective_that_falls_away_from_the_bound_has_no_price() -> None:
 
 def test_the_nearer_of_two_bounds_on_one_variable_is_priced() -> None:
     """At x = 5 the first holds; the second would only at x = 6."""
-    both = [Constraint("near", "x", 1, 5.0), Constraint("far", "x", 1, 6.0)]
+    both = [Constraint.of("x", 1, 5.0), Constraint.of("x", 1, 6.0)]
     near, far = priced(
         lambda x: [-3.0 * float(x[0]), float(x[0]) - 5.0, float(x[0]) - 6.0], both, [5.0], 0.0
     )
@@ -367,26 +368,26 @@ def test_the_nearer_of_two_bounds_on_one_variable_is_priced() -> None:
         [5.0],
         0.1,
     )
-    assert "it cannot be told apart from that of another constraint" in other.in_words()
+    assert "it cannot be told apart from that of another constraint" in other.entry("")["in_words"]
 
 
 def test_a_slack_bound_where_all_variables_are_held() -> None:
     """The objective is least at x = 0, where y can do nothing for it."""
-    few = Constraint("few", "x", 1, 2.0)
+    few = Constraint.of("x", 1, 2.0)
     (one,) = priced(lambda x: [10.0 + float(x.sum()), float(x[0]) - 2.0], [few], [0.0, 0.0], 0.05)
-    assert (one.slope, one.why, one.between) == (None, "", None), one.in_words()
+    assert (one.slope, one.why, one.between) == (None, "", None), one.entry("")["in_words"]
 
 
 def test_words() -> None:
-    wait = Constraint("upper_time", "avg_wait_time", 1, 20.0)
+    wait = Constraint.of("avg_wait_time", 1, 20.0)
     slope = INDEPENDENT.estimate(np.array([-11.0, -12.0, -13.0]), 0.95)
-    assert Price(wait, slope).in_words("minutes", "Elo points") == (
+    assert Price(wait, slope).entry("upper_time", "minutes", "Elo points")["in_words"] == (
         "upper_time (avg_wait_time <= 20): 1 minute more allowed changes the objective by -12 ± 2.5"
         " Elo points"
     )
-    share = Constraint("all", "matched_fraction", -1, 0.95)
+    share = Constraint.of("matched_fraction", -1, 0.95)
     slope = OneHistory().estimate(np.array([300.0]), 0.95)
-    assert Price(share, slope).in_words() == (
+    assert Price(share, slope).entry("all")["in_words"] == (
         "all (matched_fraction >= 0.95): 0.01 less demanded changes the objective by -3"
     )
 

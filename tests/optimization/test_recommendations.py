@@ -15,13 +15,13 @@ from tests.support.folders import rows
 from tests.support.known_problems import BOXES, LOADS, RULES, registered
 from tests.support.refusals import defined
 from tests.support.sweeps import swept
-from valmatch.config.config import TermOptions
+from valmatch.config.config import Constraint, TermOptions
 from valmatch.config.identity import resolved, restore
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification import Evaluate, FreshReplications, certify_run
-from valmatch.optimization.problem import Constraint, Problem, Term, Variable
+from valmatch.optimization.problem import Problem, Term, Variable
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
 from valmatch.optimization.solvers.archive import (
@@ -32,8 +32,10 @@ from valmatch.optimization.solvers.archive import (
 )
 from valmatch.optimization.solvers.search import Level, NextTest, Proposal, Search, SearchTask
 from valmatch.optimization.studies.pareto import pareto_front
-from valmatch.optimization.studies.solver_study import Study, optimize
+from valmatch.optimization.studies.solver_study import optimize
+from valmatch.optimization.studies.study import Study
 from valmatch.optimization.verdict import verdict
+from valmatch.statistics.estimates import Estimate
 
 ALPHA = 0.1
 
@@ -46,7 +48,8 @@ def _rules() -> Iterator[None]:
 
 def change_of(study: Study) -> tuple[float, float]:
     """Return the ends of the interval of the change of the objective from the start."""
-    change = defined(study.post_analysis).against_start.compared[0].difference
+    responses = study.summary()["start_and_recommended"]["responses"]
+    change = Estimate.read(responses["objective"]["difference"])
     return defined(change.ci_low), defined(change.ci_high)
 
 
@@ -57,12 +60,13 @@ def test_a_start_whose_events_are_rare_gets_all_replications_and_all_of_alpha() 
     for seed in range(1, 6):
         run = run_solver(config, problem, RunSpec("auto", 0), Settings(1_000, seed, 0.05))
         certificates.append(run.certificate)
-        ((_, share),) = defined(verdict(build(config), problem, [run], 0.95)).constraints
+        found = defined(verdict(build(config), problem, [run], 0.95))
+        ((_, share),) = found.constraints.values()
         # However few events were seen, Clopper and Pearson leave room for some.
         assert defined(share.ci_high) >= 1.0 - 0.025 ** (1.0 / share.n)
     # Of 300 replications one event is allowed, and so many show at most that in 85 % of all runs.
-    assert sum(found.feasible is True and found.name == "start" for found in certificates) >= 4
-    assert all(found.tested >= 300 for found in certificates)
+    assert sum(of.feasible is True and of.name == "start" for of in certificates) >= 4
+    assert all(of.tested >= 300 for of in certificates)
 
 
 @pytest.mark.slow
@@ -73,7 +77,7 @@ def test_the_recommended_point_is_not_worse_than_a_feasible_start(title: str, so
     for seed in (1, 2, 3):
         study = optimize(rule.config(title), solver, budget=400, seed=seed)
         found = defined(study.verdict)
-        start, _ = rule.expected(study.problem.point(study.problem.start))
+        start, _ = rule.expected(study.summary()["start_and_recommended"]["start"])
         cost, _ = rule.expected(found.point)
         if found.feasible:
             assert cost <= start * (1.0 + 1e-9)
@@ -112,7 +116,8 @@ def test_yes_and_no_over_the_limit_are_not_certified_and_it_is_said_what_it_take
             study = optimize(BOXES["box event"].config("box event"), budget=200, seed=seed)
             found = defined(study.verdict)
             assert found.feasible is not True
-            if len(np.unique(study.runs[0].certificate.outcomes[:, 1])) == 1:
+            ((_, share),) = found.constraints.values()
+            if share.std == 0.0:
                 # log(.05) / log(1 - .02 / 1.03)
                 assert "the same event: a test is passed by 153 such or more" in found.why
 
@@ -122,7 +127,7 @@ def test_a_start_far_from_the_best_is_left() -> None:
     found = defined(study.verdict)
     assert found.name == ""
     assert found.objective.mean == pytest.approx(20.0, abs=0.5)
-    assert found.remarks() == []
+    assert found.remarks == []
     assert change_of(study)[1] < 0.0
 
 
@@ -174,15 +179,15 @@ def test_todays_rule_is_a_candidate_and_compared(tmp_path: Path) -> None:
     assert study.summary()["today_and_recommended"]["today"] == {"x1": 30.0}
     assert "today's rule and recommended point on the same" in repr(study)
     outside = load_config({**posed, "factors": {"rule": "valley", "x1": -5}})
-    analysis = defined(optimize(outside, budget=400).post_analysis)
-    assert defined(analysis.against_today).start == {"x1": -5.0}
+    summary = optimize(outside, budget=400).summary()
+    assert summary["today_and_recommended"]["today"] == {"x1": -5.0}
 
 
 def test_every_point_of_a_sweep_is_no_worse_than_a_feasible_start() -> None:
     rule = RULES["binding"]
     config = rule.config("binding")
     frontier = swept(config, "wait=5:7:1", "auto", 400)
-    for _, found in frontier.verdicts:
+    for found in frontier.points:
         if found.feasible:
             assert rule.expected(found.point)[0] <= rule.expected({"x1": rule.start})[0] + 1e-9
     assert "remarks" in frontier.columns()
@@ -210,12 +215,12 @@ def test_a_share_that_is_maximised_has_an_interval_within_its_limits() -> None:
 def test_the_start_stays_on_a_front_unless_it_is_beaten() -> None:
     config = RULES["monotone"].config("monotone")
     front = pareto_front(config, ["cost", "wait"], 400, 1)
-    assert front.given == {"start": "on the front"}
+    assert front.summary()["given"] == {"start": "on the front"}
     assert "start" in front.columns()["name"]
     assert "start: on the front" in repr(front)
     # Far from the valley, the wait being the same everywhere but for noise.
     away = pareto_front(RULES["valley"].config("valley"), ["cost", "wait"], 400, 1)
-    assert away.given["start"] in (
+    assert away.summary()["given"]["start"] in (
         "on the front",
         "certified, but a point of the front is better beyond the interval",
     )
@@ -271,7 +276,7 @@ def fresh(
 POSED = Problem(
     [Variable("x", 0.0, 1.0, float("inf"), 0.5, 0.5, float("inf"))],
     [Term("f", "f", 1.0)],
-    [Constraint("c", "c", 1, 0.0)],
+    {"c": Constraint.of("c", 1, 0.0)},
 )
 
 

@@ -18,9 +18,14 @@ from tests.support.command import valmatch as command
 from tests.support.refusals import defined
 from tests.support.sectioned_model import SHOTS
 from valmatch import InputError, Problem
+from valmatch.execution.run_options import OptimizeArguments
 from valmatch.kernels.arrays import Floats
+from valmatch.optimization.evaluation import HERE
+from valmatch.optimization.solver_run import SolverRun, failures
 from valmatch.optimization.solvers import registry
 from valmatch.optimization.solvers.registry import SOLVERS, listed
+from valmatch.optimization.studies.solver_study import study_spec
+from valmatch.optimization.studies.study import built_problem
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-solver.md"
 
@@ -47,6 +52,13 @@ class Watched:
 made: list[Watched] = []
 
 
+def runs_of(solvers: Any, macroreps: int = 1) -> list[SolverRun]:  # noqa: ANN401
+    """Return the runs of solvers, of 200 replications each."""
+    options = OptimizeArguments(budget=200, macroreps=macroreps)
+    spec = study_spec(valmatch.load_config(SHOTS), options, solvers)
+    return [job.make(HERE) for job in spec.jobs(built_problem(spec, print))]
+
+
 def variant(name: str, **methods: Any) -> type[Watched]:  # noqa: ANN401
     """Return a solver with some methods replaced."""
     return type(name, (Watched,), methods)
@@ -58,16 +70,16 @@ def blocks(kind: str) -> list[str]:
 
 def test_a_solver_proposes_and_observes_until_its_budget_is_spent() -> None:
     made.clear()
-    study = valmatch.optimize(SHOTS, Watched, 200)
+    (run,) = runs_of([Watched])
     (solver,) = made
     assert [points.shape for points, _ in solver.told[:3]] == [(1, 2), (5, 2), (5, 2)]
-    assert np.array_equal(solver.told[0][0][0], study.problem.start)
+    assert np.array_equal(solver.told[0][0][0], solver.problem.start)
     assert all(values.shape == (len(points), 2) for points, values in solver.told)
-    (run,) = study.runs
     looks = [one.n for one in run.evaluations]
     assert set(looks) == {looks[0]}
     assert run.evaluations[-1].spent + looks[0] > 140  # nothing more would have fitted
     assert solver.budget == 140 - looks[0]
+    study = valmatch.optimize(SHOTS, Watched, 200)
     assert study.summary()["solver"] == "Watched"
     assert study.status == "complete"
     point = solver.told[1][0][2]
@@ -79,17 +91,16 @@ def test_a_point_that_is_proposed_again_gets_further_replications() -> None:
     def propose(self: Watched) -> Any:  # noqa: ANN401
         return [0.5, 0.5]
 
-    study = valmatch.optimize(SHOTS, variant("Same", propose=propose, replications=7), 200)
-    counts = [one.n for one in study.runs[0].evaluations[1:]]
+    (run,) = runs_of([variant("Same", propose=propose, replications=7)])
+    counts = [one.n for one in run.evaluations[1:]]
     assert counts == [7 * k for k in range(1, len(counts) + 1)]
     assert len(counts) > 10
 
 
 def test_an_empty_proposal_ends_the_search_and_is_no_failure() -> None:
-    study = valmatch.optimize(SHOTS, variant("Done", propose=lambda self: []), 200)
-    assert len(study.runs[0].evaluations) == 1
-    assert study.status == "complete"
-    assert study.runs[0].spent > 150  # what is left goes to certification
+    (run,) = runs_of([variant("Done", propose=lambda self: [])])
+    assert (len(run.evaluations), run.failure) == (1, "")
+    assert run.spent > 150  # what is left goes to certification
 
 
 def _raise(self: Watched, *told: Any) -> Any:  # noqa: ANN401
@@ -139,13 +150,11 @@ def test_a_failed_search_keeps_what_it_has_and_the_other_solvers_are_not_touched
         return self.rng.random((1, 2)) if len(calls) % 4 else [[2.0, 2.0]]
 
     bad = variant("Late", propose=propose)
-    study = valmatch.optimize(SHOTS, [bad, "random"], 200, macroreps=2)
-    assert [len(run.evaluations) for run in study.runs[:2]] == [4, 4]
-    (line,) = study.failures
+    runs = runs_of([bad, "random"], macroreps=2)
+    assert [len(run.evaluations) for run in runs[:2]] == [4, 4]
+    (line,) = failures(runs)
     assert line.endswith("which count; so did 1 more of its searches)")
-    alone = valmatch.optimize(SHOTS, "random", 200, macroreps=2)
-    assert study.summary()["solvers"]["random"]["runs"] == 2
-    for mixed, pure in zip(study.runs[2:], alone.runs, strict=True):
+    for mixed, pure in zip(runs[2:], runs_of(["random"], macroreps=2), strict=True):
         assert np.array_equal(mixed.certificate.unit, pure.certificate.unit)
 
 

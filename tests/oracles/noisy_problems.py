@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from valmatch.config.config import Constraint
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.problem import Constraint, Problem, Term, Variable
+from valmatch.optimization.problem import Problem, Term, Variable
 from valmatch.optimization.solvers.search import Request, Search
 
 
@@ -56,7 +57,7 @@ def _problem(count: int, start: float, constraints: int = 1, whole: bool = False
     variables = [
         Variable(f"x{i}", 0.0, 10.0, float("inf"), start, 5.0, 3.0, whole) for i in range(count)
     ]
-    bounds = [Constraint(f"c{j}", f"c{j}", 1, 0.0) for j in range(constraints)]
+    bounds = {f"c{j}": Constraint.of(f"c{j}", 1, 0.0) for j in range(constraints)}
     return Problem(variables, [Term("f", "f", 1.0)], bounds)
 
 

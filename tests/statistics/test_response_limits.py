@@ -12,7 +12,7 @@ import pytest
 import valmatch as library
 from tests.support.command import success
 from tests.support.refusals import defined
-from valmatch.models.model import ANY, NOT_NEGATIVE, SHARE, Response
+from valmatch.models.model import ANY, NOT_NEGATIVE, SHARE
 from valmatch.optimization.problem import Term
 from valmatch.optimization.verdict import limits_of_objective
 from valmatch.statistics.control_variates import Adjusted
@@ -54,10 +54,7 @@ def test_no_coverage_is_lost() -> None:
 
 
 def test_limits_of_an_objective() -> None:
-    responses = [
-        Response("share", "", "", limits=SHARE),
-        Response("wait", "minutes", "", limits=NOT_NEGATIVE),
-    ]
+    responses = {"share": SHARE, "wait": NOT_NEGATIVE}
     assert limits_of_objective([Term("a", "share", -2.0)], responses) == (-2.0, 0.0)
     both = [Term("a", "share", -2.0), Term("b", "wait", 3.0)]
     assert limits_of_objective(both, responses) == (-2.0, math.inf)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification import (
     Beside,
@@ -16,10 +18,10 @@ from valmatch.optimization.certification import (
     certify_along,
     pick,
 )
-from valmatch.optimization.problem import Constraint
 from valmatch.optimization.solvers.archive import Controls, Noise, PointEstimates, without_controls
+from valmatch.statistics.estimates import UNLIMITED
 
-UNKNOWN = Noise.unknown([Constraint("c", "c", 1, 0.0)])
+UNKNOWN = Noise.unknown(np.array([UNLIMITED]))
 """The noise of one constraint, of which nothing is known."""
 
 

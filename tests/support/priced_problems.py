@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from valmatch.config.config import Constraint
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.prices import Price, prices
-from valmatch.optimization.problem import Constraint
 from valmatch.optimization.solver_run import Evaluation
 from valmatch.statistics.sampling import INDEPENDENT
 
@@ -81,7 +81,7 @@ def searched(
 def told(problem: Problem, seed: int, n: int = 40) -> Told:
     """Return what is said of the first constraint at a point a little short of the bound."""
     (price, slope) = priced_of(problem, seed, n)
-    words = price.in_words()
+    words = price.entry("")["in_words"]
     if price.why:
         return Told(None, False, words)
     if price.between:
@@ -104,7 +104,7 @@ def priced_of(problem: Problem, seed: int, n: int) -> tuple[Price, float]:
     inside = (unit > 0.0) & (unit < 1.0)
     if len(unit) > 1:
         unit = np.clip(unit + inside * rng.normal(0.0, 0.002, len(unit)), 0.0, 1.0)
-    constraints = [Constraint(f"c{k}", f"r{k}", sign, 3.0) for k, sign in enumerate(problem.signs)]
+    constraints = [Constraint.of(f"r{k}", sign, 3.0) for k, sign in enumerate(problem.signs)]
     before = outcomes_of(problem.truth, problem.noise, 1000 + seed, problem.skewed)
     fresh = outcomes_of(problem.truth, problem.noise, 2000 + seed, problem.skewed)
     found = prices(constraints, searched(before, unit, seed), unit, fresh, n, INDEPENDENT, 0.95)

@@ -130,7 +130,9 @@ def just_over_the_limit(violated: int) -> tuple[Config, Problem, Floats, dict[by
         )
         waits = long_run(config, factors)
         limit = float(waits.mean()) - 2.0 * float(waits.std()) / math.sqrt(LONG)
-        shifts[unit.tobytes()] = np.array([0.0, limit - problem.constraints[0].bound])
+        shifts[unit.tobytes()] = np.array(
+            [0.0, limit - next(iter(problem.constraints.values())).bound]
+        )
     units = np.array([np.frombuffer(unit) for unit in shifts])
     return config, problem, units, shifts
 

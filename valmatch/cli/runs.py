@@ -261,7 +261,7 @@ class OptimizeOptions(ResponseOptions, OptimizeArguments):
         None,
     )
 
-    def study(self, config: Config) -> StudySpec[Any]:
+    def study(self, config: Config) -> StudySpec:
         """Return what is sought; the options outrank the config."""
         from valmatch.optimization.studies.kinds import spec_of
 
@@ -296,7 +296,7 @@ def optimize(config: ConfigArgument, options: OptimizeOptions, json: Json) -> No
     if result.failures:
         raise RunError(*result.failures)
     _exit(result.status, out)
-    if not result.certified and result.shard == WHOLE:
+    if not result.certified and spec.shard == WHOLE:
         raise typer.Exit(MISSED)
 
 

@@ -120,7 +120,7 @@ class TermOptions(Section):
     weight: Amount = Field(1.0, description="Its mean is multiplied by this; the sum minimised.")
 
 
-class ConstraintOptions(Section):
+class Constraint(Section):
     """A bound on the mean of a response; one of `at_most`, `at_least`."""
 
     response: str = Field(description="Response of the model.")
@@ -128,18 +128,33 @@ class ConstraintOptions(Section):
     at_least: Amount | None = Field(None, description="Lower bound of its mean.")
 
     @model_validator(mode="after")
-    def _one_bound(self) -> ConstraintOptions:
+    def _one_bound(self) -> Constraint:
         if (self.at_most is None) == (self.at_least is None):
             raise refuse("needs one bound (allowed: at_most or at_least)")
         return self
 
+    @classmethod
+    def of(cls, response: str, sign: int, bound: float) -> Constraint:
+        """Return an upper bound, whose sign is 1, or a lower one, whose sign is -1."""
+        key = "at_most" if sign > 0 else "at_least"
+        return cls.model_validate({"response": response, key: bound})
+
     @property
-    def sign_and_bound(self) -> tuple[int, float]:
-        """+1 and the upper bound, or -1 and the lower one."""
-        if self.at_most is not None:
-            return 1, self.at_most
-        assert self.at_least is not None  # one of them is given
-        return -1, self.at_least
+    def sign(self) -> int:
+        """1 for an upper bound, -1 for a lower one."""
+        return 1 if self.at_least is None else -1
+
+    @property
+    def bound(self) -> float:
+        """The bound."""
+        bound = self.at_most if self.at_least is None else self.at_least
+        assert bound is not None  # one of them is given
+        return bound
+
+    @property
+    def sense(self) -> str:
+        """How the response is to be to the bound: ``"<="`` or ``">="``."""
+        return "<=" if self.sign > 0 else ">="
 
 
 ByFactor = BeforeValidator(
@@ -159,7 +174,7 @@ class OptimizeOptions(RunSection):
     objective: dict[str, TermOptions] = Field(
         {}, description="Terms of the objective, which is minimised, by name."
     )
-    constraints: dict[str, ConstraintOptions] = Field({}, description="Bounds on means, by name.")
+    constraints: dict[str, Constraint] = Field({}, description="Bounds on means, by name.")
     objectives: dict[str, TermOptions] = Field(
         {},
         description="Several objectives, by name, in place of one: the run finds their Pareto"

@@ -79,14 +79,14 @@ def listed() -> list[dict[str, Any]]:
     problems = []
     for name, config in shipped_problems().items():
         section = config.optimize
-        bounds = [(c.response, *c.sign_and_bound) for c in section.constraints.values()]
+        bounds = section.constraints.values()
         problems.append(
             {
                 "problem": name,
                 "model": config.model,
                 "dimension": len(section.variables),
                 "variables": list(section.variables),
-                "constraints": [f"{r} {'<=' if s > 0 else '>='} {b:g}" for r, s, b in bounds],
+                "constraints": [f"{c.response} {c.sense} {c.bound:g}" for c in bounds],
                 "best_known": table.get(name),
             }
         )

@@ -109,7 +109,7 @@ def of_few_values(column: Floats, noise: Noise, k: int, alpha: float) -> tuple[f
         return None
     if len(values) == 1 and noise.constant[k]:
         return float(values[0]), float(values[0])
-    n, limits = len(column), noise.constraints[k].limits_of_excess
+    n, limits = len(column), (float(noise.limits[k, 0]), float(noise.limits[k, 1]))
     known = float(noise.low[k]), float(noise.high[k])
     pairs = [pair for pair in (known, limits) if np.isin(values, pair).all()]
     if len(values) == 2 and counts.min() >= OFTEN:
@@ -482,10 +482,10 @@ class FreshReplications:
 def certify_run(problem: Problem, search: Search, fresh: FreshReplications) -> Certificate:
     """Test what a search recommends beside the points that the config gives."""
     known, propose = search.task.archive.estimates(), search.task.propose
-    noise = known.noise or Noise.unknown(problem.constraints)
+    noise = known.noise or Noise.unknown(problem.limits_of_excesses)
     best, spent, surer = search.incumbent(), 0, None
     points = list(problem.baselines.values())
-    if propose and not np.isnan(noise.low).all():
+    if propose and noise.two_valued:
         path, sure = [best], _sure(problem, known)  # no model follows yes and no
         if sure is not None and _by_luck(noise, fresh.budget // 2, ERROR[1] * fresh.alpha):
             path, points = [sure], []  # all replications and all of alpha
@@ -581,7 +581,7 @@ def _beside(
         return Beside(unit, share)
     unsure = CLEARLY * np.hypot(seen.errors[0, 0], best.errors[0, 0])
     worse = seen.means[0, 0] - best.means[0, 0] > unsure
-    two_valued = noise is not None and not np.isnan(noise.low).all()
+    two_valued = noise is not None and noise.two_valued
     itself = bool((unit == best.units[0]).all())
     short = not two_valued and (worse or itself or chance < LIKELY)
     return Beside(unit, share, bool(short))

@@ -25,10 +25,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from valmatch.config.config import Constraint
 from valmatch.inputs.fields import plain_number
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification import Evaluate
-from valmatch.optimization.problem import EDGE, Constraint
+from valmatch.optimization.problem import EDGE
 from valmatch.optimization.solver_run import Evaluation
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.sampling import Sampling
@@ -56,8 +57,8 @@ class Price:
     # the interval of a change that is not distinguishable from 0; one of its ends is 0
     between: tuple[float, float] | None = None
 
-    def as_dict(self, unit: str = "", of_objective: str = "") -> dict[str, Any]:
-        """Return the part of ``summary.json`` that holds it."""
+    def entry(self, name: str, unit: str = "", of_objective: str = "") -> dict[str, Any]:
+        """Return the part of ``summary.json`` that holds it, with the units of both."""
         bound = self.constraint
         known = not self.why and self.between is None
         return {
@@ -67,34 +68,30 @@ class Price:
             "binding": self.slope is not None if known else None,
             "objective_per_unit_of_bound": self.slope.as_dict() if self.slope else None,
             **({"not_distinguishable_from_0": list(self.between)} if self.between else {}),
-            "in_words": self.in_words(unit, of_objective),
+            "in_words": f"{name} ({bound.response} {bound.sense} {plain_number(bound.bound)}):"
+            f" {self._in_words(unit, of_objective)}",
         }
 
-    def in_words(self, unit: str = "", of_objective: str = "") -> str:
+    def _in_words(self, unit: str, of_objective: str) -> str:
         """Say what the constraint costs."""
-        bound = self.constraint
-        head = f"{bound.name} ({bound.response} {bound.sense} {plain_number(bound.bound)})"
+        bound, slope = self.constraint, self.slope
         if self.why:
-            return f"{head}: {self.why}"
-        if self.slope is None and self.between is None:
-            return f"{head}: not binding, it costs nothing"
+            return self.why
         # A share is not changed by 1.
         step = 1.0 if abs(bound.bound) > 1.0 or bound.bound == 0.0 else 0.01
         more = "more allowed" if bound.sign > 0 else "less demanded"
         named = unit.removesuffix("s") if step == 1.0 else unit
         what = f"{plain_number(step)}{_after(named)} {more} changes the objective by"
-        objective = _after(of_objective)
         if self.between:
             low, high = sorted(step * end * bound.sign for end in self.between)
             return (
-                f"{head}: its cost is not distinguishable from 0 ({what} between"
-                f" {_digits(low)} and {_digits(high)}{objective})"
+                f"its cost is not distinguishable from 0 ({what} between {_digits(low)} and"
+                f" {_digits(high)}{_after(of_objective)})"
             )
-        slope = self.slope
-        assert slope is not None
-        assert slope.mean is not None
+        if slope is None or slope.mean is None:
+            return "not binding, it costs nothing"
         spread = "" if slope.half_width is None else f" ± {step * slope.half_width:.2g}"
-        return f"{head}: {what} {step * slope.mean * bound.sign:+.3g}{spread}{objective}"
+        return f"{what} {step * slope.mean * bound.sign:+.3g}{spread}{_after(of_objective)}"
 
 
 def _after(unit: str) -> str:

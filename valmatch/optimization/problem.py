@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from valmatch.config.config import Constraint
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import ANY
 
@@ -93,35 +94,6 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Constraint:
-    """A bound on the mean of a response."""
-
-    name: str  # as messages and ``--sweep`` name it
-    response: str  # the response
-    sign: int  # +1 for response <= bound, -1 for response >= bound
-    bound: float  # in the unit of the response
-    limits: tuple[float, float] = ANY  # the least and the largest value that the response can have
-
-    @property
-    def sense(self) -> str:
-        """How the response is to be to the bound: ``"<="`` or ``">="``."""
-        return "<=" if self.sign > 0 else ">="
-
-    def responses(self, excess: Floats) -> Floats:
-        """Return responses by their excesses; limits are met although sums round."""
-        values = self.bound + self.sign * excess
-        for limit in self.limits:
-            values[np.isclose(values, limit, rtol=1e-12, atol=1e-15)] = limit
-        return values
-
-    @property
-    def limits_of_excess(self) -> tuple[float, float]:
-        """The least and the largest excess over the bound that there can be."""
-        low, high = sorted(self.sign * (limit - self.bound) for limit in self.limits)
-        return low, high
-
-
-@dataclass(frozen=True)
 class Problem:
     """Minimise a weighted sum of mean responses subject to bounds on mean responses.
 
@@ -131,17 +103,21 @@ class Problem:
         The decision variables; a point is a vector of their values.
     terms : sequence of Term
         The objective; minimised.
-    constraints : sequence of Constraint
-        All must hold.
+    constraints : mapping of str to Constraint
+        Bounds by name, all of which must hold: each has a `response`, a `bound`, and a `sign` of 1
+        for an upper and -1 for a lower one.
     today : mapping of str to float or None
         The values that the config itself has for the variables; None where it gives none, or those
         of the start.
+    limits : mapping of str to (float, float)
+        The least and the largest value of each response that has any.
     """
 
     variables: Sequence[Variable]
     terms: Sequence[Term]
-    constraints: Sequence[Constraint]
+    constraints: Mapping[str, Constraint]
     today: Mapping[str, float] | None = None
+    limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def start(self) -> Floats:
@@ -174,7 +150,7 @@ class Problem:
     def responses(self) -> list[str]:
         """The responses that the problem names, each once."""
         names = [term.response for term in self.terms]
-        return list(dict.fromkeys(names + [bound.response for bound in self.constraints]))
+        return list(dict.fromkeys(names + [bound.response for bound in self.constraints.values()]))
 
     def random_solution(self, rng: np.random.Generator) -> Floats:
         """Draw a random solution of the source: normal, clipped to the bounds; in the unit cube."""
@@ -197,8 +173,18 @@ class Problem:
         a response is undefined.
         """
         objective = sum(self._weighted(responses), np.float64(0.0))
-        excesses = [c.sign * (responses[c.response] - c.bound) for c in self.constraints]
+        bounds = self.constraints.values()
+        excesses = [c.sign * (responses[c.response] - c.bound) for c in bounds]
         return np.column_stack([objective, *excesses])
+
+    @property
+    def limits_of_excesses(self) -> Floats:
+        """(constraints, 2): the least and the largest excess over each bound that there can be."""
+        rows = [
+            sorted(c.sign * (limit - c.bound) for limit in self.limits.get(c.response, ANY))
+            for c in self.constraints.values()
+        ]
+        return np.array(rows).reshape(-1, 2)
 
     def parts(self, responses: Mapping[str, Floats]) -> Floats:
         """Return (n, terms): what the terms add to the objective, per replication."""

@@ -25,7 +25,7 @@ from valmatch.inputs.fields import Factors, allowed, plain_number, schema_at
 from valmatch.models.model import Model
 from valmatch.models.registry import no_response
 from valmatch.optimization.best_known import shipped_problems
-from valmatch.optimization.problem import Constraint, Problem, Term, Variable
+from valmatch.optimization.problem import Problem, Term, Variable
 from valmatch.text.suggestions import by_last_part, hint
 
 # A range is searched linearly where its largest value is at most this many times its least.
@@ -47,31 +47,18 @@ def problem_of(config: Config, model: Model[object]) -> Problem:
             raise InputError(
                 f"{config.at(f'optimize.{key}')}: missing (at least one is needed{shipped})"
             )
-    responses = {response.name: response for response in model.responses}
-
-    def known(part: str, name: str, response: str) -> str:
-        if response not in responses:
-            at = config.at(f"optimize.{part}.{name}.response")
-            what = no_response(config.model, config.factors, response, responses)
-            raise InputError(f"{at}: {what}")
-        return response
-
     variables = [_variable(config, name, of) for name, of in section.variables.items()]
     _check_together(config, model, variables)
-    terms = [
-        Term(name, known("objective", name, term.response), term.weight)
-        for name, term in section.objective.items()
-    ]
-    constraints = [
-        Constraint(
-            name,
-            known("constraints", name, bound.response),
-            *bound.sign_and_bound,
-            responses[bound.response].limits,
-        )
-        for name, bound in section.constraints.items()
-    ]
-    return Problem(variables, terms, constraints, _today(config, variables))
+    limits = {response.name: response.limits for response in model.responses}
+    for part in ("objective", "constraints"):
+        for name, entry in getattr(section, part).items():
+            if entry.response not in limits:
+                at = config.at(f"optimize.{part}.{name}.response")
+                what = no_response(config.model, config.factors, entry.response, limits)
+                raise InputError(f"{at}: {what}")
+    terms = [Term(name, term.response, term.weight) for name, term in section.objective.items()]
+    today = _today(config, variables)
+    return Problem(variables, terms, dict(section.constraints), today, limits)
 
 
 def _shipped_problems(config: Config) -> str:

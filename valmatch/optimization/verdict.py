@@ -1,18 +1,19 @@
-"""The point that a study has found and what is known of it, in numbers and in words."""
+"""The points that a study comes to, and what is known of them in numbers and in words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
+from valmatch.config.config import Constraint
 from valmatch.inputs.fields import plain_number
 from valmatch.kernels.arrays import Floats
-from valmatch.models.model import ANY, Model, Response
+from valmatch.models.model import ANY, Model
 from valmatch.optimization.certification import Certificate
-from valmatch.optimization.problem import Constraint, Problem, Term
+from valmatch.optimization.problem import Problem, Term
 from valmatch.optimization.solver_run import SolverRun
 from valmatch.optimization.solvers.archive import OFTEN
 from valmatch.statistics.estimates import Estimate
@@ -24,95 +25,140 @@ RESAMPLES = "which resamples of the log show (--set log.resample=block)"
 # (values of replications, the limits of such values) -> the estimate of their mean
 Means: TypeAlias = Callable[[Floats, tuple[float, float]], Estimate]
 
+Bounded: TypeAlias = tuple[Constraint, Estimate]  # a bound, and the mean of its response
+
+OBJECTIVE = "objective"  # what the objective is called where there is one
+
 
 @dataclass(frozen=True, kw_only=True)
 class PointResult:
     """A tested point and what fresh replications say of it."""
 
-    point: dict[str, float]  # values of the decision variables
-    # the mean of each constraint's response, with the constraint
-    constraints: list[tuple[Constraint, Estimate]]
+    point: Mapping[str, float]  # values of the decision variables
+    objectives: Mapping[str, Estimate]  # "objective" alone, or those of a front by name
+    constraints: Mapping[str, Bounded]  # by name
     name: str = ""  # "start" or "today's rule" where it is that, "" otherwise
     # the variables whose value is at a bound, ``"low"`` or ``"high"``
     at_bounds: Mapping[str, str] = field(default_factory=dict)
+    feasible: bool | None = True  # True, False or None for undecided
+    why: str = ""  # the reason in words
+    no_interval: str = ""  # why means have no interval, "" if all have one
+    remarks: Sequence[str] = ()  # what else there is to know of it, a sentence each
+    value: float = 0.0  # of a sweep, the value that it is of
 
-    @staticmethod
-    def facts(problem: Problem, unit: Floats, excesses: Floats, means: Means) -> dict[str, Any]:
-        """Return the fields, by the excesses over the last constraints of a problem."""
-        point = problem.point(unit)
-        bounded = problem.constraints[len(problem.constraints) - excesses.shape[1] :]
-        return {
-            "point": point,
-            "constraints": [
-                (bound, means(bound.responses(excess), bound.limits))
-                for bound, excess in zip(bounded, excesses.T, strict=True)
-            ],
-            "name": problem.name_of(unit),
-            "at_bounds": problem.at_bounds(point),
-        }
+    @property
+    def objective(self) -> Estimate:
+        """The mean of its objective, of several the first."""
+        return next(iter(self.objectives.values()))
 
-    def described(self, **objectives: object) -> dict[str, Any]:
-        """Return the part of ``summary.json`` that holds it, with its objectives."""
+    @property
+    def means(self) -> dict[str, Estimate]:
+        """All means, those of constraints by their response."""
+        return {**self.objectives, **{c.response: mean for c, mean in self.constraints.values()}}
+
+    def entry(self) -> dict[str, Any]:
+        """Return the part of ``summary.json`` that holds the point."""
+        means = {name: mean.as_dict() for name, mean in self.objectives.items()}
         return {
-            "point": self.point,
+            "point": dict(self.point),
             "name": self.name or None,
             "at_bounds": dict(self.at_bounds),
-            **objectives,
+            **(means if list(means) == [OBJECTIVE] else {"objectives": means}),
             "constraints": {
-                constraint.name: {
-                    "response": constraint.response,
-                    "sense": constraint.sense,
-                    "bound": constraint.bound,
+                name: {
+                    "response": bound.response,
+                    "sense": bound.sense,
+                    "bound": bound.bound,
                     **mean.as_dict(),
                 }
-                for constraint, mean in self.constraints
+                for name, (bound, mean) in self.constraints.items()
             },
         }
 
-    def cells(self, objectives: Mapping[str, Estimate]) -> dict[str, Any]:
+    def verdict_entry(self) -> dict[str, Any]:
+        """Return the part of ``summary.json`` that says what the point is recommended as."""
+        infeasible = {"recommended": None, "least_violation": self.entry()}
+        return {
+            **(infeasible if self.feasible is False else {"recommended": self.entry()}),
+            "feasible": "undecided" if self.feasible is None else self.feasible,
+            "why": self.why,
+            **({"no_interval": self.no_interval} if self.no_interval else {}),
+            "remarks": list(self.remarks),
+        }
+
+    @classmethod
+    def read(cls, entry: Mapping[str, Any], **verdict: Any) -> Self:  # noqa: ANN401
+        """Return the point that a part of ``summary.json`` holds."""
+        means = entry.get("objectives") or {OBJECTIVE: entry[OBJECTIVE]}
+        return cls(
+            point={name: float(value) for name, value in entry["point"].items()},
+            objectives={name: Estimate.read(mean) for name, mean in means.items()},
+            constraints={
+                name: (
+                    Constraint.of(of["response"], 1 if of["sense"] == "<=" else -1, of["bound"]),
+                    Estimate.read(of),
+                )
+                for name, of in entry["constraints"].items()
+            },
+            name=entry["name"] or "",
+            at_bounds=entry["at_bounds"],
+            **verdict,
+        )
+
+    @classmethod
+    def read_verdict(cls, document: Mapping[str, Any], swept: str = "") -> Self | None:
+        """Return the point of a verdict, if there is one; of a sweep, that of its value."""
+        entry = document.get("recommended") or document.get("least_violation")
+        if not entry:
+            return None
+        answer = document["feasible"]
+        return cls.read(
+            entry,
+            feasible=answer if isinstance(answer, bool) else None,
+            why=document["why"],
+            no_interval=document.get("no_interval", ""),
+            remarks=document.get("remarks", ()),
+            value=float(document[swept]) if swept else 0.0,
+        )
+
+    def row(self) -> dict[str, Any]:
         """Return the columns of a table that hold it; a response stands there once."""
-        means = {**objectives, **{bound.response: mean for bound, mean in self.constraints}}
         row: dict[str, Any] = dict(self.point)
-        for name, mean in means.items():
+        for name, mean in self.means.items():
             row |= {name: mean.mean, f"{name}_low": mean.ci_low, f"{name}_high": mean.ci_high}
         return row
 
 
-@dataclass(frozen=True, kw_only=True)
-class Verdict(PointResult):
-    """The recommended point, or that of least violation, and what is known of it."""
+def facts_of_point(
+    problem: Problem, unit: Floats, excesses: Floats, means: Means
+) -> dict[str, Any]:
+    """Return fields of a point's result, by the excesses over the last constraints of a problem."""
+    point, constraints = problem.point(unit), {}
+    bounded = list(problem.constraints.items())[len(problem.constraints) - excesses.shape[1] :]
+    for (name, bound), excess in zip(bounded, excesses.T, strict=True):
+        values, limits = bound.bound + bound.sign * excess, problem.limits.get(bound.response, ANY)
+        for limit in limits:  # they are met although sums round
+            values[np.isclose(values, limit, rtol=1e-12, atol=1e-15)] = limit
+        constraints[name] = bound, means(values, limits)
+    return {
+        "point": point,
+        "constraints": constraints,
+        "name": problem.name_of(unit),
+        "at_bounds": problem.at_bounds(point),
+    }
 
-    objective: Estimate  # its estimate
-    feasible: bool | None  # True, False or None for undecided
-    why: str  # the reason in words
-    # by how much the best other certified point changes the objective, where a point that the
-    # config gives is recommended because that is not less beyond the interval
-    unbeaten: Estimate | None = None
-    no_interval: str = ""  # why means have no interval, "" if all have one
 
-    def remarks(self) -> list[str]:
-        """Say what else there is to know of the point, a sentence each."""
-        remarks, recommended = [], f"{self.name}: it is what is recommended,"
-        if self.unbeaten is not None:
-            remarks.append(
-                f"{recommended} as it is not beaten beyond the interval: {_unbeaten(self.unbeaten)}"
-            )
-        elif self.name and self.feasible is True:
-            remarks.append(f"{recommended} no better point was certified")
-        sides = self.at_bounds.items()
-        return remarks + [at_bound(name, self.point[name], side) for name, side in sides]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the part of ``summary.json`` that holds it."""
-        point = self.described(objective=self.objective.as_dict())
-        infeasible = {"recommended": None, "least_violation": point}
-        return {
-            **(infeasible if self.feasible is False else {"recommended": point}),
-            "feasible": "undecided" if self.feasible is None else self.feasible,
-            "why": self.why,
-            **({"no_interval": self.no_interval} if self.no_interval else {}),
-            "remarks": self.remarks(),
-        }
+def _remarks(facts: Mapping[str, Any], best: Certificate) -> list[str]:
+    """Say why a point that the config gives is recommended, and which values are at bounds."""
+    remarks, recommended = [], f"{facts['name']}: it is what is recommended,"
+    if best.unbeaten is not None:
+        remarks.append(
+            f"{recommended} as it is not beaten beyond the interval: {_unbeaten(best.unbeaten)}"
+        )
+    elif facts["name"] and best.feasible is True:
+        remarks.append(f"{recommended} no better point was certified")
+    sides = facts["at_bounds"].items()
+    return remarks + [at_bound(name, facts["point"][name], side) for name, side in sides]
 
 
 def at_bound(name: str, value: float, side: str) -> str:
@@ -136,7 +182,7 @@ def _unbeaten(change: Estimate) -> str:
 
 def verdict(
     model: Model[object], problem: Problem, runs: Sequence[SolverRun], confidence: float
-) -> Verdict | None:
+) -> PointResult | None:
     """Return the best point that some runs came to; None if there are none."""
     if not runs:
         return None
@@ -147,25 +193,24 @@ def verdict(
     def means(values: Floats, limits: tuple[float, float]) -> Estimate:
         return sampling.estimate(values, confidence, limits=limits)
 
-    facts = PointResult.facts(problem, best.unit, best.adjusted[:, 1:], means)
-    limits = limits_of_objective(problem.terms, model.responses)
-    objective, constraints = means(best.adjusted[:, 0], limits), facts["constraints"]
-    estimates = {"objective": objective, **{bound.response: mean for bound, mean in constraints}}
-    return Verdict(
+    facts = facts_of_point(problem, best.unit, best.adjusted[:, 1:], means)
+    limits = limits_of_objective(problem.terms, problem.limits)
+    constraints = list(facts["constraints"].values())
+    result = PointResult(
         **facts,
-        objective=objective,
+        objectives={OBJECTIVE: means(best.adjusted[:, 0], limits)},
         feasible=best.feasible,
-        why=_why(model, best, constraints) + _limit(model, best) + _ended(runs),
-        unbeaten=best.unbeaten,
-        no_interval=why_no_interval(estimates, sampling.no_interval(len(best.outcomes))),
+        why=_why(model, problem, best, constraints) + _limit(model, best) + _ended(runs),
+        remarks=_remarks(facts, best),
     )
+    no_interval = sampling.no_interval(len(best.outcomes))
+    return replace(result, no_interval=why_no_interval(result.means, no_interval))
 
 
 def limits_of_objective(
-    terms: Sequence[Term], responses: Iterable[Response]
+    terms: Sequence[Term], limits: Mapping[str, tuple[float, float]]
 ) -> tuple[float, float]:
     """Return the least and the largest weighted sum of responses within their limits."""
-    limits = {response.name: response.limits for response in responses}
     low = high = 0.0
     for term in terms:
         if term.weight:
@@ -188,7 +233,7 @@ def best_run(runs: Sequence[SolverRun]) -> SolverRun:
 
 
 def _why(
-    model: Model[object], best: Certificate, constraints: Sequence[tuple[Constraint, Estimate]]
+    model: Model[object], problem: Problem, best: Certificate, constraints: Sequence[Bounded]
 ) -> str:
     """Say why a point is called feasible, infeasible or neither."""
     if isinstance(model.sampling, OneHistory):
@@ -219,22 +264,21 @@ def _why(
         f" {plain_number(worst.bound)}"
     )
     if best.feasible is None:
-        lacking = _lacking(best, [constraint for constraint, _ in constraints])
-        return f"{seen}: {lacking or 'too close to call, try a larger budget'}"
+        return f"{seen}: {_lacking(problem, best) or 'too close to call, try a larger budget'}"
     return f"no feasible point was found, {seen}{_floor(model, worst)}"
 
 
-def _lacking(best: Certificate, constraints: Sequence[Constraint]) -> str:
+def _lacking(problem: Problem, best: Certificate) -> str:
     """Say what it takes to decide where a response showed too few values; "" where it did not."""
-    for constraint, column in zip(constraints, best.outcomes[:, 1:].T, strict=True):
+    bounds, limits = problem.constraints.values(), problem.limits_of_excesses[:, 1]
+    for bound, most, column in zip(bounds, limits, best.outcomes[:, 1:].T, strict=True):
         values, counts = np.unique(column, return_counts=True)
         if len(values) > 2 or (len(values) == 2 and counts.min() >= OFTEN):
             continue
-        most = constraint.limits_of_excess[1]
         alike = (
-            f"all replications gave the same {constraint.response}"
+            f"all replications gave the same {bound.response}"
             if len(values) == 1
-            else f"{constraint.response} had two values, one of them once"
+            else f"{bound.response} had two values, one of them once"
         )
         if len(values) == 1 and values[0] < 0.0 < most < np.inf:
             least = np.log(best.alpha) / np.log1p(values[0] / (most - values[0]))
@@ -267,9 +311,7 @@ def _ended(runs: Sequence[SolverRun]) -> str:
     return "".join(ended[:1]) + more
 
 
-def _why_of_one_history(
-    best: Certificate, constraints: Sequence[tuple[Constraint, Estimate]], of: str
-) -> str:
+def _why_of_one_history(best: Certificate, constraints: Sequence[Bounded], of: str) -> str:
     """Say what holds in the one history that there is, and of nothing else."""
     if best.undefined:
         return f"a response is undefined (no matches) {of} at the least violating point found"

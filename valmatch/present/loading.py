@@ -19,7 +19,7 @@ KINDS = {
     "replicate": "experiments.replications:Replications",
     "design": "experiments.sweep:DesignReplications",
     "compare": "experiments.compare:Comparison",
-    "optimize": "optimization.studies.study:StudyRecord",
+    "optimize": "optimization.studies.study:Study",
     "rate": "game_logs.rating:RatedLog",
     "rank": "game_logs.whole_log.result:BatchRating",
     "predict": "game_logs.prediction:PredictedGames",

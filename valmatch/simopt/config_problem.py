@@ -77,7 +77,7 @@ def problem(
     """
     loaded = load_config(config, overrides)
     posed = problem_of(loaded, build(loaded))
-    bounds = [constraint.name for constraint in posed.constraints]
+    bounds = list(posed.constraints)
     if penalty is not None:
         penalty = _penalties(penalty, bounds)
     undefined = dict(undefined or {})
@@ -351,7 +351,10 @@ class _ConfiguredProblem(CoordinateProblem):
         responses, _ = self.model.replicate()
         posed = self.posed.problem
         objective = sum(term.weight * responses[term.response] for term in posed.terms)
-        excesses = {c.name: c.sign * (responses[c.response] - c.bound) for c in posed.constraints}
+        excesses = {
+            name: c.sign * (responses[c.response] - c.bound)
+            for name, c in posed.constraints.items()
+        }
         if self.posed.penalty is None:
             constraints = [StochasticConstraint(excess) for excess in excesses.values()]
             return RepResult([Objective(objective)], constraints)

@@ -9,8 +9,9 @@ asymmetrical populations"; Cantelli's inequality, as in Boucheron, Lugosi and Ma
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -107,6 +108,20 @@ class Estimate:
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes by name, ready for JSON."""
         return {**asdict(self), "remarks": list(self.remarks)}
+
+    @classmethod
+    def read(cls, entry: Mapping[str, Any]) -> Self:
+        """Return what `as_dict` gave, read from JSON, where NaN stands for None."""
+        keys = ("mean", "std", "std_error", "ci_low", "ci_high", "min", "max")
+        values = (entry.get(key) for key in keys)
+        numbers = [None if x is None or math.isnan(float(x)) else float(x) for x in values]
+        return cls(
+            n=int(entry["n"]),
+            undefined=int(entry.get("undefined", 0)),
+            **dict(zip(keys, numbers, strict=True)),
+            confidence=float(entry["confidence"]),
+            remarks=tuple(entry.get("remarks", ())),
+        )
 
     def as_row(self) -> dict[str, Any]:
         """Return the attributes by name, ready for a row of a table."""

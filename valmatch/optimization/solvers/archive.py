@@ -11,8 +11,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.config.config import Constraint
 from valmatch.kernels.arrays import Bools, Floats
-from valmatch.optimization.problem import Constraint, Problem
+from valmatch.optimization.problem import Problem
 from valmatch.statistics.control_variates import Regression, regress
 
 # Control variates of the replications that all points meet.
@@ -48,7 +49,7 @@ OFTEN = 2  # times that each of two values is seen, at least, where there is no 
 class Noise:
     """What is known of the noise of the constraints."""
 
-    constraints: Sequence[Constraint]
+    limits: Floats  # (constraints, 2): the least and the largest excess that there can be
     skewness: Floats  # of the points with the most replications; 0 where nothing is known
     low: Floats  # the lesser excess where there are two, NaN where there are more
     high: Floats  # the greater one
@@ -56,14 +57,20 @@ class Noise:
     common: float = 0.0  # correlation of two good points, the least of all constraints
 
     @classmethod
-    def unknown(cls, constraints: Sequence[Constraint]) -> Noise:
-        """Return what is known before any replication: nothing."""
-        none, no = np.full(len(constraints), np.nan), np.zeros(len(constraints), np.bool_)
-        return cls(constraints, np.zeros(len(constraints)), none, none.copy(), no)
+    def unknown(cls, limits: Floats) -> Noise:
+        """Return what is known before any replication: nothing but the limits."""
+        count = len(limits)
+        none, no = np.full(count, np.nan), np.zeros(count, np.bool_)
+        return cls(limits, np.zeros(count), none, none.copy(), no)
+
+    @property
+    def two_valued(self) -> bool:
+        """Whether some constraint is of yes and no."""
+        return not np.isnan(self.low).all()
 
     def take(self, rows: slice) -> Noise:
         """Return what is known of some of the constraints."""
-        names = "constraints", "skewness", "low", "high", "constant"
+        names = "limits", "skewness", "low", "high", "constant"
         return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
 
@@ -303,7 +310,9 @@ class Archive:
         defined: Bools = np.logical_not(np.isnan(means).any(axis=1))
         noise = self._noise(counts, means, deviations, defined)
         several = [self._outcomes[i] for i in np.flatnonzero(defined & (counts > 1))]
-        units_of = Units.of(self.problem.constraints, several, deviations[defined & (counts > 1)])
+        units_of = Units.of(
+            [*self.problem.constraints.values()], several, deviations[defined & (counts > 1)]
+        )
         # Of yes and no, shares of the mean mean nothing.
         numbers = [k for k in units_of.relative if np.isnan(noise.low[k - 1])]
         units_of = replace(units_of, relative=numbers)
@@ -327,7 +336,7 @@ class Archive:
         errors, test, common = self._errors(
             np.where(defined, counts, 0), deviations, by_controls, (longest, units_of)
         )
-        common *= bool(np.isnan(noise.low).all())  # no yes is read off another one
+        common *= not noise.two_valued  # no yes is read off another one
         width = self._width
         noise = replace(noise, common=common, skewness=_skewness(away, width))
         points, errors = np.array(self._units), errors[:, :width]
@@ -341,7 +350,7 @@ class Archive:
     ) -> Noise:
         """Return the values of constraints that have two; their deviations are mended in place."""
         # A point that has shown one of them alone has a deviation, too.
-        noise, width = Noise.unknown(self.problem.constraints), self._width
+        noise, width = Noise.unknown(self.problem.limits_of_excesses), self._width
         if not defined.any() or self.exact:
             return noise
         rows = np.concatenate([self._outcomes[i][:, :width] for i in np.flatnonzero(defined)])
@@ -349,7 +358,7 @@ class Archive:
         noise.constant[:] = len(longer) > 0 and (longer == 0.0).all(axis=0)
         for k in range(1, width):
             values, times = np.unique(rows[:, k], return_counts=True)
-            declared = np.isin(values, noise.constraints[k - 1].limits_of_excess).all()
+            declared = np.isin(values, noise.limits[k - 1]).all()
             two = len(values) == 2 and (times.min() >= OFTEN or declared)
             if two and not noise.constant[k - 1]:
                 low, high = values

@@ -32,7 +32,7 @@ from valmatch.optimization.studies.kinds import spec_of
 from valmatch.optimization.studies.parallel_runs import Job
 from valmatch.optimization.studies.study import (
     BuiltProblem,
-    StudyResult,
+    Study,
     StudySpec,
     built_problem,
     open_files,
@@ -61,7 +61,7 @@ def combine_optimizations(
     *,
     check: bool = False,
     warn: Warn = lambda text: None,
-) -> Combined[StudyResult]:
+) -> Combined[Study]:
     """Merge the folders of one optimisation; see `valmatch.experiments.combine.combine`."""
     parts = with_whole(out, folders)
     manifests = read_manifests(parts, "optimize", OptimizeManifest, warn, SAME)
@@ -95,8 +95,8 @@ def combine_optimizations(
 
 
 def _combined(
-    spec: StudySpec[Any], built: BuiltProblem, rows: Rows, truths: Rows, out: Path | None
-) -> tuple[StudyResult, list[int]]:
+    spec: StudySpec, built: BuiltProblem, rows: Rows, truths: Rows, out: Path | None
+) -> tuple[Study, list[int]]:
     """Make a study again of its replications; return it with the indices of what is missing."""
     with open_files(spec, built, out, resume=True) as files:
         past = _Past(_with_rows(files.journal, rows))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from valmatch.config.config import Config
 from valmatch.errors import InputError, option
@@ -21,7 +20,7 @@ def spec_of(
     solvers: str | None = None,
     sweep: str | None = None,
     pareto: Sequence[str] | None = None,
-) -> StudySpec[Any]:
+) -> StudySpec:
     """Return the study of a config that is asked for.
 
     `pareto` names the responses of a front, () for the objectives of the config; None for no front.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from valmatch.config.config import Config, TermOptions
+from valmatch.config.config import Config, Constraint, TermOptions
 from valmatch.config.loading import ConfigLike, load_config
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
@@ -24,7 +24,7 @@ from valmatch.models.model import Model
 from valmatch.models.registry import no_response
 from valmatch.optimization.certification import AdjustedOutcomes, FeasibilityTest
 from valmatch.optimization.evaluation import Evaluator, Execution, Journal
-from valmatch.optimization.problem import Constraint, Problem, Term
+from valmatch.optimization.problem import Problem, Term
 from valmatch.optimization.problem_of_config import problem_of, scales_by_default
 from valmatch.optimization.solver_run import SOLVER_SOURCE, STAGE, Settings, run_search
 from valmatch.optimization.solvers.archive import Archive, Noise
@@ -34,13 +34,14 @@ from valmatch.optimization.solvers.search import Search, SearchTask
 from valmatch.optimization.studies.parallel_runs import Job
 from valmatch.optimization.studies.study import (
     BuiltProblem,
+    Outcome,
     Runs,
-    StudyResult,
+    Study,
     StudySpec,
     common_fields,
     execute,
 )
-from valmatch.optimization.verdict import PointResult, at_bound
+from valmatch.optimization.verdict import PointResult, at_bound, facts_of_point
 from valmatch.statistics.estimates import Estimate, estimate
 from valmatch.statistics.sampling import INDEPENDENT, Resampled
 
@@ -89,7 +90,7 @@ def run_front(
         front = FrontSearch(task, objectives)
         run_search(Search(task, front.steps), evaluator, execution.progress)
         known = archive.estimates()
-        noise = (known.noise or Noise.unknown(problem.constraints)).take(
+        noise = (known.noise or Noise.unknown(problem.limits_of_excesses)).take(
             slice(objectives - 1, None)
         )
         if exact:  # the constraints hold or do not, at all points
@@ -127,99 +128,10 @@ def _seen(unit: Floats, evaluator: Evaluator, objectives: int) -> CandidatePoint
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrontPoint(PointResult):
-    """A rule of the front, as fresh replications see it."""
-
-    objectives: dict[str, Estimate]  # mean of the response of each objective
-
-    @property
-    def n(self) -> int:
-        """Its replications."""
-        return next(iter(self.objectives.values())).n
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Front(StudyResult):
-    """The front that one run has found.
-
-    Attributes
-    ----------
-    objectives : sequence of Term
-        What is minimised; those of weight -1 are maximised.
-    spent : int
-        Replications that were made.
-    points : sequence of FrontPoint
-        In order of the first objective; none if no point was certified.
-    tested : int
-        Points that were tested on fresh replications.
-    complete : bool
-        Whether the run came to its end.
-    given : mapping of str to str
-        What came of the start and of today's rule.
-    no_interval : str
-        Why means have no interval, "" if all have one.
-    """
+class FrontSpec(StudySpec):
+    """A Pareto front that is to be found."""
 
     table = "front.csv"
-
-    objectives: Sequence[Term]
-    spent: int
-    points: Sequence[FrontPoint]
-    tested: int
-    given: Mapping[str, str] = field(default_factory=dict)
-    no_interval: str = ""
-
-    @property
-    def certified(self) -> bool:
-        """Whether the front has points, which are all certified."""
-        return bool(self.points)
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """The number of points of the front."""
-        return {"points": len(self.points)}
-
-    def remarks(self) -> list[str]:
-        """Say what came of the given points, and which values are at bounds, a sentence each."""
-        remarks = [f"{name}: {what}" for name, what in self.given.items()]
-        sides = {
-            (name, side, point.point[name])
-            for point in self.points
-            for name, side in point.at_bounds.items()
-        }
-        return remarks + [at_bound(name, value, side) for name, side, value in sorted(sides)]
-
-    def summary(self) -> dict[str, Any]:
-        """Return what ``summary.json`` holds."""
-        return {
-            **self.identity(),
-            "budget": self.settings.budget,
-            "spent": self.spent,
-            "objectives": {
-                term.name: {"response": term.response, "weight": term.weight}
-                for term in self.objectives
-            },
-            "tested": self.tested,
-            "given": dict(self.given),
-            "remarks": self.remarks(),
-            **({"no_interval": self.no_interval} if self.no_interval else {}),
-            **scales_by_default(self.config),
-            "front": [
-                point.described(
-                    objectives={name: mean.as_dict() for name, mean in point.objectives.items()}
-                )
-                for point in self.points
-            ],
-        }
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each point."""
-        return [{**p.cells(p.objectives), "n": p.n, "name": p.name} for p in self.points]
-
-
-@dataclass(frozen=True, kw_only=True)
-class FrontSpec(StudySpec[Front]):
-    """A Pareto front that is to be found."""
 
     # responses to be minimised; none: those of the config's `objectives`
     objectives: Sequence[str] = ()
@@ -231,8 +143,11 @@ class FrontSpec(StudySpec[Front]):
             first = {terms[0].name: _term(terms[0].response)}
             config = replace(config, optimize=section.model_copy(update={"objective": first}))
         problem = problem_of(config, model)
-        others = [Constraint(t.name, t.response, int(t.weight), 0.0) for t in terms[1:]]
-        return replace(problem, terms=[terms[0]], constraints=[*others, *problem.constraints])
+        others = {
+            f"objectives.{term.name}": Constraint.of(term.response, int(term.weight), 0.0)
+            for term in terms[1:]
+        }
+        return replace(problem, terms=[terms[0]], constraints={**others, **problem.constraints})
 
     def _terms(self, model: Model[object]) -> list[Term]:
         """Return the objectives, of weight 1 or -1, which is all that a front depends on."""
@@ -271,7 +186,7 @@ class FrontSpec(StudySpec[Front]):
 
     def summarise(
         self, built: BuiltProblem, made: Runs, execution: Execution, truths: Journal | None
-    ) -> Front:
+    ) -> Outcome:
         """Say which of the tested points are the front."""
         problem, terms = built.problem, self._terms(built.model)
         ((_, run),) = made
@@ -279,22 +194,32 @@ class FrontSpec(StudySpec[Front]):
         if self.config.one_history:  # many rules may be one in their outcomes
             first = {tuple(p.sample.mean[: len(terms)]): p for p in reversed(on_front)}
             on_front = list(first.values())[::-1]
-        points = [_front_point(built, terms, point, self.confidence) for point in on_front]
+        points = [_point(problem, terms, tested, self.confidence) for tested in on_front]
         # Of resamples it is their own mean that is tested and shown.
         sampling = built.model.sampling
         sampling = INDEPENDENT if isinstance(sampling, Resampled) else sampling
-        n = min((mean.n for point in points for mean in point.objectives.values()), default=None)
-        return Front(
-            config=self.config,
-            settings=self.settings,
-            complete=bool(run.tested),
-            objectives=terms,
-            spent=run.spent,
-            points=points,
-            tested=len(run.tested),
-            given=_fates(problem, run.tested, on_front),
-            no_interval="" if n is None else sampling.no_interval(n),
-        )
+        counts = [mean.n for point in points for mean in point.objectives.values()]
+        no_interval = sampling.no_interval(min(counts)) if counts else ""
+        given = _fates(problem, run.tested, on_front)
+        sides = {
+            (name, side, point.point[name])
+            for point in points
+            for name, side in point.at_bounds.items()
+        }
+        remarks = [f"{name}: {what}" for name, what in given.items()]
+        remarks += [at_bound(name, value, side) for name, side, value in sorted(sides)]
+        document = {
+            "budget": self.settings.budget,
+            "spent": run.spent,
+            "objectives": {t.name: {"response": t.response, "weight": t.weight} for t in terms},
+            "tested": len(run.tested),
+            "given": given,
+            "remarks": remarks,
+            **({"no_interval": no_interval} if no_interval else {}),
+            **scales_by_default(self.config),
+            "front": [point.entry() for point in points],
+        }
+        return Outcome(document, bool(run.tested), {"points": len(points)})
 
 
 def front_spec(config: Config, options: SearchArguments, objectives: Sequence[str]) -> FrontSpec:
@@ -309,7 +234,7 @@ def pareto_front(
     budget: int | None = None,
     seed: int | None = None,
     **options: Any,  # noqa: ANN401
-) -> Front:
+) -> Study:
     """Find the rules of which no other is better in all of several objectives.
 
     The constraints of the config's problem hold at every point; its single objective plays no part.
@@ -399,20 +324,18 @@ def _fates(
     return fates
 
 
-def _front_point(
-    built: BuiltProblem, terms: Sequence[Term], tested: CandidatePoint, confidence: float
-) -> FrontPoint:
+def _point(
+    problem: Problem, terms: Sequence[Term], tested: CandidatePoint, confidence: float
+) -> PointResult:
     """Return what fresh replications say of a point."""
+
+    def means(values: Floats, limits: tuple[float, float]) -> Estimate:
+        return estimate(values, confidence, limits)
+
     outcomes = tested.sample.adjusted
-    limits = {response.name: response.limits for response in built.model.responses}
     objectives = {
-        term.name: estimate(term.weight * outcomes[:, k], confidence, limits[term.response])
+        term.name: means(term.weight * outcomes[:, k], problem.limits[term.response])
         for k, term in enumerate(terms)
     }
-    facts = PointResult.facts(
-        built.problem,
-        tested.unit,
-        outcomes[:, len(terms) :],
-        lambda values, limits: estimate(values, confidence, limits),
-    )
-    return FrontPoint(**facts, objectives=objectives)
+    facts = facts_of_point(problem, tested.unit, outcomes[:, len(terms) :], means)
+    return PointResult(**facts, objectives=objectives)

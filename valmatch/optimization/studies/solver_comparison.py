@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,30 +26,6 @@ BEST_KNOWN, BEST_OF_STUDY = "best known objective", "best of this study"
 
 CHECKPOINTS = 20
 RESAMPLES = 2000
-
-
-@dataclass(frozen=True)
-class SolverComparison:
-    """How solvers compare."""
-
-    solvers: dict[str, dict[str, Any]]  # one line of numbers for each solver
-    # columns of ``progress.csv``: what each run would have recommended when
-    progress: dict[str, list[Any]]
-    best_known: float | None  # objective that gaps are relative to
-    start_objective: float | None  # objective of the starting solution; None where it is infeasible
-    post: int  # post-replications of every point
-    # whether that is the best of the runs compared, as none is known of the problem
-    of_study: bool = False
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the part of ``summary.json`` that holds it."""
-        return {
-            "best_known": self.best_known,
-            "gap_to": BEST_OF_STUDY if self.of_study else BEST_KNOWN,
-            "start_objective": self.start_objective,
-            "post_replications": self.post,
-            **self.solvers,
-        }
 
 
 class _Truth(NamedTuple):
@@ -77,11 +52,12 @@ def compare(
     runs: Sequence[SolverRun],
     execution: Execution,
     truths: Journal | None = None,
-) -> SolverComparison:
+) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     """Compare what runs recommended, in the end and on the way, by common post-replications.
 
     A point counts as truly feasible if the mean excess over every bound is <= 0. Gaps are relative
-    to the best known objective of the problem, or else to the best point of the experiment.
+    to the best known objective of the problem, or else to the best point of the experiment. Returns
+    a part of ``summary.json`` and the columns of ``progress.csv``.
     """
     post = post_replications(settings.budget)
     evaluator = Evaluator(config, problem, settings.seed, POST_FIRST, 1 << 62, execution)
@@ -97,9 +73,14 @@ def compare(
         for name in dict.fromkeys(run.task.solver for run in runs)
     }
     start = truth_of(problem.start)
-    return SolverComparison(
-        lines, progress, best, start.objective if start.feasible else None, post, known is None
-    )
+    entry = {
+        "best_known": best,
+        "gap_to": BEST_OF_STUDY if known is None else BEST_KNOWN,
+        "start_objective": start.objective if start.feasible else None,
+        "post_replications": post,
+        **lines,
+    }
+    return entry, progress
 
 
 def _progress(

@@ -20,33 +20,29 @@ from valmatch.config.writing import document
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import Stopped
 from valmatch.execution.run_options import OptimizeArguments, first_given
-from valmatch.execution.shards import WHOLE, Shard
+from valmatch.execution.shards import WHOLE
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.evaluation import Execution, Journal
-from valmatch.optimization.post_analysis import (
-    AGAINST_START,
-    AGAINST_TODAY,
-    PostAnalysis,
-    post_analysis,
-)
+from valmatch.optimization.post_analysis import BESIDE, post_analysis
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import scales_by_default, with_factors
 from valmatch.optimization.solver_run import RUN, RunSpec, SolverRun, failures, run_solver
 from valmatch.optimization.solvers.registry import AUTO, algorithm, check
 from valmatch.optimization.solvers.user_solvers import SolverFactory
 from valmatch.optimization.studies.parallel_runs import Job
-from valmatch.optimization.studies.solver_comparison import SolverComparison, columns_of, compare
+from valmatch.optimization.studies.solver_comparison import columns_of, compare
 from valmatch.optimization.studies.study import (
     BuiltProblem,
+    Outcome,
     Runs,
-    StudyResult,
+    Study,
     StudySpec,
     common_fields,
     execute,
 )
-from valmatch.optimization.verdict import Verdict, best_run, verdict
-from valmatch.storage.output import write_atomically, write_csv
+from valmatch.optimization.verdict import best_run, verdict
+from valmatch.storage.output import write_atomically
 from valmatch.text.terminal import shown
 
 # Files of runs of solvers: what they looked at, and the config of the recommended point.
@@ -97,7 +93,7 @@ def candidates(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[An
     rows: list[tuple[Any, ...]] = []
 
     def add(run: SolverRun, stage: str, unit: Floats, n: int, mean: Floats) -> None:
-        excesses = zip(problem.constraints, mean[1:].tolist(), strict=True)
+        excesses = zip(problem.constraints.values(), mean[1:].tolist(), strict=True)
         means = [float(mean[0]), *(c.bound + c.sign * excess for c, excess in excesses)]
         point = problem.point(unit).values()
         rows.append((run.task.solver, run.task.macrorep, stage, *point, n, *means))
@@ -109,119 +105,13 @@ def candidates(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[An
         final = run.certificate
         add(run, "certified", final.unit, len(final.outcomes), final.adjusted.mean(axis=0))
     names = [variable.name for variable in problem.variables]
-    bounds = [constraint.name for constraint in problem.constraints]
-    return columns_of(("solver", "macrorep", "stage", *names, "n", "objective", *bounds), rows)
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Study(StudyResult):
-    """The runs of one or several solvers on one problem.
-
-    Attributes
-    ----------
-    problem : Problem
-        What was solved.
-    solvers : sequence of str
-        Names of the solvers.
-    tasks : sequence of RunSpec
-        The runs asked for, of the shard.
-    runs : sequence of SolverRun
-        Those that were made; fewer if the study was interrupted.
-    verdict : Verdict or None
-        The best point found and what is known of it; None if no run was finished.
-    comparison : SolverComparison or None
-        Comparison of the solvers, if there are several runs.
-    post_analysis : PostAnalysis or None
-        The recommended point beside the start, and what constraints cost; None where nothing is
-        recommended, or the study was stopped before.
-    requested : int
-        The number of runs in all shards together.
-    """
-
-    problem: Problem
-    solvers: Sequence[str]
-    tasks: Sequence[RunSpec]
-    runs: Sequence[SolverRun]
-    verdict: Verdict | None
-    comparison: SolverComparison | None
-    post_analysis: PostAnalysis | None = None
-    requested: int = 1
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return the point that was found, then its means on fresh replications."""
-        if self.verdict is None:
-            return []
-        means = {"objective": self.verdict.objective}
-        means |= {bound.response: mean for bound, mean in self.verdict.constraints}
-        point = [(name, value, None, None) for name, value in self.verdict.point.items()]
-        rows = point + [
-            (name, mean.mean, mean.ci_low, mean.ci_high) for name, mean in means.items()
-        ]
-        return [dict(zip(("name", "value", "ci_low", "ci_high"), row, strict=True)) for row in rows]
-
-    @property
-    def certified(self) -> bool:
-        """Whether the point that was found is certified as feasible."""
-        return self.verdict is not None and self.verdict.feasible is True
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """The number of runs that were made."""
-        return {"runs": len(self.runs)}
-
-    @property
-    def failures(self) -> list[str]:
-        """A line for each solver of a user that did what it may not."""
-        return failures(self.runs)
-
-    def summary(self) -> dict[str, Any]:
-        """Return what ``summary.json`` holds."""
-        point = self.verdict.as_dict() if self.verdict else {"recommended": None, "feasible": None}
-        result = {
-            **self.identity(),
-            "solver": ",".join(self.solvers),
-            "algorithm": ",".join(map(algorithm, self.solvers)),
-            "budget": self.settings.budget,
-            "spent": sum(run.spent for run in self.runs),
-            "runs": len(self.runs),
-            "requested": self.requested,
-            **self.shard_entry,
-            **scales_by_default(self.config),
-            **point,
-            **(self.post_analysis.as_dict() if self.post_analysis else {}),
-        }
-        if self.comparison:
-            result["solvers"] = self.comparison.as_dict()
-        return result
-
-    def tables(self) -> Mapping[str, Mapping[str, Sequence[Any]]]:
-        """Return trajectory, candidates and progress."""
-        return {
-            "trajectory": trajectory(self.problem, self.runs),
-            "candidates": candidates(self.problem, self.runs),
-            **({"progress": self.comparison.progress} if self.comparison else {}),
-        }
-
-    def write(self, folder: Path) -> None:
-        """Write trajectory, candidates, progress, the recommended config and what it is beside."""
-        for name, columns in self.tables().items():
-            write_csv(folder / f"{name}.csv", columns)
-        # One from before, of a smaller budget, may be recommended no more.
-        for name in (RECOMMENDED, *REWRITTEN, AGAINST_START, AGAINST_TODAY):
-            (folder / name).unlink(missing_ok=True)
-        if self.verdict and recommends(self.verdict, self.shard):
-            write_recommended(folder, self.config, self.verdict.point, self.verdict.why)
-        if self.post_analysis:
-            self.post_analysis.write(folder)
-
-
-def recommends(point: Verdict | None, shard: Shard) -> bool:
-    """Return whether the point that was found is recommended, which shards leave to the whole."""
-    return shard == WHOLE and point is not None and point.feasible is not False
+    return columns_of(
+        ("solver", "macrorep", "stage", *names, "n", "objective", *problem.constraints), rows
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
-class SolverStudySpec(StudySpec[Study]):
+class SolverStudySpec(StudySpec):
     """Runs of one or several solvers that are to be made."""
 
     # the solvers by name, with what makes those that were given as functions
@@ -282,37 +172,51 @@ class SolverStudySpec(StudySpec[Study]):
 
     def summarise(
         self, built: BuiltProblem, made: Runs, execution: Execution, truths: Journal | None
-    ) -> Study:
+    ) -> Outcome:
         """Compare the runs and say what they came to."""
         model, problem, runs = built.model, built.problem, [run for _, run in made]
-        comparison = analysis = None
+        compared, analysed = not self.compares or not self.tasks, True
+        tables = {"trajectory": trajectory(problem, runs), "candidates": candidates(problem, runs)}
+        best = verdict(model, problem, runs, self.confidence)
+        empty = {"recommended": None, "feasible": None}
+        document: dict[str, Any] = {
+            "solver": ",".join(self.solvers),
+            "algorithm": ",".join(map(algorithm, self.solvers)),
+            "budget": self.settings.budget,
+            "spent": sum(run.spent for run in runs),
+            "runs": len(runs),
+            "requested": self.runs,
+            **self.shard_entry,
+            **scales_by_default(self.config),
+            **(best.verdict_entry() if best else empty),
+        }
+        solvers = {}
         if runs and self.compares:
             with suppress(Stopped):
-                comparison = compare(self.config, problem, self.settings, runs, execution, truths)
-        best = verdict(model, problem, runs, self.confidence)
-        recommended = recommends(best, self.shard)
-        if recommended:
+                entry, tables["progress"] = compare(
+                    self.config, problem, self.settings, runs, execution, truths
+                )
+                solvers, compared = {"solvers": entry}, True
+        if document["recommended"] and self.shard == WHOLE:  # shards leave it to the whole
+            analysed = False
             with suppress(Stopped):
                 execution.check()
-                analysis = post_analysis(
+                entries, comparisons = post_analysis(
                     self.config, model, problem, best_run(runs), self.settings, execution.check
                 )
-        compared = comparison is not None or not self.compares or not self.tasks
-        analysed = analysis is not None or not recommended
-        return Study(
-            config=self.config,
-            settings=self.settings,
-            complete=len(runs) == len(self.tasks) and compared and analysed,
-            shard=self.shard,
-            problem=problem,
-            solvers=self.solver_names,
-            tasks=self.tasks,
-            runs=runs,
-            verdict=best,
-            comparison=comparison,
-            post_analysis=analysis,
-            requested=self.runs,
-        )
+                document, tables, analysed = document | entries, tables | comparisons, True
+        complete = len(runs) == len(self.tasks) and compared and analysed
+        counts = {"runs": len(runs)}
+        return Outcome(document | solvers, complete, counts, tables, failures(runs))
+
+    def write(self, study: Study, folder: Path) -> None:
+        """Write the config of the recommended point."""
+        # One from before, of a smaller budget, may be recommended no more.
+        for name in (RECOMMENDED, *REWRITTEN, *(f"{key}.csv" for key in BESIDE.values())):
+            (folder / name).unlink(missing_ok=True)
+        best = study.verdict
+        if best and best.feasible is not False:
+            write_recommended(folder, self.config, best.point, best.why)
 
 
 def study_spec(
@@ -353,8 +257,7 @@ def optimize(
     budget : int or None
         Replications of a run, search and certification; None: 1000. When a study is over, the
         point that it recommends and the start get a twentieth of that each (10 to 1,000) beyond the
-        budget; prices of constraints take half as many, and each as many and up to 140 more; see
-        `Study.post_analysis`.
+        budget; prices of constraints take half as many, and each as many and up to 140 more.
     seed : int or None
         Seed of all random numbers, >= 0; None: 1.
     **options

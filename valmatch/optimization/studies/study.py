@@ -1,8 +1,8 @@
 """A study of `optimize`: what it is to make, how that is carried out, what came of it.
 
 Runs of solvers, a sweep and a Pareto front are the kinds of study, which `kinds` lists. Each is a
-`StudySpec`, which says what is to be made and what follows from it, and a `StudyResult`: tested
-points, with a table of its kind. All are carried out, resumed and combined by the same functions.
+`StudySpec`, which says what is to be made and what follows from it. All are carried out, resumed
+and combined by the same functions, and come to a `Study`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 from valmatch.config.config import Config, OptimizeOptions
 from valmatch.config.identity import config_id, problem_id
@@ -27,6 +27,7 @@ from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import Settings
 from valmatch.optimization.studies.journal import JOURNAL, TRUTHS, FileJournal, open_journal
 from valmatch.optimization.studies.parallel_runs import Job, open_pools, run_all
+from valmatch.optimization.verdict import PointResult
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged
@@ -39,111 +40,65 @@ DEFAULT_BUDGET = 1000
 
 SUMMARY = "summary.json"
 
-# Tables of which charts are drawn, with their columns of texts that are.
-TABLES = {"candidates": ("stage",), "progress": ("solver",)}
+# Tables of which charts are drawn, and which of their columns are texts.
+TABLES = {"candidates": ("solver", "stage"), "progress": ("solver",)}
 
-
-class BuiltProblem(NamedTuple):
-    """The problem of a study."""
-
-    model: Model[object]  # what is simulated
-    problem: Problem  # what is optimised
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class StudyResult(Result):
-    """What came of a study; a class for each kind of study."""
-
-    config: Config  # what was optimised
-    settings: Settings  # what all runs had in common
-    complete: bool = True  # whether all that was asked for was made
-    shard: Shard = WHOLE  # the part of the study that was made
-    stopped: str = ""  # why the study was stopped, "" if it was not
-    folder: Path | None = None
-    warnings: Sequence[str] = ()  # what has to be known of what was read
-
-    presented_by = "optimize"
-    table: ClassVar[str] = ""  # file of the tested points
-
-    @property
-    @abstractmethod
-    def certified(self) -> bool:
-        """Whether some point is certified as feasible."""
-
-    @property
-    @abstractmethod
-    def counts(self) -> Mapping[str, int]:
-        """What the manifest says of how much was made."""
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return the rows of the table: tested points, which have the same columns."""
-        return []
-
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return the columns of the table."""
-        rows = self.rows()
-        return {name: [row[name] for row in rows] for name in (rows[0] if rows else [])}
-
-    def write(self, folder: Path) -> None:
-        """Write the files of the results, all but ``summary.json``."""
-        write_csv(folder / self.table, self.columns())
-
-    @property
-    def failures(self) -> Sequence[str]:
-        """A line for each solver of a user that did what it may not."""
-        return ()
-
-    @property
-    def status(self) -> str:
-        """The status "complete", or why it is not; "failed" where a solver of a user did."""
-        if not self.complete:
-            return self.stopped
-        return "failed" if self.failures else "complete"
-
-    @property
-    def title(self) -> str:
-        """What was optimised, in one line."""
-        return self.record().title
-
-    def identity(self) -> dict[str, Any]:
-        """Return what summaries begin with: the model, the ids and the seed."""
-        return {
-            "model": self.config.model,
-            "config_id": config_id(self.config),
-            "problem_id": problem_id(self.config),
-            "seed": self.settings.seed,
-            **warnings_entry(self.warnings),
-        }
-
-    @property
-    def shard_entry(self) -> dict[str, str]:
-        """What summaries say of the shard, if it is one."""
-        return {} if self.shard == WHOLE else {"shard": str(self.shard)}
-
-    def record(self) -> StudyRecord:
-        """Return what is shown of the study, as `valmatch.load_result` gives it back."""
-        tables = {name: columns for name, columns in self.tables().items() if name in TABLES}
-        section = self.config.optimize.model_dump(exclude_none=True)
-        return StudyRecord(self.config, section, self.summary(), tables, self.status, self.folder)
-
-    def tables(self) -> Mapping[str, Mapping[str, Sequence[Any]]]:
-        """Return what was tried in the searches, by name the columns of each table."""
-        return {}
+Columns: TypeAlias = Mapping[str, Sequence[Any]]  # the columns of a table by name
 
 
 @dataclass(frozen=True, repr=False)
-class StudyRecord(Result):
-    """What a study found, as its files hold it."""
+class Study(Result):
+    """What an optimisation came to: runs of solvers, a sweep of a bound, or a Pareto front.
+
+    Attributes
+    ----------
+    config : Config
+        What was optimised.
+    document : mapping
+        What ``summary.json`` holds.
+    tables : mapping of str to mapping
+        What was tried in the searches of solvers: the columns of ``candidates.csv`` and, where
+        solvers are compared, of ``progress.csv``.
+    status : str
+        "complete", or how the study ended: "interrupted", "out of time", "failed" where a solver of
+        a user did what it may not.
+    failures : sequence of str
+        A line for each such solver, where the study was made here.
+    folder : Path or None
+        Where its files are.
+    """
 
     presented_by, unchecked = "optimize", SUMMARY
 
-    config: Config  # what was optimised
-    section: Mapping[str, Any]  # its section `optimize`
-    document: Mapping[str, Any]  # what ``summary.json`` holds
-    # what was tried in the searches: the columns of ``candidates.csv`` and ``progress.csv``
-    tables: Mapping[str, Mapping[str, Sequence[Any]]]
-    status: str = "complete"  # how the study ended
+    config: Config
+    document: Mapping[str, Any]
+    tables: Mapping[str, Columns]
+    status: str = "complete"
+    failures: Sequence[str] = ()
     folder: Path | None = None
+
+    @property
+    def points(self) -> list[PointResult]:
+        """The tested points that it came to, each with its `point`, `objectives`, `constraints`.
+
+        Of runs of solvers the best one, of a sweep one for each `value`, of a front all of it.
+        """
+        if "front" in self.document:
+            return [PointResult.read(entry) for entry in self.document["front"]]
+        swept = self.document.get("sweep", "")
+        entries = self.document["frontier"] if swept else [self.document]
+        points = (PointResult.read_verdict(entry, swept) for entry in entries)
+        return [point for point in points if point]
+
+    @property
+    def verdict(self) -> PointResult | None:
+        """The recommended point, or that of least violation; the first one of several."""
+        return next(iter(self.points), None)
+
+    @property
+    def certified(self) -> bool:
+        """Whether some point is certified as feasible."""
+        return any(point.feasible is True for point in self.points)
 
     @property
     def title(self) -> str:
@@ -160,9 +115,24 @@ class StudyRecord(Result):
         """Return what ``summary.json`` holds."""
         return dict(self.document)
 
-    def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return a row for each point of the searches."""
-        return self.tables.get("candidates", {})
+    def columns(self) -> Columns:
+        """Return a row for each point, or the numbers of the only one."""
+        swept, rows = self.document.get("sweep"), []
+        for point in self.points:
+            row = point.row()
+            if "front" in self.document:
+                rows.append({**row, "n": point.objective.n, "name": point.name})
+            elif swept:
+                feasible = "undecided" if point.feasible is None else point.feasible
+                head = {f"sweep.{swept}": point.value, "feasible": feasible}
+                remarks = "; ".join(point.remarks)
+                rows.append({**head, **row, "n": point.objective.n, "remarks": remarks})
+            else:
+                ends = {name: (mean.ci_low, mean.ci_high) for name, mean in point.means.items()}
+                for name in (*point.point, *ends):
+                    low, high = ends.get(name, (None, None))
+                    rows.append({"name": name, "value": row[name], "ci_low": low, "ci_high": high})
+        return {name: [row[name] for row in rows] for name in (rows[0] if rows else [])}
 
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
@@ -171,30 +141,47 @@ class StudyRecord(Result):
         with damaged(files.folder / SUMMARY):
             warnings_in(document)
             document |= {"seed": int(document["seed"]), "budget": int(document["budget"])}
-        tables: dict[str, dict[str, list[Any]]] = {}
+        tables: dict[str, Columns] = {}
         for kind, texts in TABLES.items():
             file = f"{kind}.csv"
             if files.has(file):
-                numbers = [name for name in files.header(file) if name not in ("solver", *texts)]
-                table = files.table(file, numbers, ("solver", *dict.fromkeys(texts)), infinite=True)
+                header = files.header(file)
+                numbers = [name for name in header if name not in texts]
+                table = files.table(file, numbers, texts, infinite=True)
                 columns = {key: column.tolist() for key, column in table.numbers.items()}
                 tables[kind] = {**columns, **table.texts}
         with damaged(files.folder / MANIFEST):
-            options = OptimizeOptions.model_validate(files.manifest.get("optimize") or {})
-            section = options.model_dump(exclude_none=True)
-        return cls(files.config, section, document, tables, files.status, files.folder)
+            section = OptimizeOptions.model_validate(files.manifest.get("optimize") or {})
+        config = replace(files.config, optimize=section)
+        return cls(config, document, tables, files.status, folder=files.folder)
 
 
-S = TypeVar("S", bound=StudyResult)
+class BuiltProblem(NamedTuple):
+    """The problem of a study."""
+
+    model: Model[object]  # what is simulated
+    problem: Problem  # what is optimised
+
+
+class Outcome(NamedTuple):
+    """What the jobs of a study came to."""
+
+    document: Mapping[str, Any]  # what ``summary.json`` holds, but for what all kinds have
+    complete: bool  # whether all that was asked for was made
+    counts: Mapping[str, int]  # what the manifest says of how much was made
+    tables: Mapping[str, Columns] = {}  # tables of the searches, and of comparisons, by file
+    failures: Sequence[str] = ()  # a line for each solver of a user that did what it may not
+
 
 Runs: TypeAlias = Sequence[tuple[Job, Any]]  # the jobs that were made, each with what came of it
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudySpec(ABC, Generic[S]):
+class StudySpec(ABC):
     """What a study is to make; a class for each kind of study."""
 
     part: ClassVar[str] = "run"  # what is made for each of the parts that shards divide among them
+    table: ClassVar[str] = ""  # file of the points, "" where there is none
 
     config: Config  # what is optimised
     settings: Settings  # what all runs have in common
@@ -232,6 +219,11 @@ class StudySpec(ABC, Generic[S]):
         runs = len(self.shard.indices(self.size)) * max(1, len(self.solver_names))
         return self.settings.budget * runs
 
+    @property
+    def shard_entry(self) -> dict[str, str]:
+        """What summaries say of the shard, if it is one."""
+        return {} if self.shard == WHOLE else {"shard": str(self.shard)}
+
     def build(self, model: Model[object]) -> Problem:
         """Return the problem that is solved: that of the config, unless the kind changes it."""
         return problem_of(self.config, model)
@@ -247,8 +239,12 @@ class StudySpec(ABC, Generic[S]):
     @abstractmethod
     def summarise(
         self, built: BuiltProblem, made: Runs, execution: Execution, truths: Journal | None
-    ) -> S:
+    ) -> Outcome:
         """Return what came of the jobs that were made."""
+
+    def write(self, study: Study, folder: Path) -> None:
+        """Write the files of the results that are of this kind."""
+        write_csv(folder / self.table, study.columns())
 
 
 def common_fields(config: Config, options: SearchArguments) -> dict[str, Any]:
@@ -261,7 +257,7 @@ def common_fields(config: Config, options: SearchArguments) -> dict[str, Any]:
     return {"config": config, "settings": settings, "confidence": confidence}
 
 
-def built_problem(spec: StudySpec[S], warn: Callable[[str], None]) -> BuiltProblem:
+def built_problem(spec: StudySpec, warn: Callable[[str], None]) -> BuiltProblem:
     """Return the problem of a study; warn of what is doubtful in the input."""
     model = build(spec.config, warn=warn)
     return BuiltProblem(model, spec.build(model))
@@ -275,7 +271,7 @@ class StudyFiles(NamedTuple):
     truths: Journal | None = None  # what comparisons of solvers know of points
 
 
-def execute(spec: StudySpec[S], options: RunOptions) -> S:
+def execute(spec: StudySpec, options: RunOptions) -> Study:
     """Make what a study asks for, and write it if there is a folder."""
     built = built_problem(spec, options.warn)
     jobs = spec.jobs(built)
@@ -293,7 +289,7 @@ def execute(spec: StudySpec[S], options: RunOptions) -> S:
 
 @contextmanager
 def open_files(
-    spec: StudySpec[S], built: BuiltProblem, out: Path | None, resume: bool
+    spec: StudySpec, built: BuiltProblem, out: Path | None, resume: bool
 ) -> Iterator[StudyFiles]:
     """Open a folder for a study and its files in it; none where `out` is None."""
     if out is None:
@@ -326,28 +322,45 @@ def open_files(
 
 
 def summarised(
-    spec: StudySpec[S],
+    spec: StudySpec,
     built: BuiltProblem,
     made: Runs,
     files: StudyFiles,
     execution: Execution,
     stopped: Callable[[], str],
-) -> S:
+) -> Study:
     """Return what the jobs of a study came to, written if there is a folder."""
-    study = spec.summarise(built, made, replace(execution, journal=None), files.truths)
-    warnings, folder = list(map(Notice.of, built.model.warnings)), files.folder
-    path = folder.path if folder else None
-    result = replace(study, stopped=stopped(), folder=path, warnings=warnings)
+    outcome = spec.summarise(built, made, replace(execution, journal=None), files.truths)
+    folder, config = files.folder, spec.config
+    status = "failed" if outcome.failures else "complete"
+    document = {
+        "model": config.model,
+        "config_id": config_id(config),
+        "problem_id": problem_id(config),
+        "seed": spec.settings.seed,
+        **warnings_entry(map(Notice.of, built.model.warnings)),
+        **outcome.document,
+    }
+    study = Study(
+        config,
+        document,
+        {name: outcome.tables[name] for name in TABLES if name in outcome.tables},
+        status if outcome.complete else stopped(),
+        outcome.failures,
+        folder.path if folder else None,
+    )
     if folder:
-        if result.complete:
+        if outcome.complete:
             for journal in (files.journal, files.truths):
                 if isinstance(journal, FileJournal):
                     journal.trim()
         if spec.shard == WHOLE:
-            result.write(folder.path)
-            write_json(folder.path / SUMMARY, result.summary())
-            if result.complete:
+            spec.write(study, folder.path)
+            for name, columns in outcome.tables.items():
+                write_csv(folder.path / f"{name}.csv", columns)
+            write_json(folder.path / SUMMARY, study.summary())
+            if outcome.complete:
                 folder.remove_shards()
         folder.remark_input(built.model.warnings)
-        folder.close(result.status, **result.counts)
-    return result
+        folder.close(study.status, **outcome.counts)
+    return study

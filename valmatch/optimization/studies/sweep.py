@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import NamedTuple
 
-from valmatch.config.config import Config
+from valmatch.config.config import Config, Constraint
 from valmatch.errors import InputError, option
 from valmatch.execution.chunks import build
 from valmatch.execution.interruption import Stopped
@@ -26,12 +26,12 @@ from valmatch.optimization.solvers.registry import algorithm, check
 from valmatch.optimization.studies.parallel_runs import Job
 from valmatch.optimization.studies.study import (
     BuiltProblem,
+    Outcome,
     Runs,
-    StudyResult,
     StudySpec,
     common_fields,
 )
-from valmatch.optimization.verdict import Verdict, verdict
+from valmatch.optimization.verdict import PointResult, verdict
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import reason_of_each, why_no_interval
 from valmatch.text.durations import in_unit
@@ -46,83 +46,6 @@ class Sweep(NamedTuple):
     text: str  # as it was given
     name: str  # the constraint or the term of the objective
     points: Sequence[float]  # the values in order
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Frontier(StudyResult):
-    """The best certified point for each value of a sweep."""
-
-    table = "frontier.csv"
-
-    sweep: Sweep  # the values
-    solver: str  # name of the solver
-    # by the index of the value in the sweep, in order; fewer if the sweep was stopped
-    solved: Mapping[int, Verdict]
-    failures: Sequence[str] = ()  # a line if a solver of a user did what it may not
-    # where a bound is swept: each two certified values that follow one another, and the change of
-    # the objective per unit of the bound between them
-    prices: Sequence[tuple[float, float, Estimate]] = ()
-
-    @property
-    def no_interval(self) -> str:
-        """Why some numbers have no interval, "" if all have one."""
-        name = self.sweep.name
-        reasons = {f"{name} {value:g}": point.no_interval for value, point in self.verdicts}
-        common = reason_of_each(reasons)
-        if common and common in reasons.values():  # that of prices, too
-            return common
-        reasons |= {
-            f"between {low:g} and {high:g}": why_no_interval({"the price": slope}, "")
-            for low, high, slope in self.prices
-        }
-        return reason_of_each(reasons)
-
-    @property
-    def certified(self) -> bool:
-        """Whether the point of some value is certified as feasible."""
-        return any(point.feasible is True for point in self.solved.values())
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """The number of values that were solved for."""
-        return {"points": len(self.solved)}
-
-    @property
-    def verdicts(self) -> list[tuple[float, Verdict]]:
-        """The values that were solved for, each with its point."""
-        return [(self.sweep.points[index], point) for index, point in self.solved.items()]
-
-    def summary(self) -> dict[str, Any]:
-        """Return what ``summary.json`` holds."""
-        name = self.sweep.name
-        return {
-            **self.identity(),
-            "solver": self.solver,
-            "algorithm": algorithm(self.solver),
-            "budget": self.settings.budget,
-            "sweep": name,
-            **scales_by_default(self.config),
-            **self.shard_entry,
-            "frontier": [{name: value, **point.as_dict()} for value, point in self.verdicts],
-            **({"no_interval": self.no_interval} if self.no_interval else {}),
-            "prices": [
-                {"from": low, "to": high, "objective_per_unit_of_bound": slope.as_dict()}
-                for low, high, slope in self.prices
-            ],
-        }
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each value."""
-        return [
-            {
-                f"sweep.{self.sweep.name}": value,
-                "feasible": point.as_dict()["feasible"],
-                **point.cells({"objective": point.objective}),
-                "n": point.objective.n,
-                "remarks": "; ".join(point.remarks()),
-            }
-            for value, point in self.verdicts
-        ]
 
 
 def parse_sweep(config: Config, text: str) -> Sweep:
@@ -167,10 +90,10 @@ def _listed(values: Sequence[str]) -> list[float] | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepSpec(StudySpec[Frontier]):
+class SweepSpec(StudySpec):
     """A sweep that is to be made."""
 
-    part: ClassVar[str] = "point"
+    part, table = "point", "frontier.csv"
 
     sweep: Sweep  # the values
     solver: str  # name of what solves for each of them
@@ -204,7 +127,9 @@ class SweepSpec(StudySpec[Frontier]):
         """Return the problem with the bound or weight of this index."""
         name, value, problem = self.sweep.name, self.sweep.points[index], built.problem
         terms = [replace(t, weight=value) if t.name == name else t for t in problem.terms]
-        bounds = [replace(c, bound=value) if c.name == name else c for c in problem.constraints]
+        bounds = dict(problem.constraints)
+        if name in bounds:
+            bounds[name] = Constraint.of(bounds[name].response, bounds[name].sign, value)
         return replace(problem, terms=terms, constraints=bounds)
 
     def identity(self, built: BuiltProblem) -> dict[str, object]:
@@ -217,7 +142,7 @@ class SweepSpec(StudySpec[Frontier]):
 
     def summarise(
         self, built: BuiltProblem, made: Runs, execution: Execution, truths: Journal | None
-    ) -> Frontier:
+    ) -> Outcome:
         """Say what the run of each value came to, and what a bound costs between two values."""
         problems = {job.index: self._with_value(built, job.index) for job, _ in made}
         runs = {job.index: run for job, run in made}
@@ -232,17 +157,43 @@ class SweepSpec(StudySpec[Frontier]):
         prices = None
         with suppress(Stopped):
             prices = self._prices(built, tests, execution)
-        return Frontier(
-            config=self.config,
-            settings=self.settings,
-            complete=prices is not None and len(solved) == len(self.shard.indices(self.size)),
-            shard=self.shard,
-            sweep=self.sweep,
-            solver=self.solver,
-            solved=solved,
-            failures=failures(list(runs.values())),
-            prices=prices or [],
-        )
+        name, complete = self.sweep.name, len(solved) == len(self.shard.indices(self.size))
+        why = self._no_interval(solved, prices or [])
+        document = {
+            "solver": self.solver,
+            "algorithm": algorithm(self.solver),
+            "budget": self.settings.budget,
+            "sweep": name,
+            **scales_by_default(self.config),
+            **self.shard_entry,
+            "frontier": [
+                {name: self.sweep.points[index], **point.verdict_entry()}
+                for index, point in solved.items()
+            ],
+            **({"no_interval": why} if why else {}),
+            "prices": [
+                {"from": low, "to": high, "objective_per_unit_of_bound": slope.as_dict()}
+                for low, high, slope in prices or ()
+            ],
+        }
+        ended = prices is not None and complete
+        counts, failed = {"points": len(solved)}, failures(list(runs.values()))
+        return Outcome(document, ended, counts, failures=failed)
+
+    def _no_interval(
+        self, solved: Mapping[int, PointResult], prices: Sequence[tuple[float, float, Estimate]]
+    ) -> str:
+        """Return why some numbers have no interval, "" if all have one."""
+        values = ((f"{self.sweep.points[k]:g}", point.no_interval) for k, point in solved.items())
+        reasons = {f"{self.sweep.name} {value}": why for value, why in values}
+        common = reason_of_each(reasons)
+        if common and common in reasons.values():  # that of prices, too
+            return common
+        reasons |= {
+            f"between {low:g} and {high:g}": why_no_interval({"the price": slope}, "")
+            for low, high, slope in prices
+        }
+        return reason_of_each(reasons)
 
     def _prices(
         self, built: BuiltProblem, tests: Mapping[int, Certificate], execution: Execution

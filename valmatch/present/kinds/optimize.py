@@ -7,29 +7,27 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from valmatch.config.config import Constraint
 from valmatch.config.factor_paths import flat
 from valmatch.experiments.response_list import shown_by
 from valmatch.inputs.fields import plain_number
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Response
+from valmatch.optimization.post_analysis import BESIDE, SHORT
 from valmatch.optimization.problem import START, TODAY
 from valmatch.optimization.solvers.registry import label_of_solver
-from valmatch.optimization.studies.study import StudyRecord, StudyResult
+from valmatch.optimization.studies.study import Study
+from valmatch.optimization.verdict import OBJECTIVE, PointResult
 from valmatch.present import document as d
 from valmatch.present.kinds.responses import compared_parts_tables, glossary, responses_table
 from valmatch.present.provenance import unit_of_factor
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.rounding import decimals, mean_and_half, rounded
 from valmatch.text.terminal import WIDTH, escaped, labelled
-
-SENSES = {"at_most": "<=", "at_least": ">="}
-
-BESIDE = {"start_and_recommended": START, "today_and_recommended": TODAY}
-"""Comparisons of a summary with what is beside the recommended point in them."""
 
 VARIABLES = 6  # variables against which the points of searches are drawn
 
@@ -43,33 +41,34 @@ ANSWERS = {True: "yes", False: "no", None: "undecided"}
 Document = Mapping[str, Any]
 
 
-def present(result: StudyResult | StudyRecord, view: d.View) -> d.Presentation:
+def present(study: Study, view: d.View) -> d.Presentation:
     """Return what a study shows."""
-    study = _Study(result.record() if isinstance(result, StudyResult) else result)
     document = study.document
     kind = _sweep if "frontier" in document else _front if "front" in document else _point
-    page = kind(study, view)
+    page = kind(study, _Names(study), view)
     page.header = _header(study) + page.header
     return page
 
 
-class _Study:
-    """A study with what is known of its responses."""
+class _Names:
+    """What is known of the responses of a study, and how its config is called."""
 
-    def __init__(self, record: StudyRecord) -> None:
-        self.record, self.document, self.config = record, record.document, record.config
-        self.name = d.config_name(record.config)
-        self.variables: Document = record.section.get("variables") or {}
-        self.terms: Document = record.section.get("objective") or {}
-        self.constraints: Document = record.section.get("constraints") or {}
-        self.solvers = [name for name in str(self.document.get("solver", "")).split(",") if name]
-        self._responses = {response.name: response for response in shown_by(record.config)[0]}
-        units = {self.response(term["response"]).unit for term in self.terms.values()}
+    def __init__(self, study: Study) -> None:
+        self.config, self.section = d.config_name(study.config), study.config.optimize
+        self._responses = {response.name: response for response in shown_by(study.config)[0]}
+        self.unit, terms = "", self.section.objective.values()
+        units = {self.response(term.response).unit for term in terms}
         self.unit = units.pop() if len(units) == 1 else ""  # of the objective; "" if terms differ
+        parts = [
+            f"{'' if term.weight == 1.0 else f'{plain_number(term.weight)} '}{term.response}"
+            for term in terms
+            if term.weight
+        ]
+        self.aim = " + ".join(parts).replace("+ -", "- ")  # the objective
 
     def response(self, name: str) -> Response:
         """Return what is known of a response."""
-        if name == "objective":
+        if name == OBJECTIVE:
             return Response(name, self.unit, "what is minimised")
         return self._responses.get(name) or Response(name, "", "")
 
@@ -78,19 +77,13 @@ class _Study:
         return d.after(self.response(name).unit)
 
     @property
-    def aim(self) -> str:
-        """The objective, a weighted sum of responses."""
-        parts = []
-        for term in self.terms.values():
-            weight = float(term.get("weight", 1.0))
-            factor = "" if weight == 1.0 else f"{plain_number(weight)} "
-            parts += [f"{factor}{term['response']}"] if weight else []
-        return " + ".join(parts).replace("+ -", "- ")
-
-    @property
-    def notes(self) -> list[str]:
-        """Why means have no interval, if so."""
-        return _no_interval(self.document)
+    def glossary(self) -> str:
+        """What the objective and the responses with bounds are."""
+        terms, bounds = self.section.objective.values(), self.section.constraints.values()
+        used = [term.response for term in terms] + [bound.response for bound in bounds]
+        meanings = {name: self.response(name).meaning for name in used}
+        parts = [f"objective: {self.aim}, less is better"] if self.section.objective else []
+        return "; ".join([*parts, *(f"{name}: {text}" for name, text in meanings.items() if text)])
 
 
 def _no_interval(document: Document) -> list[str]:
@@ -98,13 +91,17 @@ def _no_interval(document: Document) -> list[str]:
     return [f"no interval: {why}"] if why else []
 
 
-def _header(study: _Study) -> str:
+def _solvers(study: Study) -> list[str]:
+    return [name for name in str(study.document.get("solver", "")).split(",") if name]
+
+
+def _header(study: Study) -> str:
     """Return what stands above the tables: what is optimised, how, on which scales."""
-    document = study.document
+    document, solvers = study.document, _solvers(study)
     header = f"{d.config_title(study.config)}, seed {document['seed']}"
     header += f", budget {document['budget']:,}"
-    if study.solvers:
-        header += f"\nsolver: {', '.join(map(label_of_solver, study.solvers))}"
+    if solvers:
+        header += f"\nsolver: {', '.join(map(label_of_solver, solvers))}"
     scales: Mapping[str, str] = document.get("search_scale", {})
     for scale in dict.fromkeys(scales.values()):
         names = ", ".join(name for name, of_name in scales.items() if of_name == scale)
@@ -114,104 +111,31 @@ def _header(study: _Study) -> str:
     return header
 
 
-def _question(study: _Study, swept: str = "", values: str = "") -> str:
+def _question(study: Study, names: _Names, swept: str = "", values: str = "") -> str:
     """Say what was asked of an optimisation, in one sentence."""
-    document, variables = study.document, d.joined(list(study.variables))
-    aim = f"minimise {study.aim}" if len(study.variables) > 1 else f"minimises {study.aim}"
+    document, variables = study.document, d.joined(list(names.section.variables))
+    aim = f"minimise{'' if len(names.section.variables) > 1 else 's'} {names.aim}"
     if "objectives" in document:
         aim = f"trade off {d.joined(list(document['objectives']))}"
-    elif not study.aim:
+    elif not names.aim:
         aim = "is best"
     bounds = [
-        f"{constraint['response']} {sense}"
-        f" {values if name == swept else plain_number(constraint[key])}"
-        f"{study.after(constraint['response'])}"
-        for name, constraint in study.constraints.items()
-        for key, sense in SENSES.items()
-        if constraint.get(key) is not None
+        f"{c.response} {c.sense} {values if name == swept else plain_number(c.bound)}"
+        f"{names.after(c.response)}"
+        for name, c in names.section.constraints.items()
     ]
     within = f" with {d.joined(bounds)}" if bounds else ""
-    which = f"Which {variables}" if variables else "Which rule"
-    solver = f", solver {','.join(study.solvers)}" if study.solvers else ""
+    which, solvers = f"Which {variables or 'rule'}", _solvers(study)
+    solver = f", solver {','.join(solvers)}" if solvers else ""
     spent = f", budget {d.counted(document['budget'], 'replication')} a run"
-    return f"{which} of {study.name} {aim}{within}? Seed {document['seed']}{spent}{solver}."
-
-
-def _glossary(study: _Study) -> str:
-    """Say what the objective and the responses with bounds are."""
-    used = [*study.terms.values(), *study.constraints.values()]
-    meanings = {term["response"]: study.response(term["response"]).meaning for term in used}
-    parts = [f"objective: {study.aim}, less is better"] if study.terms else []
-    return "; ".join([*parts, *(f"{name}: {text}" for name, text in meanings.items() if text)])
+    return f"{which} of {names.config} {aim}{within}? Seed {document['seed']}{spent}{solver}."
 
 
 # Points, and what is known of them on fresh replications.
 
 
-class Limit(NamedTuple):
-    """The mean of a response that has a bound."""
-
-    # response, sense: the response; "<=" or ">="
-    response: str
-    sense: str
-    bound: float  # the bound
-    mean: Estimate  # the mean
-
-    @property
-    def in_words(self) -> str:
-        """The bound."""
-        return f"{self.sense} {self.bound:g}"
-
-    def excess(self, value: Any) -> Any:  # noqa: ANN401 - a number or an array
-        """Return by how much a value breaks the bound; below 0 by how much it keeps to it."""
-        return value - self.bound if self.sense == "<=" else self.bound - value
-
-
-class VerdictPoint(NamedTuple):
-    """The point of a verdict, recommended or of least violation, on fresh replications."""
-
-    point: Mapping[str, float]
-    name: str  # what the config calls it; "" where it does not give it
-    objective: Estimate  # the mean objective
-    limits: Mapping[str, Limit]  # the mean of each constraint
-    feasible: bool | None  # whether it is certified, None for undecided
-    value: float  # of a sweep, the value that it is of
-
-
-def _verdict(document: Document, swept: str = "") -> VerdictPoint | None:
-    """Return the point of a verdict, if there is one."""
-    best = document.get("recommended") or document.get("least_violation")
-    if not best:
-        return None
-    limits = {
-        name: Limit(
-            constraint["response"],
-            constraint["sense"],
-            float(constraint["bound"]),
-            _estimate(constraint),
-        )
-        for name, constraint in best["constraints"].items()
-    }
-    answer = document["feasible"]
-    return VerdictPoint(
-        {name: float(value) for name, value in best["point"].items()},
-        best.get("name") or "",
-        _estimate(best["objective"]),
-        limits,
-        answer if isinstance(answer, bool) else None,
-        float(document[swept]) if swept else 0.0,
-    )
-
-
-def _estimate(entry: Document) -> Estimate:
-    """Return an estimate that a summary holds."""
-    keys = ("mean", "std", "std_error", "ci_low", "ci_high", "min", "max")
-    values = (entry.get(key) for key in keys)
-    numbers = [None if x is None or math.isnan(float(x)) else float(x) for x in values]
-    mean, std, error, low, high, least, most = numbers
-    n, undefined = int(entry["n"]), int(entry.get("undefined", 0))
-    level, remarks = float(entry["confidence"]), tuple(entry.get("remarks", ()))
-    return Estimate(n, undefined, mean, std, error, low, high, level, least, most, remarks)
+def _in_words(bound: Constraint) -> str:
+    return f"{bound.sense} {bound.bound:g}"
 
 
 def _level(mean: Estimate) -> str:
@@ -228,52 +152,50 @@ def _sure(objectives: Sequence[Estimate]) -> str:
 # Runs of solvers: one recommended point.
 
 
-def _point(study: _Study, view: d.View) -> d.Presentation:
+def _point(study: Study, names: _Names, view: d.View) -> d.Presentation:
     """Return what runs of solvers show."""
-    document = study.document
-    page = d.Presentation(f"Optimisation of {study.name}", _question(study))
-    best = _verdict(document)
+    document, best = study.document, study.verdict
+    page = d.Presentation(f"Optimisation of {names.config}", _question(study, names))
     if best is None:
-        ended = study.record.status == "complete"
+        ended = study.status == "complete"
         page.finding = "No run of a solver has come to an end." if ended else ""
         return page
-    page.finding, page.glossary = _finding(study, best), _glossary(study)
+    page.finding, page.glossary = _finding(study, names, best), names.glossary
     title, role = "The recommended point", "recommended"
     if best.feasible is False:
         title, role = "The point of least violation", "least violation"
     means = _means_table(best)
-    means.notes = study.notes
-    remarks = document.get("remarks", ())
-    remarks = [f"feasible: {ANSWERS[best.feasible]}; {document['why']}", *remarks]
+    means.notes = _no_interval(document)
+    remarks = [f"feasible: {ANSWERS[best.feasible]}; {best.why}", *best.remarks]
     page.tables = [
         d.Block(title, table=_point_table(role, study, best)),
         d.Block("What it is worth", table=means, items=remarks),
     ]
-    for key, name in BESIDE.items():
+    for name, key in BESIDE.items():
         if key in document:
-            page.tables += _beside(study, document[key], name, view)
+            page.tables += _beside(document, name, names, view)
     prices = [price["in_words"] for price in (document.get("prices") or {}).values()]
     if prices:
         page.tables.append(d.Block("What the constraints cost", items=prices))
     if "solvers" in document:
         page.tables.append(d.titled(solvers_table(document["solvers"])))
-    charts = list(_search_charts(study, best))
+    charts = list(_search_charts(study, names, best))
     page.charts = [d.Block("The search", [NOTE], charts=charts, figure="search")]
-    beside = (document.get("start_and_recommended") or {}).get("responses", {})
-    page.blocks = glossary([study.response(name) for name in beside if name != "objective"])
+    beside = (document.get(BESIDE[START]) or {}).get("responses", {})
+    page.blocks = glossary([names.response(name) for name in beside if name != OBJECTIVE])
     return page
 
 
-def _finding(study: _Study, best: VerdictPoint) -> str:
+def _finding(study: Study, names: _Names, best: PointResult) -> str:
     """Say what was found, and how sure that is."""
-    objective, limits = best.objective, best.limits.values()
+    objective = best.objective
     of = "replication" if objective.ci_low is None else "fresh replication"
     how = f"{_level(objective)}, n = {d.counted(objective.n, of)}"
-    worth = f"objective {d.value_in_words(objective)}{d.after(study.unit)}"
-    if limits:
+    worth = f"objective {d.value_in_words(objective)}{d.after(names.unit)}"
+    if best.constraints:
         bounds = (
-            f"{x.response} {d.value_in_words(x.mean)}{study.after(x.response)} ({x.in_words})"
-            for x in limits
+            f"{c.response} {d.value_in_words(mean)}{names.after(c.response)} ({_in_words(c)})"
+            for c, mean in best.constraints.values()
         )
         worth += f" with {', '.join(bounds)}"
     if best.feasible is False:
@@ -282,79 +204,81 @@ def _finding(study: _Study, best: VerdictPoint) -> str:
         return f"Too close to call: the best point found has {worth}, not certified; {how}."
     named = f", {best.name}," if best.name else ""
     sure = "certified as feasible" if objective.n > 1 else "feasible in its one replication"
-    return f"The recommended point{named} is {sure}: {worth}; {how}{_change(study, best)}."
+    change = _change(study.document, names, best)
+    return f"The recommended point{named} is {sure}: {worth}; {how}{change}."
 
 
-def _change(study: _Study, best: VerdictPoint) -> str:
+def _change(document: Document, names: _Names, best: PointResult) -> str:
     """Say how the objective changes against today's rule, or against the start."""
-    for key, role, name in (
-        ("today_and_recommended", "today", TODAY),
-        ("start_and_recommended", START, "the start"),
-    ):
-        facts = (study.document.get(key) or {}).get("responses", {})
-        if "objective" not in facts:
+    for role in (TODAY, START):
+        facts = (document.get(BESIDE[role]) or {}).get("responses", {})
+        if OBJECTIVE not in facts:
             continue
-        means = [(limit, facts.get(limit.response, {}).get(role)) for limit in best.limits.values()]
+        bounds = [bound for bound, _ in best.constraints.values()]
+        means = [(bound, facts.get(bound.response, {}).get(SHORT[role])) for bound in bounds]
         broken = [
-            f"{limit.response} {limit.in_words} ({float(mean):.4g})"
-            for limit, mean in means
-            if mean is not None and limit.excess(float(mean)) > 0.0
+            f"{bound.response} {_in_words(bound)} ({float(mean):.4g})"
+            for bound, mean in means
+            if mean is not None and bound.sign * (float(mean) - bound.bound) > 0.0
         ]
+        name = TODAY if role == TODAY else "the start"
         name += f", which breaks {d.joined(broken)}," if broken else ""
-        difference = _estimate(facts["objective"]["difference"])
+        difference = Estimate.read(facts[OBJECTIVE]["difference"])
         if difference.mean is None:
             return f"; against {name} its change is undefined"
         spread = mean_and_half(difference)[1]
         half = f" ± {spread}" if spread and not difference.asymmetric else ""
         mean = rounded(difference.mean, difference.half_width)[0]
         sign = "+" if difference.mean > 0.0 else ""
-        unit = d.after(study.unit)
+        unit = d.after(names.unit)
         return f"; against {name} the objective changes by {sign}{mean}{half}{unit}"
     return ""
 
 
-def _point_table(role: str, study: _Study, best: VerdictPoint) -> d.TextTable:
+def _point_table(role: str, study: Study, best: PointResult) -> d.TextTable:
     """Return a table of a point beside those that the config gives.
 
     Where no start is given, it is the value of the factor.
     """
-    beside = {key: study.document.get(key) or {} for key in BESIDE}
+    beside = {name: study.document.get(key) or {} for name, key in BESIDE.items()}
     factors = flat(study.config.factors.model_dump(mode="json"))
     starts = {
-        name: variable.get("start", factors.get(name)) for name, variable in study.variables.items()
+        name: factors.get(name) if variable.start is None else variable.start
+        for name, variable in study.config.optimize.variables.items()
     }
     points: dict[str, Document] = {
         role: best.point,
-        START: beside["start_and_recommended"].get(START) or starts,
+        START: beside[START].get(START) or starts,
+        TODAY: beside[TODAY].get(SHORT[TODAY]) or {},
     }
-    if today := beside["today_and_recommended"].get("today"):
-        points[TODAY] = today
     columns: list[d.Column] = [("variable", list(best.point))]
     for name, point in points.items():
         values = [point.get(x) for x in best.point]
-        columns.append((name, ["" if x is None else f"{float(x):.4g}" for x in values]))
+        if point:
+            columns.append((name, ["" if x is None else f"{float(x):.4g}" for x in values]))
     return d.TextTable.of_columns(columns)
 
 
-def _means_table(best: VerdictPoint) -> d.TextTable:
+def _means_table(best: PointResult) -> d.TextTable:
     """Return a table of the means of a point."""
-    limits = best.limits.values()
-    means = [best.objective, *(limit.mean for limit in limits)]
+    bounds = [bound for bound, _ in best.constraints.values()]
+    means = [best.objective, *(mean for _, mean in best.constraints.values())]
     return d.TextTable.of_columns(
         [
-            ("mean of", ["objective", *(limit.response for limit in limits)]),
+            ("mean of", [OBJECTIVE, *(bound.response for bound in bounds)]),
             *d.mean_columns("value", f"± {best.objective.confidence:.0%}", means),
             (d.COUNT, [str(mean.n) for mean in means]),
-            ("bound", ["", *(limit.in_words for limit in limits)]),
+            ("bound", ["", *map(_in_words, bounds)]),
         ]
     )
 
 
-def _beside(study: _Study, comparison: Document, name: str, view: d.View) -> Iterator[d.Block]:
-    """Yield tables of the recommended point beside another one."""
+def _beside(document: Document, baseline: str, names: _Names, view: d.View) -> Iterator[d.Block]:
+    """Yield tables of the recommended point beside the start, or beside today's rule."""
+    comparison = document[BESIDE[baseline]]
     facts: Mapping[str, Document] = comparison["responses"]
-    responses = [study.response(name) for name in facts]
-    differences = [_estimate(fact["difference"]) for fact in facts.values()]
+    responses = [names.response(name) for name in facts]
+    differences = [Estimate.read(fact["difference"]) for fact in facts.values()]
 
     def means(role: str) -> list[str]:
         pairs = zip((fact[role] for fact in facts.values()), differences, strict=True)
@@ -364,20 +288,22 @@ def _beside(study: _Study, comparison: Document, name: str, view: d.View) -> Ite
         ]
 
     columns: list[d.Column] = [
-        (name, means("today" if name == TODAY else name)),
+        (baseline, means(SHORT[baseline])),
         ("recommended", means("recommended")),
         *d.mean_columns("change", f"± {differences[0].confidence:.0%}", differences),
     ]
     counts = [str(difference.n) for difference in differences]
-    n, spent = int(comparison["replications"]), int(study.document.get("spent_beyond_budget", 0))
+    n, spent = int(comparison["replications"]), int(document.get("spent_beyond_budget", 0))
     places = [k for k, response in enumerate(responses) if d.listed(response, view.responses)]
     table = responses_table(responses, [*columns, (d.COUNT, counts)], places)
     table.spare = d.COUNT if set(counts) == {str(n)} else ""
-    table.title = f"{name} and recommended point on the same {d.counted(n, 'fresh replication')}"
-    if spent and name == START:
+    table.title = (
+        f"{baseline} and recommended point on the same {d.counted(n, 'fresh replication')}"
+    )
+    if spent and baseline == START:
         table.title += f" ({spent:,} made beyond the budget, with those for costs)"
     table.notes = _no_interval(comparison)
-    yield d.Block(f"Beside {name if name == TODAY else 'the start'}", table=table)
+    yield d.Block(f"Beside {TODAY if baseline == TODAY else 'the start'}", table=table)
     if not view.responses:
         for part in compared_parts_tables(responses, columns):
             yield d.titled(part, folded=True)
@@ -410,13 +336,13 @@ def solvers_table(solvers: Document) -> d.TextTable:
     return table
 
 
-def _search_charts(study: _Study, best: VerdictPoint) -> Iterator[d.Chart]:
+def _search_charts(study: Study, names: _Names, best: PointResult) -> Iterator[d.Chart]:
     """Yield charts of how the searches went."""
-    label, tables = labelled("objective", study.unit), study.record.tables
-    if "progress" in tables:
-        yield _progress(tables["progress"], label)
-    if "candidates" in tables:
-        yield from _candidates(study.record, best, label)
+    label = labelled(OBJECTIVE, names.unit)
+    if "progress" in study.tables:
+        yield _progress(study.tables["progress"], label)
+    if "candidates" in study.tables:
+        yield from _candidates(study, best, label)
 
 
 def _progress(columns: Mapping[str, Sequence[Any]], label: str) -> d.Graph:
@@ -442,14 +368,14 @@ def _median(values: Floats) -> float:
     return float(np.median(known)) if 2 * known.size > values.size else math.nan
 
 
-def _candidates(record: StudyRecord, best: VerdictPoint, label: str) -> Iterator[d.Chart]:
+def _candidates(study: Study, best: PointResult, label: str) -> Iterator[d.Chart]:
     """Yield the points of the searches: each variable against the objective."""
-    columns = record.tables["candidates"]
+    columns = study.tables["candidates"]
     searched = np.array([stage == "search" for stage in columns["stage"]], dtype=bool)
-    objective = d.floats(columns["objective"])[searched]
+    objective = d.floats(columns[OBJECTIVE])[searched]
     keeps = np.isfinite(objective)
-    for name, limit in best.limits.items():
-        keeps &= limit.excess(d.floats(columns[name])[searched]) <= 0.0
+    for name, (bound, _) in best.constraints.items():
+        keeps &= bound.sign * (d.floats(columns[name])[searched] - bound.bound) <= 0.0
     value = d.floats([best.objective.mean])
     for name, point in list(best.point.items())[:VARIABLES]:
         xs = d.floats(columns[name])[searched]
@@ -460,34 +386,31 @@ def _candidates(record: StudyRecord, best: VerdictPoint, label: str) -> Iterator
             d.Line("the point found", np.array([point]), value, colour=2, labels=labels),
         ]
         marked = [replace(line, marks=True, joined=False) for line in lines]
-        axis = labelled(name, unit_of_factor(record.config.model, name))
+        axis = labelled(name, unit_of_factor(study.config.model, name))
         yield d.Graph(f"{label} by {name}", axis, "", marked)
 
 
 # Sweeps and Pareto fronts: several points instead of one.
 
 
-def _sweep(study: _Study, view: d.View) -> d.Presentation:
+def _sweep(study: Study, names: _Names, view: d.View) -> d.Presentation:
     """Return what a sweep of a bound or a weight shows."""
-    document = study.document
-    name, frontier = document["sweep"], document["frontier"]
-    values = [float(solution[name]) for solution in frontier]
+    document, points = study.document, study.points
+    name = document["sweep"]
+    values = [float(solution[name]) for solution in document["frontier"]]
     span = f"{min(values):g} to {max(values):g}" if values else "several bounds"
-    question = f"What does {name} cost? {_question(study, name, span)}"
-    title = f"Sweep of {name} in {study.name}"
-    page = d.Presentation(title, question, glossary=_glossary(study))
-    points, remarks = [], []
-    for solution in frontier:
-        if best := _verdict(solution, name):
-            points.append(best)
-            why = [] if best.feasible is True else [solution["why"]]
-            remarks += [
-                f"{name} {best.value:g}: {text}" for text in (*solution.get("remarks", ()), *why)
-            ]
+    question = f"What does {name} cost? {_question(study, names, name, span)}"
+    title = f"Sweep of {name} in {names.config}"
+    page = d.Presentation(title, question, glossary=names.glossary)
     if not points:
         return page
+    remarks = [
+        f"{name} {point.value:g}: {text}"
+        for point in points
+        for text in (*point.remarks, *([] if point.feasible is True else [point.why]))
+    ]
     sure = _sure([point.objective for point in points])
-    page.finding = _sweep_finding(name, points, sure, study.unit)
+    page.finding = _sweep_finding(name, points, sure, names.unit)
     table = d.TextTable.of_columns(
         [
             (name, [f"{point.value:g}" for point in points]),
@@ -496,10 +419,10 @@ def _sweep(study: _Study, view: d.View) -> d.Presentation:
             *((x, [f"{point.point[x]:.4g}" for point in points]) for x in points[0].point),
         ]
     )
-    table.notes = study.notes
+    table.notes = _no_interval(document)
     page.tables = [d.Block("The best point of each", table=table, items=remarks)]
     if prices := list(document.get("prices", ())):
-        means = [_estimate(price["objective_per_unit_of_bound"]) for price in prices]
+        means = [Estimate.read(price["objective_per_unit_of_bound"]) for price in prices]
         slopes = d.TextTable.of_columns(
             [
                 *((key, [f"{float(price[key]):g}" for price in prices]) for key in ("from", "to")),
@@ -515,12 +438,12 @@ def _sweep(study: _Study, view: d.View) -> d.Presentation:
             labels = [f"{point.value:g}: {d.value_in_words(point.objective)}" for point in some]
             xs, ys = d.floats(point.value for point in some), [point.objective for point in some]
             lines.append(d.line_of_means(label, xs, ys, labels, joined=certified, colour=colour))
-    chart = d.Graph(f"Best {labelled('objective', study.unit)} by {name}", name, "", lines)
+    chart = d.Graph(f"Best {labelled(OBJECTIVE, names.unit)} by {name}", name, "", lines)
     page.charts = [d.Block("What each value is worth", charts=[chart], figure="frontier")]
     return page
 
 
-def _sweep_finding(name: str, points: Sequence[VerdictPoint], sure: str, unit: str) -> str:
+def _sweep_finding(name: str, points: Sequence[PointResult], sure: str, unit: str) -> str:
     """Say what the objective is at the ends of a sweep."""
     certified, tried = [point for point in points if point.feasible is True], len(points)
     if not certified:
@@ -536,56 +459,53 @@ def _sweep_finding(name: str, points: Sequence[VerdictPoint], sure: str, unit: s
     )
 
 
-def _front(study: _Study, view: d.View) -> d.Presentation:
+def _front(study: Study, names: _Names, view: d.View) -> d.Presentation:
     """Return what a Pareto front shows."""
-    document = study.document
-    objectives: Mapping[str, Document] = document["objectives"]
-    names, tested = list(objectives), int(document["tested"])
+    document, points = study.document, study.points
+    terms: Mapping[str, Document] = document["objectives"]
+    objectives, tested = list(terms), int(document["tested"])
     remarks = list(document.get("remarks", ()))
-    question = _question(study).partition("? ")[2]
+    question = _question(study, names).partition("? ")[2]
     page = d.Presentation(
-        f"Pareto front of {study.name}",
-        f"How do {d.joined(names)} trade off in {study.name}? {question}",
+        f"Pareto front of {names.config}",
+        f"How do {d.joined(objectives)} trade off in {names.config}? {question}",
     )
-    points = [
-        (
-            {name: _estimate(mean) for name, mean in one["objectives"].items()},
-            {name: float(value) for name, value in one["point"].items()},
-        )
-        for one in document["front"]
-    ]
     if not points:
         page.finding = f"None of {d.counted(tested, 'tested point')} is certified as feasible."
         page.header = f"\nnone of {tested} tested points is certified as feasible"
         page.tables = [d.Block("Remarks", items=remarks)]
         return page
-    page.header = f"\nfront of {', '.join(names)}: {len(points)} of {tested} tested points"
-    means = sorted((means for means, _ in points), key=lambda pair: pair[names[0]].mean or 0.0)
-    first, *_, last = [*means, means[-1]]
-    units = {name: study.after(objective["response"]) for name, objective in objectives.items()}
+    page.header = f"\nfront of {', '.join(objectives)}: {len(points)} of {tested} tested points"
+    means = [point.objectives for point in points]
+    means.sort(key=lambda pair: pair[objectives[0]].mean or 0.0)
+    responses = {name: names.response(term["response"]) for name, term in terms.items()}
+    ends = [means[0], means[-1]] if len(points) > 1 else means
     worth = [
-        d.joined([f"{name} {d.value_in_words(end[name])}{units[name]}" for name in names])
-        for end in ([first, last] if len(points) > 1 else [first])
+        d.joined(
+            [
+                f"{name} {d.value_in_words(end[name])}{d.after(response.unit)}"
+                for name, response in responses.items()
+            ]
+        )
+        for end in ends
     ]
-    mean = first[names[0]]
+    mean = means[0][objectives[0]]
     page.finding = (
         f"{d.counted(len(points), f'{_sure([mean])} point')} of {tested} tested"
         f" {'are' if len(points) != 1 else 'is'} on the front, from {' to '.join(worth)};"
         f" {_level(mean)}, n = {mean.n:,} fresh replications each."
     )
     columns: list[d.Column] = []
-    for name in names:
-        columns += d.mean_columns(name, "±", [of_point[name] for of_point, _ in points])
-    columns += [(x, [f"{point[x]:.4g}" for _, point in points]) for x in points[0][1]]
+    for name in objectives:
+        columns += d.mean_columns(name, "±", [point.objectives[name] for point in points])
+    columns += [(x, [f"{point.point[x]:.4g}" for point in points]) for x in points[0].point]
     table = d.TextTable.of_columns(columns)
-    table.repeated, table.notes = 2 * len(names), study.notes
+    table.repeated, table.notes = 2 * len(objectives), _no_interval(document)
     page.tables = [d.Block("The front", table=table, items=remarks)]
-    axes = {
-        name: labelled(objective["response"], study.response(objective["response"]).unit)
-        for name, objective in objectives.items()
-    }
+    axes = {name: labelled(of.name, of.unit) for name, of in responses.items()}
     charts = [
-        _trade_off(combination, other, axes, means) for combination, other in combinations(names, 2)
+        _trade_off(combination, other, axes, means)
+        for combination, other in combinations(objectives, 2)
     ]
     page.charts = [d.Block("The objectives against each other", charts=charts, figure="front")]
     return page
