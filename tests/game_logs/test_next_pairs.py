@@ -90,12 +90,12 @@ def test_files_and_table_say_the_same(rated: Path, tmp_path: Path) -> None:
     summary = json.loads((out / "summary.json").read_text())
     assert summary == json.loads(json.dumps(found.summary()))
     assert done.code == 0
-    assert f"{found.facts['leader']} is the best with probability" in done.out
+    assert f"{found.leader} is the best with probability" in done.out
     # What choosing does to intervals is said on every run.
     assert "no random sample" in done.out
     document = json.loads(command("next", rated, "--batch", 4, "--json").out)
     assert document["pairs"] == [row._asdict() for row in found.pairs]
-    assert document["notes"][-1] == caution("knowledge_gradient", "best")
+    assert document["warnings"][-1]["text"] == caution("knowledge_gradient", "best")
 
 
 def test_once_reaches_at_least_half_of_the_most(rated: Path) -> None:

@@ -153,7 +153,7 @@ def test_what_choosing_does_to_intervals_is_said() -> None:
     assert "Pairs chosen by earlier results" not in even.out
     assert caution("closeness", "") in " ".join(chosen.out.split())
     found = json.loads(valmatch("plan", *given, "--policy", "closeness", "--json").out)
-    assert found["notes"] == [caution("closeness", "")]
+    assert [row["text"] for row in found["warnings"]] == [caution("closeness", "")]
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.command import refusal, valmatch
 from tests.support.folders import rows as table
-from tests.support.game_logs import random_rows, write
+from tests.support.game_logs import of_sides, random_rows, write
 from valmatch.errors import InputError
 from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import rate_games
@@ -61,10 +61,12 @@ def test_predictions_are_those_of_the_next_game(
         rate_games(log, system, parameters=parameters, out=tmp_path / name)
     history = table(tmp_path / "all" / "history.csv")
     next_game = write(tmp_path / "b.csv", timed[27:28], header)
-    (found,) = predict_games(tmp_path / "a", next_game).forecasts
+    (found,) = predict_games(tmp_path / "a", next_game).games
     predicted = {
         player: float(value)
-        for side, value in zip(found.fixture.sides, found.expected, strict=True)
+        for side, value in zip(
+            [side.players for side in found.sides], of_sides(found, "expected"), strict=True
+        )
         for player in side
     }
     mine = {r["player"]: float(r["expected"]) for r in history if r["game"] == timed[27][0][0]}
@@ -75,15 +77,18 @@ def test_predictions_are_those_of_the_next_game(
 def test_probabilities_of_all_results_sum_to_one(system: str, tmp_path: Path) -> None:
     rate_games(write(tmp_path / "log.csv", random_rows(5)), system, out=tmp_path / "rated")
     texts = ["p1,p2", "p1;p2,p3;p4", "p1,p2,p3,p4", "p1;new,p2", "new,newer", "p5,p6;p7;p8"]
-    for one in predict_games(tmp_path / "rated", pair=texts).forecasts:
-        draw = 0.0 if math.isnan(one.draw) else one.draw
-        assert one.wins.sum() + draw == pytest.approx(1.0, abs=1e-12)
+    for one in predict_games(tmp_path / "rated", pair=texts).games:
+        draw = one.draw or 0.0
+        assert of_sides(one, "win").sum() + draw == pytest.approx(1.0, abs=1e-12)
         assert 0.0 <= draw < 0.2
-        assert one.expected.sum() == pytest.approx(len(one.fixture.sides) / 2.0, abs=1e-12)
-        assert (system == "trueskill" and len(one.wins) == 2) != math.isnan(one.draw)
-        assert np.isnan(one.low).all() == (system in ("zonestats", "elo"))
+        assert of_sides(one, "expected").sum() == pytest.approx(len(one.sides) / 2.0, abs=1e-12)
+        assert (system == "trueskill" and len(one.sides) == 2) != (one.draw is None)
+        assert np.isnan(of_sides(one, "win_low")).all() == (system in ("zonestats", "elo"))
         if system in ("trueskill", "glicko2"):
-            assert ((one.low < one.wins) & (one.wins < one.high)).all()
+            assert (
+                (of_sides(one, "win_low") < of_sides(one, "win"))
+                & (of_sides(one, "win") < of_sides(one, "win_high"))
+            ).all()
 
 
 @pytest.mark.slow
@@ -102,13 +107,14 @@ def test_more_games_less_doubt(system: str, parameters: dict[str, float], tmp_pa
         rate_games(log, system, parameters=parameters, out=out)
         rows = {row["player"]: row for row in table(out / "ratings.csv")}
         widths = {}
-        for pair, one in zip(pairs, predict_games(out, pair=pairs).forecasts, strict=True):
+        for pair, one in zip(pairs, predict_games(out, pair=pairs).games, strict=True):
+            ends_of_win = of_sides(one, "win_low")[0], of_sides(one, "win_high")[0]
             if system == "trueskill":
-                ends = [normal.inv_cdf(x) * math.sqrt(2.0) * 25.0 / 6.0
-                        for x in (one.low[0], one.high[0])]  # fmt: skip
+                unit = math.sqrt(2.0) * 25.0 / 6.0
+                ends = [normal.inv_cdf(x) * unit for x in ends_of_win]
                 own = [float(rows[name]["sigma"]) for name in pair.split(",")]
             else:
-                ends = [math.log(x / (1.0 - x)) * 173.7178 for x in (one.low[0], one.high[0])]
+                ends = [math.log(x / (1.0 - x)) * 173.7178 for x in ends_of_win]
                 own = [float(rows[name]["deviation"]) for name in pair.split(",")]
             widths[pair] = ends[1] - ends[0]
             assert widths[pair] == pytest.approx(2.0 * 1.959964 * math.hypot(*own), rel=1e-4)
@@ -117,11 +123,11 @@ def test_more_games_less_doubt(system: str, parameters: dict[str, float], tmp_pa
 
 
 def test_first_of_many_is_luces_rule(rated: Path) -> None:
-    (one,) = predict_games(rated, pair="ann,bob,cy,new").forecasts
+    (one,) = predict_games(rated, pair="ann,bob,cy,new").games
     ratings = {row["player"]: float(row["rating"]) for row in table(rated / "ratings.csv")}
     strengths = [10 ** (ratings.get(name, 1500.0) / 400.0) for name in ("ann", "bob", "cy", "new")]
-    assert one.wins == pytest.approx(np.array(strengths) / sum(strengths), rel=1e-12)
-    assert one.newcomers == ["new"]
+    assert of_sides(one, "win") == pytest.approx(np.array(strengths) / sum(strengths), rel=1e-12)
+    assert [name for side in one.sides for name in side.newcomers] == ["new"]
 
 
 SHAPES = [
@@ -140,12 +146,18 @@ def test_fixtures_have_many_shapes(text: str, rated: Path, tmp_path: Path) -> No
     path.write_text(text)
     pairs = predict_games(rated, pair=["ann,bob", "ann;cy,bob;new"])
     found = predict_games(rated, path)
-    assert [one.fixture.game for one in found.forecasts] == ["1", "2"]
-    for one, other in zip(found.forecasts, pairs.forecasts, strict=True):
-        assert one.wins.tolist() == other.wins.tolist()
-        for side, its in zip(one.fixture.sides, other.fixture.sides, strict=True):
+    assert [one.game for one in found.games] == ["1", "2"]
+    for one, other in zip(found.games, pairs.games, strict=True):
+        assert of_sides(one, "win").tolist() == of_sides(other, "win").tolist()
+        for side, its in zip(
+            [side.players for side in one.sides],
+            [side.players for side in other.sides],
+            strict=True,
+        ):
             assert set(side) == set(its)
-        assert one.newcomers == other.newcomers
+        assert [name for side in one.sides for name in side.newcomers] == [
+            name for side in other.sides for name in side.newcomers
+        ]
     with mock.patch.object(sys, "stdin", io.StringIO(text)):
         assert predict_games(rated, "-").columns() == found.columns()
 
@@ -153,9 +165,9 @@ def test_fixtures_have_many_shapes(text: str, rated: Path, tmp_path: Path) -> No
 def test_a_player_may_have_a_semicolon_in_the_name(tmp_path: Path) -> None:
     log = write(tmp_path / "log.csv", [[["a;b", "c"]]], "winner,loser")
     rate_games(log, "elo", out=tmp_path / "rated")
-    (one,) = predict_games(tmp_path / "rated", log).forecasts
-    assert one.fixture.sides == [["a;b"], ["c"]]
-    assert not one.newcomers
+    (one,) = predict_games(tmp_path / "rated", log).games
+    assert [side.players for side in one.sides] == [["a;b"], ["c"]]
+    assert not [name for side in one.sides for name in side.newcomers]
 
 
 def test_columns_can_be_named(rated: Path, tmp_path: Path) -> None:
@@ -203,9 +215,9 @@ def test_parameters_are_those_of_the_ratings(rated: Path) -> None:
     rows = table(rated.parent / "steep" / "ratings.csv")
     ratings = {row["player"]: float(row["rating"]) for row in rows}
     want = 1.0 / (1.0 + 10 ** ((ratings["cy"] - ratings["ann"]) / 200.0))
-    assert steep.forecasts[0].wins[0] == pytest.approx(want, rel=1e-12)
+    assert of_sides(steep.games[0], "win")[0] == pytest.approx(want, rel=1e-12)
     told = predict_games(rated.parent / "steep", pair="ann,cy", parameters={"scale": 400.0})
-    assert 0.5 < told.forecasts[0].wins[0] < want
+    assert 0.5 < of_sides(told.games[0], "win")[0] < want
 
 
 @pytest.mark.parametrize("system", ["glicko", "glicko2"])
@@ -218,11 +230,11 @@ def test_glicko_grows_less_certain_until_the_game(system: str, tmp_path: Path) -
     widths = []
     for day in ("2024-01-03", "2024-01-10", "2025-01-03"):
         path.write_text(f"home,away,time\nann,bob,{day}\n")
-        (one,) = predict_games(tmp_path / "rated", path).forecasts
-        widths.append(one.high[0] - one.low[0])
+        (one,) = predict_games(tmp_path / "rated", path).games
+        widths.append(of_sides(one, "win_high")[0] - of_sides(one, "win_low")[0])
     assert widths[0] < widths[1] < widths[2]
-    (now,) = predict_games(tmp_path / "rated", pair="ann,bob").forecasts
-    assert now.high[0] - now.low[0] == widths[0]
+    (now,) = predict_games(tmp_path / "rated", pair="ann,bob").games
+    assert of_sides(now, "win_high")[0] - of_sides(now, "win_low")[0] == widths[0]
 
 
 def test_ratings_without_a_manifest_need_their_system(rated: Path, tmp_path: Path) -> None:
@@ -310,13 +322,13 @@ def errors_of_league(
     first = write(folder / "a.csv", games[:half], header)
     second = write(folder / "b.csv", games[half:], header)
     rate_games(first, system, parameters=parameters, out=folder / "rated")
-    found = predict_games(folder / "rated", second).forecasts
+    found = predict_games(folder / "rated", second).games
     drawn = np.array([game[0][2] == "yes" for game in games[half:]])
     score = np.where(drawn, 0.5, 1.0)  # of the first side, who won
-    expected = np.array([one.expected[0] for one in found])
+    expected = np.array([of_sides(one, "expected")[0] for one in found])
     upset = expected < 0.5
     expected, score = np.where(upset, 1 - expected, expected), np.where(upset, 1 - score, score)
-    draws = np.array([one.draw for one in found])
+    draws = np.array([one.draw for one in found], np.float64)
     of_draws = excesses(draws, drawn.astype(float)) if system == "trueskill" else []
     return [*excesses(expected, score), *of_draws]
 

@@ -27,6 +27,7 @@ from tests.support.command import python
 from tests.support.folders import rows as table
 from tests.support.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
+from valmatch.game_logs.documents import plain
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.ratings.registry import system_named
 
@@ -63,7 +64,7 @@ def assert_agrees(result: RatedLog, out: Path, oracle: Oracle, burn_in: int) -> 
         for row in table(out / "history.csv")
     ] == oracle.history
     for name, least in (("all", 0), ("after_burn_in", burn_in)):
-        got = result.predictions[name].as_dict()
+        got = plain(result.predictions[name])
         want = oracle.scores(least)
         assert {key: got[key] for key in want} == want
 
@@ -159,9 +160,9 @@ def test_disabled_players_do_not_count(system: str, tmp_path: Path) -> None:
     warnings: list[str] = []
     result = rate_games(path, system, out=tmp_path / "out", burn_in=3, warn=warnings.append)
     assert_agrees(result, tmp_path / "out", oracle_of(system, path), 3)
-    assert result.unrated == 60 - result.games > 0
+    assert result.unrated_games == 60 - result.games > 0
     assert warnings[0] == (
-        f"{result.unrated} games not rated: fewer than two sides with enabled players"
+        f"{result.unrated_games} games not rated: fewer than two sides with enabled players"
     )
     assert len(warnings) == 1 + (system == "trueskill")  # which does not weigh minutes
 

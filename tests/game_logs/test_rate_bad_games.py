@@ -66,5 +66,7 @@ def test_the_limit_counts_games_and_not_rows(log: Path, timed: bool) -> None:
         for place, player in enumerate(players)
     ]
     log.write_text("\n".join([header, *rows]) + "\n")
-    assert rate_games(log, "elo", skip_bad_games=True).skipped == {"player twice in a game": 1}
+    assert rate_games(log, "elo", skip_bad_games=True).skipped_games == {
+        "player twice in a game": 1
+    }
     assert valmatch("rate", log, "--max-bad-rows", "0.04").code == 2

@@ -110,8 +110,8 @@ def test_each_shape_is_the_same_log(system: str, shape: str, tmp_path: Path) -> 
     assert (manifest["columns"], manifest["system"]) == (columns, system)
     for name in ("result", "score"):  # which fixtures do not have
         columns.pop(name, None)
-    found = predict_games(tmp_path / "out", path, columns=columns).forecasts
-    sides = [sorted(map(list, one.fixture.sides)) for one in found]
+    found = predict_games(tmp_path / "out", path, columns=columns).games
+    sides = [sorted(map(list, [side.players for side in one.sides])) for one in found]
     assert sides == [sorted([[a], [b]]) for a, b, _ in GAMES]
 
 
@@ -120,7 +120,7 @@ def test_games_without_a_result_are_left_out(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", rows, "player_a,player_b,result")
     said: list[str] = []
     result = rate_games(path, "elo", warn=said.append)
-    assert (result.games, result.skipped) == (2, {})
+    assert (result.games, result.skipped_games) == (2, {})
     assert "1 game left out: no result (*)" in said
 
 

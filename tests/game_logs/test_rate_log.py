@@ -146,7 +146,7 @@ def test_bad_games_are_named_or_left_out(
     path.write_text(f"{LONG}\n{GOOD}{text}g9,c,x,1,5\ng9,a,y,2,5\n", encoding="utf-8")
     remarks: list[str] = []
     result = rate_games(path, max_bad_rows=0.5, warn=remarks.append)
-    assert result.skipped == {reason: 1}
+    assert result.skipped_games == {reason: 1}
     split = reason == "split apart in the file"
     assert result.games == 2 + split
     if split:  # all of it is left out, which begins here
@@ -322,7 +322,7 @@ def test_first_time_that_can_be_read_decides_the_form(first: str, tmp_path: Path
     path = tmp_path / "log.csv"
     path.write_text(f"winner,loser,time\na,b,{first}\nb,c,2024-01-02\nc,a,7\n")
     result = rate_games(path, max_bad_rows=0.7)
-    assert (result.games, result.skipped) == (
+    assert (result.games, result.skipped_games) == (
         (2, {"not a time": 1}) if first != "soon" else (1, {"not a time": 2})
     )
     with pytest.raises(InputError, match="time: "):
@@ -336,7 +336,7 @@ def test_a_game_in_pieces_is_left_out_once(tmp_path: Path) -> None:
     )
     path.write_text(f"{LONG}\n{pieces}")
     result = rate_games(path, max_bad_rows=0.25)
-    assert (result.games, result.skipped) == (3, {"split apart in the file": 1})
+    assert (result.games, result.skipped_games) == (3, {"split apart in the file": 1})
 
 
 def test_bad_games_of_a_log_with_times_are_named_where_they_are(tmp_path: Path) -> None:

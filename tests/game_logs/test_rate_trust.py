@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.command import success, valmatch
 from tests.support.folders import rows as table
-from tests.support.game_logs import write
+from tests.support.game_logs import of_sides, write
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.prediction import predict_games
@@ -63,7 +63,7 @@ def test_fits_to_little_are_adopted_only_if_shown_to_help(system: str, tmp_path:
         tuning = result.tuning
         assert tuning is not None
         values = {one.name: one.published for one in system_named(system).parameters}
-        mean, half = tuning.score_change.mean, tuning.score_change.half_width
+        mean, half = tuning.judged.mean, tuning.judged.half_width
         shown = mean is not None and half is not None and mean < -half
         assert tuning.adopted == shown
         assert result.parameters == (tuning.tuned.parameters if shown else values)
@@ -120,7 +120,7 @@ def test_a_fit_that_helps_is_adopted(tmp_path: Path) -> None:
     result = rate_games(log, "elo", parameters=given, tune=["K"])
     assert result.tuning is not None
     assert result.tuning.adopted
-    assert result.tuning.against["K"] == 0.5
+    assert result.tuning.judged.against["K"] == 0.5
     assert result.parameters["K"] == result.tuning.tuned.parameters["K"] > 4.0
 
 
@@ -178,9 +178,9 @@ def test_fixtures_on_neutral_ground(tmp_path: Path) -> None:
     fixtures = write(
         tmp_path / "f.csv", [[["a", "b", "yes"]], [["a", "b", "0"]]], "home,away,neutral"
     )
-    neutral, home = predict_games(tmp_path / "r", fixtures).forecasts
-    (pair,) = predict_games(tmp_path / "r", pair="a,b").forecasts
-    assert neutral.wins[0] == pair.wins[0] < home.wins[0]
+    neutral, home = predict_games(tmp_path / "r", fixtures).games
+    (pair,) = predict_games(tmp_path / "r", pair="a,b").games
+    assert of_sides(neutral, "win")[0] == of_sides(pair, "win")[0] < of_sides(home, "win")[0]
     only = write(tmp_path / "g.csv", [[["a", "b", "yes"]]], "home,away,neutral")
     done = valmatch("predict", tmp_path / "r", only)
     assert done.err.endswith("counts in no game: all are on neutral ground\n")
@@ -282,9 +282,9 @@ def test_other_separators_and_files_are_named(tmp_path: Path) -> None:
         again = rate_games(tmp_path / name, "elo")
         assert again.ranking == rated.ranking
     fixtures.write_text("home;away\na;b\n")
-    assert len(predict_games(tmp_path / "r", fixtures).forecasts) == 1
+    assert len(predict_games(tmp_path / "r", fixtures).games) == 1
     fixtures.write_bytes(gzip.compress(fixtures.read_bytes()))
-    assert len(predict_games(tmp_path / "r", fixtures, separator=";").forecasts) == 1
+    assert len(predict_games(tmp_path / "r", fixtures, separator=";").games) == 1
     log.write_bytes(b"PAR1" + bytes(100) + b"PAR1")
     with pytest.raises(InputError, match="cannot be read: it is a Parquet file"):
         rate_games(log)
@@ -340,8 +340,8 @@ def test_names_like_formulas_read_back_the_same(tmp_path: Path) -> None:
         for name in filter(str.isprintable, NAMED):  # cells of fixtures are stripped
             other = "ann" if name != "ann" else "-"
             fixtures = log_of(tmp_path / "f.csv", [name, other])
-            (one,) = predict_games(out, fixtures).forecasts
-            assert one.newcomers == []
+            (one,) = predict_games(out, fixtures).games
+            assert [name for side in one.sides for name in side.newcomers] == []
     fixtures = log_of(tmp_path / "f.csv", ["=new", "@other"])
     success("predict", tmp_path / "elo", fixtures, "--out", tmp_path / "p")
     cells = [row["players"] for row in table(tmp_path / "p" / "predictions.csv")]

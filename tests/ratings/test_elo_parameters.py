@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.command import refusal, success, valmatch
 from tests.support.folders import rows as table
-from tests.support.game_logs import random_rows, write
+from tests.support.game_logs import of_sides, random_rows, write
 from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import rate_games
@@ -146,15 +146,16 @@ def test_predictions_have_three_results_and_know_who_is_at_home(tmp_path: Path) 
     rating = {row["player"]: float(row["rating"]) for row in table(tmp_path / "rated/ratings.csv")}
     fixtures = write(tmp_path / "f.csv", [[["p2", "p1"]], [["p1", "p2"]]], "home,away")
     neutral = write(tmp_path / "n.csv", [[["p2", "p1"]]], "player_a,player_b")
-    away, home = predict_games(tmp_path / "rated", fixtures).forecasts
-    (pair,) = predict_games(tmp_path / "rated", pair="p2,p1").forecasts
-    (told,) = predict_games(tmp_path / "rated", neutral).forecasts
+    away, home = predict_games(tmp_path / "rated", fixtures).games
+    (pair,) = predict_games(tmp_path / "rated", pair="p2,p1").games
+    (told,) = predict_games(tmp_path / "rated", neutral).games
     lead = rating["p2"] - rating["p1"]
     for one, points in ((away, lead + 55.0), (home, 55.0 - lead), (pair, lead), (told, lead)):
         win, draw, loss = shares(points, weight_of_draws(0.28))
-        assert one.wins == pytest.approx([win, loss], rel=1e-9)
+        assert of_sides(one, "win") == pytest.approx([win, loss], rel=1e-9)
         assert one.draw == pytest.approx(draw, rel=1e-9)
-        assert one.expected == pytest.approx([win + draw / 2, loss + draw / 2], rel=1e-9)
+        scores = [win + draw / 2, loss + draw / 2]
+        assert of_sides(one, "expected") == pytest.approx(scores, rel=1e-9)
     done = success("predict", tmp_path / "rated", "--pair", "p2,p1")
     what = "warning: home_advantage = 55.0 counts in no game: there are no columns home and away"
     assert what in done.err.splitlines()
@@ -224,7 +225,7 @@ def test_trueskill_gives_each_result_its_probability(tmp_path: Path) -> None:
     log = write(tmp_path / "l.csv", [[["a", "b", "1", "1"]]], HOME)
     rate_games(log, "trueskill", out=tmp_path / "rated")
     loss = rate_games(log, "trueskill").predictions["all"].three_way_log_loss
-    (one,) = predict_games(tmp_path / "rated", pair="new,newer").forecasts
-    assert loss == pytest.approx(-math.log(one.draw), rel=1e-9)
+    (one,) = predict_games(tmp_path / "rated", pair="new,newer").games
+    assert loss == pytest.approx(-math.log(one.draw or 0.0), rel=1e-9)
     nothing = rate_games(log, "trueskill", parameters={"draw_probability": 0.0})
     assert nothing.predictions["all"].three_way_log_loss is None

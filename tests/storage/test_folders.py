@@ -95,7 +95,7 @@ def test_games_have_a_largest_size(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="allowed: 500, as all pairs"):
         rate_games(write(501), "openskill")
     left = rate_games(write(5_001), "elo", max_bad_rows=0.5)
-    assert (left.games, left.skipped) == (1, {"too many players": 1})
+    assert (left.games, left.skipped_games) == (1, {"too many players": 1})
 
 
 # Combinations

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.support.command import Outcome, valmatch
+from valmatch.game_logs.prediction import Forecast
 from valmatch.ratings.registry import BATCH_NAMES
 
 LONG = "game,player,team,score,minutes"
@@ -37,6 +38,11 @@ def random_rows(
 def rating_command(system: str) -> str:
     """Return the command that rates by a system."""
     return "rank" if system in BATCH_NAMES else "rate"
+
+
+def of_sides(game: Forecast, name: str) -> np.ndarray:
+    """Return a number of each side of a game to come; NaN where it is not known."""
+    return np.array([getattr(side, name) for side in game.sides], np.float64)
 
 
 def write(path: Path, games: list[Rows], header: str = LONG) -> Path:

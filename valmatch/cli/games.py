@@ -96,7 +96,7 @@ def rank(
         show_result(json, result, options.out, **view)
     if not result.complete:
         if json:
-            warn(result.notes[-1])
+            warn(result.notes_below()[-1])
         raise typer.Exit(MISSED)
 
 
@@ -109,7 +109,7 @@ def _print_markdown(result: BatchRating, top: int | None, min_games: int) -> Non
     shown = present(result, View(top=top or len(result.players), min_games=min_games))
     table = shown.tables[0].table
     assert table
-    table.notes += result.notes
+    table.notes += result.notes_below()
     print("\n".join(table_of(table)).rstrip())
 
 

@@ -9,17 +9,17 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
+from valmatch.game_logs.documents import DocumentedResult, plain, read_as
 from valmatch.game_logs.games import games_between, pieces
 from valmatch.game_logs.options import RateOptions, check_tuned, values_of
-from valmatch.game_logs.rating_files import SUMMARY, claim, write_result
+from valmatch.game_logs.rating_files import claim, read_games, write_result
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.scores import (
@@ -36,7 +36,6 @@ from valmatch.game_logs.tuning import Tuning, games_to_fit, tune
 from valmatch.game_logs.warnings import (
     check_scores,
     few_periods,
-    log_warnings,
     nobody_at_home,
     uneven_games,
     unused_by,
@@ -50,8 +49,8 @@ from valmatch.kernels.compilation import part
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.registry import system_named
 from valmatch.ratings.system import Column, System, Values, Verbs
-from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in
+from valmatch.storage.result_files import ResultFiles
+from valmatch.storage.results import Warnings
 
 
 @part(inline=True)
@@ -128,7 +127,7 @@ RECORD = Record("better record", noticed=True)
 
 
 @dataclass(frozen=True, repr=False)
-class RatingComparison(Result):
+class RatingComparison(DocumentedResult):
     """How well several rating systems or ratings, and two baselines, predicted games of one log.
 
     Attributes
@@ -142,9 +141,9 @@ class RatingComparison(Result):
         not greater beyond the 95% interval of the difference.
     games, rows : int
         How many games were predicted, and rows of a player in them.
-    unrated : int
+    unrated_games : int
         Games with fewer than two sides of enabled players.
-    skipped : mapping of str to int
+    skipped_games : mapping of str to int
         Bad games left out, by reason.
     burn_in : int
         Games that every player must have played for a prediction to count as one after the
@@ -168,14 +167,17 @@ class RatingComparison(Result):
     """
 
     presented_by = "systems"
+    documented = (
+        *("games", "rows", "unrated_games", "skipped_games", "burn_in", "blocks", "fitted_to"),
+    )
 
     parameters: Mapping[str, Mapping[str, float]]
     leader: str
     unbeaten: Sequence[str]
     games: int
     rows: int
-    unrated: int
-    skipped: Mapping[str, int]
+    unrated_games: int
+    skipped_games: Mapping[str, int]
     burn_in: int
     blocks: int
     predictions: Mapping[str, Mapping[str, Scores]]
@@ -217,82 +219,57 @@ class RatingComparison(Result):
         for measure in self.means[self.leader]:
             for what, estimates in (("", self.means), ("_to_best", self.differences)):
                 of_systems = [estimate[measure] for estimate in estimates.values()]
-                ends = [estimate.interval or (None, None) for estimate in of_systems]
                 name = f"{measure}{what}"
                 columns[name] = [estimate.mean for estimate in of_systems]
                 columns[f"{name}_half_width"] = [estimate.half_width for estimate in of_systems]
-                columns[f"{name}_low"] = [low for low, _ in ends]
-                columns[f"{name}_high"] = [high for _, high in ends]
+                columns[f"{name}_low"] = [estimate.ci_low for estimate in of_systems]
+                columns[f"{name}_high"] = [estimate.ci_high for estimate in of_systems]
         return columns
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
+        of_each = {
+            name: {
+                "parameters": dict(self.parameters.get(name, {})),
+                "baseline": name not in self.parameters,
+                **({"fitted": list(self.fitted[name])} if name in self.fitted else {}),
+                **({"tuning": plain(self.tunings[name])} if name in self.tunings else {}),
+                "predictions": plain(self.predictions[name]),
+                "means": plain(self.means[name]),
+                "to_best": plain(self.differences[name]),
+            }
+            for name in self.predictions
+        }
         return {
-            "systems": {
-                name: {
-                    "parameters": dict(self.parameters.get(name, {})),
-                    "baseline": name not in self.parameters,
-                    **({"fitted": list(self.fitted[name])} if name in self.fitted else {}),
-                    **({"tuning": self.tunings[name].as_dict()} if name in self.tunings else {}),
-                    "predictions": _as_dicts(predictions),
-                    "means": _as_dicts(self.means[name]),
-                    "to_best": _as_dicts(self.differences[name]),
-                }
-                for name, predictions in self.predictions.items()
-            },
+            "systems": of_each,
             "best": self.best,
             "least_log_loss": self.leader,
             "not_shown_better_than": list(self.unbeaten),
-            "games": self.games,
-            "rows": self.rows,
-            "unrated_games": self.unrated,
-            "skipped_games": dict(self.skipped),
-            "burn_in": self.burn_in,
-            "blocks": self.blocks,
-            "fitted_to": self.fitted_to,
             **({"no_interval": self.no_interval} if self.no_interval else {}),
-            **warnings_entry(self.warnings),
+            **super().summary(),
         }
 
     @classmethod
-    def read(cls, files: ResultFiles) -> Self:
-        """Return the comparison that a folder holds."""
-        document = files.json(SUMMARY)
-        with damaged(files.folder / SUMMARY):
-            systems: Mapping[str, Any] = document["systems"]
+    def held_elsewhere(cls, files: ResultFiles, document: dict[str, Any]) -> dict[str, Any]:
+        """Return what is told of each system, who is the best, and the log."""
+        systems: Mapping[str, Any] = document["systems"]
 
-            def of_each(key: str, read: Callable[[str, Any], Any]) -> dict[str, dict[str, Any]]:
-                return {
-                    name: {what: read(what, value) for what, value in entries[key].items()}
-                    for name, entries in systems.items()
-                }
+        def of_each(key: str, kind: Any) -> dict[str, Any]:  # noqa: ANN401
+            known = {name: entry[key] for name, entry in systems.items() if key in entry}
+            return {name: read_as(kind, x, f"systems.{name}.{key}") for name, x in known.items()}
 
-            parameters = of_each("parameters", lambda _, value: float(value))
-            return cls(
-                {k: values for k, values in parameters.items() if not systems[k]["baseline"]},
-                str(document["least_log_loss"]),
-                list(map(str, document["not_shown_better_than"])),
-                int(document["games"]),
-                int(document["rows"]),
-                int(document["unrated_games"]),
-                {str(reason): int(n) for reason, n in document["skipped_games"].items()},
-                int(document["burn_in"]),
-                int(document["blocks"]),
-                of_each("predictions", lambda _, value: Scores.read(value)),
-                of_each("means", partial(Difference.read, of_two=False)),
-                of_each("to_best", partial(Difference.read, of_two=True)),
-                {k: x["fitted"] for k, x in systems.items() if "fitted" in x},
-                int(document["fitted_to"]),
-                {k: Tuning.read(x["tuning"]) for k, x in systems.items() if "tuning" in x},
-                files.manifest.source,
-                warnings_in(document),
-                files.folder,
-            )
-
-
-def _as_dicts(estimates: Mapping[str, Scores] | Mapping[str, Difference]) -> dict[str, Any]:
-    """Return scores or estimates by name as ``summary.json`` holds them."""
-    return {name: estimate.as_dict() for name, estimate in estimates.items()}
+        parameters = of_each("parameters", dict[str, float])
+        return {
+            "parameters": {k: v for k, v in parameters.items() if not systems[k]["baseline"]},
+            "leader": str(document["least_log_loss"]),
+            "unbeaten": list(map(str, document["not_shown_better_than"])),
+            "predictions": of_each("predictions", dict[str, Scores]),
+            "means": of_each("means", dict[str, Difference]),
+            "differences": of_each("to_best", dict[str, Difference]),
+            "fitted": of_each("fitted", list[str]),
+            "tunings": of_each("tuning", Tuning),
+            "source": files.manifest.source,
+        }
 
 
 def tallies(
@@ -341,8 +318,8 @@ def compared(
         unbeaten=[name for name in others if not differences[name]["log_loss"].above_zero],
         games=games.n_games,
         rows=len(games.players),
-        unrated=0,
-        skipped={},
+        unrated_games=0,
+        skipped_games={},
         burn_in=burn_in,
         blocks=len(of_all[leader]),
         predictions=predictions,
@@ -413,13 +390,7 @@ def compare_ratings(
             }
             folder = stack.enter_context(claim("rate", settings.out, log, None, identity))
         stop = stack.enter_context(stop_on_signal())
-        read = log.games(settings.progress)
-        if folder:
-            folder.remark_input(log_warnings(log))
-        for warning in log_warnings(log):
-            warn(warning)
-        if not read.n_games:
-            raise InputError(f"{log.name}: holds no game that can be rated")
+        read = read_games(log, settings, warn, folder)
         for system in contest.systems:
             if warning := nobody_at_home(contest.values[system.name], log.at_home):
                 warn(warning)
@@ -445,8 +416,8 @@ def compare_ratings(
                     warn(warning)
         result = replace(
             result,
-            unrated=log.unrated,
-            skipped=log.bad.counts,
+            unrated_games=log.unrated,
+            skipped_games=log.bad.counts,
             fitted=contest.fitted,
             fitted_to=n_first,
             tunings=contest.tunings,
@@ -518,6 +489,6 @@ def _fit(
             roster = Roster(system, contest.values[name], log.players, ())
             tuning = tune(roster, contest.fitted[name], games, options.train, stop)
             contest.tunings[name] = tuning
-            contest.fitted[name] = tuning.adopted_names
-            contest.values[name] = dict(tuning.parameters)
+            contest.fitted[name] = tuning.adopted_parameters
+            contest.values[name] = dict(tuning.values)
             yield from (f"{name}: {warning}" for warning in tuning.remarks)

@@ -8,15 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
+from valmatch.game_logs.documents import SUMMARY, DocumentedResult, plain
 from valmatch.game_logs.options import GRADIENT, NextOptions
 from valmatch.game_logs.previous_ratings import PreviousRatings
-from valmatch.game_logs.rating_files import SUMMARY, write_result
+from valmatch.game_logs.rating_files import write_result
 from valmatch.game_logs.whole_log.result import (
     ANCHOR,
     DRAW_WEIGHT,
@@ -39,7 +40,7 @@ from valmatch.policies.registry import JOINT
 from valmatch.ratings.registry import BATCH_NAMES, batch_named
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in
+from valmatch.storage.results import Warnings
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.durations import in_words
 from valmatch.text.suggestions import hint
@@ -181,72 +182,84 @@ class PairRow(NamedTuple):
     propensity: float
 
 
+@dataclass(frozen=True)
+class WidestDifference:
+    """The two players whose difference is known the least."""
+
+    player_a: str
+    player_b: str
+    std_error: float
+
+
 @dataclass(frozen=True, repr=False)
-class NextPairs(Result):
+class NextPairs(DocumentedResult):
     """Pairs to play next, and how unsure the ratings are that they are chosen by.
 
     Attributes
     ----------
-    policy, goal : str
-        What they are chosen by and what for; the goal is empty where the policy has none.
+    policy : str
+        What they are chosen by.
+    goal : str or None
+        What for, where the policy has a goal.
+    batch, once, explore, seed : int, bool, float, int
+        What was asked for.
+    players, pairs_allowed : int
+        How many players there are, and pairs that may play.
+    leader, leader_best : str, float
+        The player of the highest rating, and how likely they are the best.
+    misordered : float
+        Expected number of neighbours by rating who are in the wrong order.
+    widest : WidestDifference
+        The difference that is known the least.
     pairs : sequence of PairRow
         The pairs in order.
-    facts : dict
-        Further entries of ``summary.json``: what was asked for, and how unsure each goal is.
-    notes : sequence of str
-        How unsure the goal is, and what choosing pairs does to intervals, a sentence each.
     warnings : sequence of str
-        What has to be known of the ratings and the pairs, the notes among it.
+        What has to be known of the ratings and the pairs: how unsure the goal is, and what choosing
+        pairs does to intervals, among it.
     """
 
-    presented_by, unchecked = "next_pairs", SUMMARY
+    presented_by = "next_pairs"
+    documented = (
+        *("policy", "goal", "batch", "once", "explore", "seed", "players", "pairs_allowed"),
+        *("leader", "leader_best", "misordered", "widest"),
+    )
 
     policy: str
-    goal: str
+    goal: str | None
+    batch: int
+    once: bool
+    explore: float
+    seed: int
+    players: int
+    pairs_allowed: int
+    leader: str
+    leader_best: float
+    misordered: float
+    widest: WidestDifference
     pairs: Sequence[PairRow]
-    facts: dict[str, Any]
-    notes: Sequence[str]
-    folder: Path | None = None
     warnings: Sequence[str] = ()
+    folder: Path | None = None
 
     @property
     def title(self) -> str:
         """What was chosen, in one line."""
         n = len(self.pairs)
         goal = f", {self.goal}" if self.goal else ""
-        of = f"{self.facts['players']:,} players"
+        of = f"{self.players:,} players"
         return f"{n:,} pair{'s' * (n != 1)} to play next of {of}, by {self.policy}{goal}"
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each pair, as ``batch.csv`` has them."""
         return columns_of(PairRow, self.pairs)
 
-    def summary(self) -> dict[str, Any]:
-        """Return what ``summary.json`` holds."""
-        return {
-            "policy": self.policy,
-            "goal": self.goal or None,
-            **self.facts,
-            "notes": list(self.notes),
-            **warnings_entry(self.warnings),
-        }
-
     @classmethod
-    def read(cls, files: ResultFiles) -> Self:
-        """Return the pairs that a folder holds."""
-        facts = files.json(SUMMARY)
-        with damaged(files.folder / SUMMARY):
-            policy, goal = str(facts.pop("policy")), str(facts.pop("goal") or "")
-            notes, warnings = list(map(str, facts.pop("notes"))), warnings_in(facts)
-            facts.pop("warnings", None)
-            facts |= {"players": int(facts["players"]), "leader_best": float(facts["leader_best"])}
-        return cls(
-            policy, goal, rows_of(files, BATCH, PairRow), facts, notes, files.folder, warnings
-        )
+    def held_elsewhere(cls, files: ResultFiles, document: dict[str, Any]) -> dict[str, Any]:
+        """Return the pairs."""
+        return {"pairs": rows_of(files, BATCH, PairRow)}
 
     def as_json(self) -> dict[str, Any]:
         """Return the summary with the pairs."""
-        return {**self.summary(), "pairs": [row._asdict() for row in self.pairs]}
+        return {**self.summary(), "pairs": plain(self.pairs)}
 
 
 # The effect on intervals of choosing pairs by earlier results, as in ``results/next-pair``.
@@ -484,7 +497,7 @@ def next_pairs(
         if len(result.pairs) < settings.batch:
             few = f"{len(result.pairs)} pairs, as no other has players who are free"
             warn(Note(few, "few_pairs", settings.batch - len(result.pairs)))
-        notes = [Notice(text, "note") for text in result.notes]
+        notes = [Notice(text, "note") for text in notes_of(result)]
         result = replace(result, warnings=[*warn, *notes])
         if folder is not None:
             result = write_result(folder, result, {BATCH: result.columns()})
@@ -518,44 +531,41 @@ def _result(
         rows.append(PairRow(number, names[i], names[j], *numbers))
     unsure = unsure_of(belief, Streams(options.seed))
     first, second = (names[k] for k in unsure.widest)
-    facts: dict[str, Any] = {
-        "batch": options.batch,
-        "once": options.once,
-        "explore": options.explore,
-        "seed": options.seed,
-        "players": len(names),
-        "pairs_allowed": int(np.triu(may_play).sum()),
-        "leader": names[0],
-        "leader_best": unsure.leader_best,
-        "misordered": _rounded(unsure.misordered),
-        "widest": {
-            "player_a": first,
-            "player_b": second,
-            "std_error": _rounded(unsure.widest_error),
-        },
-    }
-    notes = notes_of(facts, options)
-    return NextPairs(options.policy, options.goal_of_policy, rows, facts, notes)
+    return NextPairs(
+        options.policy,
+        options.goal_of_policy or None,
+        options.batch,
+        options.once,
+        options.explore,
+        options.seed,
+        players=len(names),
+        pairs_allowed=int(np.triu(may_play).sum()),
+        leader=names[0],
+        leader_best=unsure.leader_best,
+        misordered=_rounded(unsure.misordered),
+        widest=WidestDifference(first, second, _rounded(unsure.widest_error)),
+        pairs=rows,
+    )
 
 
-def notes_of(facts: dict[str, Any], options: NextOptions) -> list[str]:
+def notes_of(result: NextPairs) -> list[str]:
     """Return what has to be said of a choice: how unsure the goal is, what choosing does."""
-    widest = facts["widest"]
+    widest = result.widest
     of_goal = {
-        "order": f"Of {facts['players'] - 1:,} neighbours in the ranking {facts['misordered']:.1f}"
+        "order": f"Of {result.players - 1:,} neighbours in the ranking {result.misordered:.1f}"
         " are expected to be in the wrong order.",
-        "widest": f"The widest difference is that of {widest['player_a']} and"
-        f" {widest['player_b']}, with a standard error of {widest['std_error']:.1f} points.",
+        "widest": f"The widest difference is that of {widest.player_a} and {widest.player_b}, with"
+        f" a standard error of {widest.std_error:.1f} points.",
     }
-    best = f"{facts['leader']} is the best with probability {facts['leader_best']:.2f}."
-    lines = [of_goal.get(options.goal_of_policy, best)]
-    if options.once and options.explore == 0.0:
+    best = f"{result.leader} is the best with probability {result.leader_best:.2f}."
+    lines = [of_goal.get(result.goal or "", best)]
+    if result.once and result.explore == 0.0:
         lines.append(
             "Each player is in one pair: their values add up to at least half of the most possible."
         )
-    if options.explore > 0.0:
+    if result.explore > 0.0:
         lines.append(
             "propensity is the chance of a pair, given those before it: results weighted by its"
             " inverse are those of a random sample."
         )
-    return [*lines, caution(options.policy, options.goal_of_policy)]
+    return [*lines, caution(result.policy, result.goal or "")]

@@ -6,10 +6,10 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from valmatch.execution.chunks import Chunks
 from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.processes import WorkerPool
+from valmatch.game_logs.documents import DocumentedResult
 from valmatch.game_logs.next_pairs import (
     FIT,
     RatedTogether,
@@ -29,7 +30,7 @@ from valmatch.game_logs.next_pairs import (
     tell_cost,
 )
 from valmatch.game_logs.options import AIMS, OF_PLAYERS, PlanOptions
-from valmatch.game_logs.rating_files import SUMMARY, write_result
+from valmatch.game_logs.rating_files import write_result
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.options import takes
@@ -51,8 +52,7 @@ from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.ratings.davidson import weight_of_draws
 from valmatch.statistics.crossing import crossing, crossing_interval
 from valmatch.statistics.estimates import range_quantile, t_quantile
-from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result, warnings_entry, warnings_in
+from valmatch.storage.result_files import ResultFiles
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.durations import in_words
 from valmatch.text.terminal import Notice
@@ -241,7 +241,7 @@ AIMED = {
 
 
 @dataclass(frozen=True, repr=False)
-class PlannedGames(Result):
+class PlannedGames(DocumentedResult):
     """How many games reach a goal.
 
     Attributes
@@ -262,7 +262,7 @@ class PlannedGames(Result):
         What has to be known of the ratings and of the policy.
     """
 
-    presented_by = "plan"
+    presented_by, documented = "plan", ("players", "games", "low", "high")
 
     options: PlanOptions
     players: int
@@ -297,44 +297,24 @@ class PlannedGames(Result):
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
-        return {
-            **self.options.identity,
-            "players": self.players,
-            "games": self.games,
-            "low": self.low,
-            "high": self.high,
-            "notes": list(self.notes),
-            **warnings_entry(self.warnings),
-        }
+        return {**self.options.identity, **super().summary()}
 
     @classmethod
-    def read(cls, files: ResultFiles) -> Self:
-        """Return the plan that a folder holds."""
-        document = files.json(SUMMARY)
-        with damaged(files.folder / SUMMARY):
-            aims = {measure: name for name, measure in AIMS.items()}
-            wanted = {aims[document["aim"]]: document["value"], "goal": document["goal"] or None}
-            names = ["policy", "batch", "replications", "seed", "level", "max_games"]
-            names += OF_PLAYERS if "spread" in document else ()
-            options = PlanOptions(**wanted, **{name: document[name] for name in names})
-            ends = (document["games"], document["low"], document["high"])
-            games, low, high = (None if end is None else int(end) for end in ends)
-            players, warnings = int(document["players"]), warnings_in(document)
-        names = [column for name in MEASURES for column in (name, f"{name}_std_error")]
-        table = files.table(PLAN, ["games", *names])
+    def held_elsewhere(cls, files: ResultFiles, document: dict[str, Any]) -> dict[str, Any]:
+        """Return what was asked, and the curves."""
+        aims = {measure: name for name, measure in AIMS.items()}
+        wanted = {aims[document["aim"]]: document["value"], "goal": document["goal"] or None}
+        names = ["policy", "batch", "replications", "seed", "level", "max_games"]
+        names += OF_PLAYERS if "spread" in document else ()
+        options = PlanOptions(**wanted, **{name: document[name] for name in names})
+        columns = [column for name in MEASURES for column in (name, f"{name}_std_error")]
+        table = files.table(PLAN, ["games", *columns])
         if not len(table):
             raise InputError(f"{table.path}: damaged: holds no number of games")
         curves: dict[str, list[Any]] = {"games": [int(n) for n in table.numbers["games"]]}
-        for name in names:
+        for name in columns:
             curves[name] = [None if x != x else x for x in table.numbers[name].tolist()]
-        plan = cls(options, players, curves, games, low, high, files.folder)
-        return replace(plan, warnings=warnings)
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """What choosing pairs does to intervals; nothing where nobody chooses."""
-        o = self.options
-        return [] if o.policy == UNIFORM else [caution(o.policy, o.goal_of_policy)]
+        return {"options": options, "curves": curves}
 
     @property
     def sentence(self) -> str:
@@ -438,9 +418,13 @@ def plan_games(
         curves = curves_of(league.grid[: measured.shape[1]], measured)
         games, low, high = map(reached_at, ends)
         n = league.n_players
-        result = PlannedGames(settings, n, curves, games, low, high, measured=measured)
-        notes = [Notice(text, "note") for text in result.notes]
-        result = replace(result, warnings=notes)
+        chosen = (
+            [] if league.policy == UNIFORM else [caution(league.policy, settings.goal_of_policy)]
+        )
+        notes = [Notice(text, "note") for text in chosen]
+        result = PlannedGames(
+            settings, n, curves, games, low, high, measured=measured, warnings=notes
+        )
         if folder is not None:
             result = write_result(folder, result, {PLAN: result.columns()})
     return result

@@ -7,19 +7,19 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, count, groupby, permutations
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 
 from valmatch.errors import InputError, option
+from valmatch.game_logs.documents import SUMMARY, DocumentedResult
 from valmatch.game_logs.games import predict
 from valmatch.game_logs.options import TIME_UNITS, FileOptions, PredictOptions, values_of
 from valmatch.game_logs.previous_ratings import KINDS, PreviousRatings
-from valmatch.game_logs.rating_files import SUMMARY, write_result
+from valmatch.game_logs.rating_files import write_result
 from valmatch.game_logs.reading.cells import SINCE, time_text
 from valmatch.game_logs.reading.columns import LONG, Format, find_columns
 from valmatch.game_logs.roster import LAST_GAME, RatedPlayer
@@ -31,30 +31,27 @@ from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.csv_reader import Dialect, Row, cells_of, read_rows
 from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
-from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.ratings.bradley_terry.likelihood import duel_chances
 from valmatch.ratings.games import Games, Players
 from valmatch.ratings.registry import BATCH_NAMES, batch_named, system_named
 from valmatch.ratings.system import MOST_PLAYERS, Chances, System, Z
-from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in
+from valmatch.storage.result_files import damaged
+from valmatch.storage.results import Warnings
 from valmatch.storage.run_folder import RunFolder
-from valmatch.text.durations import seconds_of
-from valmatch.text.numerals import real_number
 from valmatch.text.terminal import shown
 
 # Fixtures: games to come, from a file or from options.
 
 _SIDES = (("home", "away"), ("player_a", "player_b"), ("winner", "loser"), ("side_1", "side_2"))
-
 _ABOUT = ("game", "time", "neutral")
 """Meanings of columns that hold no side, in a row for each game."""
 
 _COVARIATE = "covariate "  # how the meanings of columns of covariates begin
 
 
-class Fixture(NamedTuple):
+@dataclass(frozen=True)
+class Fixture:
     """A game that is still to be played."""
 
     where: str  # what messages call the place that it is from
@@ -65,23 +62,21 @@ class Fixture(NamedTuple):
     at_home: bool = False  # whether the first side plays at home; else nobody does
     neutral: bool = False  # whether that is so because the game is on neutral ground
     # by name, of each side the mean over its players; of those that the file has
-    covariates: Mapping[str, Sequence[float]] = MappingProxyType({})
+    covariates: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for name in self.players:
+            if not name:
+                raise InputError(f"{self.where}: a side has a player without a name")
+            if name in seen:
+                raise InputError(f"{self.where}: {name!r} is in this game twice")
+            seen.add(name)
 
     @property
     def players(self) -> list[str]:
         """The players of all sides."""
         return [player for side in self.sides for player in side]
-
-    def checked(self) -> Self:
-        """Return it, if all players have a name and none is there twice."""
-        seen: set[str] = set()
-        for player in self.players:
-            if not player:
-                raise InputError(f"{self.where}: a side has a player without a name")
-            if player in seen:
-                raise InputError(f"{self.where}: {player!r} is in this game twice")
-            seen.add(player)
-        return self
 
 
 def parse_pairs(
@@ -97,7 +92,7 @@ def parse_pairs(
         where, sides = f"{option('pair')} {shown(text)}", cells_of(text)
         if len(sides) < 2:
             raise InputError(f"{where}: has one side (allowed: two or more, such as ann,bob)")
-        yield Fixture(where, next(free), [_players(side, known) for side in sides]).checked()
+        yield Fixture(where, next(free), [_players(side, known) for side in sides])
 
 
 def read_fixtures(
@@ -174,8 +169,7 @@ def _long(rows: Iterable[Row]) -> Iterator[Fixture]:
             name: [math.fsum(of[name] for of in side) / len(side) for side in values]
             for name in values[0][0]
         }
-        when = first.time("time", SINCE)
-        yield Fixture(first.place, game, players, *when, covariates=means).checked()
+        yield Fixture(first.place, game, players, *first.time("time", SINCE), covariates=means)
 
 
 def _wide(rows: Iterable[Row], known: set[str]) -> Iterator[Fixture]:
@@ -187,16 +181,16 @@ def _wide(rows: Iterable[Row], known: set[str]) -> Iterator[Fixture]:
         )
         sides = [row.text(first), row.text(second), *(cells[name] for name in further)]
         neutral = "neutral" in cells and row.flag("neutral")
-        fixture = Fixture(
+        players = [_players(side, known) for side in sides if side]
+        yield Fixture(
             row.place,
             cells.get("game") or f"{number}",
-            [_players(side, known) for side in sides if side],
+            players,
+            *row.time("time", SINCE),
             at_home="home" in cells and not neutral,
             neutral=neutral,
-        ).checked()
-        values = _of_two(row, len(fixture.sides))
-        time, dated = row.time("time", SINCE)
-        yield fixture._replace(time=time, dated=dated, covariates=values)
+            covariates=_of_two(row, len(players)),
+        )
 
 
 def _of_two(row: Row, sides: int) -> dict[str, tuple[float, float]]:
@@ -225,86 +219,60 @@ def _players(cell: str, known: set[str]) -> list[str]:
 _LEAST = 1e-300  # of a probability by which others are divided
 
 
-class Forecast(NamedTuple):
-    """How a game will end."""
+@dataclass(frozen=True)
+class SideForecast:
+    """How a game will end for a side; None of what is not known."""
 
-    fixture: Fixture  # the game
-    # (sides,); probability of each side to win. Of more than two sides, from the expected scores
-    # p_ij between each two of them: proportional to 1 / (1 + sum_j p_ji / p_ij), which is Luce's
-    # rule where there is one behind them. NaN where the ratings say nothing of the game, as all
-    # below
-    wins: Floats
-    draw: float  # probability of a draw; NaN where the system knows none, or of more than two sides
-    # low, high: (sides,); ends of the 95% interval of the probability to win, by how little is
-    # known of the players; NaN where the system knows no uncertainty
-    low: Floats
-    high: Floats
-    # (sides,); mean expected score against the other sides, as ``history.csv`` has it
-    expected: Floats
+    players: Sequence[str]
+    # probability to win. Of more than two sides, from the expected scores p_ij between each two of
+    # them: proportional to 1 / (1 + sum_j p_ji / p_ij), which is Luce's rule where there is one
+    # behind them. None where the ratings say nothing of the game, as all below
+    win: float | None
+    # ends of its 95% interval, by how little is known of the players
+    win_low: float | None
+    win_high: float | None
+    # mean expected score against the other sides, as ``history.csv`` has it
+    expected: float | None
     newcomers: Sequence[str]  # players without a rating
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the forecast as ``summary.json`` holds it."""
-        columns = {"win": self.wins, "win_low": self.low, "win_high": self.high}
-        return {
-            "game": self.fixture.game,
-            "time": time_text(self.fixture.time, self.fixture.dated) or None,
-            "draw": _or_none(self.draw),
-            "sides": [
-                {
-                    "players": list(side),
-                    **{name: _or_none(column[k]) for name, column in columns.items()},
-                    "expected": _or_none(self.expected[k]),
-                    "newcomers": [player for player in side if player in self.newcomers],
-                }
-                for k, side in enumerate(self.fixture.sides)
-            ],
-        }
 
-    @classmethod
-    def read(cls, document: Mapping[str, Any]) -> Forecast:
-        """Return a forecast that ``summary.json`` holds."""
-        text, sides = str(document["time"] or ""), document["sides"]
-        number = real_number(text) if text else math.nan
-        time, dated = (seconds_of(text), True) if number is None else (number, not text)
-        players = [list(map(str, side["players"])) for side in sides]
-        wins, low, high, expected = (
-            np.array([_or_nan(side[key]) for side in sides])
-            for key in ("win", "win_low", "win_high", "expected")
-        )
-        newcomers = [str(player) for side in sides for player in side["newcomers"]]
-        fixture = Fixture("", str(document["game"]), players, time, dated)
-        return cls(fixture, wins, _or_nan(document["draw"]), low, high, expected, newcomers)
+@dataclass(frozen=True)
+class Forecast:
+    """How a game will end."""
+
+    game: str  # its name
+    time: str | None  # when it will be played, if that is known
+    draw: float | None  # probability of a draw, of two sides where the system knows draws
+    sides: Sequence[SideForecast]
+
+
+def forecast_of(fixture: Fixture, chances: Chances | None, rated: Collection[str]) -> Forecast:
+    """Return the forecast of a fixture from those of each of its sides against each other one."""
+    n, draw = len(fixture.sides), math.nan
+    columns = np.full((4, n), np.nan)
+    if chances is not None:
+        scores, wins, draws, lows, highs = (column.reshape(n, n - 1) for column in chances)
+        if n == 2:
+            draw = float(draws[0, 0])
+            columns = np.array([wins[:, 0], lows[:, 0], highs[:, 0], scores[:, 0]])
+        else:
+            half = np.nan_to_num(draws) / 2.0
+            first, *ends = (
+                1.0 / (1.0 + ((1.0 - against) / np.maximum(against, _LEAST)).sum(axis=1))
+                for against in (scores, lows + half, highs + half)
+            )
+            columns = np.array([first / first.sum(), *ends, scores.mean(axis=1)])
+    sides = []
+    for side, numbers in zip(fixture.sides, columns.T.tolist(), strict=True):
+        win, low, high, expected = map(_or_none, numbers)
+        newcomers = [name for name in side if name not in rated]
+        sides.append(SideForecast(list(side), win, low, high, expected, newcomers))
+    time = time_text(fixture.time, fixture.dated) or None
+    return Forecast(fixture.game, time, _or_none(draw), sides)
 
 
 def _or_none(probability: float) -> float | None:
-    return None if math.isnan(probability) else float(probability)
-
-
-def _or_nan(probability: Any) -> float:  # noqa: ANN401 - of a file
-    return math.nan if probability is None else float(probability)
-
-
-def undefined(fixture: Fixture, newcomers: Sequence[str]) -> Forecast:
-    """Return the forecast of a game of which the ratings say nothing."""
-    nothing = np.full(len(fixture.sides), np.nan)
-    return Forecast(fixture, nothing, np.nan, nothing, nothing, nothing, newcomers)
-
-
-def of_sides(fixture: Fixture, chances: Chances, newcomers: Sequence[str]) -> Forecast:
-    """Return the forecast of a fixture from those of each of its sides against each other one."""
-    n = len(fixture.sides)
-    expected, wins, draws, low, high = (column.reshape(n, n - 1) for column in chances)
-    mean = expected.mean(axis=1)
-    if n == 2:
-        draw, ends = float(draws[0, 0]), (low[:, 0], high[:, 0])
-        return Forecast(fixture, wins[:, 0], draw, *ends, mean, newcomers)
-    half = np.nan_to_num(draws) / 2.0
-    first, lowest, highest = (
-        1.0 / (1.0 + ((1.0 - scores) / np.maximum(scores, _LEAST)).sum(axis=1))
-        for scores in (expected, low + half, high + half)
-    )
-    return Forecast(fixture, first / first.sum(), np.nan, lowest, highest, mean, newcomers)
+    return None if math.isnan(probability) else probability
 
 
 # Predicting games that are still to be played.
@@ -315,7 +283,7 @@ MOST_SIDES = 500  # sides of a game, all pairs of which are compared within seco
 
 
 @dataclass(frozen=True, repr=False)
-class PredictedGames(Result):
+class PredictedGames(DocumentedResult):
     """The probabilities of the results of games that are still to be played.
 
     Attributes
@@ -324,62 +292,44 @@ class PredictedGames(Result):
         Name of the rating system.
     parameters : mapping of str to float
         Values of all its parameters.
-    forecasts : sequence of Forecast
-        One for each game.
+    games : sequence of Forecast
+        What is predicted of each game.
     warnings : sequence of str
         What has to be known of the predictions, a sentence each.
     """
 
-    presented_by = "predict"
+    presented_by, documented = "predict", ("system", "parameters", "games")
 
     system: str
     parameters: Mapping[str, float]
-    forecasts: Sequence[Forecast]
+    games: Sequence[Forecast]
     warnings: Sequence[str] = ()
     folder: Path | None = None
 
     @property
     def title(self) -> str:
         """What was predicted, in one line."""
-        n = len({player for game in self.forecasts for player in game.newcomers})
+        n = len({name for game in self.games for side in game.sides for name in side.newcomers})
         unknown = f", {n:,} newcomer{'s' * (n != 1)}" if n else ""
-        games = len(self.forecasts)
+        games = len(self.games)
         return f"{self.system}, {games:,} game{'s' * (games != 1)} to come{unknown}"
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each side of each game, as ``predictions.csv`` has them."""
-        games = [forecast.as_dict() for forecast in self.forecasts]
-        rows = [(game, k, side) for game in games for k, side in enumerate(game["sides"], 1)]
-        times = [game["time"] or "" for game, _, _ in rows]
+        rows = [(game, k, side) for game in self.games for k, side in enumerate(game.sides, 1)]
+        times = [game.time or "" for game, _, _ in rows]
         return {
-            "game": [game["game"] for game, _, _ in rows],
+            "game": [game.game for game, _, _ in rows],
             **({"time": times} if any(times) else {}),
             "side": [k for _, k, _ in rows],
-            "players": [";".join(side["players"]) for _, _, side in rows],
-            "win": [side["win"] for _, _, side in rows],
-            "draw": [game["draw"] for game, _, _ in rows],
-            **{x: [side[x] for _, _, side in rows] for x in ("win_low", "win_high", "expected")},
-            "newcomers": [";".join(side["newcomers"]) for _, _, side in rows],
+            "players": [";".join(side.players) for _, _, side in rows],
+            "win": [side.win for _, _, side in rows],
+            "draw": [game.draw for game, _, _ in rows],
+            "win_low": [side.win_low for _, _, side in rows],
+            "win_high": [side.win_high for _, _, side in rows],
+            "expected": [side.expected for _, _, side in rows],
+            "newcomers": [";".join(side.newcomers) for _, _, side in rows],
         }
-
-    def summary(self) -> dict[str, Any]:
-        """Return what ``summary.json`` holds."""
-        return {
-            "system": self.system,
-            "parameters": dict(self.parameters),
-            "games": [forecast.as_dict() for forecast in self.forecasts],
-            **warnings_entry(self.warnings),
-        }
-
-    @classmethod
-    def read(cls, files: ResultFiles) -> Self:
-        """Return the predictions that a folder holds."""
-        document = files.json(SUMMARY)
-        with damaged(files.folder / SUMMARY):
-            parameters = {name: float(value) for name, value in document["parameters"].items()}
-            forecasts = list(map(Forecast.read, document["games"]))
-            warnings = warnings_in(document)
-            return cls(str(document["system"]), parameters, forecasts, warnings, files.folder)
 
 
 @takes(PredictOptions)
@@ -467,7 +417,7 @@ def _digest_of(games: Sequence[Fixture]) -> str:
     return hashlib.sha256(repr(keys).encode()).hexdigest()
 
 
-_AT_ONCE = 1 << 16  # rows that are held
+_AT_ONCE = 1 << 16  # rows that are predicted at once, about
 
 
 class FollowedRatings:
@@ -503,32 +453,19 @@ class FollowedRatings:
     def forecast(self, fixtures: Sequence[Fixture]) -> list[Forecast]:
         """Predict games, each from the same ratings."""
         newcomer = RatedPlayer("", self._system.newcomer(self.values), 0, (), np.nan, False)
+        rows = [2 * (len(game.sides) - 1) * len(game.players) for game in fixtures]
+        portions = zip((np.cumsum(rows) // _AT_ONCE).tolist(), fixtures, strict=True)
         forecasts = []
-        for portion in _portions(fixtures):
+        for _, group in groupby(portions, key=lambda pair: pair[0]):
+            portion = [fixture for _, fixture in group]
             games, players = _duels(portion, self.everybody, newcomer)
             chances, at = predict(self._system, self.values, games, players), 0
             for fixture in portion:
                 end = at + len(fixture.sides) * (len(fixture.sides) - 1)
                 of_game = Chances(*(column[at:end] for column in chances))
-                newcomers = [name for name in fixture.players if name not in self.everybody]
-                forecasts.append(of_sides(fixture, of_game, newcomers))
+                forecasts.append(forecast_of(fixture, of_game, self.everybody))
                 at = end
         return forecasts
-
-
-def _portions(fixtures: Sequence[Fixture]) -> Iterator[list[Fixture]]:
-    """Yield the fixtures in portions that are held at once."""
-    portion: list[Fixture] = []
-    rows = 0
-    for fixture in fixtures:
-        more = 2 * (len(fixture.sides) - 1) * len(fixture.players)
-        if portion and rows + more > _AT_ONCE:
-            yield portion
-            portion, rows = [], 0
-        portion.append(fixture)
-        rows += more
-    if portion:
-        yield portion
 
 
 def _duels(
@@ -625,14 +562,10 @@ class WholeRatings:
             self._warn(
                 f"{n:,} game{'s' * (n != 1)} without a prediction: {'; '.join(why[:NAMED])}{more}"
             )
-        forecasts = []
-        for fixture, reason in zip(fixtures, reasons, strict=True):
-            newcomers = [name for name in fixture.players if name not in self.everybody]
-            if reason:
-                forecasts.append(undefined(fixture, newcomers))
-            else:
-                forecasts.append(of_sides(fixture, self._chances(fixture), newcomers))
-        return forecasts
+        return [
+            forecast_of(fixture, None if reason else self._chances(fixture), self.everybody)
+            for fixture, reason in zip(fixtures, reasons, strict=True)
+        ]
 
     def _undefined(self, fixture: Fixture) -> str:
         """Say why the ratings say nothing of a game; or nothing."""
@@ -691,13 +624,14 @@ class WholeRatings:
         return math.sqrt(max(variance, 0.0))
 
 
-class _Paths(NamedTuple):
+@dataclass(frozen=True)
+class _Paths:
     """How ratings move after the last day of the log."""
 
     drift: float
-    last: float
-    dated: bool
-    unit: str
+    last_day: float
+    dated: bool  # whether days are those of the calendar, counted from 1970
+    unit: str  # that of times that are numbers
 
     @classmethod
     def of(cls, rating: BatchRating, path: Path) -> _Paths:
@@ -715,4 +649,4 @@ class _Paths(NamedTuple):
         if math.isnan(fixture.time):
             return 0.0
         day = float(day_of(np.array([fixture.time]), self.dated, self.unit)[0])
-        return self.drift**2 * max(day - self.last, 0.0)
+        return self.drift**2 * max(day - self.last_day, 0.0)

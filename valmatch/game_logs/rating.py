@@ -6,20 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
+from valmatch.game_logs.documents import DocumentedResult
 from valmatch.game_logs.games import pieces
 from valmatch.game_logs.options import RateOptions, check_tuned, values_of
 from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.rating_files import (
     HISTORY,
-    SUMMARY,
     HistoryWriter,
     claim,
+    read_games,
     write_result,
 )
 from valmatch.game_logs.reading.log import GameLog
@@ -38,7 +39,6 @@ from valmatch.game_logs.tuning import Tuning, tune
 from valmatch.game_logs.warnings import (
     check_scores,
     few_periods,
-    log_warnings,
     nobody_at_home,
     repeated_scores,
     uneven_games,
@@ -53,13 +53,13 @@ from valmatch.ratings.registry import DEFAULT, MOST_DISTANT, Cap, system_named
 from valmatch.ratings.system import System
 from valmatch.ratings.zonestats import ZoneStats
 from valmatch.storage.output import write_atomically
-from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in
+from valmatch.storage.result_files import ResultFiles
+from valmatch.storage.results import Warnings
 from valmatch.text.terminal import Note, Notice, shown
 
 
 @dataclass(frozen=True, repr=False)
-class RatedLog(Result):
+class RatedLog(DocumentedResult):
     """A rated game log.
 
     Attributes
@@ -70,19 +70,19 @@ class RatedLog(Result):
         Values of all its parameters; the fitted ones, if any were and are adopted.
     games, rows : int
         How many games were rated, and rows of a player in them.
-    unrated : int
+    unrated_games : int
         Games with fewer than two sides of enabled players.
-    skipped : mapping of str to int
+    skipped_games : mapping of str to int
         Bad games left out, by reason.
     burn_in : int
         Games that every player must have played for a prediction to count as one after the
         burn-in.
-    ranking : Ranking
-        The players.
     predictions : mapping of str to Scores
         How well the games were predicted, of ``all`` and of those ``after_burn_in``.
     tuning : Tuning or None
         How parameters were fitted.
+    ranking : Ranking
+        The players.
     cap : str
         What capped a game, if anything does.
     source : str
@@ -92,17 +92,21 @@ class RatedLog(Result):
     """
 
     presented_by = "rate"
+    documented = (
+        *("system", "parameters", "games", "rows", "unrated_games", "skipped_games", "burn_in"),
+        *("predictions", "tuning"),
+    )
 
     system: str
     parameters: Mapping[str, float]
     games: int
     rows: int
-    unrated: int
-    skipped: Mapping[str, int]
+    unrated_games: int
+    skipped_games: Mapping[str, int]
     burn_in: int
-    ranking: Ranking
     predictions: Mapping[str, Scores]
     tuning: Tuning | None
+    ranking: Ranking
     cap: str = MOST_DISTANT
     source: str = ""
     warnings: Sequence[str] = ()
@@ -121,44 +125,17 @@ class RatedLog(Result):
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
-        return {
-            "system": self.system,
-            "parameters": dict(self.parameters),
-            **({} if self.cap == MOST_DISTANT else {"cap": self.cap}),
-            "games": self.games,
-            "rows": self.rows,
-            "players": len(self.ranking.players),
-            "unrated_games": self.unrated,
-            "skipped_games": dict(self.skipped),
-            "burn_in": self.burn_in,
-            "predictions": {name: entry.as_dict() for name, entry in self.predictions.items()},
-            "tuning": self.tuning.as_dict() if self.tuning else None,
-            **warnings_entry(self.warnings),
-        }
+        cap = {} if self.cap == MOST_DISTANT else {"cap": self.cap}
+        return {**cap, "players": len(self.ranking.players), **super().summary()}
 
     @classmethod
-    def read(cls, files: ResultFiles) -> Self:
-        """Return the rating that a folder holds."""
-        document = files.json(SUMMARY)
-        with damaged(files.folder / SUMMARY):
-            system = system_named(str(document["system"]))
-            tuning = document["tuning"]
-            return cls(
-                system.name,
-                {name: float(value) for name, value in document["parameters"].items()},
-                int(document["games"]),
-                int(document["rows"]),
-                int(document["unrated_games"]),
-                {str(reason): int(n) for reason, n in document["skipped_games"].items()},
-                int(document["burn_in"]),
-                read_ranking(files, system),
-                {name: Scores.read(entry) for name, entry in document["predictions"].items()},
-                Tuning.read(tuning) if tuning else None,
-                str(document.get("cap", MOST_DISTANT)),
-                files.manifest.source,
-                warnings_in(document),
-                files.folder,
-            )
+    def held_elsewhere(cls, files: ResultFiles, document: dict[str, Any]) -> dict[str, Any]:
+        """Return the ranking, the cap and the log."""
+        return {
+            "ranking": read_ranking(files, system_named(str(document["system"]))),
+            "cap": str(document.get("cap", MOST_DISTANT)),
+            "source": files.manifest.source,
+        }
 
 
 @takes(RateOptions)
@@ -202,17 +179,13 @@ def rate_games(
         if previous and not settings.again:
             previous.refuse_rated(log)
         stop = stack.enter_context(stop_on_signal())
-        read = log.games(settings.progress)
-        for warning in log_warnings(log):
-            warn(warning)
-        if not read.n_games:
-            raise InputError(f"{log.name}: holds no game that can be rated")
+        read = read_games(log, settings, warn, folder)
         if previous:
             previous.refuse_times(log, start.players, float(read.times[0]), settings.again)
         if settings.tune:
             roster = Roster(start.system, start.values, log.players, start.players)
             tuning = tune(roster, settings.tune, read, settings.train, stop)
-            start = replace(start, values=dict(tuning.parameters), tuning=tuning)
+            start = replace(start, values=dict(tuning.values), tuning=tuning)
         roster = Roster(start.system, start.values, log.players, start.players, log.timed)
         ended = stack.enter_context(ExitStack())
         history = None
@@ -223,12 +196,26 @@ def rate_games(
             played = roster.play(piece, settings.burn_in)
             if history:
                 history.append(piece, played)
-        result = _result(roster, log, start, len(read.players), settings.burn_in)
-        for warning in _warnings(result, read, log, start):
+        predictions = dict(zip(TALLIES, map(scores, roster.tally), strict=True))
+        dated = log.dated if log.timed else any(player.dated for player in start.players)
+        for warning in _warnings(start, predictions["all"], read, log):
             warn(warning)
-        result = replace(result, warnings=list(warn))
+        result = RatedLog(
+            system=start.system.name,
+            parameters=start.values,
+            games=predictions["all"].games,
+            rows=len(read.players),
+            unrated_games=log.unrated,
+            skipped_games=log.bad.counts,
+            burn_in=settings.burn_in,
+            predictions=predictions,
+            tuning=start.tuning,
+            ranking=roster.ranking(dated),
+            cap=start.cap,
+            source=log.name,
+            warnings=list(warn),
+        )
         if folder:
-            folder.remark_input(log_warnings(log))
             tables = {RATINGS: result.columns()}
             changes = tables[RATINGS].pop("change")
             if any(change is not None for change in changes):
@@ -285,26 +272,6 @@ def _opened(path: Path, options: RateOptions, start: _Start, warn: Warnings) -> 
     return log
 
 
-def _result(roster: Roster, log: GameLog, start: _Start, rows: int, burn_in: int) -> RatedLog:
-    """Return what came of a rating."""
-    predictions = dict(zip(TALLIES, map(scores, roster.tally), strict=True))
-    dated = log.dated if log.timed else any(player.dated for player in start.players)
-    return RatedLog(
-        system=start.system.name,
-        parameters=start.values,
-        games=predictions["all"].games,
-        rows=rows,
-        unrated=log.unrated,
-        skipped=log.bad.counts,
-        burn_in=burn_in,
-        ranking=roster.ranking(dated),
-        predictions=predictions,
-        tuning=start.tuning,
-        cap=start.cap,
-        source=log.name,
-    )
-
-
 _NAMED = 5  # new names that are remarked upon
 
 
@@ -335,9 +302,9 @@ def _shapes(name: str) -> set[str]:
 _SHORT = 5  # letters of a name up to which others differ in one, too
 
 
-def _warnings(result: RatedLog, games: Games, log: GameLog, start: _Start) -> Iterator[str]:
+def _warnings(start: _Start, of_all: Scores, games: Games, log: GameLog) -> Iterator[str]:
     """Yield what to know of a rating."""
-    system, of_all = start.system, result.predictions["all"]
+    system = start.system
     if warning := repeated_scores(games):
         yield warning
     if system.name == "trueskill" and "minutes" in log.columns.places:
@@ -347,12 +314,12 @@ def _warnings(result: RatedLog, games: Games, log: GameLog, start: _Start) -> It
         if near := misspelt(played, start.players):
             yield near
     yield from start.tuning.remarks if start.tuning else ()
-    fitted = start.tuning.adopted_names if start.tuning else ()
+    fitted = start.tuning.adopted_parameters if start.tuning else ()
     if warning := worse_than_a_coin(system, of_all, uneven_games(games), 2.0, fitted):
         yield warning
     if warning := system.remark(start.values):
         yield Note(warning) if start.players else warning  # said as a warning in the first week
     if start.players:  # week after week, each log may well be one period
         return
-    if warning := few_periods(system, start.values, games.times, result.games):
+    if warning := few_periods(system, start.values, games.times, of_all.games):
         yield warning

@@ -13,9 +13,12 @@ import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals
+from valmatch.game_logs.documents import SUMMARY
+from valmatch.game_logs.options import RateOptions
 from valmatch.game_logs.reading.cells import time_text
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Played
+from valmatch.game_logs.warnings import log_warnings
 from valmatch.inputs.files import sha256
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.games import Games
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from valmatch.game_logs.previous_ratings import PreviousRatings, RatingManifest
 
 
-HISTORY, SUMMARY = "history.csv", "summary.json"
+HISTORY = "history.csv"
 
 CORRECTED = ("games_sha256", "ratings_sha256", "given")
 """Entries of its identity that differ once its log, or that of an earlier one, was corrected."""
@@ -79,6 +82,20 @@ def _made_in(folder: Path, command: str) -> RatingManifest | None:
         made = read_manifest(folder, RatingManifest)
         return made if made.command == command else None
     return None
+
+
+def read_games(
+    log: GameLog, options: RateOptions, warn: Callable[[str], None], folder: RunFolder | None
+) -> Games:
+    """Return the games of a log, one at least, and pass on what is to be known of them."""
+    games, warnings = log.games(options.progress), log_warnings(log)
+    for warning in warnings:
+        warn(warning)
+    if folder:
+        folder.remark_input(warnings)
+    if not games.n_games:
+        raise InputError(f"{log.name}: holds no game that can be rated")
+    return games
 
 
 R = TypeVar("R", bound=Result)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -135,24 +134,6 @@ class Scores:
     # that knows no draws
     three_way_log_loss: float | None = None
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields as ``summary.json`` holds them."""
-        known = asdict(self)
-        if self.three_way_log_loss is None:
-            del known["three_way_log_loss"]
-        return known
-
-    @classmethod
-    def read(cls, document: Mapping[str, Any]) -> Scores:
-        """Return what ``summary.json`` holds."""
-        bins = [CalibrationBin(*map(float, entry.values())) for entry in document["calibration"]]
-        numbers: dict[str, Any] = {
-            name: None if value is None else float(value)
-            for name, value in document.items()
-            if name != "calibration"
-        }
-        return cls(**numbers | {"games": int(document["games"]), "calibration": tuple(bins)})
-
 
 def scores(row: Floats) -> Scores:
     """Return what one row of a tally says."""
@@ -217,52 +198,32 @@ _FEWEST = 20  # of the same weight: with fewer whole days, an interval says too 
 _DAY = 86400.0
 
 
-class Difference(NamedTuple):
-    """By how much one mean score exceeds another; None where that is not known."""
+@dataclass(frozen=True)
+class Difference:
+    """A mean score, or by how much it exceeds another; None where that is not known."""
 
-    mean: float | None  # the difference
-    half_width: float | None  # of its 95% interval, by blocks of games, before limits cut it
-    limits: tuple[float, float] = (-math.inf, math.inf)  # where the interval ends in any case
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The 95% interval, which does not leave the limits; None where it is not known."""
-        if self.mean is None or self.half_width is None:
-            return None
-        low, high = self.limits
-        return max(low, self.mean - self.half_width), min(high, self.mean + self.half_width)
+    mean: float | None
+    # the ends of its 95% interval by blocks of games, which limits of the score cut, and half of
+    # its width before
+    ci_low: float | None
+    ci_high: float | None
+    half_width: float | None
 
     @property
     def arms(self) -> tuple[float, float] | None:
         """How far the interval reaches below and above the mean, where limits have cut it."""
-        ends = self.interval
-        if ends is None or self.mean is None or self.half_width is None:
+        if self.half_width is None:
             return None
-        arms = self.mean - ends[0], ends[1] - self.mean
-        cut = min(arms) < self.half_width * (1.0 - 1e-6) - 1e-9
-        return arms if cut else None
+        assert self.mean is not None
+        assert self.ci_low is not None
+        assert self.ci_high is not None
+        arms = self.mean - self.ci_low, self.ci_high - self.mean
+        return arms if min(arms) < self.half_width * (1.0 - 1e-6) - 1e-9 else None
 
     @property
     def above_zero(self) -> bool:
         """Whether all of the interval lies above 0."""
-        return self.interval is not None and self.interval[0] > 0.0
-
-    def as_dict(self) -> dict[str, float | None]:
-        """Return what ``summary.json`` holds."""
-        low, high = self.interval or (None, None)
-        ends = {"ci_low": low, "ci_high": high}
-        return {"mean": self.mean, **ends, "half_width": self.half_width}
-
-    @classmethod
-    def read(cls, measure: str, document: Mapping[str, Any], *, of_two: bool) -> Difference:
-        """Return what ``summary.json`` holds: a score, or by how much one exceeds another."""
-        mean, half = (
-            None if document[k] is None else float(document[k]) for k in ("mean", "half_width")
-        )
-        if mean is None or half is None:
-            return cls(mean, half)
-        limits = LIMITS.get(measure, (0.0, math.inf))
-        return cls(mean, half, limits_of_difference(limits) if of_two else limits)
+        return self.ci_low is not None and self.ci_low > 0.0
 
 
 def blocks_of(games: Games, dated: bool) -> list[tuple[int, int]]:
@@ -308,15 +269,15 @@ def difference(measure: str, sums: Floats, others: Floats | None = None) -> Diff
     weights = sums[:, weight]
     total, n = float(weights.sum()), len(sums)
     if not total or (others is not None and (others[:, weight] != weights).any()):
-        return Difference(None, None)
+        return Difference(None, None, None, None)
     limits = LIMITS.get(measure, (0.0, math.inf))
     if others is not None:
         limits = limits_of_difference(limits)
     values = sums[:, column] - (0.0 if others is None else others[:, column])
     mean = math.fsum(values.tolist()) / total
     if n < 2:
-        return Difference(mean, None)
+        return Difference(mean, None, None, None)
     excess = values - mean * weights
     spread = math.sqrt(float((np.diff(excess) ** 2).sum()) / 2.0 * n / (n - 1))
     half = t_quantile(0.975, max(1.0, 2.0 * (n - 1) / 3.0)) * spread / total
-    return Difference(mean, half, limits)
+    return Difference(mean, max(limits[0], mean - half), min(limits[1], mean + half), half)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,20 +38,25 @@ class Trial:
     first: Scores
     rest: Scores
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields as ``summary.json`` holds them."""
-        scores_of = {"first": self.first.as_dict(), "rest": self.rest.as_dict()}
-        return {"parameters": dict(self.parameters), **scores_of}
 
-    @classmethod
-    def read(cls, document: Mapping[str, Any]) -> Trial:
-        """Return what ``summary.json`` holds."""
-        first, rest = Scores.read(document["first"]), Scores.read(document["rest"])
-        return cls(_floats(document["parameters"]), first, rest)
+@dataclass(frozen=True)
+class LossChange:
+    """By how much a log loss changes over the games of the rest, tuned - published."""
+
+    mean: float
+    std_error: float | None  # by the spread over games; None for one game
 
 
-def _floats(document: Mapping[str, Any]) -> dict[str, float]:
-    return {name: float(value) for name, value in document.items()}
+@dataclass(frozen=True)
+class Judged(Difference):
+    """By how much a score of the tuned values exceeds that of others, over blocks of the rest."""
+
+    parameters: Sequence[str]  # the fitted ones that were compared
+    # the values that had to be beaten: those where the search started. Where these know no draws
+    # and the tuned ones do, with the tuned probability of draws: what gives a draw no probability
+    # at all cannot be compared
+    against: Mapping[str, float]
+    measure: str  # the score: ``log_loss``, or ``three_way_log_loss``
 
 
 @dataclass(frozen=True)
@@ -63,80 +68,14 @@ class Tuning:
     # published, tuned: how the published and the fitted values do
     published: Trial
     tuned: Trial
-    difference: float  # mean over the games of the rest of log loss tuned - published
-    # its standard error, by the spread over games; None for one game
-    difference_std_error: float | None
-    evaluations: int  # how often the first part was played
-    remarks: Sequence[str]  # what to know about the fit
+    rest_log_loss_difference: LossChange
     # whether the tuned values beat, on the rest, those that count without them, beyond the interval
     adopted: bool
-    parameters: Mapping[str, float]  # the values to go on with: the tuned ones if they are adopted
-    measure: str  # the score by which that was decided: ``log_loss``, or ``three_way_log_loss``
-    # the values that had to be beaten: those where the search started. Where these know no draws
-    # and the tuned ones do, with the tuned probability of draws: what gives a draw no probability
-    # at all cannot be compared
-    against: Mapping[str, float]
-    # by how much the score of the tuned values exceeds theirs, over blocks of the games of the rest
-    score_change: Difference
-
-    @property
-    def adopted_names(self) -> list[str]:
-        """The fitted parameters whose fitted values are adopted."""
-        return self._equal(self.parameters)
-
-    @property
-    def untested(self) -> list[str]:
-        """Those that nothing was compared with: unchanged, or the first chance of draws."""
-        return self._equal(self.against)
-
-    def _equal(self, values: Mapping[str, float]) -> list[str]:
-        """Return the fitted parameters whose fitted values are these."""
-        return [name for name in self.fitted if self.tuned.parameters[name] == values[name]]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields as ``summary.json`` holds them."""
-        return {
-            "train": self.train,
-            "fitted": list(self.fitted),
-            "published": self.published.as_dict(),
-            "tuned": self.tuned.as_dict(),
-            "rest_log_loss_difference": {
-                "mean": self.difference,
-                "std_error": self.difference_std_error,
-            },
-            "adopted": self.adopted,
-            "adopted_parameters": self.adopted_names,
-            "judged": {
-                "parameters": [name for name in self.fitted if name not in self.untested],
-                "against": dict(self.against),
-                "measure": self.measure,
-                **self.score_change.as_dict(),
-            },
-            "evaluations": self.evaluations,
-            "remarks": list(self.remarks),
-            "values": dict(self.parameters),
-        }
-
-    @classmethod
-    def read(cls, document: Mapping[str, Any]) -> Tuning:
-        """Return what ``summary.json`` holds."""
-        judged, change = document["judged"], document["rest_log_loss_difference"]
-        measure = str(judged["measure"])
-        return cls(
-            train=float(document["train"]),
-            fitted=list(map(str, document["fitted"])),
-            published=Trial.read(document["published"]),
-            tuned=Trial.read(document["tuned"]),
-            difference=float(change["mean"]),
-            difference_std_error=change["std_error"],
-            evaluations=int(document["evaluations"]),
-            remarks=list(map(str, document["remarks"])),
-            adopted=bool(document["adopted"]),
-            parameters=_floats(document["values"]),
-            measure=measure,
-            against=_floats(judged["against"]),
-            score_change=Difference.read(measure, judged, of_two=True),
-        )
+    adopted_parameters: Sequence[str]  # the fitted ones whose fitted values are adopted
+    judged: Judged
+    evaluations: int  # how often the first part was played
+    remarks: Sequence[str]  # what to know about the fit
+    values: Mapping[str, float]  # those to go on with: the tuned ones if they are adopted
 
 
 def tune(
@@ -178,31 +117,30 @@ def tune(
         against[DRAWS] = best[DRAWS]
     measure = THREE if trials.three_way and tuned.rest.three_way_log_loss else "log_loss"
     beaten = trials.trial(against)[2]
-    score_change = difference(measure, sums, beaten)
+    change = difference(measure, sums, beaten)
     adopted = best == against or difference(measure, beaten, sums).above_zero
     fitted = [axis.name for axis in axes]
     changed = [name for name in fitted if best[name] != against[name]]
     if changed and not adopted:
         new, old = (", ".join(f"{x} = {v[x]:.6g}" for x in changed) for v in (best, against))
-        half, label = score_change.half_width, measure.replace("three_", "three-").replace("_", " ")
+        half, label = change.half_width, measure.replace("three_", "three-").replace("_", " ")
         spread = "" if half is None else f" +- {half:.4f}"
-        by = "" if score_change.mean is None else f" ({score_change.mean:+.4f}{spread}, 95%)"
+        by = "" if change.mean is None else f" ({change.mean:+.4f}{spread}, 95%)"
         what = f"the {label} of the rest of the games is not shown to be lower{by}"
         remarks.append(f"{new}: not adopted, {old} stays: {what}")
+    chosen = best if adopted else against
     return Tuning(
         train=train,
         fitted=fitted,
         published=published,
         tuned=tuned,
-        difference=float(gain.mean()),
-        difference_std_error=std_error,
+        rest_log_loss_difference=LossChange(float(gain.mean()), std_error),
+        adopted=adopted,
+        adopted_parameters=[name for name in fitted if best[name] == chosen[name]],
+        judged=Judged(**vars(change), parameters=changed, against=against, measure=measure),
         evaluations=trials.evaluations,
         remarks=remarks,
-        adopted=adopted,
-        parameters=best if adopted else against,
-        measure=measure,
-        against=against,
-        score_change=score_change,
+        values=chosen,
     )
 
 

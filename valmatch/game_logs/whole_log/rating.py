@@ -133,10 +133,12 @@ def rank_games(
         with one_thread(weighted.most_ratings):
             fitted = _fitted(log, weighted, settings, look)
             result = _result(fitted)
+        trouble = fitted.trouble
+        notes = [_trouble(fitted, trouble)] if trouble else _notes(result, settings)
         for warning in log_warnings(log):
             warn(warning)
-        notes = [Notice(text, "note") for text in result.notes]
-        result = replace(result, source=log.name, warnings=[*warn, *notes])
+        warnings = [*warn, *(Notice(text, "note") for text in notes)]
+        result = replace(result, source=log.name, warnings=warnings)
         look()
         if folder is not None:
             folder.remark_input(log_warnings(log))
@@ -283,7 +285,7 @@ def _drawn(design: Design, linked: Linked) -> bool:
 
 def _result(fitted: FittedLog) -> BatchRating:
     """Return what was fitted as rows."""
-    result = BatchRating(
+    return BatchRating(
         fitted.options.system,
         _facts(fitted),
         _players(fitted),
@@ -292,9 +294,6 @@ def _result(fitted: FittedLog) -> BatchRating:
         _bootstrap(fitted),
         _days(fitted),
     )
-    trouble = fitted.trouble
-    notes = [_trouble(fitted, trouble)] if trouble else list(_notes(result, fitted.options))
-    return replace(result, notes=notes)
 
 
 def _facts(fitted: FittedLog) -> dict[str, Any]:

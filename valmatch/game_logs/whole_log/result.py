@@ -7,21 +7,21 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
+from valmatch.game_logs.documents import SUMMARY, DocumentedResult, plain
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.storage.curve_file import DAMAGED, read_array
 from valmatch.storage.output import write_binary
-from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result, warnings_entry, warnings_in
+from valmatch.storage.result_files import ResultFiles
 from valmatch.text.terminal import shown
 
-RATINGS, SUMMARY, POSTERIOR = "ratings.csv", "summary.json", "posterior.npz"
+RATINGS, POSTERIOR = "ratings.csv", "posterior.npz"
 COEFFICIENTS, BOOTSTRAP, DAYS = "coefficients.csv", "bootstrap.csv", "days.csv"
 
 DIGITS = 6  # decimals of points, beyond which the search for the maximum has not looked
@@ -180,7 +180,7 @@ class Posterior:
 
 
 @dataclass(frozen=True, repr=False)
-class BatchRating(Result):
+class BatchRating(DocumentedResult):
     """A log that was rated as a whole.
 
     Attributes
@@ -199,8 +199,6 @@ class BatchRating(Result):
         A check of the intervals, if asked for.
     days : sequence of DayRow
         Ratings by player and day, where players have such.
-    notes : sequence of str
-        What the table has to say of the ratings.
     source : str
         The log.
     warnings : sequence of str
@@ -208,6 +206,7 @@ class BatchRating(Result):
     """
 
     presented_by, unchecked = "whole_log", SUMMARY
+    documented = ("system", "coefficients")
 
     system: str
     facts: dict[str, Any]
@@ -216,7 +215,6 @@ class BatchRating(Result):
     posterior: Posterior
     bootstrap: Sequence[BootstrapRow] = ()
     days: Sequence[DayRow] = ()
-    notes: Sequence[str] = ()
     source: str = ""
     warnings: Sequence[str] = ()
     folder: Path | None = None
@@ -254,72 +252,44 @@ class BatchRating(Result):
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
-        return {
-            "system": self.system,
-            **self.facts,
-            "tied_for_first": self.tied_for_first,
-            "coefficients": [row._asdict() for row in self.coefficients],
-            "notes": list(self.notes),
-            **warnings_entry(self.warnings),
-        }
+        return {**self.facts, "tied_for_first": self.tied_for_first, **super().summary()}
 
     def as_json(self) -> dict[str, Any]:
         """Return the summary with the ratings."""
-        return {**self.summary(), "ratings": [row._asdict() for row in self.players]}
+        return {**self.summary(), "ratings": plain(self.players)}
 
     @classmethod
-    def read(cls, files: ResultFiles) -> Self:
-        """Return the rating that a folder holds."""
-        facts = files.json(SUMMARY)
-        with damaged(files.folder / SUMMARY):
-            system, _ = str(facts.pop("system")), facts.pop("tied_for_first")
-            notes, warnings = list(map(str, facts.pop("notes", ()))), warnings_in(facts)
-            facts.pop("warnings", None)
-            coefficients = [
-                CoefficientRow(*(row[name] for name in CoefficientRow._fields))._replace(
-                    value=float(row["value"])
-                )
-                for row in facts.pop("coefficients")
-            ]
-            facts["level"] = float(facts["level"])
-            weights = [row.value for row in coefficients if row.name == DRAW_WEIGHT]
-            if not all(0.0 <= weight < 1e9 for weight in weights):
-                raise ValueError(f"{DRAW_WEIGHT} {weights[0]!r}")
+    def held_elsewhere(cls, files: ResultFiles, document: dict[str, Any]) -> dict[str, Any]:
+        """Return the other entries, and the tables."""
+        others = {*cls.documented, "tied_for_first", "warnings"}
+        facts = {name: value for name, value in document.items() if name not in others}
+        facts["level"] = float(facts["level"])
+        for row in document["coefficients"]:
+            if row["name"] == DRAW_WEIGHT and not 0.0 <= row["value"] < 1e9:
+                raise ValueError(f"{DRAW_WEIGHT} {row['value']!r}")
         players = rows_of(files, RATINGS, PlayerRow)
-        return cls(
-            system,
-            facts,
-            players,
-            coefficients,
-            _posterior_of(files.folder, players),
-            rows_of(files, BOOTSTRAP, BootstrapRow) if files.has(BOOTSTRAP) else [],
-            rows_of(files, DAYS, DayRow) if files.has(DAYS) else [],
-            notes,
-            files.manifest.source,
-            warnings,
-            files.folder,
-        )
-
-
-TEXTS = ("player", "player_a", "player_b", "status", "day")
-"""Columns of texts in the tables of a rating, and of pairs to play next."""
-
-COUNTS = ("rank", "rank_low", "rank_high", "games", "wins", "losses", "draws", "group", "place")
-"""Columns of whole numbers."""
+        return {
+            "facts": facts,
+            "players": players,
+            "posterior": _posterior_of(files.folder, players),
+            "bootstrap": rows_of(files, BOOTSTRAP, BootstrapRow) if files.has(BOOTSTRAP) else [],
+            "days": rows_of(files, DAYS, DayRow) if files.has(DAYS) else [],
+            "source": files.manifest.source,
+        }
 
 
 def rows_of(files: ResultFiles, name: str, kind: type[Any]) -> list[Any]:
     """Return the rows of a table."""
-    fields = kind._fields
-    numbers = [field for field in fields if field not in TEXTS]
-    table = files.table(name, numbers, [field for field in fields if field in TEXTS])
+    types = {field: {of, *get_args(of)} for field, of in get_type_hints(kind).items()}
+    texts = [field for field, of in types.items() if str in of]
+    table = files.table(name, [field for field in types if field not in texts], texts)
     columns: dict[str, list[Any]] = dict(table.texts)
     for field, values in table.numbers.items():
-        cells = (None if math.isnan(value) else value for value in values.tolist())
-        columns[field] = [int(x) if field in COUNTS and x is not None else x for x in cells]
+        number = int if int in types[field] else float
+        columns[field] = [None if x != x else number(x) for x in values.tolist()]
     if "day" in columns:
         columns["day"] = [int(day) if day.lstrip("-").isdigit() else day for day in columns["day"]]
-    return [kind(*row) for row in zip(*(columns[field] for field in fields), strict=True)]
+    return [kind(*row) for row in zip(*(columns[field] for field in types), strict=True)]
 
 
 def columns_of(kind: type[Any], rows: Sequence[Any]) -> dict[str, list[Any]]:

@@ -8,11 +8,11 @@ from valmatch.present import document as d
 
 def present(result: NextPairs, view: d.View) -> d.Presentation:
     """Return what pairs to play next show."""
-    facts, rows = result.facts, result.pairs
-    players, pairs = d.counted(int(facts["players"]), "player"), d.counted(len(rows), "pair")
+    rows = result.pairs
+    players, pairs = d.counted(result.players, "player"), d.counted(len(rows), "pair")
     goal = f" for {result.goal}" if result.goal else ""
     first = f"{rows[0].player_a} against {rows[0].player_b} is first" if rows else ""
-    known = f"{facts['leader']} is the best with probability {facts['leader_best']:.2f}"
+    known = f"{result.leader} is the best with probability {result.leader_best:.2f}"
     columns: dict[str, list[str]] = {
         "place": [f"{row.place}" for row in rows],
         "player_a": [row.player_a for row in rows],

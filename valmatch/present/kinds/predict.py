@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from valmatch.game_logs.prediction import Forecast, PredictedGames
 from valmatch.present import document as d
 from valmatch.statistics.rounding import formatted
@@ -13,8 +11,8 @@ NAMED = 3  # games that a finding names
 
 def present(result: PredictedGames, view: d.View) -> d.Presentation:
     """Return what predictions show."""
-    games = d.counted(len(result.forecasts), "game")
-    favourites = [_favourite(game) for game in result.forecasts if not math.isnan(game.wins[0])]
+    games = d.counted(len(result.games), "game")
+    favourites = [_favourite(game) for game in result.games if game.sides[0].win is not None]
     more = [f"{len(favourites) - NAMED} more below"] if len(favourites) > NAMED else []
     return d.Presentation(
         "Games to come",
@@ -26,21 +24,21 @@ def present(result: PredictedGames, view: d.View) -> d.Presentation:
 
 
 def _favourite(game: Forecast) -> str:
-    k = int(game.wins.argmax())
-    low, high = game.low[k], game.high[k]
-    interval = "" if math.isnan(low) else f" (95% interval {low:.1%} to {high:.1%})"
-    side = ";".join(game.fixture.sides[k])
-    return f"{side} wins game {game.fixture.game} with {game.wins[k]:.1%}{interval}"
+    side = max(game.sides, key=lambda side: side.win or 0.0)
+    interval = ""
+    if side.win_low is not None:
+        interval = f" (95% interval {side.win_low:.1%} to {side.win_high:.1%})"
+    return f"{';'.join(side.players)} wins game {game.game} with {side.win:.1%}{interval}"
 
 
 def _predictions(result: PredictedGames) -> d.TextTable:
     """Return a table of a row for each side of each game."""
     rows = result.columns()
-    games = list(map(str, rows["game"]))
-    repeated = [k > 0 and games[k - 1] == game for k, game in enumerate(games)]
-    ends = list(zip(rows["win_low"], rows["win_high"], strict=True))
+    ends = zip(rows["win_low"], rows["win_high"], strict=True)
     columns = {
-        "game": ["" if again else game for game, again in zip(games, repeated, strict=True)],
+        "game": [
+            str(game) if n == 1 else "" for game, n in zip(rows["game"], rows["side"], strict=True)
+        ],
         "side": rows["players"],
         "win": [formatted(win, ".1%") for win in rows["win"]],
         "95%": ["" if low is None else f"{low:.1%} to {high:.1%}" for low, high in ends],

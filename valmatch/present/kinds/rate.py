@@ -114,13 +114,13 @@ def _trials(tuning: Tuning | None) -> Iterator[tuple[str, Scores]]:
 def tuning_lines(title: str, tuning: Tuning) -> Iterator[str]:
     """Say what was fitted, how it does on the rest, and whether it is adopted."""
     fitted = {name: f"{name} = {tuning.tuned.parameters[name]:.6g}" for name in tuning.fitted}
-    change = tuning.score_change
+    change = tuning.judged
     spread = "" if change.half_width is None else f" ± {change.half_width:.4f}"
-    measure = tuning.measure.replace("three_", "three-").replace("_", " ")
+    measure = change.measure.replace("three_", "three-").replace("_", " ")
     verdict = "adopted" if tuning.adopted else "not adopted"
     gain = f"{measure} of the rest {formatted(change.mean, '+.4f')}{spread} (95%): {verdict}"
     lines = []
-    for name in tuning.untested:  # what is compared with nothing
+    for name in [name for name in fitted if name not in change.parameters]:
         why = "unchanged"
         if name == "draw_probability":
             why = "adopted (without it a draw has no probability)"

@@ -64,7 +64,7 @@ def _differences(result: RatingComparison) -> list[d.Chart]:
         rows = []
         for name, scores in others.items():
             difference = scores[measure]
-            mean, low, high = d.floats((difference.mean, *(difference.interval or (None, None))))
+            mean, low, high = d.floats((difference.mean, difference.ci_low, difference.ci_high))
             label = f"{name}: {mean:+.4f}{_spread(difference)}"
             rows.append(d.Interval(name, float(mean), float(low), float(high), label))
         title = f"{named(measure)}, difference to {result.leader}"
