@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import BeforeValidator, Field, Strict, ValidationInfo, field_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Strict,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+)
 
-from valmatch.inputs.csv_reader import MOST, SEPARATORS
-from valmatch.inputs.fields import Factors, Flag, Real, Whole, refuse
+from valmatch.inputs.csv_reader import FLAGS, MOST, SEPARATORS
+from valmatch.inputs.fields import Factors, Flag, Number, Real, Whole, refuse, without_news
+from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 
@@ -26,6 +35,24 @@ def _named(separator: object) -> object:
     return names.get(separator, separator) if isinstance(separator, str) else separator
 
 
+def _list(value: object) -> Any:  # noqa: ANN401
+    """Return a list of values; of one that is given by itself."""
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def is_wanted(cell: str, condition: Any) -> bool:  # noqa: ANN401
+    """Return whether a cell is as a condition of `where` has it."""
+    if isinstance(condition, dict):
+        return not is_wanted(cell, condition["not"])
+    text, number = cell.strip().casefold(), real_number(cell.strip())
+    return any(
+        FLAGS.get(text) is value
+        if isinstance(value, bool)
+        else text == str(value).casefold() or (not isinstance(value, str) and number == value)
+        for value in _list(condition)
+    )
+
+
 class LogFactors(Factors):
     """How the arrivals file is read."""
 
@@ -37,6 +64,18 @@ class LogFactors(Factors):
     )
     separator: Annotated[Literal["comma", "semicolon", "tab", "bar"], BeforeValidator(_named)] = (
         Field("comma", description="What stands between cells.")
+    )
+    where: dict[Text, Any] = Field(
+        {},
+        description="Rows to read: by column the value or the values that its cells have, or"
+        " {not: ...} for those that they do not have; case does not count.",
+        json_schema_extra={"example": "{status: matched, queue: {not: [custom, bots]}}"},
+    )
+    missing: Annotated[tuple[Number, ...], BeforeValidator(_list)] = Field(
+        (),
+        description="Numbers that stand for a rating which is not known, such as -1. Such a player"
+        " gets the last known rating of their account, else that of a player half a log away.",
+        json_schema_extra={"example": "[-1, 0]"},
     )
     skip_bad_rows: Flag = Field(
         False, description="Whether to leave rows out that cannot be used, and count them."
@@ -84,6 +123,24 @@ class LogFactors(Factors):
             if meaning not in MEANINGS:
                 raise refuse(f"{shown(meaning)} is no meaning ({hint(meaning, MEANINGS)})")
         return columns
+
+    @model_serializer(mode="wrap")
+    def _without_news(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what results without it do not know, unless it is set."""
+        return without_news(self, handler(self), ("where", "missing"))
+
+    @field_validator("where")
+    @classmethod
+    def _known_conditions(cls, where: dict[str, Any]) -> dict[str, Any]:
+        for column, condition in where.items():
+            values = condition.get("not") if isinstance(condition, dict) else condition
+            only_not = not isinstance(condition, dict) or condition.keys() == {"not"}
+            if not only_not or not all(isinstance(v, str | int | float) for v in _list(values)):
+                raise refuse(
+                    f"{shown(column)}: {shown(condition)} (allowed: a value, a list of values, or"
+                    " {not: values})"
+                )
+        return where
 
     @field_validator("zone")
     @classmethod

@@ -71,6 +71,7 @@ from valmatch.models.valorant.queue_log import (
     DAY,
     BlockResampling,
     QueueLog,
+    next_arrivals,
     read_queue_log,
     wall_hours,
 )
@@ -260,16 +261,32 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         Days of millions of players come as a lazy sequence of chunks, to be used once, so that
         memory does not grow with their number.
         """
+        chunks: Iterable[ArrivingPlayers]
         if self._resampling is not None:
             players, self._rows = self._resampling.draw(streams, replication)
-            return [players]
+            return [self._leaving_earlier_places(players)]
         if self._log is not None:
-            chunks: Iterable[ArrivingPlayers] = [self._log.players]
+            chunks = [self._log.players]
         else:
             assert self._process is not None
             chunks = self._process.chunks(streams, replication)
         mean = self._factors.patience_minutes
-        return chunks if mean is None else impatient(chunks, mean, streams, replication)
+        if mean is not None:
+            chunks = impatient(chunks, mean, streams, replication)
+        return chunks if self._log is None else map(self._leaving_earlier_places, chunks)
+
+    def _leaving_earlier_places(self, players: ArrivingPlayers) -> ArrivingPlayers:
+        """Return the players of a log, who leave the queue where their account queues again."""
+        assert self._log is not None
+        accounts = self._log.accounts
+        if not accounts.size:
+            return players
+        again = next_arrivals(
+            accounts if self._rows is None else accounts[self._rows], players.times
+        )
+        if players.departures.size:
+            again = np.minimum(again, players.departures)
+        return players._replace(departures=again)
 
     def keep(self, inputs: Iterable[ArrivingPlayers]) -> list[ArrivingPlayers]:
         """Return the players in a list."""
@@ -399,7 +416,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             self._end_day(float(chunks[-1].times[-1]))
         ahead, count = iter(chunks), 0
         chunk, departures = next(ahead), None
-        if self._factors.gives_up:  # then all come in one chunk
+        if self._factors.gives_up or chunk.departures.size:  # then all come in one chunk
             departures = departures_of(chunk.times, chunk.departures)
         while True:
             following = next(ahead, None)

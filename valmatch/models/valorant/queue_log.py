@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from itertools import pairwise
@@ -30,7 +32,7 @@ from valmatch.inputs.files import MAX_FILE
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.models.number_dates import check_digits, check_serial_days
 from valmatch.models.valorant.arrivals import BLOCKS, ArrivingPlayers, Moved
-from valmatch.models.valorant.log_factors import LEFT, LogFactors
+from valmatch.models.valorant.log_factors import LEFT, LogFactors, is_wanted
 from valmatch.statistics.sampling import Resampled, block_days, overlapping_degrees
 from valmatch.text.durations import MILLISECONDS, datetime_of, unit_since_1970
 from valmatch.text.numerals import real_number
@@ -241,6 +243,12 @@ VECTOR = ("elo", "kd", "wr")
 MISSED = ("party", "group", "premade", "region", "ping", "latency")
 """How names of columns begin that a designer may take to be used."""
 
+STATUS = re.compile("(^|_|-| )(status|state|outcome|result)", re.I)
+MOST_STATES = 12
+"""Names of columns that may say what became of a player, and how many values they have at most."""
+
+AGAIN = 1.0  # hours within which an account that queues again is counted
+
 MAX_ID = 100  # characters of a player's id: tables hold as many for every player
 MAX_RATING = 1e6  # points either way, as for the skills of the ladder
 
@@ -255,6 +263,21 @@ class QueueLog:
     midnight: datetime | None  # what hours are counted from; None where the log has hours
     horizon: float  # end of the run in hours; the last arrival unless it is given
     remarks: tuple[str, ...]  # what to know of how the file was read, one line each
+    accounts: Ints  # (n,); whose row each is, by number; (0,) where no account has two
+    columns: Mapping[str, str]  # the columns that are read, by meaning
+    sentinels: tuple[float, ...]  # ratings that look like "not known"
+    states: Mapping[str, Mapping[str, int]]  # rows by value, of columns that say what became of one
+
+
+@dataclass
+class _Beside:
+    """What is learned of a log beside its good rows."""
+
+    names: dict[str, str] = field(default_factory=dict)  # of columns, by meaning
+    unused: list[str] = field(default_factory=list)  # columns that nothing is read from
+    states: dict[str, Counter[str]] = field(default_factory=dict)  # rows by value of such columns
+    unwanted: int = 0  # rows that are not as `log.where` has it
+    repeated: int = 0  # rows that are the same as another one
 
 
 class _Entry(NamedTuple):
@@ -263,7 +286,7 @@ class _Entry(NamedTuple):
     line: int
     cell: str
     time: Time
-    rating: float
+    rating: float  # NaN where it is not known
     vector: Sequence[float]
     player: str
     left: Time | None
@@ -292,8 +315,15 @@ def read_queue_log(
     players = ArrivingPlayers(
         times[:arrived], ratings[:arrived], vectors[:arrived], departures[:arrived]
     )
-    ids, date_times = whole.ids[:arrived], whole.date_times[:arrived]
-    return QueueLog(players, ids, date_times, whole.midnight, horizon, remarks)
+    return replace(
+        whole,
+        players=players,
+        ids=whole.ids[:arrived],
+        date_times=whole.date_times[:arrived],
+        horizon=horizon,
+        remarks=remarks,
+        accounts=whole.accounts[:arrived],
+    )
 
 
 def has_leaving_times(path: Path, log: LogFactors) -> bool:
@@ -324,12 +354,14 @@ def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> 
     log = LogFactors.model_validate_json(how)
     clock = LogClock(log.zone)
     bad = BadRows(str(path), log.skip_bad_rows, log.max_bad_rows, "log.")
-    names: dict[str, str] = {}
-    unused: list[str] = []
-    entries = list(_entries(path, log, multipliers, clock, bad, names, unused))
+    beside = _Beside()
+    names = beside.names
+    entries = list(_entries(path, log, multipliers, clock, bad, beside))
     if not entries:
+        where = option("log.where")
+        others = f"; {beside.unwanted:,} rows are not as {where} says" if beside.unwanted else ""
         raise InputError(
-            f"{path}: no players (at least one row is needed below the header{bad.seen()})"
+            f"{path}: no players (at least one row is needed below the header{bad.seen()}{others})"
         )
     column = names["arrival_hours"]
     entries = _near(path, column, clock, entries, bad)
@@ -348,7 +380,22 @@ def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> 
     departures = _departures(clock, entries) if LEFT in names else np.empty(0)
     times = np.array(hours, dtype=np.float64)
     clock.check_hours(_time_cell(path, column, entries[0]), column, times)
-    remarks = [*bad.remarks(), *_remarks(path, clock, times, unused)]
+    remarks = [*bad.remarks(), *_remarks(path, clock, times, beside.unused)]
+    unknown = [k for k, entry in enumerate(entries) if entry.rating != entry.rating]
+    entries = _with_known_ratings(path, entries, unknown)
+    ratings = np.array([entry.rating for entry in entries], dtype=np.float64)
+    sentinels = tuple(sentinels_of(np.delete(ratings, unknown)))
+    accounts = _accounts_of([entry.player for entry in entries])
+    remarks += _remarks_on_rows(path, beside, len(unknown))
+    remarks += _remarks_on_values(path, beside, ratings, sentinels)
+    again = int((next_arrivals(accounts, times) - times <= AGAIN).sum()) if accounts.size else 0
+    if again:
+        times_again = f"{again:,} time{'s' * (again > 1)}"
+        text = (
+            f"{path}: accounts queue again within an hour ({times_again}): where they still wait,"
+            " they leave their earlier place"
+        )
+        remarks.append(Note(text, "queued_again", again))
     if departures.size:
         gave_up = int(np.isfinite(departures).sum())
         remarks.append(
@@ -361,13 +408,142 @@ def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> 
         )
     players = ArrivingPlayers(
         times,
-        np.array([entry.rating for entry in entries], dtype=np.float64),
+        ratings,
         np.array([entry.vector for entry in entries], dtype=np.float64).reshape(-1, len(VECTOR)),
         departures,
     )
     ids = [entry.player for entry in entries] if entries[0].player else []
     date_times = [entry.cell for entry in entries] if clock.dated else []
-    return QueueLog(players, ids, date_times, clock.midnight, float(times[-1]), tuple(remarks))
+    return QueueLog(
+        players,
+        ids,
+        date_times,
+        clock.midnight,
+        float(times[-1]),
+        tuple(remarks),
+        accounts,
+        names,
+        sentinels,
+        beside.states,
+    )
+
+
+def _with_known_ratings(path: Path, entries: list[_Entry], unknown: Sequence[int]) -> list[_Entry]:
+    """Return rows with a rating for those whose rating is not known.
+
+    It is the last one of the account, else the next one; of an account without any it is that of
+    the row half a log on, so that nobody has the rating of a neighbour in the queue.
+    """
+    known = np.delete(np.arange(len(entries)), unknown)
+    if not known.size:
+        raise InputError(f"{path}: no rating is known (all are among {option('log.missing')})")
+    by_account: dict[str, list[int]] = {}
+    for k in known.tolist() if unknown else ():
+        by_account.setdefault(entries[k].player, []).append(k)
+    by_account.pop("", None)
+    filled = list(entries)
+    for k in unknown:
+        rows = by_account.get(entries[k].player)
+        if rows:
+            donor = max((row for row in rows if row < k), default=rows[0])
+        else:
+            donor = known[(np.searchsorted(known, k) + known.size // 2) % known.size]
+        filled[k] = entries[k]._replace(rating=entries[donor].rating, vector=entries[donor].vector)
+    return filled
+
+
+def _accounts_of(ids: Sequence[str]) -> Ints:
+    """Return numbers of accounts, none where each has one row."""
+    numbers: dict[str, int] = {}
+    accounts = np.array([numbers.setdefault(name, len(numbers)) for name in ids], np.int64)
+    return accounts if 1 < len(numbers) < len(ids) else accounts[:0]
+
+
+def next_arrivals(accounts: Ints, times: Floats) -> Floats:
+    """Return when the account of each row, in order of arrival, comes again; infinity for never."""
+    order = np.argsort(accounts, kind="stable")
+    same = accounts[order][1:] == accounts[order][:-1]
+    following = np.full(times.size, np.inf)
+    following[order[:-1][same]] = times[order[1:][same]]
+    return following
+
+
+SENTINELS = (-1.0, 0.0, 999.0, 9999.0, 99999.0)
+"""Values that games often write for a rating which is not known."""
+
+
+def sentinels_of(ratings: Floats) -> list[float]:
+    """Return values that several players share and that are far below or above all others.
+
+    Examples
+    --------
+    >>> sentinels_of(np.array([-1.0, 1400, 1500, -1, 1450, 1620, 1550]))
+    [-1.0]
+    """
+    if not ratings.size:
+        return []
+    low, high = np.percentile(ratings, (25, 75)).tolist()
+    values, counts = np.unique(ratings, return_counts=True)
+    found: list[float] = []
+    for side in (slice(None), slice(None, None, -1)):
+        ends, rows = values[side], counts[side]
+        gaps = np.abs(np.diff(ends[:4]))
+        for k in range(len(gaps)):
+            usual = [value in SENTINELS for value in ends[: k + 1]]
+            often = rows[: k + 1] >= np.where(usual, 2, 3)
+            if gaps[k] > max(0.75 * (high - low), 1.0) and often.all():
+                found += [float(value) for value in ends[: k + 1] if value not in found]
+    return found
+
+
+def _remarks_on_rows(path: Path, beside: _Beside, unknown: int) -> Iterator[str]:
+    """Yield how many rows are read otherwise than they stand, or not at all."""
+    if beside.unwanted:
+        text = f"rows that are not as {option('log.where')} says are left out ({beside.unwanted:,})"
+        yield Note(f"{path}: {text}", "rows_not_wanted", beside.unwanted)
+    if unknown:
+        yield Note(
+            f"{path}: {unknown:,} ratings are not known ({option('log.missing')}): they have the"
+            " rating of another row, of the same account where it has one",
+            "ratings_missing",
+            unknown,
+        )
+    if beside.repeated and "player" in beside.names:
+        n, s = beside.repeated, "s" * (beside.repeated > 1)
+        text = f"{n:,} exact duplicate{s} of other rows left out"
+        yield Notice(f"{path}: {text}", "duplicate_rows", beside.repeated)
+
+
+def _remarks_on_values(
+    path: Path, beside: _Beside, ratings: Floats, sentinels: Sequence[float]
+) -> Iterator[str]:
+    """Yield what looks as if it were not meant, and which option says so."""
+    if beside.repeated > 0.05 * ratings.size and "player" not in beside.names:
+        player = option("log.columns")
+        yield Notice(
+            f"{path}: {beside.repeated:,} rows have time and rating of another row ({player}"
+            " player=NAME names the column of accounts: duplicates are then left out)",
+            "doubtful_rows",
+            beside.repeated,
+        )
+    for value in sentinels:
+        rows = int((ratings == value).sum())
+        yield Notice(
+            f"{path}: {rows:,} players share the rating {value:g}, far from all others; if it means"
+            f" that none is known, {option(f'log.missing=[{value:g}]')} says so",
+            "doubtful_ratings",
+            rows,
+        )
+    for column, counts in beside.states.items():
+        values = ", ".join(f"{shown(value)} {n:,}" for value, n in counts.most_common(4))
+        first = next(iter(counts.most_common(1)))[0]
+        example = option(f"log.where.{column}={first}")
+        yield Notice(
+            f"{path}: column {shown(column)} may say what became of a row ({values}), and all rows"
+            f" are read; {example} reads those alone",
+            "doubtful_status",
+            counts.total() - counts[first],
+        )
 
 
 def _remarks(path: Path, clock: LogClock, times: Floats, unused: Sequence[str]) -> Iterator[str]:
@@ -426,21 +602,42 @@ def _entries(
     multipliers: Sequence[float],
     clock: LogClock,
     bad: BadRows,
-    names: dict[str, str],
-    unused: list[str],
+    beside: _Beside,
 ) -> Iterator[_Entry]:
-    """Yield the good rows; fill the names of columns, and of those that nothing is read from."""
+    """Yield the good rows that are wanted, of exact duplicates one."""
+    names, unused, states = beside.names, beside.unused, beside.states
 
     def choose(header: Sequence[str], position: str) -> list[str]:
         names.update(_columns(position, header, log))
-        unused.extend(name for name in header if name and name not in names.values())
-        return list(names.values())
+        for name in log.where:
+            if name not in header:
+                hints = hint(name, header)
+                raise InputError(
+                    f"{position}: {option('log.where')}: no column {shown(name)} ({hints})"
+                )
+        read = [*names.values(), *(name for name in log.where if name not in names.values())]
+        unused.extend(name for name in header if name and name not in read)
+        doubtful = [name for name in unused if STATUS.search(name) and header.count(name) == 1]
+        states.update({name: Counter() for name in doubtful})
+        return [*read, *doubtful]
 
-    dialect = Dialect(SEPARATORS[log.separator])
+    dialect, seen = Dialect(SEPARATORS[log.separator]), set[tuple[str, ...]]()
     for row in read_rows(path, choose, dialect, most=MAX_FILE, wrong=bad.add):
+        if log.where and not all(is_wanted(row.cells[name], log.where[name]) for name in log.where):
+            beside.unwanted += 1
+            continue
+        key = tuple(row.cells[name] for name in names.values())
+        if key in seen:
+            beside.repeated += 1
+            if "player" in names:
+                continue
+        seen.add(key)
+        for name, counts in states.items():
+            if len(counts) <= MOST_STATES:
+                counts[row.cells[name].strip()] += 1
         try:
             time = clock.read(row, names["arrival_hours"])
-            rating, vector = _rating(row, names, multipliers)
+            rating, vector = _rating(row, names, multipliers, log.missing)
             player = _id(row, names["player"]) if "player" in names else ""
             left = _left(row, names[LEFT], clock, time) if LEFT in names else None
         except RowError as error:
@@ -448,6 +645,9 @@ def _entries(
             continue
         cell = row.cells[names["arrival_hours"]].strip()
         yield _Entry(row.line, cell, time, rating, vector, player, left)
+    for name, counts in list(states.items()):
+        if not 1 < len(counts) <= MOST_STATES:
+            del states[name]
 
 
 def _left(row: Row, column: str, clock: LogClock, arrival: Time) -> Time | None:
@@ -466,9 +666,9 @@ def _left(row: Row, column: str, clock: LogClock, arrival: Time) -> Time | None:
 
 
 def _rating(
-    row: Row, names: Mapping[str, str], multipliers: Sequence[float]
+    row: Row, names: Mapping[str, str], multipliers: Sequence[float], missing: Sequence[float]
 ) -> tuple[float, Sequence[float]]:
-    """Return the rating of a player, and what it may be made of."""
+    """Return the rating of a player, and what it may be made of; NaN where it is not known."""
     vector = [row.number(names[dimension]) for dimension in VECTOR if dimension in names]
     if "rating" in names:
         column, what = names["rating"], ""
@@ -476,6 +676,8 @@ def _rating(
     else:
         column, what = names["elo"], ", of elo, kd and wr by multiplier_matrix"
         rating = sum(m * v for m, v in zip(multipliers, vector, strict=True))
+    if (rating if "rating" in names else vector[0]) in missing:
+        return math.nan, vector
     if not abs(rating) <= MAX_RATING:
         allowed = "allowed: a rating from -1000000 to 1000000"
         raise row.wrong(column, f"{rating!r}{what} ({allowed})", "out of range")
