@@ -282,6 +282,15 @@ class Departures(NamedTuple):
     progress: Ints  # (1,); how many of `order` are done with
 
 
+def next_arrivals(accounts: Ints, times: Floats) -> Floats:
+    """Return when the account of each row, in order of arrival, comes again; infinity for never."""
+    order = np.argsort(accounts, kind="stable")
+    same = accounts[order][1:] == accounts[order][:-1]
+    following = np.full(times.size, np.inf)
+    following[order[:-1][same]] = times[order[1:][same]]
+    return following
+
+
 def departures_of(times: Floats, hours: Floats) -> Departures:
     """Return the departures of players who arrive and give up at these hours."""
     order = np.argsort(hours, kind="stable")

@@ -21,6 +21,7 @@ from valmatch.matching.tickets.columns import Service
 from valmatch.matching.tickets.playing import play
 from valmatch.matching.tickets.reading import read_list
 from valmatch.rule_sets.flexmatch import read_rule_set
+from valmatch.text.terminal import Notice
 
 MORE: dict[str, Any] = {
     "arrivals.per_hour": 600,
@@ -182,3 +183,30 @@ def test_a_log_of_late_tickets_alone_is_refused(count: int, said: str, tmp_path:
     with pytest.raises(InputError) as info:
         build(with_log(tmp_path, rows, hours=60 / 3600, warmup_minutes=0))
     assert f"{said} after the end of the run at 60 s (set hours to a longer run)" in str(info.value)
+
+
+def test_doubles_are_left_out_and_a_player_who_comes_again_leaves_the_earlier_place(
+    tmp_path: Path,
+) -> None:
+    rows = full_rows(200)
+    for row in rows:
+        del row["answers"]
+        row["players"][0]["id"] = f"p{rng_of(row['id']) % 30}"
+    plain = simulate(with_log(tmp_path, rows))
+    doubled = simulate(
+        with_log(tmp_path, [row for row in rows for _ in range(1 + (row["id"] > "t5"))])
+    )
+    assert doubled["tickets"]["ended"].tolist() == plain["tickets"]["ended"].tolist()
+    counts = {note.kind: note.n for note in map(Notice.of, doubled.warned)}
+    assert counts["duplicate_rows"] == sum(row["id"] > "t5" for row in rows)
+    ended, waiting = plain["tickets"]["ended"].tolist(), dict[str, float]()
+    for row, end in zip(rows, ended, strict=True):
+        for player in row["players"]:
+            assert waiting.get(player["id"], 0.0) <= row["time"]
+            waiting[player["id"]] = end
+    assert counts["queued_again"] > 100
+
+
+def rng_of(name: str) -> int:
+    """Return a number of a ticket that looks random."""
+    return int(name[1:]) * 7919 % 101

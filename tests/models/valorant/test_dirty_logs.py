@@ -13,7 +13,8 @@ from valmatch.errors import InputError
 from valmatch.execution.chunks import build
 from valmatch.experiments.replicate import replicate
 from valmatch.experiments.simulate import Simulation, simulate
-from valmatch.models.valorant.queue_log import next_arrivals, sentinels_of
+from valmatch.matching.queue import next_arrivals
+from valmatch.models.valorant.queue_log import sentinels_of
 from valmatch.text.terminal import Notice
 
 COLUMNS = {"arrival_hours": "joined", "rating": "mmr", "player": "account"}

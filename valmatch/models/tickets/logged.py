@@ -15,6 +15,7 @@ import numpy as np
 from valmatch.errors import InputError, in_lines
 from valmatch.inputs.files import read_text
 from valmatch.kernels.arrays import Bools, Floats
+from valmatch.matching.queue import next_arrivals
 from valmatch.matching.tickets.columns import Maps, Tickets, filled, has_value
 from valmatch.matching.tickets.event_log import is_event_log
 from valmatch.matching.tickets.layout import NONE
@@ -24,7 +25,9 @@ from valmatch.models.tickets.population import PROPOSALS
 from valmatch.rule_sets.files import as_remarks, in_line
 from valmatch.rule_sets.table import Attribute, Table
 from valmatch.text.suggestions import hint
-from valmatch.text.terminal import Note, shown
+from valmatch.text.terminal import Note, Notice, shown
+
+AGAIN = 3600.0  # seconds within which a player who comes again is counted
 
 
 @lru_cache(maxsize=4)
@@ -36,11 +39,22 @@ def _tickets(path: Path, stamp: tuple[int, int], table: Table) -> tuple[Tickets,
             f"{path}: is a log of events, which says nothing of attributes and latencies (needed: a"
             " JSON object a line with id, time and players, as valmatch rules replay takes)"
         )
-    tickets, problems = read_list(text, table, is_table)
+    lines, seen = text.split("\n"), set[str]()
+    repeated = 0
+    for k, line in enumerate(lines):
+        if line.strip() and line in seen:
+            lines[k] = ""  # so that the others keep their places
+            repeated += 1
+        seen.add(line)
+    tickets, problems = read_list("\n".join(lines), table, is_table)
     if tickets is None:
         errors = [in_line(path, problem) for problem in problems if problem.severity == "error"]
         raise InputError(*in_lines(errors))
-    return tickets, tuple(as_remarks(path, problems))
+    remarks = as_remarks(path, problems)
+    if n := repeated:
+        what = f"{path}: {n:,} exact duplicate{'s' * (n > 1)} of other tickets left out"
+        remarks.insert(0, Notice(what, "duplicate_rows", n))
+    return tickets, tuple(remarks)
 
 
 class TicketLog:
@@ -73,7 +87,17 @@ class TicketLog:
         if late:
             left = f"{path}: {_after_the_end(late, horizon, every.times.size)}"
             self.remarks += (Note(left, "tickets_left_out", late),)
-        self.tickets = every.take(np.flatnonzero(every.times < horizon))
+        self.tickets = tickets = every.take(np.flatnonzero(every.times < horizon))
+        # when players of each ticket come again, who then leave their earlier place
+        self._again = np.full(tickets.times.size, np.inf)
+        if tickets.ids is not None:
+            of_players = next_arrivals(tickets.ids.codes, tickets.times[tickets.of])
+            np.minimum.at(self._again, tickets.of, of_players)
+        if again := int((self._again - tickets.times <= AGAIN).sum()):
+            text = f"{path}: {again:,} tickets have a player who comes again within an hour"
+            self.remarks += (
+                Note(f"{text}: where they still wait, they are cancelled", "queued_again", again),
+            )
         # attributes that some player has
         self.given = {
             name for name, values in self.tickets.values.items() if has_value(values).any()
@@ -104,8 +128,9 @@ class TicketLog:
         home = np.array(homes, np.int64)[nearest]
         says = drawn.of_party(silent.astype(np.float64), "sum") == 0
         at = says & ~np.isnan(sums).all(axis=1) & (home >= 0)
+        cancels = np.where(np.isinf(logged.cancels), drawn.cancels, logged.cancels)
         return drawn._replace(
-            cancels=np.where(np.isinf(logged.cancels), drawn.cancels, logged.cancels),
+            cancels=np.minimum(cancels, self._again),
             values=values,
             latencies=latencies,
             homes=np.where(at, home, drawn.homes),

@@ -23,6 +23,7 @@ from valmatch.matching.queue import (
     kernel_of,
     let_arrive,
     new_counts,
+    next_arrivals,
 )
 from valmatch.matching.registry import QUEUES, queue_rule
 from valmatch.matching.rules import Rules, known_team, ticks_per_hour
@@ -71,7 +72,6 @@ from valmatch.models.valorant.queue_log import (
     DAY,
     BlockResampling,
     QueueLog,
-    next_arrivals,
     read_queue_log,
     wall_hours,
 )

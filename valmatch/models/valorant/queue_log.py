@@ -30,6 +30,7 @@ from valmatch.inputs.csv_reader import (
 )
 from valmatch.inputs.files import MAX_FILE
 from valmatch.kernels.arrays import Floats, Ints
+from valmatch.matching.queue import next_arrivals
 from valmatch.models.number_dates import check_digits, check_serial_days
 from valmatch.models.valorant.arrivals import BLOCKS, ArrivingPlayers, Moved
 from valmatch.models.valorant.log_factors import LEFT, LogFactors, is_wanted
@@ -457,15 +458,6 @@ def _accounts_of(ids: Sequence[str]) -> Ints:
     numbers: dict[str, int] = {}
     accounts = np.array([numbers.setdefault(name, len(numbers)) for name in ids], np.int64)
     return accounts if 1 < len(numbers) < len(ids) else accounts[:0]
-
-
-def next_arrivals(accounts: Ints, times: Floats) -> Floats:
-    """Return when the account of each row, in order of arrival, comes again; infinity for never."""
-    order = np.argsort(accounts, kind="stable")
-    same = accounts[order][1:] == accounts[order][:-1]
-    following = np.full(times.size, np.inf)
-    following[order[:-1][same]] = times[order[1:][same]]
-    return following
 
 
 SENTINELS = (-1.0, 0.0, 999.0, 9999.0, 99999.0)
