@@ -2,10 +2,10 @@
 
 At each review teams are formed until none is possible, then teams are paired until no pair is
 possible. After a review nothing is possible, and between two reviews players only join or become
-prioritized. A team that is possible at the next review therefore holds a *changed* player (the
-newcomer or a newly prioritized one), and a pair that is possible holds a changed team. Only those
-are looked at, which keeps the cost of a review at the size of the neighbourhood of a rating
-rather than of the pool.
+prioritized. Most reviews have one changed player, the newcomer: without them no window of ratings
+held a team, so with them a window holds exactly a team, and is one of the `team_num` windows around
+their place in the pool (`newcomers_team`). Any other change goes the long way through all windows
+(`best_team`), which hold more players than a team, of whom the longest waiting count.
 
 What each trick buys: the time of a day without it, in units of that with it, at the defaults, with
 continuous reviews and with ten times the players::
@@ -14,7 +14,6 @@ continuous reviews and with ten times the players::
     one key and a queue, for two comparisons and a list     1.6   1.6   1.7
     only the newcomer's windows (`newcomers_team`)          1.1   1.2   2.1
     no indices from the end of an array (`at`)              1.2   1.2   1.2
-    small pools looked through at once (`SMALL`)            1.3   1.0   1.0
     a team of five as a constant (`team_size`)              1.1
 
 The players wait in a queue in order of arrival, those without a team also in a pool by rating::
@@ -59,12 +58,10 @@ STATE = np.dtype(
         ("pool_prioritized", "i8"),
         ("teams", "i8"),  # formed teams
         ("teams_prioritized", "i8"),  # those with a prioritized player
-        ("used_teams", "i8"),  # team slots that were ever in use
-        ("free_team", "i8"),  # first of those that are free again
         ("formed", "i8"),  # teams formed so far
-        ("changed", "i8"),  # players, then teams, changed since the last review
-        ("changed_teams", "i8"),
+        ("changed", "f8"),  # hour of the last review at which a team may have got a pair
         ("relaxed", "i8"),  # pool scope: whether slack applied when the last review ended
+        ("matches", "i8"),  # of the last review
     ]
 )
 PLAYER = np.dtype(
@@ -80,37 +77,31 @@ TEAM = np.dtype(
     [
         ("sum", "f8"),  # of ratings
         ("key", "i8"),  # sum of keys
-        ("order", "i8"),  # number in order of formation
-        ("prioritized", "i8"),  # prioritized members; -1 where the slot is free
-        ("next_free", "i8"),  # where the slot is free
+        ("number", "i8"),  # in order of formation
+        ("prioritized", "i8"),  # prioritized members
+        ("changed", "f8"),  # hour of the last review at which it may have got a pair
     ]
 )
-TEAM_BY_SUM = np.dtype([("sum", "f8"), ("team", "i8")])
-
 EMPTY = np.zeros(1, STATE)  # state of an empty queue
-EMPTY["free_team"] = NOBODY
 
-CHANGED, CHANGED_TEAMS, BEST, CANDIDATE = range(4)
+BEST, CANDIDATE = range(2)
 """Rows of `QueueState.marks`."""
 
 
 class QueueState(NamedTuple):
     """The waiting players and the formed teams."""
 
-    state: Records  # one record of scalars
+    state: Records  # (1,)
     players: Records  # who waits, by place, in order of arrival
     # ratings, places: the players without a team by ascending rating, and their places in the
     # queue; team_num entries of NaN on either side
     ratings: Floats
     places: Ints
-    # teams, members: the formed teams by slot; the places of their players, ascending
+    # teams, members: the teams by slot; the places of their players, ascending
     teams: Records
     members: Ints
-    by_sum: Records  # the formed teams by ascending sum of ratings
-    pairs: Ints  # the matches of a review: slots of the older and the younger team
-    # rows of places or slots: players and teams that changed since the last review, the best team
-    # so far and the one looked at
-    marks: Ints
+    by_sum: Ints  # slots: of the formed teams by ascending sum, of the last matches, and free ones
+    marks: Ints  # (2, capacity + 1); places: the best team so far, and the one looked at
 
 
 def new(capacity: int, rules: Rules) -> QueueState:
@@ -125,9 +116,8 @@ def new(capacity: int, rules: Rules) -> QueueState:
         np.zeros(capacity + 2 * team_num, np.int64),
         np.zeros(teams, TEAM),
         np.zeros((teams, team_num), np.int64),
-        np.zeros(teams, TEAM_BY_SUM),
-        np.zeros((teams, 2), np.int64),
-        np.zeros((4, capacity + 1), np.int64),
+        np.arange(teams),
+        np.zeros((2, capacity + 1), np.int64),
     )
 
 
@@ -146,6 +136,13 @@ def grown(queue: QueueState, rules: Rules) -> QueueState:
     return large
 
 
+def waiting_teams(queue: QueueState) -> list[tuple[int, list[int]]]:
+    """Return (number in order of formation, player indices) of the teams not paired yet."""
+    slots = queue.by_sum[: queue.state["teams"][0]]
+    players = queue.players["player"][queue.members[slots]]
+    return sorted(zip(queue.teams["number"][slots].tolist(), players.tolist(), strict=True))
+
+
 @part(inline=True)
 def penalty(rules: Rules) -> int:
     """Return what is added to a player's ticks until they are prioritized.
@@ -156,86 +153,142 @@ def penalty(rules: Rules) -> int:
     return (1 << 61) // (2 * team_size(rules))
 
 
+# Who waits.
+
+
 @part(inline=True)
-def enter_pool(place: int, rating: float, rules: Rules, queue: QueueState) -> int:
-    """Put a player of the queue into the pool; return their place there."""
+def has_room(rules: Rules, queue: QueueState) -> bool:
+    """Return whether another player can join; see `grown`."""
     state = queue.state[0]
+    if state["end"] == queue.players.size and 2 * state["waiting"] <= queue.players.size:
+        _compact(team_size(rules), queue)
+    return bool(state["end"] < queue.players.size)
+
+
+@part(inline=True)
+def _compact(team_num: int, queue: QueueState) -> None:
+    """Move whoever waits to the front of the queue."""
+    state, moved = queue.state[0], queue.marks[CANDIDATE]
+    remaining, head = 0, state["head"]
+    for place in range(state["end"]):
+        moved[at(place)] = remaining
+        if queue.players[at(place)]["team"] != GONE:
+            queue.players[at(remaining)] = queue.players[at(place)]
+            remaining += 1
+    moved[at(state["end"])] = remaining
+    state["head"], state["end"] = moved[at(head)], remaining
+    for k in range(team_num, team_num + state["pool"]):
+        queue.places[at(k)] = moved[at(queue.places[at(k)])]
+    for k in range(state["teams"]):
+        for i in range(team_num):
+            slot = queue.by_sum[at(k)]
+            queue.members[at(slot), at(i)] = moved[at(queue.members[at(slot), at(i)])]
+
+
+@part(inline=True)
+def enqueue(now: float, rating: float, player: int, rules: Rules, queue: QueueState) -> int:
+    """Put a newcomer at the end of the queue and into the pool; return their place in the pool."""
+    state = queue.state[0]
+    place = state["end"]
+    state["end"] += 1
+    state["waiting"] += 1
+    newcomer = queue.players[at(place)]
+    newcomer["arrival"], newcomer["rating"] = now, rating
+    newcomer["player"], newcomer["team"] = player, IN_POOL
+    newcomer["key"] = tick_of(now, rules) + penalty(rules)
+    return _enter_pool(place, rating, rules, queue)
+
+
+@part(inline=True)
+def _enter_pool(place: int, rating: float, rules: Rules, queue: QueueState) -> int:
+    """Put a player of the queue into the pool; return their place there."""
+    state, ratings, places = queue.state[0], queue.ratings, queue.places
     k = team_size(rules) + state["pool"]
     state["pool"] += 1
-    while queue.ratings[at(k - 1)] > rating:  # not so for the NaN before the first
-        queue.ratings[at(k)], queue.places[at(k)] = (
-            queue.ratings[at(k - 1)],
-            queue.places[at(k - 1)],
-        )
+    while ratings[at(k - 1)] > rating:  # not so for the NaN before the first
+        ratings[at(k)], places[at(k)] = ratings[at(k - 1)], places[at(k - 1)]
         k -= 1
-    queue.ratings[at(k)], queue.places[at(k)] = rating, place
+    ratings[at(k)], places[at(k)] = rating, place
     return k
 
 
 @part(inline=True)
-def leave_pool(low: int, count: int, rules: Rules, queue: QueueState) -> None:
+def _leave_pool(low: int, count: int, rules: Rules, queue: QueueState) -> None:
     """Close the gaps that so many players have left in the pool, from `low` on."""
-    state = queue.state[0]
+    state, ratings, places = queue.state[0], queue.ratings, queue.places
     k, remaining, stop = low, low, team_size(rules) + state["pool"]
     while k - remaining < count:
-        if queue.players[at(queue.places[at(k)])]["team"] == IN_POOL:
-            queue.ratings[at(remaining)], queue.places[at(remaining)] = (
-                queue.ratings[at(k)],
-                queue.places[at(k)],
-            )
+        if queue.players[at(places[at(k)])]["team"] == IN_POOL:
+            ratings[at(remaining)], places[at(remaining)] = ratings[at(k)], places[at(k)]
             remaining += 1
         k += 1
     for k in range(remaining, stop - count):
-        queue.ratings[at(k)] = queue.ratings[at(k + count)]
-        queue.places[at(k)] = queue.places[at(k + count)]
+        ratings[at(k)], places[at(k)] = ratings[at(k + count)], places[at(k + count)]
     for k in range(stop - count, stop):
-        queue.ratings[at(k)] = np.nan
+        ratings[at(k)] = np.nan
     state["pool"] -= count
 
 
 @part(inline=True)
-def remove_team(team: int, queue: QueueState) -> None:
-    """Take a team out of those that are formed and free its slot."""
+def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
+    """Let a player leave who waits since `arrival`; return whether a review is due by it.
+
+    That is where a team dissolves: the others are in the pool again, in their places of the queue,
+    and the review is one by `DISSOLVED`. Where teams form around who arrives, none is due.
+    """
     state = queue.state[0]
-    place = team_place(team, queue)
-    state["teams"] -= 1
-    state["teams_prioritized"] -= int(queue.teams[at(team)]["prioritized"] > 0)
-    for k in range(place, state["teams"]):
-        queue.by_sum[at(k)] = queue.by_sum[at(k + 1)]
-    queue.teams[at(team)]["prioritized"] = NOBODY
-    queue.teams[at(team)]["next_free"] = state["free_team"]
-    state["free_team"] = team
+    left = _place_of(arrival, player, queue)
+    team = queue.players[at(left)]["team"]
+    queue.players[at(left)]["team"] = GONE
+    state["waiting"] -= 1
+    if team == IN_POOL:
+        state["pool_prioritized"] -= int(left < state["head"])
+        low = _first_within(0.0, queue.players[at(left)]["rating"], rules, queue)
+        _leave_pool(low, 1, rules, queue)
+        return False
+    for k in range(team_size(rules)):
+        place = queue.members[at(team), at(k)]
+        if place != left:
+            queue.players[at(place)]["team"] = IN_POOL
+            state["pool_prioritized"] += int(place < state["head"])
+            _enter_pool(place, queue.players[at(place)]["rating"], rules, queue)
+    _remove_team(team, queue)
+    return not rules.around
 
 
 @part(inline=True)
-def team_place(team: int, queue: QueueState) -> int:
-    """Return the position of a team by sum of ratings."""
-    state = queue.state[0]
-    total = queue.teams[at(team)]["sum"]
-    start, stop = 0, state["teams"]
+def _place_of(arrival: float, player: int, queue: QueueState) -> int:
+    """Return the place in the queue of a player who waits since `arrival`."""
+    start, stop = 0, queue.state[0]["end"]
     while start < stop:
         middle = (start + stop) // 2
-        if queue.by_sum[at(middle)]["sum"] < total:
+        if queue.players[at(middle)]["arrival"] < arrival:
             start = middle + 1
         else:
             stop = middle
-    while queue.by_sum[at(start)]["team"] != team:
+    while queue.players[at(start)]["player"] != player or queue.players[at(start)]["team"] == GONE:
         start += 1
     return start
 
 
-# The search: the best team of the pool, the best pair of teams.
-#
-# Most reviews have one changed player, the newcomer. Without them no window of ratings held a team,
-# so with them a window holds exactly a team, and is one of the `team_num` windows around their
-# place in the pool (`newcomers_team`). Any other change goes the long way through all windows
-# around every changed player (`best_team`), which hold more players than a team, of whom the
-# longest waiting count.
+@part(inline=True)
+def _remove_team(team: int, queue: QueueState) -> None:
+    """Put the slot of a team behind those that are formed."""
+    state, by_sum, k = queue.state[0], queue.by_sum, 0
+    state["teams_prioritized"] -= int(queue.teams[at(team)]["prioritized"] > 0)
+    state["teams"] -= 1
+    while by_sum[at(k)] != team:
+        k += 1
+    for m in range(k, state["teams"]):
+        by_sum[at(m)] = by_sum[at(m + 1)]
+    by_sum[at(state["teams"])] = team
+
+
+# The best team of the pool.
 #
 # Where teams form *around* a player (`Rules.around`), the players whose review it is, the newcomer
 # or those who become prioritized in between, are the only ones who get teams at that review.
 
-SMALL = 32  # pools up to this size are looked through at once before any window is placed
 NO_TEAM = int(np.iinfo(np.int64).max)  # a sum of keys that every team is better than
 
 
@@ -247,8 +300,7 @@ def newcomers_team(newcomer: int, relaxed: bool, rules: Rules, queue: QueueState
 
     Returns the lowest place in the pool of a member, NOBODY for no team; places in row BEST.
     """
-    state = queue.state[0]
-    slack = relaxed or state["pool_prioritized"] > 0
+    slack = relaxed or queue.state[0]["pool_prioritized"] > 0
     wide = rules.player_diff + (rules.player_slack if slack else 0.0)
     most = team_size(rules) - 1
     width = wide if relaxed else rules.player_diff
@@ -262,11 +314,26 @@ def newcomers_team(newcomer: int, relaxed: bool, rules: Rules, queue: QueueState
             total = _sum_of_keys(k, rules, queue)
             if spread > width and total >= nobody_prioritized:
                 continue
-            if total < key or (total == key and _team_precedes(k, low, rules, queue)):
+            if total == key:
+                _order(k, CANDIDATE, rules, queue)
+                _order(low, BEST, rules, queue)
+            if total < key or (total == key and _precedes(rules, queue)):
                 low, key = k, total
     if low != NOBODY:
         _order(low, BEST, rules, queue)
     return low
+
+
+@part(inline=True)
+def _some_window(first: int, stop: int, width: float, rules: Rules, queue: QueueState) -> bool:
+    """Return whether any rating window of `width` from a place in first..stop-1 on holds a team.
+
+    All are looked at, as nobody could predict which one is the first.
+    """
+    some = False
+    for k in range(first, stop):
+        some |= queue.ratings[at(k + team_size(rules) - 1)] - queue.ratings[at(k)] <= width
+    return some
 
 
 @part(inline=True)
@@ -289,14 +356,6 @@ def _order(low: int, row: int, rules: Rules, queue: QueueState) -> None:
 
 
 @part(inline=True)
-def _team_precedes(low: int, best: int, rules: Rules, queue: QueueState) -> bool:
-    """Return whether the team from `low` on in the pool precedes that from `best` on."""
-    _order(low, CANDIDATE, rules, queue)
-    _order(best, BEST, rules, queue)
-    return _precedes(rules, queue)
-
-
-@part(inline=True)
 def _precedes(rules: Rules, queue: QueueState) -> bool:
     """Return whether the candidate's players arrived in a lexicographically earlier order."""
     for k in range(team_size(rules)):
@@ -306,100 +365,52 @@ def _precedes(rules: Rules, queue: QueueState) -> bool:
 
 
 @part(inline=True)
-def best_team(
-    arrived: bool, relaxed: bool, everything: bool, rules: Rules, queue: QueueState
-) -> int:
-    """Find the best possible team among all that a changed player can have made possible.
-
-    A newcomer (the first changed player, if somebody `arrived`) makes any team possible; a newly
-    prioritized player a widened team, or, where slack applies to all as soon as it applies to
-    one, nothing.
+def best_team(relaxed: bool, rules: Rules, queue: QueueState) -> int:
+    """Find the best possible team of the pool.
 
     Returns the lowest place in the pool of a rating that a member may have, NOBODY for no team;
     places in row BEST.
     """
-    state = queue.state[0]
+    low, state, first = NOBODY, queue.state[0], team_size(rules)
     slack = state["pool_prioritized"] > 0 and rules.player_slack > 0.0 and not relaxed
     wide = rules.player_diff + (rules.player_slack if slack or relaxed else 0.0)
-    low, key = NOBODY, NO_TEAM
-    if rules.around:
-        return _best_around(arrived, slack, relaxed, rules, queue)
-    first, stop = team_size(rules), team_size(rules) + state["pool"]
-    if state["pool"] <= SMALL and not _some_window(first, stop, wide, rules, queue):
+    if not _some_window(first, first + state["pool"], wide, rules, queue):
         return low
-    # A small pool is scanned as a whole, which offers no window twice.
-    whole = everything or state["pool"] <= SMALL
-    # A team with a prioritized player leads all others, so widened scans come first. The last
-    # step is the scan that grants its width to every team.
-    widened = 0
     if slack:
-        widened = 1 if whole else state["changed"]
-    for c in range(widened + 1):
-        every = c == widened
-        if every and key < team_size(rules) * penalty(rules):
-            break
-        least, most = -np.inf, np.inf
-        if not whole:
-            changed = queue.players[at(queue.marks[CHANGED, at(0 if every else c)])]
-            if (every and not arrived) or changed["team"] != IN_POOL:
-                continue
-            least = most = changed["rating"]
-        width = rules.player_diff if every and not relaxed else wide
-        low, key = _scan(least, most, width, not every, low, key, rules, queue)
+        # A team with a prioritized player leads all others.
+        low = _scan(wide, True, rules, queue)
+    if low == NOBODY:
+        low = _scan(rules.player_diff if slack else wide, False, rules, queue)
     return low
 
 
 @part(inline=True)
-def _some_window(first: int, stop: int, width: float, rules: Rules, queue: QueueState) -> bool:
-    """Return whether any rating window of `width` from a place in first..stop-1 on holds a team.
-
-    All are looked at, as nobody could predict which one is the first.
-    """
-    some = False
-    for k in range(first, stop):
-        some |= queue.ratings[at(k + team_size(rules) - 1)] - queue.ratings[at(k)] <= width
-    return some
-
-
-@part(inline=True)
-def _scan(
-    least: float,
-    most: float,
-    width: float,
-    widened: bool,
-    low: int,
-    key: int,
-    rules: Rules,
-    queue: QueueState,
-) -> tuple[int, int]:
-    """Offer the best team of every rating window of `width` that holds a rating in [least, most].
+def _scan(width: float, widened: bool, rules: Rules, queue: QueueState) -> int:
+    """Return where the best team of all rating windows of `width` begins; see `_offer`.
 
     Only windows that no other window contains matter, and in each only its longest waiting
     players: they lead in prioritized players, in total wait and in order at once.
-    `widened`: the width is granted only to teams with a prioritized player.
-    `low`, `key`: start of the window and sum of keys of the best team so far, and of that now.
     """
-    start = first_within(width, least, rules, queue)
-    end, last = start, -1
-    while queue.ratings[at(start)] <= most:  # not so for the NaN after the last
-        while (
-            queue.ratings[at(end + 1)] - queue.ratings[at(start)] <= width
-        ):  # not so for the NaN after the last
+    low, key = NOBODY, NO_TEAM
+    start = end = team_size(rules)
+    last, stop = -1, start + queue.state[0]["pool"]
+    while start < stop:
+        # Not so for the NaN after the last.
+        while queue.ratings[at(end + 1)] - queue.ratings[at(start)] <= width:
             end += 1
         if end != last and end - start + 1 >= team_size(rules):
             low, key = _offer(start, end, NOBODY, widened, low, key, rules, queue)
         last = end
         start += 1
         end = max(end, start)
-    return low, key
+    return low
 
 
 @part(inline=True)
-def first_within(width: float, rating: float, rules: Rules, queue: QueueState) -> int:
+def _first_within(width: float, rating: float, rules: Rules, queue: QueueState) -> int:
     """Return the first place in the pool whose rating is at most `width` below `rating`."""
-    state = queue.state[0]
     start = team_size(rules)
-    stop = start + state["pool"]
+    stop = start + queue.state[0]["pool"]
     while start < stop:
         middle = (start + stop) // 2
         if rating - queue.ratings[at(middle)] <= width:
@@ -410,19 +421,18 @@ def first_within(width: float, rating: float, rules: Rules, queue: QueueState) -
 
 
 @part(inline=True)
-def _best_around(arrived: bool, slack: bool, relaxed: bool, rules: Rules, queue: QueueState) -> int:
-    """Find the best possible team around a player whose review it is; see `best_team`."""
-    state = queue.state[0]
+def _best_around(first: int, stop: int, relaxed: bool, rules: Rules, queue: QueueState) -> int:
+    """Find the best possible team around a player at a place first..stop-1; see `best_team`."""
+    slack = queue.state[0]["pool_prioritized"] > 0 and rules.player_slack > 0.0 and not relaxed
     wide = rules.player_diff + rules.player_slack
     low, key = NOBODY, NO_TEAM
-    for c in range(1 if arrived else state["changed"]):
-        centre = queue.marks[CHANGED, at(c)]
+    for centre in range(first, stop):
         if queue.players[at(centre)]["team"] != IN_POOL:
             continue
         for widened in range(int(slack), -1, -1):
             width = wide if widened > 0 or relaxed else rules.player_diff
             rating = queue.players[at(centre)]["rating"]
-            start = first_within(width, rating, rules, queue)
+            start = _first_within(width, rating, rules, queue)
             end = start
             while queue.ratings[at(end)] - rating <= width:  # not so for the NaN after the last
                 end += 1
@@ -445,116 +455,37 @@ def _offer(
     """Let the longest waiting players of start..end in the pool compete for best team.
 
     The player at the place `centre` of the queue, unless that is NOBODY, is one of them in any
-    case. Returns the start and the key of the best team.
+    case; with `widened` one has to be prioritized. `low`, `key`: start and sum of keys of the best
+    team so far; returned are those of the best team now.
     """
-    state = queue.state[0]
-    size, most = 0, team_size(rules) - 1
-    if end - start == most:
-        return _offer_team(start, widened, low, key, rules, queue)
+    size, most, marks = 0, team_size(rules) - 1, queue.marks
     for k in range(start, end + 1):
         place = queue.places[at(k)]
         if size > most:
-            if place > queue.marks[CANDIDATE, at(most)]:
+            if place > marks[CANDIDATE, at(most)]:
                 continue
             size = most
         i = size
-        while i > 0 and queue.marks[CANDIDATE, at(i - 1)] > place:
-            queue.marks[CANDIDATE, at(i)] = queue.marks[CANDIDATE, at(i - 1)]
+        while i > 0 and marks[CANDIDATE, at(i - 1)] > place:
+            marks[CANDIDATE, at(i)] = marks[CANDIDATE, at(i - 1)]
             i -= 1
-        queue.marks[CANDIDATE, at(i)] = place
+        marks[CANDIDATE, at(i)] = place
         size += 1
-    if queue.marks[CANDIDATE, at(most)] < centre:
-        queue.marks[CANDIDATE, at(most)] = centre
-    if widened and queue.marks[CANDIDATE, 0] >= state["head"]:
+    if marks[CANDIDATE, at(most)] < centre:
+        marks[CANDIDATE, at(most)] = centre
+    if widened and marks[CANDIDATE, 0] >= queue.state[0]["head"]:
         return low, key
-    sum_of_keys = 0
+    total = 0
     for k in range(team_size(rules)):
-        sum_of_keys += queue.players[at(queue.marks[CANDIDATE, at(k)])]["key"]
-    if sum_of_keys > key or (sum_of_keys == key and not _precedes(rules, queue)):
+        total += queue.players[at(marks[CANDIDATE, at(k)])]["key"]
+    if total > key or (total == key and not _precedes(rules, queue)):
         return low, key
     for k in range(team_size(rules)):
-        queue.marks[BEST, at(k)] = queue.marks[CANDIDATE, at(k)]
-    return start, sum_of_keys
+        marks[BEST, at(k)] = marks[CANDIDATE, at(k)]
+    return start, total
 
 
-@part(inline=True)
-def _offer_team(
-    start: int, widened: bool, low: int, key: int, rules: Rules, queue: QueueState
-) -> tuple[int, int]:
-    """Let the team from `start` on in the pool compete for best team; see `_offer`."""
-    sum_of_keys = _sum_of_keys(start, rules, queue)
-    nobody_prioritized = team_size(rules) * penalty(rules)
-    if sum_of_keys > key or (widened and sum_of_keys >= nobody_prioritized):
-        return low, key
-    if sum_of_keys == key:
-        _order(start, CANDIDATE, rules, queue)
-        if not _precedes(rules, queue):
-            return low, key
-    _order(start, BEST, rules, queue)
-    return start, sum_of_keys
-
-
-@part(inline=True)
-def best_pair(relaxed: bool, everything: bool, match: int, rules: Rules, queue: QueueState) -> bool:
-    """Find the best possible pair of teams; their slots, older team first, become a match."""
-    state = queue.state[0]
-    strict = team_size(rules) * rules.team_diff
-    wide = team_size(rules) * (rules.team_diff + rules.team_slack)
-    reach = wide if relaxed or state["teams_prioritized"] > 0 else strict
-    key = NO_TEAM
-    for c in range(state["teams"] if everything else state["changed_teams"]):
-        place = c
-        if not everything:
-            changed = queue.marks[CHANGED_TEAMS, at(c)]
-            if queue.teams[at(changed)]["prioritized"] == NOBODY:
-                continue
-            place = team_place(changed, queue)
-        team, total = queue.by_sum[at(place)]["team"], queue.by_sum[at(place)]["sum"]
-        for step in (-1, 1):
-            k = place + step
-            while 0 <= k < state["teams"]:
-                gap = abs(queue.by_sum[at(k)]["sum"] - total)
-                if gap > reach:
-                    break
-                other = queue.by_sum[at(k)]["team"]
-                some = queue.teams[at(team)]["prioritized"] + queue.teams[at(other)]["prioritized"]
-                if gap <= strict or relaxed or some > 0:
-                    key = _offer_pair(team, other, key, match, queue)
-                k += step
-    return bool(key < NO_TEAM)
-
-
-@part(inline=True)
-def _offer_pair(team: int, other: int, key: int, match: int, queue: QueueState) -> int:
-    """Let two teams compete for best pair: sum of keys, order of formation; return the best key."""
-    if queue.teams[at(other)]["order"] < queue.teams[at(team)]["order"]:
-        team, other = other, team
-    sum_of_keys = queue.teams[at(team)]["key"] + queue.teams[at(other)]["key"]
-    if sum_of_keys != key:
-        better = sum_of_keys < key
-    else:
-        older, younger = (
-            queue.teams[at(queue.pairs[at(match), 0])]["order"],
-            queue.teams[at(queue.pairs[at(match), 1])]["order"],
-        )
-        if queue.teams[at(team)]["order"] != older:
-            better = queue.teams[at(team)]["order"] < older
-        else:
-            better = queue.teams[at(other)]["order"] < younger
-    if better:
-        queue.pairs[at(match), 0], queue.pairs[at(match), 1] = team, other
-        return int(sum_of_keys)
-    return key
-
-
-# The verbs of a rule of the queue.
-
-
-def waiting_teams(queue: QueueState) -> list[tuple[int, list[int]]]:
-    """Return (number in order of formation, player indices) of the teams not paired yet."""
-    slots = queue.by_sum["team"][: queue.state["teams"][0]]
-    players = queue.players["player"]
-    return sorted((int(queue.teams["order"][k]), players[queue.members[k]].tolist()) for k in slots)
+# Reviews.
 
 
 @part(inline=True)
@@ -572,130 +503,48 @@ def next_review(rules: Rules, queue: QueueState) -> float:
 
 
 @part(inline=True)
-def has_room(rules: Rules, queue: QueueState) -> bool:
-    """Return whether another player can join; see `grown`."""
-    state = queue.state[0]
-    if state["end"] == queue.players.size and 2 * state["waiting"] <= queue.players.size:
-        _compact(team_size(rules), queue)
-    return bool(state["end"] < queue.players.size)
-
-
-@part(inline=True)
-def enqueue(now: float, rating: float, player: int, rules: Rules, queue: QueueState) -> int:
-    """Put a newcomer at the end of the queue and into the pool; return their place in the pool."""
-    state = queue.state[0]
-    place = state["end"]
-    state["end"] += 1
-    state["waiting"] += 1
-    newcomer = queue.players[at(place)]
-    newcomer["arrival"], newcomer["rating"] = now, rating
-    newcomer["player"], newcomer["team"] = player, IN_POOL
-    newcomer["key"] = tick_of(now, rules) + penalty(rules)
-    return enter_pool(place, rating, rules, queue)
-
-
-@part(inline=True)
-def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
-    """Let a player leave who waits since `arrival`; return whether a review is due by it.
-
-    That is where a team dissolves: the others are in the pool again, in their places of the queue,
-    and the review is one by `DISSOLVED`. Where teams form around who arrives, none is due.
-    """
-    state = queue.state[0]
-    left = _place_of(arrival, player, queue)
-    team = queue.players[at(left)]["team"]
-    queue.players[at(left)]["team"] = GONE
-    state["waiting"] -= 1
-    if team == IN_POOL:
-        state["pool_prioritized"] -= int(left < state["head"])
-        low = first_within(0.0, queue.players[at(left)]["rating"], rules, queue)
-        leave_pool(low, 1, rules, queue)
-        return False
-    remove_team(team, queue)
-    for k in range(team_size(rules)):
-        place = queue.members[at(team), at(k)]
-        if place != left:
-            queue.players[at(place)]["team"] = IN_POOL
-            state["pool_prioritized"] += int(place < state["head"])
-            enter_pool(place, queue.players[at(place)]["rating"], rules, queue)
-    return not rules.around
-
-
-@part(inline=True)
-def _place_of(arrival: float, player: int, queue: QueueState) -> int:
-    """Return the place in the queue of a player who waits since `arrival`."""
-    start, stop = 0, queue.state[0]["end"]
-    while start < stop:
-        middle = (start + stop) // 2
-        if queue.players[at(middle)]["arrival"] < arrival:
-            start = middle + 1
-        else:
-            stop = middle
-    while queue.players[at(start)]["player"] != player or queue.players[at(start)]["team"] == GONE:
-        start += 1
-    return start
-
-
-@part(inline=True)
-def _compact(team_num: int, queue: QueueState) -> None:
-    """Move whoever waits to the front of the queue."""
-    state = queue.state[0]
-    remaining, head = 0, state["head"]
-    for place in range(state["end"]):
-        queue.marks[CANDIDATE, at(place)] = remaining
-        if queue.players[at(place)]["team"] != GONE:
-            queue.players[at(remaining)] = queue.players[at(place)]
-            remaining += 1
-    queue.marks[CANDIDATE, at(state["end"])] = remaining
-    state["head"] = queue.marks[CANDIDATE, at(head)]
-    state["end"] = remaining
-    for k in range(team_num, team_num + state["pool"]):
-        queue.places[at(k)] = queue.marks[CANDIDATE, at(queue.places[at(k)])]
-    for k in range(state["teams"]):
-        team = queue.by_sum[at(k)]["team"]
-        for i in range(team_num):
-            queue.members[at(team), at(i)] = queue.marks[
-                CANDIDATE, at(queue.members[at(team), at(i)])
-            ]
-
-
-@part(inline=True)
 def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
-    """Form teams, then pair them; return the number of matches, whose teams are in `pairs`.
+    """Form teams, then pair them; return the number of matches.
 
     `newcomer`: place in the pool of the player whose arrival it is; NOBODY where somebody becomes
     prioritized, DISSOLVED where players have come back from a team.
     """
     state = queue.state[0]
-    state["changed"] = state["changed_teams"] = 0
-    if newcomer >= 0:
-        queue.marks[CHANGED, 0] = queue.places[at(newcomer)]
-        state["changed"] = 1
-    simple = _prioritize(now, rules, queue)
-    relaxed = rules.pool_scope and state["pool_prioritized"] + state["teams_prioritized"] > 0
+    first = state["head"]
+    alone = _prioritize(now, rules, queue) or rules.player_slack == 0.0
+    relaxed = _is_relaxed(rules, queue)
     everything = newcomer == DISSOLVED or (relaxed and state["relaxed"] == 0)
-    simple = (simple or rules.player_slack == 0.0 or relaxed) and not everything
-    if simple and not rules.around:
-        low = NOBODY
-        if newcomer >= 0:
-            low = newcomers_team(newcomer, relaxed, rules, queue)
-        if low != NOBODY:
-            _form_team(low, rules, queue)
-    else:
-        arrived = newcomer >= 0
-        while state["pool"] >= team_size(rules):
-            low = best_team(arrived, relaxed, everything, rules, queue)
-            if low == NOBODY:
-                break
-            _form_team(low, rules, queue)
+    simple = (alone or relaxed) and not everything and not rules.around
+    stop = state["head"]
+    if newcomer >= 0:
+        first = queue.places[at(newcomer)]
+        stop = first + 1
+    while state["pool"] >= team_size(rules):
+        if simple:
+            low = newcomers_team(newcomer, relaxed, rules, queue) if newcomer >= 0 else NOBODY
+        elif not rules.around:
+            low = best_team(relaxed, rules, queue)
+        else:
+            low = _best_around(first, stop, relaxed, rules, queue)
+        if low == NOBODY:
+            break
+        _form_team(now, low, rules, queue)
+        if newcomer >= 0 and (simple or rules.around):  # they have a team
+            break
     matches = 0
-    while state["teams"] >= 2 and best_pair(relaxed, everything, matches, rules, queue):
-        for side in range(2):
-            _play(queue.pairs[at(matches), at(side)], rules, queue)
-        matches += 1
-        relaxed = rules.pool_scope and state["pool_prioritized"] + state["teams_prioritized"] > 0
-    state["relaxed"] = int(relaxed)
+    if state["changed"] == now or everything:
+        while state["teams"] >= 2 and _pair(now, relaxed, everything, rules, queue):
+            matches += 1
+            relaxed = _is_relaxed(rules, queue)
+    state["relaxed"], state["matches"] = int(relaxed), matches
     return matches
+
+
+@part(inline=True)
+def _is_relaxed(rules: Rules, queue: QueueState) -> bool:
+    """Return whether slack holds for all, as somebody is prioritized."""
+    state = queue.state[0]
+    return bool(rules.pool_scope and state["pool_prioritized"] + state["teams_prioritized"] > 0)
 
 
 @part(inline=True)
@@ -711,84 +560,110 @@ def _prioritize(now: float, rules: Rules, queue: QueueState) -> bool:
         or queue.players[at(head)]["team"] == GONE
     ):
         player = queue.players[at(head)]
-        team = player["team"]
+        slot = player["team"]
         player["key"] -= penalty(rules)
-        if team == IN_POOL:
+        if slot == IN_POOL:
             none = False
             state["pool_prioritized"] += 1
-            if state["changed"] == 0 or queue.marks[CHANGED, 0] != head:
-                queue.marks[CHANGED, at(state["changed"])] = head
-                state["changed"] += 1
-        elif team != GONE:
-            if queue.teams[at(team)]["prioritized"] == 0:
+        elif slot != GONE:
+            team = queue.teams[at(slot)]
+            if team["prioritized"] == 0:
                 state["teams_prioritized"] += 1
-                queue.marks[CHANGED_TEAMS, at(state["changed_teams"])] = team
-                state["changed_teams"] += 1
-            queue.teams[at(team)]["prioritized"] += 1
-            queue.teams[at(team)]["key"] -= penalty(rules)
+                team["changed"] = state["changed"] = now
+            team["prioritized"] += 1
+            team["key"] -= penalty(rules)
         head += 1
     state["head"] = head
     return none
 
 
 @part(inline=True)
-def _form_team(low: int, rules: Rules, queue: QueueState) -> None:
+def _form_team(now: float, low: int, rules: Rules, queue: QueueState) -> None:
     """Make the best team a formed team, whose members come from `low` on in the pool."""
-    state = queue.state[0]
-    slot = state["free_team"]
-    if slot == NOBODY:
-        slot = state["used_teams"]
-        state["used_teams"] += 1
-    else:
-        state["free_team"] = queue.teams[at(slot)]["next_free"]
-    total, key, prioritized = 0.0, 0, 0
-    for k in range(team_size(rules)):
-        place = queue.marks[BEST, at(k)]
-        queue.members[at(slot), at(k)] = place
+    state, by_sum, k = queue.state[0], queue.by_sum, queue.state[0]["teams"]
+    slot, total, key, prioritized = by_sum[at(k)], 0.0, 0, 0
+    for i in range(team_size(rules)):
+        place = queue.marks[BEST, at(i)]
+        queue.members[at(slot), at(i)] = place
         player = queue.players[at(place)]
         player["team"] = slot
         total += player["rating"]
         key += player["key"]
         prioritized += int(place < state["head"])
+    while k > 0 and queue.teams[at(by_sum[at(k - 1)])]["sum"] > total:
+        by_sum[at(k)] = by_sum[at(k - 1)]
+        k -= 1
+    by_sum[at(k)] = slot
     team = queue.teams[at(slot)]
-    team["sum"], team["key"] = total, key
-    team["order"], team["prioritized"] = state["formed"], prioritized
+    team["sum"], team["key"], team["number"] = total, key, state["formed"]
+    team["prioritized"] = prioritized
+    team["changed"] = state["changed"] = now
+    state["teams"] += 1
     state["formed"] += 1
     state["pool_prioritized"] -= prioritized
     state["teams_prioritized"] += int(prioritized > 0)
-    leave_pool(low, team_size(rules), rules, queue)
-    _add_team(slot, total, queue)
+    _leave_pool(low, team_size(rules), rules, queue)
 
 
 @part(inline=True)
-def _add_team(team: int, total: float, queue: QueueState) -> None:
-    """Put a new team among the formed ones by its sum of ratings, marked as changed."""
-    state = queue.state[0]
-    k = state["teams"]
-    state["teams"] += 1
-    while k > 0 and queue.by_sum[at(k - 1)]["sum"] > total:
-        queue.by_sum[at(k)] = queue.by_sum[at(k - 1)]
-        k -= 1
-    queue.by_sum[at(k)]["sum"], queue.by_sum[at(k)]["team"] = total, team
-    queue.marks[CHANGED_TEAMS, at(state["changed_teams"])] = team
-    state["changed_teams"] += 1
+def _pair(now: float, relaxed: bool, everything: bool, rules: Rules, queue: QueueState) -> bool:
+    """Let the best possible pair of teams play, of equals the older; return whether there is one.
+
+    One of a pair has changed since the last review.
+    """
+    state, teams = queue.state[0], queue.teams
+    strict = team_size(rules) * rules.team_diff
+    wide = team_size(rules) * (rules.team_diff + rules.team_slack)
+    reach = wide if relaxed or state["teams_prioritized"] > 0 else strict
+    older, younger, key = NOBODY, NOBODY, NO_TEAM
+    for k in range(state["teams"]):
+        slot = queue.by_sum[at(k)]
+        team = teams[at(slot)]
+        if team["changed"] < now and not everything:
+            continue
+        for step in (-1, 1):
+            m = k + step
+            while 0 <= m < state["teams"]:
+                other_slot = queue.by_sum[at(m)]
+                other = teams[at(other_slot)]
+                gap = abs(other["sum"] - team["sum"])
+                if gap > reach:
+                    break
+                if gap <= strict or relaxed or team["prioritized"] + other["prioritized"] > 0:
+                    first, second, total = slot, other_slot, team["key"] + other["key"]
+                    if other["number"] < team["number"]:
+                        first, second = other_slot, slot
+                    if total < key or (
+                        total == key and _forms_before(first, second, older, younger, queue)
+                    ):
+                        older, younger, key = first, second, total
+                m += step
+    if older == NOBODY:
+        return False
+    for slot in (younger, older):
+        for i in range(team_size(rules)):
+            queue.players[at(queue.members[at(slot), at(i)])]["team"] = GONE
+        state["waiting"] -= team_size(rules)
+        _remove_team(slot, queue)
+    return True
 
 
 @part(inline=True)
-def _play(team: int, rules: Rules, queue: QueueState) -> None:
-    """Let the players of a paired team leave the queue."""
-    for k in range(team_size(rules)):
-        queue.players[at(queue.members[at(team), at(k)])]["team"] = GONE
-    queue.state[0]["waiting"] -= team_size(rules)
-    remove_team(team, queue)
+def _forms_before(first: int, second: int, older: int, younger: int, queue: QueueState) -> bool:
+    """Return whether a pair of teams, the older first, was formed before another."""
+    number, other = queue.teams[at(first)]["number"], queue.teams[at(older)]["number"]
+    if number != other:
+        return bool(number < other)
+    return bool(queue.teams[at(second)]["number"] < queue.teams[at(younger)]["number"])
 
 
 @part(inline=True)
 def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: Records) -> None:
     """Give the players of a match of the last review, those of the older team first."""
+    state = queue.state[0]
     for side in range(2):
-        team = queue.pairs[at(match), at(side)]
-        number = queue.teams[at(team)]["order"]
+        team = queue.by_sum[at(state["teams"] + 2 * (state["matches"] - 1 - match) + side)]
+        number = queue.teams[at(team)]["number"]
         for k in range(team_size(rules)):
             player = queue.players[at(queue.members[at(team), at(k)])]
             place = lineup[at(side * team_size(rules) + k)]
