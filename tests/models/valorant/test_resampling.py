@@ -46,9 +46,10 @@ def test_blocks_stay_whole_and_at_their_hour_of_the_day(hours: int, log: Path) -
     assert resampling.horizon == 96.0
     seen = set()
     for replication in range(20):
-        players, rows = resampling.draw(Streams(1), replication)
+        players = resampling.draw(Streams(1), replication)
+        assert players.resample is not None
         assert (np.diff(players.times) >= 0.0).all()
-        assert (players.ratings == read.players.ratings[rows]).all()
+        assert (players.ratings == read.players.ratings[players.resample.rows]).all()
         hour = players.ratings - 1000.0
         shifts = np.floor(players.times) - hour
         assert (shifts % 24 == 0).all()

@@ -26,9 +26,10 @@ CHUNK = 16_384
 GAPS_AT_ONCE = 64  # gaps drawn at a time: those drawn beyond the horizon are wasted
 
 
-class Moved(NamedTuple):
-    """Blocks of a queue log that stand elsewhere in a resample of it."""
+class Resample(NamedTuple):
+    """How players of a queue log were put together to others, block by block."""
 
+    rows: Ints  # (n,); which players of the log they are
     # begin, length: the hour at which the first block stands, and the hours of a block
     begin: int
     length: int
@@ -51,8 +52,7 @@ class ArrivingPlayers(NamedTuple):
     # (n,); hours at which players give up unless they play, infinity for never; (0,) where nobody
     # does
     departures: Floats = np.empty(0)
-    # what the hours of a resample of a log are; None where they are those of the log
-    moved: Moved | None = None
+    resample: Resample | None = None  # of a log; None where all are as they came
 
 
 def impatient(
@@ -70,7 +70,7 @@ def joined(chunks: Sequence[ArrivingPlayers]) -> ArrivingPlayers:
     """Return the players of consecutive chunks, one or more, as one."""
     columns = zip(*(chunk[:4] for chunk in chunks), strict=True)
     times, ratings, vectors, departures = map(np.concatenate, columns)
-    return ArrivingPlayers(times, ratings, vectors, departures, chunks[0].moved)
+    return ArrivingPlayers(times, ratings, vectors, departures, chunks[0].resample)
 
 
 class Law(NamedTuple):

@@ -160,21 +160,22 @@ def new_days(room: int, team_num: int) -> Days:
 @driver(kernel(allocates=True))
 def make_days(
     replications: Ints,
-    gaps: Words,
-    normals: Words,
+    words: tuple[Words, Words],
     law: Law,
     rules: Rules,
     queue: Any,  # noqa: ANN401
     days: Days,
-    standard: tuple[float, float],
-    controls: Floats,
+    controls: tuple[float, float, Floats],
     out: Records,
 ) -> int:
     """Make days until one does not fit; return how many are made.
 
-    Shapes: `replications` (n,); `controls` (n, 6); `out` (n,).
+    The words are those of gaps and of skills; controls, if there is room for any, are the sums of
+    each day over players, whose ratings are standardised by a center and a scale.
+
+    Shapes: `replications` (n,); `controls[2]` (n, 6); `out` (n,).
     """
-    center, scale = standard
+    (gaps, normals), (center, scale, sums) = words, controls
     for day in range(replications.size):
         rewind(gaps, replications[day] + 1)
         rewind(normals, replications[day] + 1)
@@ -192,7 +193,7 @@ def make_days(
             return day
         days.matched[day] = days.statistics[0]["matched"]
         fill_sums(days.statistics[0], count, rules.horizon, out[day])
-        if controls.size > 0:
-            controls[day] = 0.0
-            add_players(times, ratings, center, scale, controls[day])
+        if sums.size > 0:
+            sums[day] = 0.0
+            add_players(times, ratings, center, scale, sums[day])
     return replications.size

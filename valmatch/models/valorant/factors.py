@@ -368,7 +368,7 @@ class ValorantFactors(Factors):
         A horizon that was written for random arrivals does not cut it short. Where it has a column
         ``left_hours``, that is among the columns to be read.
         """
-        from valmatch.models.valorant.queue_log import has_leaving_times, last_arrival
+        from valmatch.models.valorant.queue_log import has_leaving_times, read_queue_log
 
         if "arrivals" not in files:
             return self
@@ -377,9 +377,10 @@ class ValorantFactors(Factors):
         if LEFT not in log.columns and has_leaving_times(path, log):
             log = log.model_copy(update={"columns": {**log.columns, LEFT: LEFT}})
             changes["log"] = log
-        cut = self.horizon is not None and "horizon" not in given
-        if cut and last_arrival(path, log, self.multiplier_matrix) >= (self.horizon or 0.0):
-            changes["horizon"] = None
+        if self.horizon is not None and "horizon" not in given:
+            last = read_queue_log(path, log, self.multiplier_matrix, None).horizon
+            if last >= self.horizon:
+                changes["horizon"] = None
         return self.model_copy(update=changes) if changes else self
 
     def one_history(self, files: Collection[str]) -> bool:

@@ -44,9 +44,9 @@ from valmatch.models.valorant.arrivals import (
     VECTORS,
     ArrivalProcess,
     ArrivingPlayers,
-    Moved,
     PlayerSums,
     QuantileArrivals,
+    Resample,
     impatient,
     joined,
 )
@@ -163,7 +163,6 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             self.responses = Responses(*RESPONSES, *self.further(factors))
         self._log: QueueLog | None = None
         self._resampling: BlockResampling | None = None
-        self._rows: Ints | None = None
         self._process: ArrivalProcess | None = None
         self._sums: PlayerSums | None = None
         if arrivals is None:
@@ -227,11 +226,11 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         groups = [group.responses(factors) for group in groups_of(factors)]
         return [response for responses in groups for response in responses]
 
-    def _clock(self, hours: Ints, moved: Moved | None) -> Ints:
+    def _clock(self, hours: Ints, resample: Resample | None) -> Ints:
         """Return the hours of a replication by the clock, from a Monday of a dated log on."""
         if self._log is None or self._log.midnight is None:
             return hours
-        hours = moved.log_hours(hours) if moved else hours
+        hours = resample.log_hours(hours) if resample else hours
         return wall_hours(self._log.midnight, hours) + DAY * self._log.midnight.weekday()
 
     def _remarks(self, arrivals: Path | None) -> Iterator[str]:
@@ -263,8 +262,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         """
         chunks: Iterable[ArrivingPlayers]
         if self._resampling is not None:
-            players, self._rows = self._resampling.draw(streams, replication)
-            return [self._leaving_earlier_places(players)]
+            return [self._leaving_earlier_places(self._resampling.draw(streams, replication))]
         if self._log is not None:
             chunks = [self._log.players]
         else:
@@ -281,9 +279,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         accounts = self._log.accounts
         if not accounts.size:
             return players
-        again = next_arrivals(
-            accounts if self._rows is None else accounts[self._rows], players.times
-        )
+        rows = players.resample.rows if players.resample else slice(None)
+        again = next_arrivals(accounts[rows], players.times)
         if players.departures.size:
             again = np.minimum(again, players.departures)
         return players._replace(departures=again)
@@ -345,16 +342,15 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         assert self._process is not None
         out = RESPONSES.record(replications.size)
         standard = self._sums.standard if self._sums and seen.size else (0.0, 1.0)
+        words = streams.words(0, GAPS), streams.words(0, VECTORS)
         made = self._make_days(
             replications,
-            streams.words(0, GAPS),
-            streams.words(0, VECTORS),
+            words,
             self._process.law,
             self._rules,
             self._queue,
             days,
-            standard,
-            seen,
+            (*standard, seen),
             out,
         )
         matched = days.matched[:made]
@@ -373,8 +369,10 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         """Return the responses with every player and every match."""
         day, responses = self._play(inputs)
         ids, date_times = (self._log.ids, self._log.date_times) if self._log else ((), ())
-        names = self._drawn(ids) if ids else np.arange(day.players.times.size)
-        arrival_times = {"arrival_time": self._drawn(date_times)} if date_times else {}
+        resample = day.players.resample
+        rows = resample.rows if resample else slice(None)
+        names = np.array(ids, str)[rows] if ids else np.arange(day.players.times.size)
+        arrival_times = {"arrival_time": np.array(date_times, str)[rows]} if date_times else {}
         waiting = self._rule.waiting_teams(self._queue)
         players = players_table(day, names, waiting, arrival_times)
         return Record(responses, (players, matches_table(day, names)))
@@ -386,7 +384,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         log = np.empty((players.times.size // (2 * team_num), 3 + 2 * team_num))
         count = self._match([players], log)
         log = log[: self._counts.statistics["matches"][0]]
-        clock = partial(self._clock, moved=players.moved)
+        clock = partial(self._clock, resample=players.resample)
         day = PlayedDay(players, log, self._rules, self._factors.warm_up, clock)
         if self._factors.warm_up:
             record = RESPONSES.record()
@@ -400,11 +398,6 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         for group in groups:
             values += group.values(day, self._factors)
         return day, dict(zip(self.responses.names, values, strict=True))
-
-    def _drawn(self, texts: Sequence[str]) -> NDArray[Any]:
-        """Return what the log says of the players that were drawn of it last, or of all."""
-        column = np.array(texts, str)
-        return column if self._rows is None else column[self._rows]
 
     def _match(self, chunks: Iterable[ArrivingPlayers], log: Floats) -> int:
         """Let the players arrive; return their number."""

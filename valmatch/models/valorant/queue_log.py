@@ -6,12 +6,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -32,7 +32,7 @@ from valmatch.inputs.files import MAX_FILE
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching.queue import next_arrivals
 from valmatch.models.number_dates import check_digits, check_serial_days
-from valmatch.models.valorant.arrivals import BLOCKS, ArrivingPlayers, Moved
+from valmatch.models.valorant.arrivals import BLOCKS, ArrivingPlayers, Resample
 from valmatch.models.valorant.log_factors import LEFT, LogFactors, is_wanted
 from valmatch.statistics.sampling import Resampled, block_days, overlapping_degrees
 from valmatch.text.durations import MILLISECONDS, datetime_of, unit_since_1970
@@ -44,22 +44,22 @@ from valmatch.text.terminal import Note, Notice, shown
 
 DAY, YEAR = 24, 24.0 * 365.25  # hours
 
-Time: TypeAlias = float | datetime  # hours, or a moment in UTC
-
 HOURS, DATES = "hours since the start of the log", "date-times"
 """What the times of a log may be, besides seconds and milliseconds since 1970."""
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-HOUR = timedelta(hours=1)
-
 ALLOWED = f"{HOURS}, seconds or milliseconds since 1970, or date-times such as 2026-03-07T18:30"
 
-SPRING = timedelta(hours=2)  # more than a clock goes back when daylight saving ends
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+HOUR = timedelta(hours=1) // MICROSECOND
+SPRING = 2 * HOUR  # more than a clock goes back when daylight saving ends
 
 
 class LogClock:
-    """Reads the times of one log, all of one kind, that of the first."""
+    """Reads the times of one log, all of one kind, that of the first.
+
+    They are hours, or of moments whole microseconds since 1970, which lose no digit.
+    """
 
     def __init__(self, zone: str | None) -> None:
         self._zone: tzinfo | None = ZoneInfo(zone) if zone else None
@@ -75,7 +75,7 @@ class LogClock:
         """Whether times are moments, as far as the log has been read."""
         return self._kind not in ("", HOURS)
 
-    def read(self, row: Row, column: str) -> Time:
+    def read(self, row: Row, column: str) -> float:
         """Return the time in a cell."""
         text = row.cells[column].strip()
         number = real_number(text)
@@ -99,15 +99,16 @@ class LogClock:
                 raise row.wrong(column, what, "negative")
             self._kind = kind
             return number
+        unit = timedelta(milliseconds=1) if kind == MILLISECONDS else timedelta(seconds=1)
         try:
             moment = (
-                self._utc(row, column, date_time) if date_time else _since_1970(number or 0.0, kind)
+                self._utc(row, column, date_time) if date_time else EPOCH + (number or 0.0) * unit
             )
         except OverflowError:
             what = f"{shown(text)} (allowed: years 1 to 9999)"
             raise row.wrong(column, what, "no year from 1 to 9999") from None
         self._kind = kind
-        return moment
+        return (moment - EPOCH) // MICROSECOND
 
     def _utc(self, row: Row, column: str, date_time: datetime) -> datetime:
         """Return a date-time in UTC; one without a zone is read in that of the log.
@@ -130,63 +131,41 @@ class LogClock:
             self._offsets.add(date_time.utcoffset())
         return date_time.astimezone(UTC)
 
-    def check_order(self, row: Row, column: str, time: Time, before: Time) -> None:
+    def check_order(self, row: Row, column: str, time: float, before: float) -> None:
         """Refuse a time before that of the row above."""
-        if time >= before:  # type: ignore[operator]
+        if time >= before:
             return
-        cell = row.cells[column].strip()
         sort = option("log.sort=True")
-        if isinstance(time, float):
+        if not self.dated:
             raise row.wrong(
                 column,
                 f"{time!r} is before the row above ({before!r}); sort the file by {column}, or"
                 f" {sort} does",
             )
         back = ""
-        if self._first is not None and self._first.tzinfo is None and before - time < SPRING:  # type: ignore[operator]
+        if self._first is not None and self._first.tzinfo is None and before - time < SPRING:
             back = "; if the clock went back (daylight saving), write times with their zone"
-        raise row.wrong(
-            column,
-            f"{shown(cell)} is before the row above; {sort} sorts the rows{back}",
-        )
+        cell = shown(row.cells[column].strip())
+        raise row.wrong(column, f"{cell} is before the row above; {sort} sorts the rows{back}")
 
-    def since_any(self, times: Sequence[Time]) -> Floats:
-        """Return times as hours from whenever; at least one."""
-        if not self.dated:
-            return np.array(times, dtype=np.float64)
-        return np.array([(time - EPOCH) / HOUR for time in times])  # type: ignore[operator]
-
-    def hours(self, times: Sequence[Time]) -> list[float]:
+    def hours(self, times: Sequence[float]) -> list[float]:
         """Return times as hours, of moments those from midnight before the first; at least one."""
         if not self.dated:
-            return [float(time) for time in times]  # type: ignore[arg-type]
-        date_times = [time for time in times if isinstance(time, datetime)]
+            return list(times)
+        first = EPOCH + min(times) * MICROSECOND
+        offset = self._first.utcoffset() if self._first else None
         try:
-            local = min(date_times).astimezone(self._zone or self._offset())
+            local = first.astimezone(self._zone or timezone(offset or timedelta()))
         except OverflowError:  # a midnight of the year 0
-            local = min(date_times)
+            local = first
         self.midnight = local.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
-        start = self.midnight.astimezone(UTC)
-        return [(date_time - start) / HOUR for date_time in date_times]
-
-    def check_hours(self, first: Row, column: str, hours: Floats) -> None:
-        """Refuse a log whose hours look like the days of a spreadsheet."""
-        if not self.dated:
-            check_serial_days(first, column, hours, ALLOWED)
+        start = (self.midnight - EPOCH) // MICROSECOND
+        return [(time - start) / HOUR for time in times]
 
     @property
     def moved(self) -> bool:
         """Whether offsets change, as they do to and from summer time, and no zone says when."""
         return self._zone is None and len(self._offsets) > 1
-
-    def _offset(self) -> tzinfo:
-        offset = self._first.utcoffset() if self._first else None
-        return timezone(offset) if offset is not None else UTC
-
-
-def _since_1970(number: float, kind: str) -> datetime:
-    unit = timedelta(milliseconds=1) if kind == MILLISECONDS else timedelta(seconds=1)
-    return EPOCH + number * unit
 
 
 # The time that a queue log spans: rows far from all others, long gaps, long logs.
@@ -212,14 +191,11 @@ def far_rows(hours: Floats) -> list[int]:
     if np.ptp(hours) <= LONGEST * YEAR:
         return []
     middle = np.partition(hours, (hours.size - 1) // 2)[(hours.size - 1) // 2]
-    return [int(row) for row in np.flatnonzero(np.abs(hours - middle) > LONGEST * YEAR / 2.0)]
+    return np.flatnonzero(np.abs(hours - middle) > LONGEST * YEAR / 2.0).tolist()
 
 
 def span_remarks(hours: Floats) -> Iterator[str]:
-    """Yield what is unusual about the times of a log, in order of arrival.
-
-    Shapes: `hours` (n,).
-    """
+    """Yield what is unusual about the times of a log, in order of arrival."""
     first, last = float(hours[0]), float(hours[-1])
     if first > LATE * YEAR:
         yield (
@@ -229,9 +205,8 @@ def span_remarks(hours: Floats) -> Iterator[str]:
     if last - first > LONG * YEAR:
         yield f"the log spans {(last - first) / YEAR:,.1f} years"
     gaps = np.diff(hours)
-    if gaps.size and gaps.max() > GAP * DAY:
+    if many := int((gaps > GAP * DAY).sum()):
         longest = int(gaps.argmax())
-        many = int((gaps > GAP * DAY).sum())
         others = f", the longest of {many:,} gaps of more than {GAP} days" if many > 1 else ""
         yield (
             f"nobody arrives for {gaps[longest] / DAY:,.1f} days from hour {hours[longest]:,.1f} on"
@@ -270,29 +245,6 @@ class QueueLog:
     states: Mapping[str, Mapping[str, int]]  # rows by value, of columns that say what became of one
 
 
-@dataclass
-class _Beside:
-    """What is learned of a log beside its good rows."""
-
-    names: dict[str, str] = field(default_factory=dict)  # of columns, by meaning
-    unused: list[str] = field(default_factory=list)  # columns that nothing is read from
-    states: dict[str, Counter[str]] = field(default_factory=dict)  # rows by value of such columns
-    unwanted: int = 0  # rows that are not as `log.where` has it
-    repeated: int = 0  # rows that are the same as another one
-
-
-class _Entry(NamedTuple):
-    """A good row."""
-
-    line: int
-    cell: str
-    time: Time
-    rating: float  # NaN where it is not known
-    vector: Sequence[float]
-    player: str
-    left: Time | None
-
-
 def read_queue_log(
     path: Path, log: LogFactors, multipliers: Sequence[float], horizon: float | None
 ) -> QueueLog:
@@ -300,30 +252,29 @@ def read_queue_log(
 
     A column ``left_hours`` says when players gave up; its cells are empty for those who did not.
     Rows are in order of arrival. Where both kinds of ratings are given, `rating` holds and elo, kd,
-    wr are kept for the record; so is `player`.
+    wr are kept for the record; so is `player`. A file is read once as long as it stays the same.
     """
-    whole = _whole_log(path, log, multipliers)
+    try:
+        stamp = path.stat().st_mtime_ns
+    except OSError:
+        stamp = 0
+    read = _read(path, stamp, log.model_dump_json(), tuple(multipliers))
     if horizon is None:
-        return whole
-    n = whole.players.times.size
-    arrived = int(np.searchsorted(whole.players.times, horizon, side="left"))
-    remarks = whole.remarks
-    if arrived < n:
-        late = f"{n - arrived} row{'s' * (n - arrived > 1)} at or after the horizon"
-        text = f"{path}: {late} of {horizon:g} hours left out"
-        remarks += (Notice(text, "rows_left_out", n - arrived),)
-    times, ratings, vectors, departures, _ = whole.players
-    players = ArrivingPlayers(
-        times[:arrived], ratings[:arrived], vectors[:arrived], departures[:arrived]
-    )
+        return read
+    arrived = int(np.searchsorted(read.players.times, horizon, side="left"))
+    remarks, late = read.remarks, read.players.times.size - arrived
+    if late:
+        text = f"{late} row{'s' * (late > 1)} at or after the horizon of {horizon:g} hours left out"
+        remarks += (Notice(f"{path}: {text}", "rows_left_out", late),)
+    times, ratings, vectors, departures = (column[:arrived] for column in read.players[:4])
     return replace(
-        whole,
-        players=players,
-        ids=whole.ids[:arrived],
-        date_times=whole.date_times[:arrived],
+        read,
+        players=ArrivingPlayers(times, ratings, vectors, departures),
+        ids=read.ids[:arrived],
+        date_times=read.date_times[:arrived],
         horizon=horizon,
         remarks=remarks,
-        accounts=whole.accounts[:arrived],
+        accounts=read.accounts[:arrived],
     )
 
 
@@ -335,60 +286,45 @@ def has_leaving_times(path: Path, log: LogFactors) -> bool:
         return False
 
 
-def last_arrival(path: Path, log: LogFactors, multipliers: Sequence[float]) -> float:
-    """Return the hour of the last arrival of a log."""
-    return _whole_log(path, log, multipliers).horizon
-
-
-def _whole_log(path: Path, log: LogFactors, multipliers: Sequence[float]) -> QueueLog:
-    """Return a log to its last arrival; read once as long as the file stays the same."""
-    try:
-        stamp = path.stat().st_mtime_ns
-    except OSError:
-        stamp = 0
-    return _read(path, stamp, log.model_dump_json(), tuple(multipliers))
-
-
 @lru_cache(maxsize=2)
-def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> QueueLog:
-    """Read the whole of a file; `how` is a `LogFactors` in JSON."""
-    log = LogFactors.model_validate_json(how)
-    clock = LogClock(log.zone)
+def _read(path: Path, _stamp: int, factors: str, multipliers: tuple[float, ...]) -> QueueLog:
+    """Read all of a file; `factors` are `LogFactors` in JSON."""
+    log = LogFactors.model_validate_json(factors)
     bad = BadRows(str(path), log.skip_bad_rows, log.max_bad_rows, "log.")
-    beside = _Beside()
-    names = beside.names
-    entries = list(_entries(path, log, multipliers, clock, bad, beside))
+    reader = _RowReader(path, log, multipliers)
+    clock, entries = reader.clock, list(reader.entries(bad))
     if not entries:
-        where = option("log.where")
-        others = f"; {beside.unwanted:,} rows are not as {where} says" if beside.unwanted else ""
+        others = (
+            f"; {n:,} rows are not as {option('log.where')} says" if (n := reader.unwanted) else ""
+        )
         raise InputError(
             f"{path}: no players (at least one row is needed below the header{bad.seen()}{others})"
         )
-    column = names["arrival_hours"]
-    entries = _near(path, column, clock, entries, bad)
+    entries = reader.without_far(entries, bad)
     bad.check(len(entries))
     if len(entries) == 1:
         raise InputError(
             f"{path}: 1 player (allowed: two or more: who is alone meets nobody{bad.seen()})"
         )
+    column = reader.names["arrival_hours"]
     if not log.sort:
         for before, entry in pairwise(entries):
-            clock.check_order(_time_cell(path, column, entry), column, entry.time, before.time)
-    hours = clock.hours([entry.time for entry in entries])
+            clock.check_order(reader.row(entry), column, entry.time, before.time)
+    hours = clock.hours([*(entry.time for entry in entries), *(entry.left for entry in entries)])
+    times, departures = np.split(np.array(hours), 2)
     if log.sort:
-        order = sorted(range(len(hours)), key=hours.__getitem__)
-        hours, entries = [hours[k] for k in order], [entries[k] for k in order]
-    departures = _departures(clock, entries) if LEFT in names else np.empty(0)
-    times = np.array(hours, dtype=np.float64)
-    clock.check_hours(_time_cell(path, column, entries[0]), column, times)
-    remarks = [*bad.remarks(), *_remarks(path, clock, times, beside.unused)]
+        order = np.argsort(times, kind="stable")
+        times, departures = times[order], departures[order]
+        entries = [entries[k] for k in order.tolist()]
+    if not clock.dated:
+        check_serial_days(reader.row(entries[0]), column, times, ALLOWED)
     unknown = [k for k, entry in enumerate(entries) if entry.rating != entry.rating]
     entries = _with_known_ratings(path, entries, unknown)
-    ratings = np.array([entry.rating for entry in entries], dtype=np.float64)
+    ratings = np.array([entry.rating for entry in entries])
     sentinels = tuple(sentinels_of(np.delete(ratings, unknown)))
     accounts = _accounts_of([entry.player for entry in entries])
-    remarks += _remarks_on_rows(path, beside, len(unknown))
-    remarks += _remarks_on_values(path, beside, ratings, sentinels)
+    remarks = [*bad.remarks(), *reader.remarks(times), *reader.remarks_on_rows(len(unknown))]
+    remarks += reader.remarks_on_values(ratings, sentinels)
     again = int((next_arrivals(accounts, times) - times <= AGAIN).sum()) if accounts.size else 0
     if again:
         times_again = f"{again:,} time{'s' * (again > 1)}"
@@ -397,23 +333,20 @@ def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> 
             " they leave their earlier place"
         )
         remarks.append(Note(text, "queued_again", again))
-    if departures.size:
+    if LEFT in reader.names:
         gave_up = int(np.isfinite(departures).sum())
-        remarks.append(
-            Note(
-                f"{path}: {gave_up:,} of {len(entries):,} players have a time in {names[LEFT]}, at"
-                " which they give up unless they play before",
-                "times_of_leaving",
-                gave_up,
-            )
+        text = (
+            f"{path}: {gave_up:,} of {len(entries):,} players have a time in"
+            f" {reader.names[LEFT]}, at which they give up unless they play before"
         )
+        remarks.append(Note(text, "times_of_leaving", gave_up))
     players = ArrivingPlayers(
         times,
         ratings,
-        np.array([entry.vector for entry in entries], dtype=np.float64).reshape(-1, len(VECTOR)),
-        departures,
+        np.array([entry.vector for entry in entries]).reshape(-1, len(VECTOR)),
+        departures if LEFT in reader.names else np.empty(0),
     )
-    ids = [entry.player for entry in entries] if entries[0].player else []
+    ids = [entry.player for entry in entries] if "player" in reader.names else []
     date_times = [entry.cell for entry in entries] if clock.dated else []
     return QueueLog(
         players,
@@ -423,9 +356,9 @@ def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> 
         float(times[-1]),
         tuple(remarks),
         accounts,
-        names,
+        reader.names,
         sentinels,
-        beside.states,
+        reader.states,
     )
 
 
@@ -488,226 +421,219 @@ def sentinels_of(ratings: Floats) -> list[float]:
     return found
 
 
-def _remarks_on_rows(path: Path, beside: _Beside, unknown: int) -> Iterator[str]:
-    """Yield how many rows are read otherwise than they stand, or not at all."""
-    if beside.unwanted:
-        text = f"rows that are not as {option('log.where')} says are left out ({beside.unwanted:,})"
-        yield Note(f"{path}: {text}", "rows_not_wanted", beside.unwanted)
-    if unknown:
-        yield Note(
-            f"{path}: {unknown:,} ratings are not known ({option('log.missing')}): they have the"
-            " rating of another row, of the same account where it has one",
-            "ratings_missing",
-            unknown,
+class _Entry(NamedTuple):
+    """A good row."""
+
+    line: int
+    cell: str  # its time as it stands
+    time: float
+    rating: float  # NaN where it is not known
+    vector: Sequence[float]
+    player: str
+    left: float  # when the player gave up, infinity for never
+
+
+class _RowReader:
+    """Reads the rows of one log."""
+
+    def __init__(self, path: Path, log: LogFactors, multipliers: Sequence[float]) -> None:
+        self._path, self._log, self._multipliers = path, log, multipliers
+        self.clock = LogClock(log.zone)
+        self.names: dict[str, str] = {}  # the columns by their meaning
+        self._unused: list[str] = []  # columns that nothing is read from
+        self.states: dict[str, Counter[str]] = {}  # rows by value of columns that may say their end
+        self.unwanted = 0  # rows that are not as `log.where` has it
+        self._repeated = 0  # rows that are the same as another one
+
+    def entries(self, bad: BadRows) -> Iterator[_Entry]:
+        """Yield the good rows that are wanted, of exact duplicates one."""
+        dialect, names, where = (
+            Dialect(SEPARATORS[self._log.separator]),
+            self.names,
+            self._log.where,
         )
-    if beside.repeated and "player" in beside.names:
-        n, s = beside.repeated, "s" * (beside.repeated > 1)
-        text = f"{n:,} exact duplicate{s} of other rows left out"
-        yield Notice(f"{path}: {text}", "duplicate_rows", beside.repeated)
+        seen: set[tuple[str, ...]] = set()
+        for row in read_rows(self._path, self._columns, dialect, most=MAX_FILE, wrong=bad.add):
+            if where and not all(is_wanted(row.cells[name], where[name]) for name in where):
+                self.unwanted += 1
+                continue
+            key = tuple(row.cells[name] for name in names.values())
+            if key in seen:
+                self._repeated += 1
+                if "player" in names:
+                    continue
+            seen.add(key)
+            for name, counts in self.states.items():
+                if len(counts) <= MOST_STATES:
+                    counts[row.cells[name].strip()] += 1
+            try:
+                time = self.clock.read(row, names["arrival_hours"])
+                rating, vector = self._rating(row)
+                player = _id(row, names["player"]) if "player" in names else ""
+                left = self._left(row, names[LEFT], time) if LEFT in names else math.inf
+            except RowError as error:
+                bad.add(error)
+                continue
+            cell = row.cells[names["arrival_hours"]].strip()
+            yield _Entry(row.line, cell, time, rating, vector, player, left)
+        for name, counts in list(self.states.items()):
+            if not 1 < len(counts) <= MOST_STATES:
+                del self.states[name]
 
+    def row(self, entry: _Entry) -> Row:
+        """Return the row of an entry, with its time."""
+        return Row(self._path, entry.line, {self.names["arrival_hours"]: entry.cell})
 
-def _remarks_on_values(
-    path: Path, beside: _Beside, ratings: Floats, sentinels: Sequence[float]
-) -> Iterator[str]:
-    """Yield what looks as if it were not meant, and which option says so."""
-    if beside.repeated > 0.05 * ratings.size and "player" not in beside.names:
-        player = option("log.columns")
-        yield Notice(
-            f"{path}: {beside.repeated:,} rows have time and rating of another row ({player}"
-            " player=NAME names the column of accounts: duplicates are then left out)",
-            "doubtful_rows",
-            beside.repeated,
-        )
-    for value in sentinels:
-        rows = int((ratings == value).sum())
-        yield Notice(
-            f"{path}: {rows:,} players share the rating {value:g}, far from all others; if it means"
-            f" that none is known, {option(f'log.missing=[{value:g}]')} says so",
-            "doubtful_ratings",
-            rows,
-        )
-    for column, counts in beside.states.items():
-        values = ", ".join(f"{shown(value)} {n:,}" for value, n in counts.most_common(4))
-        first = next(iter(counts.most_common(1)))[0]
-        example = option(f"log.where.{column}={first}")
-        yield Notice(
-            f"{path}: column {shown(column)} may say what became of a row ({values}), and all rows"
-            f" are read; {example} reads those alone",
-            "doubtful_status",
-            counts.total() - counts[first],
-        )
+    def without_far(self, entries: Sequence[_Entry], bad: BadRows) -> list[_Entry]:
+        """Return the rows but those whose times are far from all others, such as 9999-12-31."""
+        far = far_rows(np.array(self.clock.hours([entry.time for entry in entries])))
+        for number in far:
+            cell = shown(entries[number].cell)
+            what = f"{cell} is more than {LONGEST // 2} years from the middle row (allowed: a log"
+            column = self.names["arrival_hours"]
+            wrong = self.row(entries[number]).wrong(
+                column, f"{what} of {LONGEST} years)", "far off"
+            )
+            bad.add(wrong)
+        excluded = set(far)
+        return [entry for number, entry in enumerate(entries) if number not in excluded]
 
+    def _left(self, row: Row, column: str, arrival: float) -> float:
+        """Return when a player gave up."""
+        cell = row.cells[column].strip()
+        left = self.clock.read(row, column) if cell else math.inf
+        if left < arrival:
+            allowed = "allowed: a later time, or nothing for who played"
+            what = f"{shown(cell)} is before the arrival ({allowed})"
+            raise row.wrong(column, what, "before the arrival")
+        return left
 
-def _remarks(path: Path, clock: LogClock, times: Floats, unused: Sequence[str]) -> Iterator[str]:
-    """Yield what to know of times, and of columns that nothing is read from."""
-    if clock.midnight is not None:
-        since = clock.midnight.isoformat(" ", "minutes")
-        yield Note(f"{path}: hours are counted from {since}", "guessed_midnight")
-    if clock.moved:
-        yield Note(
-            f"{path}: date-times have several offsets from UTC: hours of the day are those of the"
-            f" first; {option('log.zone=Europe/Berlin')}, for example, counts them by the clocks"
-            " there",
-            "guessed_zone",
-        )
-    for remark in span_remarks(times):
-        yield Notice(f"{path}: {remark}", "doubtful_times")
-    missed = [name for name in unused if name.lower().startswith(MISSED)]
-    for kind, columns, why in (
-        ("ignored_parties", missed, ": in this model players come alone, wherever they are"),
-        ("ignored_columns", [name for name in unused if name not in missed], ""),
-    ):
-        if columns:
-            named = f"column{'s' * (len(columns) > 1)} {', '.join(columns)}"
-            yield Note(f"{path}: {named} not used{why}", kind, len(columns))
+    def _rating(self, row: Row) -> tuple[float, Sequence[float]]:
+        """Return the rating of a player, and what it may be made of; NaN where it is not known."""
+        vector = [row.number(self.names[part]) for part in VECTOR if part in self.names]
+        if "rating" in self.names:
+            column, what = self.names["rating"], ""
+            rating = row.number(column)
+        else:
+            column, what = self.names["elo"], ", of elo, kd and wr by multiplier_matrix"
+            rating = sum(m * v for m, v in zip(self._multipliers, vector, strict=True))
+        if (rating if "rating" in self.names else vector[0]) in self._log.missing:
+            return math.nan, vector
+        if not abs(rating) <= MAX_RATING:
+            allowed = "allowed: a rating from -1000000 to 1000000"
+            raise row.wrong(column, f"{rating!r}{what} ({allowed})", "out of range")
+        return rating, vector
 
-
-def _departures(clock: LogClock, entries: Sequence[_Entry]) -> Floats:
-    """Return the hours at which players give up, infinity for those who do not."""
-    departures = np.full(len(entries), np.inf)
-    left = {k: entry.left for k, entry in enumerate(entries) if entry.left is not None}
-    # Hours of moments are counted from the midnight before the first, which is an arrival.
-    departures[[*left]] = clock.hours([entries[0].time, *left.values()])[1:]
-    return departures
-
-
-def _near(
-    path: Path, column: str, clock: LogClock, entries: Sequence[_Entry], bad: BadRows
-) -> list[_Entry]:
-    """Return the rows without those whose times are far from all others, such as 9999-12-31."""
-    far = set(far_rows(clock.since_any([entry.time for entry in entries])))
-    for row in sorted(far):
-        cell = _time_cell(path, column, entries[row])
-        what = f"{shown(entries[row].cell)} is more than {LONGEST // 2} years from the middle row"
-        bad.add(cell.wrong(column, f"{what} (allowed: a log of {LONGEST} years)", "far off"))
-    return [entry for row, entry in enumerate(entries) if row not in far]
-
-
-def _time_cell(path: Path, column: str, entry: _Entry) -> Row:
-    """Return the row of an entry, with its time."""
-    return Row(path, entry.line, {column: entry.cell})
-
-
-def _entries(
-    path: Path,
-    log: LogFactors,
-    multipliers: Sequence[float],
-    clock: LogClock,
-    bad: BadRows,
-    beside: _Beside,
-) -> Iterator[_Entry]:
-    """Yield the good rows that are wanted, of exact duplicates one."""
-    names, unused, states = beside.names, beside.unused, beside.states
-
-    def choose(header: Sequence[str], position: str) -> list[str]:
-        names.update(_columns(position, header, log))
-        for name in log.where:
+    def _columns(self, header: Sequence[str], position: str) -> list[str]:
+        """Return the columns to read; note their names, and those of all others."""
+        try:
+            self.names |= _names(position, header, self._log.columns)
+        except InputError:
+            other = other_separator(header, SEPARATORS[self._log.separator])
+            if not other:
+                raise
+            cells = "is one cell" if len(header) == 1 else f"has {len(header)} cells"
+            raise InputError(
+                f"{position}: the header {cells} with {other}s in it:"
+                f" {option(f'log.separator={other}')} reads it"
+            ) from None
+        where = self._log.where
+        for name in where:
             if name not in header:
-                hints = hint(name, header)
                 raise InputError(
-                    f"{position}: {option('log.where')}: no column {shown(name)} ({hints})"
+                    f"{position}: {option('log.where')}: no column {shown(name)}"
+                    f" ({hint(name, header)})"
                 )
-        read = [*names.values(), *(name for name in log.where if name not in names.values())]
-        unused.extend(name for name in header if name and name not in read)
-        doubtful = [name for name in unused if STATUS.search(name) and header.count(name) == 1]
-        states.update({name: Counter() for name in doubtful})
+        read = list(dict.fromkeys([*self.names.values(), *where]))
+        self._unused = [name for name in header if name and name not in read]
+        doubtful = [n for n in self._unused if STATUS.search(n) and header.count(n) == 1]
+        self.states = {name: Counter() for name in doubtful}
         return [*read, *doubtful]
 
-    dialect, seen = Dialect(SEPARATORS[log.separator]), set[tuple[str, ...]]()
-    for row in read_rows(path, choose, dialect, most=MAX_FILE, wrong=bad.add):
-        if log.where and not all(is_wanted(row.cells[name], log.where[name]) for name in log.where):
-            beside.unwanted += 1
-            continue
-        key = tuple(row.cells[name] for name in names.values())
-        if key in seen:
-            beside.repeated += 1
-            if "player" in names:
-                continue
-        seen.add(key)
-        for name, counts in states.items():
-            if len(counts) <= MOST_STATES:
-                counts[row.cells[name].strip()] += 1
-        try:
-            time = clock.read(row, names["arrival_hours"])
-            rating, vector = _rating(row, names, multipliers, log.missing)
-            player = _id(row, names["player"]) if "player" in names else ""
-            left = _left(row, names[LEFT], clock, time) if LEFT in names else None
-        except RowError as error:
-            bad.add(error)
-            continue
-        cell = row.cells[names["arrival_hours"]].strip()
-        yield _Entry(row.line, cell, time, rating, vector, player, left)
-    for name, counts in list(states.items()):
-        if not 1 < len(counts) <= MOST_STATES:
-            del states[name]
+    def remarks(self, times: Floats) -> Iterator[str]:
+        """Yield what to know of times, and of columns that nothing is read from."""
+        if self.clock.midnight is not None:
+            since = self.clock.midnight.isoformat(" ", "minutes")
+            yield Note(f"{self._path}: hours are counted from {since}", "guessed_midnight")
+        if self.clock.moved:
+            yield Note(
+                f"{self._path}: date-times have several offsets from UTC: hours of the day are"
+                f" those of the first; {option('log.zone=Europe/Berlin')}, for example, counts them"
+                " by the clocks there",
+                "guessed_zone",
+            )
+        for remark in span_remarks(times):
+            yield Notice(f"{self._path}: {remark}", "doubtful_times")
+        missed = [name for name in self._unused if name.lower().startswith(MISSED)]
+        for kind, columns, why in (
+            ("ignored_parties", missed, ": in this model players come alone, wherever they are"),
+            ("ignored_columns", [name for name in self._unused if name not in missed], ""),
+        ):
+            if columns:
+                named = f"column{'s' * (len(columns) > 1)} {', '.join(columns)}"
+                yield Note(f"{self._path}: {named} not used{why}", kind, len(columns))
+
+    def remarks_on_rows(self, unknown: int) -> Iterator[str]:
+        """Yield how many rows are read otherwise than they stand, or not at all."""
+        if self.unwanted:
+            text = (
+                f"rows that are not as {option('log.where')} says are left out ({self.unwanted:,})"
+            )
+            yield Note(f"{self._path}: {text}", "rows_not_wanted", self.unwanted)
+        if unknown:
+            yield Note(
+                f"{self._path}: {unknown:,} ratings are not known ({option('log.missing')}): they"
+                " have the rating of another row, of the same account where it has one",
+                "ratings_missing",
+                unknown,
+            )
+        if self._repeated and "player" in self.names:
+            n, s = self._repeated, "s" * (self._repeated > 1)
+            text = f"{n:,} exact duplicate{s} of other rows left out"
+            yield Notice(f"{self._path}: {text}", "duplicate_rows", self._repeated)
+
+    def remarks_on_values(self, ratings: Floats, sentinels: Sequence[float]) -> Iterator[str]:
+        """Yield what looks as if it were not meant, and which option says so."""
+        if self._repeated > 0.05 * ratings.size and "player" not in self.names:
+            player = option("log.columns")
+            yield Notice(
+                f"{self._path}: {self._repeated:,} rows have time and rating of another row"
+                f" ({player} player=NAME names the column of accounts: duplicates are then left out)",
+                "doubtful_rows",
+                self._repeated,
+            )
+        for value in sentinels:
+            rows = int((ratings == value).sum())
+            yield Notice(
+                f"{self._path}: {rows:,} players share the rating {value:g}, far from all others;"
+                f" if it means that none is known, {option(f'log.missing=[{value:g}]')} says so",
+                "doubtful_ratings",
+                rows,
+            )
+        for column, counts in self.states.items():
+            values = ", ".join(f"{shown(value)} {n:,}" for value, n in counts.most_common(4))
+            first = next(iter(counts.most_common(1)))[0]
+            example = option(f"log.where.{column}={first}")
+            yield Notice(
+                f"{self._path}: column {shown(column)} may say what became of a row ({values}),"
+                f" and all rows are read; {example} reads those alone",
+                "doubtful_status",
+                counts.total() - counts[first],
+            )
 
 
-def _left(row: Row, column: str, clock: LogClock, arrival: Time) -> Time | None:
-    """Return when a player gave up, None for one who did not."""
-    if not row.cells[column].strip():
-        return None
-    left = clock.read(row, column)
-    if left < arrival:  # type: ignore[operator]
-        cell = shown(row.cells[column].strip())
-        raise row.wrong(
-            column,
-            f"{cell} is before the arrival (allowed: a later time, or nothing for who played)",
-            "before the arrival",
-        )
-    return left
-
-
-def _rating(
-    row: Row, names: Mapping[str, str], multipliers: Sequence[float], missing: Sequence[float]
-) -> tuple[float, Sequence[float]]:
-    """Return the rating of a player, and what it may be made of; NaN where it is not known."""
-    vector = [row.number(names[dimension]) for dimension in VECTOR if dimension in names]
-    if "rating" in names:
-        column, what = names["rating"], ""
-        rating = row.number(column)
-    else:
-        column, what = names["elo"], ", of elo, kd and wr by multiplier_matrix"
-        rating = sum(m * v for m, v in zip(multipliers, vector, strict=True))
-    if (rating if "rating" in names else vector[0]) in missing:
-        return math.nan, vector
-    if not abs(rating) <= MAX_RATING:
-        allowed = "allowed: a rating from -1000000 to 1000000"
-        raise row.wrong(column, f"{rating!r}{what} ({allowed})", "out of range")
-    return rating, vector
-
-
-def _columns(position: str, header: Sequence[str], log: LogFactors) -> dict[str, str]:
+def _names(position: str, header: Sequence[str], renamed: Mapping[str, str]) -> dict[str, str]:
     """Return the names of the columns to read, by meaning."""
-    try:
-        return _named_columns(position, header, log)
-    except InputError:
-        other = other_separator(header, SEPARATORS[log.separator])
-        if not other:
-            raise
-        cells = "is one cell" if len(header) == 1 else f"has {len(header)} cells"
-        raise InputError(
-            f"{position}: the header {cells} with {other}s in it:"
-            f" {option(f'log.separator={other}')} reads it"
-        ) from None
-
-
-def _named_columns(position: str, header: Sequence[str], log: LogFactors) -> dict[str, str]:
-    for meaning, name in log.columns.items():
+    for meaning, name in renamed.items():
         if name not in header:
             raise InputError(
                 f"{position}: {option('log.columns')} {meaning}={name}: no column {shown(name)}"
                 f" ({hint(name, header)})"
             )
-    names: dict[str, str] = {
-        name: name for name in ("arrival_hours", "rating", "player", LEFT) if name in header
-    }
-    if all(name in header or name in log.columns for name in VECTOR):
+    names = {name: name for name in ("arrival_hours", "rating", "player", LEFT) if name in header}
+    if all(name in header or name in renamed for name in VECTOR):
         names |= {name: name for name in VECTOR}
-    names |= {
-        column: log.columns[column]
-        for column in log.columns
-        if column in names or column not in VECTOR
-    }
+    names |= {key: name for key, name in renamed.items() if key in names or key not in VECTOR}
     says = f"{option('log.columns')} arrival_hours=NAME,rating=NAME says which columns they are"
     if "arrival_hours" not in names:
         # Any file might be named here: nothing of it is shown.
@@ -717,8 +643,10 @@ def _named_columns(position: str, header: Sequence[str], log: LogFactors) -> dic
             f" {says})"
         )
     if not {"rating", *VECTOR} & names.keys():
-        missing, found = "rating, or elo, kd and wr", ", ".join(header)
-        raise InputError(f"{position}: column {missing} is missing (found: {found}; {says})")
+        raise InputError(
+            f"{position}: column rating, or elo, kd and wr is missing (found:"
+            f" {', '.join(header)}; {says})"
+        )
     return names
 
 
@@ -742,25 +670,20 @@ def wall_hours(midnight: datetime | None, hours: Ints) -> Ints:
     """
     if midnight is None or isinstance(midnight.tzinfo, timezone) or not hours.size:
         return hours
-    begin = midnight.astimezone(UTC)
+    each, number = np.unique(hours, return_inverse=True)
+    moved = np.array([_moved(midnight, hour) for hour in each.tolist()])
+    return hours + moved[number.reshape(hours.shape)]
 
-    def offset(hour: int) -> int:
-        """Return by how many seconds clocks have been put forward since the midnight."""
-        try:
-            there = (begin + timedelta(hours=hour)).astimezone(midnight.tzinfo)
-        except OverflowError:  # after the year 9999
-            return 0
-        moved = (there.utcoffset() or timedelta()) - (midnight.utcoffset() or timedelta())
-        return round(moved.total_seconds())
 
-    days, day = np.unique(hours // DAY, return_inverse=True)
-    at = {d: offset(DAY * d) for first in days.tolist() for d in (first, first + 1)}
-    seconds = np.array([at[d] for d in days.tolist()])[day.reshape(hours.shape)]
-    for number, d in enumerate(days.tolist()):
-        if at[d] != at[d + 1]:
-            changing = day.reshape(hours.shape) == number
-            seconds[changing] = [offset(hour) for hour in hours[changing].tolist()]
-    return hours + seconds // 3600
+@lru_cache(maxsize=1 << 18)
+def _moved(midnight: datetime, hour: int) -> int:
+    """Return by how many hours, rounded down, clocks have been put forward since a midnight."""
+    try:
+        there = (midnight.astimezone(UTC) + timedelta(hours=hour)).astimezone(midnight.tzinfo)
+    except OverflowError:  # after the year 9999
+        return 0
+    moved = (there.utcoffset() or timedelta()) - (midnight.utcoffset() or timedelta())
+    return moved // timedelta(hours=1)
 
 
 # Resamples of a queue log: blocks of it, drawn with replacement and put one after the other.
@@ -818,32 +741,28 @@ class BlockResampling:
             candidates=sum(candidates) / len(candidates), degrees=degrees, block_hours=block_hours
         )
 
-    def draw(self, streams: Streams, replication: int) -> tuple[ArrivingPlayers, Ints]:
-        """Return the players of a replication, and which players of the log they are.
-
-        The blocks depend on seed and replication alone.
-        """
-        log, moved = self._players, None
-        times, rows = log.times, np.arange(log.times.size)
+    def draw(self, streams: Streams, replication: int) -> ArrivingPlayers:
+        """Return the players of a replication; its blocks depend on seed and replication alone."""
+        log, (begin, length, _) = self._players, self._slots[0]
+        origins = [start for start, _, _ in self._slots]
         if replication > 0:
-            times, rows, moved = self._resampled(streams, replication)
-        inside = times < self.horizon
-        times, rows = times[inside], rows[inside]
-        waits = (log.departures - log.times)[rows] if log.departures.size else None
-        departures = log.departures if waits is None else times + waits
-        vectors = log.vectors[rows] if log.vectors.size else log.vectors
-        return ArrivingPlayers(times, log.ratings[rows], vectors, departures, moved), rows
-
-    def _resampled(self, streams: Streams, replication: int) -> tuple[Floats, Ints, Moved]:
-        """Return the arrivals of a resample, which players of the log they are, and its blocks."""
-        uniforms = streams.stream(replication, BLOCKS).random(len(self._slots))
-        times, rows, shifts = [], [], []
-        for (start, hours, origins), uniform in zip(self._slots, uniforms.tolist(), strict=True):
-            origin = origins[int(uniform * len(origins))]
-            low, high = np.searchsorted(self._players.times, (origin, origin + hours))
-            times.append(self._players.times[low:high] + float(start - origin))
+            uniforms = streams.stream(replication, BLOCKS).random(len(self._slots)).tolist()
+            pools = [pool for _, _, pool in self._slots]
+            origins = [
+                pool[int(uniform * len(pool))]
+                for pool, uniform in zip(pools, uniforms, strict=True)
+            ]
+        times, rows = [], []
+        for (start, hours, _), origin in zip(self._slots, origins, strict=True):
+            low, high = np.searchsorted(log.times, (origin, origin + hours))
+            times.append(log.times[low:high] + float(start - origin))
             rows.append(np.arange(low, high))
-            shifts.append(origin - start)
-        begin, length, _ = self._slots[0]
-        moved = Moved(begin, length, np.array(shifts, np.int64))
-        return np.concatenate(times), np.concatenate(rows), moved
+        inside = (all_times := np.concatenate(times)) < self.horizon
+        arrivals, row = all_times[inside], np.concatenate(rows)[inside]
+        departures = log.departures
+        if departures.size:
+            departures = arrivals + (departures - log.times)[row]
+        vectors = log.vectors[row] if log.vectors.size else log.vectors
+        shifts = np.array(origins) - [start for start, _, _ in self._slots]
+        resample = Resample(row, begin, length, shifts)
+        return ArrivingPlayers(arrivals, log.ratings[row], vectors, departures, resample)
