@@ -125,8 +125,11 @@ def posterior(
         same = (before.units, units[:n]), (before.lengths, lengths), (before.errors, errors[:n])
         if all(np.array_equal(*pair) for pair in same):
             known = before.upper, before.pivots, before.inverse
-    process = conditioned(units, lengths, errors, values, *known)
-    return Posterior(units, lengths, errors, *process, values - errors * process[4])
+    upper, pivots, inverse = inverted(columns_of(units, lengths), errors, *known)
+    mean, weights, variance = centred(inverse, values)
+    fitted = values - errors * weights
+    covariance = upper, pivots, inverse
+    return Posterior(units, lengths, errors, *covariance, mean, weights, variance, fitted)
 
 
 @part(inline=True)
@@ -156,60 +159,6 @@ def columns_of(units: Floats, lengths: Floats) -> Floats:
         for k in range(len(units)):
             columns[j, k] = units[k, j] / lengths[j]
     return columns
-
-
-@kernel(allocates=True)
-def correlations_of(columns: Floats) -> tuple[Floats, Floats]:
-    """Return below the diagonals what `matern` says of all pairs of columns."""
-    n = columns.shape[1]
-    correlations = np.empty((n, n))
-    slopes = np.empty((n, n))
-    for i in range(n):
-        squared_distances(columns[:, i], columns, i, slopes[i])
-        for k in range(i):
-            correlations[i, k], slopes[i, k] = matern(slopes[i, k])
-    return correlations, slopes
-
-
-@kernel(allocates=True)
-def covariance_of(correlations: Floats, errors: Floats) -> Floats:
-    """Return the covariance of noisy values, in units of the signal variance."""
-    covariance = correlations.copy()
-    for i in range(len(errors)):
-        covariance[i, i] = 1.0 + errors[i]
-        for k in range(i):
-            covariance[k, i] = covariance[i, k]
-    return covariance
-
-
-@kernel(allocates=True)
-def inverted(matrix: Floats) -> tuple[Floats, float]:
-    """Return the inverse of a positive definite matrix and half its log determinant."""
-    # It is factored as U'U with rows of U in place; of the inverse one half is computed.
-    n = len(matrix)
-    upper = matrix.copy()
-    half = 0.0
-    for i in range(n):
-        add_rows(upper[i], -1.0, upper[:, i], upper, 0, i, i, n)
-        pivot = math.sqrt(upper[i, i])
-        half += math.log(pivot)
-        for j in range(i, n):
-            upper[i, j] /= pivot
-    # The rows of the inverse of U, from the last one up.
-    rows = np.zeros((n, n))
-    for i in range(n - 1, -1, -1):
-        rows[i, i] = 1.0
-        add_rows(rows[i], -1.0, upper[i], rows, i + 1, n, i + 1, n)
-        for j in range(i, n):
-            rows[i, j] /= upper[i, i]
-    # The columns of that inverse, as rows, make the product add rows as well.
-    columns = rows.T.copy()
-    inverse = np.zeros((n, n))
-    for i in range(n):
-        add_rows(inverse[i], 1.0, rows[i], columns, i, n, 0, i + 1)
-        for j in range(i):
-            inverse[j, i] = inverse[i, j]
-    return inverse, half
 
 
 @part(inline=True)
@@ -263,29 +212,17 @@ def centred(inverse: Floats, values: Floats) -> tuple[float, Floats, float]:
 
 
 @kernel(allocates=True)
-def conditioned(
-    units: Floats,
-    lengths: Floats,
-    errors: Floats,
-    values: Floats,
-    known_upper: Floats,
-    known_pivots: Floats,
-    known_inverse: Floats,
-) -> tuple[Floats, Floats, Floats, float, Floats, float]:
-    """Return U, pivots and inverse of a covariance, known of the first points, and `centred`."""
-    n, m = len(units), len(known_pivots)
-    columns = columns_of(units, lengths)
-    upper, pivots, inverse = np.zeros((n, n)), np.empty(n), np.zeros((n, n))
-    for i in range(m):
-        pivots[i] = known_pivots[i]
-        for j in range(m):
-            upper[i, j] = known_upper[i, j]
-            inverse[i, j] = known_inverse[i, j]
+def inverted(
+    columns: Floats, errors: Floats, upper: Floats, pivots: Floats, inverse: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return U, pivots and inverse of the covariance of points, known of the first of them."""
+    n, m = len(errors), len(pivots)
+    u, p, i = np.zeros((n, n)), np.empty(n), np.zeros((n, n))
+    u[:m, :m], p[:m], i[:m, :m] = upper, pivots, inverse
     column = np.empty(n)
-    for i in range(m, n):
-        add_point(i, columns, errors, upper, pivots, inverse, column)
-    mean, weights, variance = centred(inverse, values)
-    return upper, pivots, inverse, mean, weights, variance
+    for k in range(m, n):
+        add_point(k, columns, errors, u, p, i, column)
+    return u, p, i
 
 
 @part(inline=True)
@@ -298,7 +235,7 @@ def add_point(
     inverse: Floats,
     column: Floats,
 ) -> None:
-    """Add the point i to a covariance of the points before it: the bits of `inverted`."""
+    """Add the point i to a covariance of the points before it, in units of the signal variance."""
     squared_distances(columns[:, i], columns, i, column)
     for k in range(i):
         column[k] = matern(column[k])[0]
@@ -333,17 +270,22 @@ def likelihood_of(
     n, d = units.shape
     columns = columns_of(units, np.exp(theta[:d]))
     ratio = math.exp(theta[d])
-    correlations, slopes = correlations_of(columns)
-    inverse, half = inverted(covariance_of(correlations, ratio * noise + NUGGET))
+    none = np.empty((0, 0))
+    _, pivots, inverse = inverted(columns, ratio * noise + NUGGET, none, np.empty(0), none)
     _, weights, variance = centred(inverse, values)
+    half = 0.0  # of the logarithm of the determinant
+    for i in range(n):
+        half += math.log(pivots[i])
     gradient = np.zeros(d + 1)
     sums = np.zeros((d, n))
     shared = np.empty(n)
     for i in range(n):
         inner = weights[i] * weights[i] / variance - inverse[i, i]
         gradient[d] += 0.5 * ratio * noise[i] * inner
+        squared_distances(columns[:, i], columns, i, shared)
         for k in range(i):
-            shared[k] = (weights[i] * weights[k] / variance - inverse[i, k]) * slopes[i, k]
+            slope = matern(shared[k])[1]
+            shared[k] = (weights[i] * weights[k] / variance - inverse[i, k]) * slope
         for j in range(d):
             for k in range(i):
                 difference = columns[j, i] - columns[j, k]

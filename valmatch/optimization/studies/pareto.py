@@ -131,8 +131,6 @@ def _seen(unit: Floats, evaluator: Evaluator, objectives: int) -> CandidatePoint
 class FrontSpec(StudySpec):
     """A Pareto front that is to be found."""
 
-    table = "front.csv"
-
     # responses to be minimised; none: those of the config's `objectives`
     objectives: Sequence[str] = ()
 
@@ -224,7 +222,7 @@ class FrontSpec(StudySpec):
 
 def front_spec(config: Config, options: SearchArguments, objectives: Sequence[str]) -> FrontSpec:
     """Return the study that finds a front."""
-    return FrontSpec(**common_fields(config, options), objectives=objectives)
+    return FrontSpec(**common_fields(config, options), objectives=objectives, table="front.csv")
 
 
 @takes(SearchArguments)

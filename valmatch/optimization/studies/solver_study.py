@@ -116,37 +116,6 @@ class SolverStudySpec(StudySpec):
 
     # the solvers by name, with what makes those that were given as functions
     solvers: Mapping[str, SolverFactory | None]
-    macroreps: int = 1  # runs of each solver, in all shards together
-
-    @property
-    def size(self) -> int:
-        """Runs of each solver."""
-        return self.macroreps
-
-    @property
-    def parts_in_words(self) -> str:
-        """What shards divide among them."""
-        return "runs of each solver"
-
-    @property
-    def solver_names(self) -> Sequence[str]:
-        """The solvers by name."""
-        return list(self.solvers)
-
-    @property
-    def runs(self) -> int:
-        """The number of runs in all shards together."""
-        return len(self.solvers) * self.macroreps
-
-    @property
-    def compares(self) -> bool:
-        """Whether there are several runs."""
-        return self.runs > 1
-
-    @property
-    def grows(self) -> Mapping[str, int]:
-        """A folder to go on with may have a smaller budget and fewer runs."""
-        return {"budget": self.settings.budget, "macroreps": self.macroreps}
 
     def jobs(self, built: BuiltProblem) -> list[Job]:
         """Return the runs of the shard."""
@@ -159,7 +128,7 @@ class SolverStudySpec(StudySpec):
     @property
     def tasks(self) -> list[RunSpec]:
         """The runs of the shard."""
-        indices = self.shard.indices(self.macroreps)
+        indices = self.shard.indices(self.size)
         return [
             RunSpec(name, index, factory)
             for name, factory in self.solvers.items()
@@ -185,7 +154,7 @@ class SolverStudySpec(StudySpec):
             "budget": self.settings.budget,
             "spent": sum(run.spent for run in runs),
             "runs": len(runs),
-            "requested": self.runs,
+            "requested": len(self.solvers) * self.size,
             **self.shard_entry,
             **scales_by_default(self.config),
             **(best.verdict_entry() if best else empty),
@@ -224,8 +193,16 @@ def study_spec(
 ) -> SolverStudySpec:
     """Return the study that runs solvers."""
     macroreps = first_given(options.macroreps, config.optimize.macroreps, 1)
-    common = common_fields(config, options)
-    return SolverStudySpec(**common, solvers=check(solvers), macroreps=macroreps)
+    common, named = common_fields(config, options), check(solvers)
+    return SolverStudySpec(
+        **common,
+        solvers=named,
+        solver_names=list(named),
+        size=macroreps,
+        parts_in_words="runs of each solver",
+        compares=len(named) * macroreps > 1,
+        grows={"budget": common["settings"].budget, "macroreps": macroreps},
+    )
 
 
 def named_solvers(config: Config, solvers: str | None) -> list[str]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from valmatch.config.config import Config, OptimizeOptions
 from valmatch.config.identity import config_id, problem_id
@@ -180,38 +180,18 @@ Runs: TypeAlias = Sequence[tuple[Job, Any]]  # the jobs that were made, each wit
 class StudySpec(ABC):
     """What a study is to make; a class for each kind of study."""
 
-    part: ClassVar[str] = "run"  # what is made for each of the parts that shards divide among them
-    table: ClassVar[str] = ""  # file of the points, "" where there is none
-
     config: Config  # what is optimised
     settings: Settings  # what all runs have in common
     confidence: float  # level of the intervals
     shard: Shard = WHOLE  # the part of the study to make
-
-    @property
-    def size(self) -> int:
-        """Number of the parts that shards divide among them."""
-        return 1
-
-    @property
-    def parts_in_words(self) -> str:
-        """What these parts are."""
-        return "runs"
-
-    @property
-    def solver_names(self) -> Sequence[str]:
-        """The solvers by name, none where they are not a matter of choice."""
-        return ()
-
-    @property
-    def compares(self) -> bool:
-        """Whether solvers are compared, by replications that have a file of their own."""
-        return False
-
-    @property
-    def grows(self) -> Mapping[str, int]:
-        """Sizes by name, of which a folder to go on with may have less."""
-        return {}
+    size: int = 1  # number of the parts that shards divide among them
+    part: str = "run"  # what is made for each of these
+    parts_in_words: str = "runs"  # what they are
+    solver_names: Sequence[str] = ()  # the solvers, none where they are not a matter of choice
+    compares: bool = False  # whether solvers are compared, by replications in a file of their own
+    # sizes by name, of which a folder to go on with may have less
+    grows: Mapping[str, int] = field(default_factory=dict)
+    table: str = ""  # file of the points, "" where there is none
 
     @property
     def replications(self) -> int:

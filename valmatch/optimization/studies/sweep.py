@@ -93,25 +93,8 @@ def _listed(values: Sequence[str]) -> list[float] | None:
 class SweepSpec(StudySpec):
     """A sweep that is to be made."""
 
-    part, table = "point", "frontier.csv"
-
     sweep: Sweep  # the values
     solver: str  # name of what solves for each of them
-
-    @property
-    def size(self) -> int:
-        """The number of values."""
-        return len(self.sweep.points)
-
-    @property
-    def parts_in_words(self) -> str:
-        """What shards divide among them."""
-        return f"values of {self.sweep.name}"
-
-    @property
-    def solver_names(self) -> Sequence[str]:
-        """The solver by name."""
-        return [self.solver]
 
     def jobs(self, built: BuiltProblem) -> list[Job]:
         """Return the runs of the shard; all start alike, so that none waits for another."""
@@ -220,7 +203,16 @@ def sweep_spec(
 ) -> SweepSpec:
     """Return the study that solves for each value of a sweep, by the first of the solvers."""
     sweep, solver = parse_sweep(config, text), next(iter(check(solvers[:1])))
-    return SweepSpec(**common_fields(config, options), sweep=sweep, solver=solver)
+    return SweepSpec(
+        **common_fields(config, options),
+        sweep=sweep,
+        solver=solver,
+        solver_names=[solver],
+        size=len(sweep.points),
+        part="point",
+        parts_in_words=f"values of {sweep.name}",
+        table="frontier.csv",
+    )
 
 
 def _with_shared_points(
