@@ -165,7 +165,7 @@ def test_other_files_stay_beside_a_run(name: str, at: Path, tmp_path: Path) -> N
     own = {path.name for path in out.iterdir() if path.is_file()} - {"manifest.json"}
     assert sorted(json.loads((out / "manifest.json").read_text())["files"]) == sorted(own)
     if name != "simulate":
-        assert own <= set(CONTENTS[COMMANDS[name][0]].files)
+        assert own <= set(CONTENTS[COMMANDS[name][0]])
     (out / ".d.part").mkdir()
     kept = (".notes.part", ".summary.json.part", ".summary.json.backup.part", "notes.txt", "x/y")
     for one in kept:
@@ -197,7 +197,7 @@ def test_what_is_read_is_not_replaced(name: str, fresh: Path, tmp_path: Path) ->
     out = tmp_path / "out"
     assert run(name, fresh, out).code in (0, 3)
     (tmp_path / "way").symlink_to(out)
-    file = CONTENTS[COMMANDS[name][0]].files[0]
+    file = CONTENTS[COMMANDS[name][0]][0]
     if name == "combine" or not (out / file).exists():
         file = "summary.json"
     for one in COMMANDS[name][2]:

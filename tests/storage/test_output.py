@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from valmatch.storage.output import ROWS_AT_ONCE, cell, write_csv
-from valmatch.storage.row_file import RowFormat
+from valmatch.storage.store import RowFormat
 
 
 def columns_of(n: int) -> dict[str, Any]:

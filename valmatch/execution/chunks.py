@@ -89,20 +89,13 @@ given the check."""
 
 
 class Chunks(Generic[Made]):
-    """Runs replications in chunks.
-
-    The size of the chunks follows the measured speed and never enters the results.
-    """
+    """Runs replications in chunks, whose size follows the speed and never enters the results."""
 
     def __init__(self, pool: WorkerPool, work: Work[Made], size: int = 1) -> None:
         self._pool, self._work, self._size = pool, work, size
 
     def run(self, todo: range, stop: Stop) -> Generator[Made]:
-        """Yield what comes of the replications `todo` in order, chunk by chunk.
-
-        Once `stop` says so, nothing more is begun; what is at work is still waited for, until
-        that is urgent.
-        """
+        """Yield what comes of replications in order; after a stop, of those at work till urgent."""
         pending: deque[Piece[Made]] = deque()
         closed = threading.Event()
 
@@ -134,7 +127,9 @@ class Chunks(Generic[Made]):
                     pending.pop()[1].cancel()
             # A cluster may be about to start its first worker.
             while todo and len(pending) < self._pool.ahead * max(1, slots):
-                size = self._fair(len(todo), slots)
+                # Smaller towards the end, so that all hands end together.
+                share = len(todo) // (2 * max(1, slots))
+                size = max(1, self._size // self._pool.finest, min(self._size, share))
                 chunk, todo = todo[:size], todo[size:]
                 pending.append((chunk, self._hand_out(chunk, check)))
             if not pending:
@@ -157,11 +152,6 @@ class Chunks(Generic[Made]):
             done = len(chunk)
             self._size = max(1, min(4 * done, int(done * TARGET / max(seconds, 1e-9))))
             yield made
-
-    def _fair(self, left: int, slots: int) -> int:
-        """Return the size of a chunk: smaller towards the end, so that all hands end together."""
-        share = left // (2 * max(1, slots))
-        return max(1, self._size // self._pool.finest, min(self._size, share))
 
     def _hand_out(self, chunk: range, check: Check) -> Future[tuple[Made, float]]:
         shared = (check,) if self._pool.here else ()
@@ -198,11 +188,7 @@ def replicating(config: Config, seed: int, controls: bool = False) -> Work[Batch
 
 
 def _replicate(
-    config: Config,
-    seed: int,
-    controls: bool,
-    replications: range,
-    check: Check = lambda: None,
+    config: Config, seed: int, controls: bool, replications: range, check: Check = lambda: None
 ) -> tuple[Batch, float]:
     """Run a chunk in a worker; return what came of it and the seconds it took."""
     key = config_id(config)

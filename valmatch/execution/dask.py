@@ -22,6 +22,8 @@ from valmatch.execution.processes import WorkerPool, process_pool
 dask: Any = import_module("dask")
 distributed: Any = import_module("distributed")
 
+Tell = Callable[[str], None]  # takes a sentence
+
 ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(?:[\w.-]{1,253}|\[[\w:.%]{1,60}\]):(\d{1,5})")
 
 CONNECT_SECONDS = 20  # seconds to wait for a scheduler's first answer
@@ -33,10 +35,7 @@ CLOSE_SECONDS = 2  # seconds to take leave of a scheduler
 
 
 def _connect(address: str) -> Any:  # noqa: ANN401
-    """Return a client of a scheduler; a signal ends the wait for it.
-
-    A thread waits, for where something accepts a connection and says nothing Dask has no end.
-    """
+    """Return a client of a scheduler; a signal ends the wait for it."""
     match = ADDRESS.fullmatch(address) if isinstance(address, str) else None
     if not match or not 0 < int(match[1]) < 2**16:
         shown = address[:80] if isinstance(address, str) else address
@@ -54,6 +53,7 @@ def _connect(address: str) -> Any:  # noqa: ANN401
         except Exception as error:
             connected.set_exception(error)
 
+    # A thread, for where something accepts a connection and says nothing Dask has no end.
     threading.Thread(target=connect, daemon=True).start()
     with stop_on_signal(CONNECT_SECONDS + CLOSE_SECONDS) as stop:
         while not wait([connected], 0.1).done and not stop():
@@ -93,13 +93,7 @@ async def _greet(address: str) -> None:
 class SchedulerWorkers:
     """The workers of a scheduler, as far as is known."""
 
-    def __init__(
-        self,
-        client: Any,  # noqa: ANN401
-        address: str,
-        warn: Callable[[str], None],
-        detail: Callable[[str], None],
-    ) -> None:
+    def __init__(self, client: Any, address: str, warn: Tell, detail: Tell) -> None:  # noqa: ANN401
         self._client, self._question = client, client.scheduler.ncores
         self._link = client.scheduler_comm
         self._address, self._warn, self._detail = address, warn, detail
@@ -144,10 +138,7 @@ LOGGERS = ("distributed", "distributed.client", "tornado.application", "asyncio"
 
 @contextmanager
 def dask_pool(
-    workers: int,
-    scheduler: str | None,
-    warn: Callable[[str], None],
-    detail: Callable[[str], None],
+    workers: int, scheduler: str | None, warn: Tell, detail: Tell
 ) -> Iterator[WorkerPool]:
     """Work with Dask, which logs nothing; see `valmatch.execution.executors.open_pool`."""
     levels = {logger: logger.level for logger in map(logging.getLogger, LOGGERS)}
@@ -173,12 +164,10 @@ def dask_pool(
 
 @contextmanager
 def _own_cluster(workers: int) -> Iterator[Any]:
-    """Start a cluster and yield its client.
-
-    Whoever reaches a scheduler runs code as its user, so this one cannot be reached: it and its one
-    worker live in this process and open no port, and processes do the work. Their folder, from
-    which Python imports, is not the common one either, which somebody else may have made.
-    """
+    """Start a cluster and yield its client."""
+    # Whoever reaches a scheduler runs code as its user, so this one cannot be reached: it and its
+    # one worker live in this process and open no port, and processes do the work. Their folder,
+    # from which Python imports, is not the common one, which somebody else may have made.
     quiet = {"start_http_server": lambda *_, **__: None}
     scheduler, worker = (
         type(name, (getattr(distributed, name),), quiet) for name in ("Scheduler", "Worker")

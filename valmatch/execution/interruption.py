@@ -75,10 +75,7 @@ class Stop:
         self._interrupted = min(self._interrupted, time.monotonic())
 
     def urgent(self) -> bool:
-        """Return whether to stop even inside a piece of work: it takes longer than a signal waits.
-
-        The end of the time is never urgent.
-        """
+        """Return whether to stop inside a piece of work: it takes longer than a signal waits."""
         if self._outer and self._outer.urgent():
             return True
         return time.monotonic() >= self._interrupted + PATIENCE
@@ -91,10 +88,7 @@ class Stop:
 
 @contextmanager
 def stop_on_signal(max_seconds: float = math.inf) -> Iterator[Stop]:
-    """Note `SIGNALS`, such as Ctrl-C, instead of dying; yield what says whether to stop.
-
-    Outside the main thread signals cannot be had, and only time ends the work.
-    """
+    """Note `SIGNALS`, such as Ctrl-C, instead of dying; yield what says whether to stop."""
     begin()
     stop = Stop(max_seconds)
     with _handled(lambda _: stop.interrupt()):
@@ -117,11 +111,9 @@ def _handled(take: Callable[[int], None]) -> Iterator[None]:
 
 
 def watch_signals() -> None:
-    """Leave this process `GRACE` after a signal, should it still be there.
-
-    The main thread may be inside a kernel, where no handler of Python's runs; but Python writes the
-    number of every signal that comes, and a thread reads them.
-    """
+    """Leave this process `GRACE` after a signal, should it still be there."""
+    # The main thread may be inside a kernel, where no handler of Python's runs; but Python writes
+    # the number of every signal that comes, and a thread reads them.
     if os.name != "posix":
         return
     reader, writer = os.pipe()
@@ -151,11 +143,9 @@ def leave() -> None:
 
 
 def is_fragile(frame: FrameType | None) -> bool:
-    """Return whether an exception from a signal would do harm where it came.
-
-    An import may turn it into another error, as pydantic does. llvmlite, between handing an object
-    over and noting that, would free the object twice.
-    """
+    """Return whether an exception from a signal would do harm where it came."""
+    # An import may turn it into another error, as pydantic does. llvmlite, between handing an
+    # object over and noting that, would free the object twice.
     while frame is not None:
         path = Path(frame.f_code.co_filename)
         if path.name.startswith("<frozen importlib") or FRAGILE.intersection(path.parts):
@@ -172,12 +162,9 @@ def leave_signals() -> None:
 
 @contextmanager
 def held_signals() -> Iterator[None]:
-    """Let signals wait until the block is done.
-
-    This thread blocks them, as do processes that it starts, where the platform can. They may come
-    to another thread all the same, of whatever library; Python then runs their handlers in the main
-    thread, which therefore notes them.
-    """
+    """Let signals wait until the block is done, also in processes that it starts."""
+    # They may come to another thread all the same, of whatever library; Python then runs their
+    # handlers in the main thread, which therefore notes them.
     begin()
     global _holders
     held: list[int] = []

@@ -30,11 +30,9 @@ UNGUARDED = 86  # exit code of a worker process whose script asks for workers wh
 
 
 def check_workers(workers: int) -> None:
-    """Refuse a number of workers that cannot be; end a worker that asks for workers itself.
-
-    A worker process first imports the script that it works for. Where the script asks for workers
-    as soon as it is imported, each of them would do the same.
-    """
+    """Refuse a number of workers that cannot be; end a worker that asks for workers itself."""
+    # A worker process first imports the script that it works for. Where the script asks for workers
+    # as soon as it is imported, each of them would do the same.
     arguments.whole("workers", workers)
     if workers > 1 and getattr(current_process(), "_inheriting", False):
         os._exit(UNGUARDED)
@@ -53,8 +51,7 @@ class _Processes(ProcessPoolExecutor):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        broken = isinstance(error, RunError)
-        workers = list((self._processes or {}).values()) if broken else []
+        workers = list((self._processes or {}).values()) if isinstance(error, RunError) else []
         for worker in workers:
             worker.join(1.0)  # one has ended, and its code may be on its way
         self.shutdown()
@@ -90,12 +87,10 @@ SILENT = "valmatch.execution.silence"
 
 
 def process_pool(workers: int) -> ProcessPoolExecutor:
-    """Start worker processes, which leave signals to this one and end with it.
-
-    A process that does nothing shows first whether they can be started.
-    """
+    """Start worker processes, which leave signals to this one and end with it."""
     check_address_space()
     context = _context()
+    # A process that does nothing shows first whether they can be started.
     process: Any = context.Process(target=int)  # type: ignore[attr-defined]
     watch = threading.Timer(STARTING, _kill_server)  # it may import, or try to, for ever
     watch.start()
@@ -145,10 +140,8 @@ def _not_started(why: str | None = "") -> RunError:
 
 
 def _context() -> BaseContext:
-    """Return how processes start: from a server that has imported everything, where there is one.
-
-    Forking this process instead would copy its threads' locks.
-    """
+    """Return how processes start: from a server that has imported everything, if there is one."""
+    # Forking this process instead would copy its threads' locks.
     if sys.platform == "win32":
         return get_context("spawn")
     context = get_context("forkserver")

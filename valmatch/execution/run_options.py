@@ -60,10 +60,7 @@ class SimulateArguments(o.OutOptions):
 
 @dataclass(frozen=True)
 class RunOptions(o.OutOptions):
-    """Where the work of a run is done; what is not given, the config may give.
-
-    No result depends on workers, executor, scheduler or shards.
-    """
+    """Where the work of a run is done, on which no result depends; the config may say it, too."""
 
     workers: int | None = o.whole("workers", None, "Workers on this machine.", "W", default="1")
     executor: str | None = o.one_of(

@@ -50,19 +50,14 @@ def shard_files(folder: Path, name: str) -> dict[Path, Shard]:
 
 def parse_shard(text: str) -> Shard:
     """Parse ``I/K``, with I from 0 to K - 1."""
-    left, _, right = text.partition("/")
-    index, count = whole_number(left), whole_number(right)
+    index, count = (whole_number(part) for part in text.partition("/")[::2])
     if index is None or count is None or index >= count:
-        raise InputError(
-            f"{option('shard')} {shortened(text)}: allowed is I/K with I from 0 to K - 1, such as"
-            " 0/4"
-        )
-    if count > RANGES["shards"].most:
-        raise InputError(
-            f"{option('shard')} {shortened(text)}: too many shards (allowed: K from 1 to"
-            f" {RANGES['shards'].most})"
-        )
-    return Shard(index, count)
+        what = "allowed is I/K with I from 0 to K - 1, such as 0/4"
+    elif count > RANGES["shards"].most:
+        what = f"too many shards (allowed: K from 1 to {RANGES['shards'].most})"
+    else:
+        return Shard(index, count)
+    raise InputError(f"{option('shard')} {shortened(text)}: {what}")
 
 
 def array_of(indices: Iterable[int]) -> str:

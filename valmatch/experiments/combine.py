@@ -39,9 +39,8 @@ from valmatch.storage.curve_file import SUMS, read_sums, stretches, write_sums
 from valmatch.storage.manifest import Manifest, read_manifest
 from valmatch.storage.output import write_bytes
 from valmatch.storage.results import Result
-from valmatch.storage.row_file import RowFormat, Rows, Warn
 from valmatch.storage.run_folder import RunFolder
-from valmatch.storage.store import CONTROLS, ROWS, control_format, row_format
+from valmatch.storage.store import CONTROLS, ROWS, RowFormat, Rows, Warn, control_format, row_format
 
 SHOWN = 8  # missing replications and differing keys that are named one by one
 LISTED = 1_000  # missing replications of a shard that a summary lists
@@ -169,7 +168,7 @@ def combine(
 def files_of_runs(command: str, folders: Sequence[Path], out: Path) -> list[Path]:
     """Return the files that are read from folders of a command, other than that of the whole."""
     others = [folder for folder in folders if folder.resolve() != out.resolve()]
-    files = [folder / name for folder in others for name in (MANIFEST, *CONTENTS[command].files)]
+    files = [folder / name for folder in others for name in (MANIFEST, *CONTENTS[command])]
     return files + [path for file in files for path in shard_files(file.parent, file.name)]
 
 
@@ -264,7 +263,7 @@ def read_manifests(
             continue
         except OSError as error:
             raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
-        files = _files([folder], CONTENTS[command].files[0]).values()
+        files = _files([folder], CONTENTS[command][0]).values()
         if manifest.status == "running":
             warn(f"{folder}: its run has not ended, or was killed")
         for shard in {*map(str, files)} - {str(WHOLE), *manifest.shards}:

@@ -43,8 +43,7 @@ from valmatch.statistics.windows import (
 from valmatch.storage.curve_file import SUMS, read_sums
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, warnings_entry
-from valmatch.storage.row_file import RowFormat
-from valmatch.storage.store import CONTROLS, ROWS
+from valmatch.storage.store import CONTROLS, ROWS, RowFormat
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Notice
 

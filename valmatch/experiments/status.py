@@ -15,7 +15,7 @@ from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, Shard, shard_files
 from valmatch.experiments.run_manifests import CompareManifest, DesignManifest, ReplicateManifest
 from valmatch.experiments.sweep import POINTS
-from valmatch.storage.contents import CONTENTS, MANIFEST
+from valmatch.storage.contents import MANIFEST, PROGRESS
 from valmatch.storage.manifest import Manifest, read_manifest
 from valmatch.storage.store import ROWS
 
@@ -93,7 +93,7 @@ def _counts_of(folder: Path, manifest: Manifest) -> Counts | None:
     if manifest.command == "simulate":
         return Counter({WHOLE: int(manifest.status == "complete")}), lambda shard: 1
     if manifest.command == "optimize":
-        journal = CONTENTS["optimize"].progress[0]
+        journal = PROGRESS["optimize"]
         return _lines([folder], journal), lambda s: manifest.wanted if s == WHOLE else None
     parts = [folder]
     if manifest.command == "compare":

@@ -47,10 +47,7 @@ DEFINED = "defined"  # the part of it that is there if some replication does not
 def read_sums(
     path: Path, shape: tuple[int, ...], warn: Callable[[str], None]
 ) -> tuple[CurveSums, list[range]]:
-    """Return the sums that a file holds, and the replications that they are over.
-
-    A torn file counts for nothing, with a warning: its sums are made again.
-    """
+    """Return the sums of a file, none with a warning if it is torn, and their replications."""
     defined = None
     try:
         with zipfile.ZipFile(regular(path, MAX_FILE)) as parts:

@@ -133,10 +133,7 @@ class ResultFiles:
         return FileTable(path, arrays, words)
 
     def _rows(self, name: str) -> Generator[tuple[int, list[str]]]:
-        """Yield the rows of a CSV file with their lines.
-
-        A last line without an end, left by a kill, is dropped.
-        """
+        """Yield the rows of a CSV file with their lines, but what a kill has left of the last."""
         path = self.folder / name
         try:
             with regular(path).open(encoding="utf-8", newline="") as file:

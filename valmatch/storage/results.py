@@ -27,10 +27,7 @@ class Result(ABC):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What has to be known of the result, a sentence each: left out, guessed, doubtful.
-
-        Each has a `kind`, such as ``rows_left_out``, and a count `n`.
-        """
+        """What has to be known of the result, a sentence each: left out, guessed, doubtful."""
         return ()
 
     def notes_below(self, chosen: Collection[str] = ()) -> list[Notice]:

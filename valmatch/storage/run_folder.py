@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Self
 from valmatch.errors import InputError, RunError, WorkersLostError, option
 from valmatch.execution.interruption import ENDINGS, begin
 from valmatch.execution.shards import WHOLE, Shard, shard_files
-from valmatch.storage.contents import CONTENTS, MANIFEST
+from valmatch.storage.contents import CONTENTS, MANIFEST, PROGRESS
 from valmatch.storage.output import PART, environment, write_bytes, write_json
 from valmatch.storage.results import warnings_entry, warnings_in
 from valmatch.text.terminal import Notice
@@ -50,10 +50,7 @@ TEMPORARY = re.compile(rf"\.(.+)\.[a-z0-9_]{{8}}{re.escape(PART)}")
 
 
 def refuse_to_replace(out: Path, names: Iterable[str], read: Iterable[Path]) -> None:
-    """Refuse a folder where files that are read would be replaced by what is written.
-
-    Files are compared, not names: links, ``..`` and other spellings of a path do not matter.
-    """
+    """Refuse a folder where files that are read, whatever their paths, would be replaced."""
     written = {key for name in names if (key := _file(out / name))}
     replaced = [str(path) for path in read if _file(path) in written]
     with suppress(OSError, ValueError, AttributeError):  # closed, or none
@@ -78,14 +75,12 @@ def _file(path: Path) -> tuple[int, int] | None:
 
 @dataclass
 class RunFolder:
-    """A folder opened for the results of one run, with the manifest that says so.
+    """A folder opened for the results of one run, which as a context keeps other processes out."""
 
-    A folder is ours if it has a manifest of ours, or is empty; any other is refused. As a context
-    it keeps other processes out. Leaving it by an exception marks the run as failed or interrupted;
-    where nothing could go on with what it has, the folder is as if it had never been opened. The
-    same run may be made again in the same folder; results of another run are never touched, nor
-    what an unfinished run left, unless to go on, nor any file that is read.
-    """
+    # A folder is ours if it has a manifest of ours, or is empty; any other is refused. Leaving it
+    # by an exception marks the run as failed or interrupted; where nothing could go on with what it
+    # has, the folder is as if it had never been opened. The same run may be made again; results of
+    # another run are never touched, nor what an unfinished run left, unless to go on.
 
     path: Path
     command: str
@@ -100,19 +95,17 @@ class RunFolder:
     shard: Shard = WHOLE
 
     def __post_init__(self) -> None:
-        files, progress = CONTENTS[self.command]
+        files, self._progress = CONTENTS[self.command], PROGRESS.get(self.command)
         self._files = [self.shard.file_name(name) for name in files]
-        self._progress = progress
         self._read = [*self.read, *(files_of(self.config) if self.config else ())]
         self._started = time.perf_counter()
-        id_, of_config = {}, {}
+        of_run, of_config = dict(self.identity), {}
         if config := self.config:
             from valmatch.config.identity import config_id, identity, resolved
 
-            id_ = {"config_id": config_id(config)}
+            of_run = {"config_id": config_id(config), **of_run}
             of_config = {"source": config.source, "identity": identity(config)}
             of_config["config"] = resolved(config)
-        of_run = {**id_, **self.identity}
         self._keys = ("command", *of_run)
         self._manifest: dict[str, Any] = {
             "command": self.command,
@@ -155,6 +148,7 @@ class RunFolder:
     def _refuse_another_run(self, previous: Manifest) -> None:
         """Refuse the folder of another run, or of a larger one."""
         changed = previous.changes(self.config) if self.config else ""
+        refusal = ""
         for key in self._keys:
             mine, other = self._manifest[key], previous.get(key)
             if mine != other:
@@ -162,20 +156,14 @@ class RunFolder:
                 if key.endswith("_sha256"):
                     what = f"its {key.removesuffix('_sha256')} differ from those of this run"
                 why = f"; {changed}" if changed and key == "config_id" else ""
-                raise self._refusal(
-                    f"holds the results of another run ({what}{why}); choose another folder"
-                )
+                refusal = refusal or f"the results of another run ({what}{why})"
         if changed:
-            raise self._refusal(
-                f"holds the results of another version of the model ({changed}); choose another"
-                " folder"
-            )
+            refusal = refusal or f"the results of another version of the model ({changed})"
         for key, least in self.at_least.items():
             if (before := previous.get(key) or 0) > least:
-                raise self._refusal(
-                    f"holds a larger run ({key} {before}, this run has {least}); choose another"
-                    " folder"
-                )
+                refusal = refusal or f"a larger run ({key} {before}, this run has {least})"
+        if refusal:
+            raise self._refusal(f"holds {refusal}; choose another folder")
 
     def _refusal(self, why: str) -> InputError:
         return InputError(f"{option('out')} {self.path}: {why}")
@@ -233,8 +221,8 @@ class RunFolder:
         for path in shard_files(self.path, SHARD_LOCK):
             _unlock(self._locked(path.name))
         status = self._previous.status if self._previous else "complete"
-        parts = (path for name in self._progress for path in shard_files(self.path, name))
-        self._refuse_to_start_over(status, parts)
+        if self._progress:
+            self._refuse_to_start_over(status, shard_files(self.path, self._progress))
         self._remove_temporary(MANIFEST, *self._files)
         self._found = set(self.path.iterdir())
         self._before = (self.path / MANIFEST).read_bytes() if self._previous else b""
@@ -340,19 +328,15 @@ class RunFolder:
 
 
 class ShardFolder(RunFolder):
-    """The folder of a run of which this process makes one shard, beside those that make others.
-
-    The manifest is that of the whole run. It says how each shard ended, until `combine` puts them
-    together.
-    """
+    """The folder of a run of which this process makes one shard; its manifest lists all shards."""
 
     def _open(self) -> None:
         with self._changing(WAIT) as manifest:
             before = self._previous
             self._status_before = manifest["shards"].pop(str(self.shard), None)
             status = self._status_before or "not ended"
-            names = map(self.shard.file_name, self._progress)
-            self._refuse_to_start_over(status, (self.path / name for name in names))
+            assert self._progress
+            self._refuse_to_start_over(status, [self.path / self.shard.file_name(self._progress)])
             self._remove_temporary(*self._files)
             for key, size in self.facts.items():
                 if isinstance(size, int) and before and size > (before.get(key) or 0):

@@ -81,7 +81,7 @@ def combine_optimizations(
     rows, truths = (read_journal(manifests, name, built.problem) for name in (JOURNAL, TRUTHS))
     to = None if check else out
     if to:
-        names = (MANIFEST, *CONTENTS["optimize"].files)
+        names = (MANIFEST, *CONTENTS["optimize"])
         refuse_to_replace(to, names, files_of_runs("optimize", folders, to))
     result, missing = _combined(spec, built, rows, truths, to)
     files = (shard_files(folder, JOURNAL).values() for folder in manifests)
