@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -19,7 +19,9 @@ from valmatch.config.config import (
     DesignOptions,
     InputFile,
     OptimizeOptions,
+    RangeOptions,
     ReplicateOptions,
+    VariableOptions,
 )
 from valmatch.config.factor_paths import factor_names, parts, section_depth, unit_at
 from valmatch.errors import MOST, InputError, in_lines
@@ -45,8 +47,12 @@ from valmatch.text.terminal import Notice, shortened, shown
 
 BOUNDS = ("at_most", "at_least")
 
-BY_FACTOR = {("optimize", "variables"), ("design", "ranges")}
-"""Sections and their mappings by factor; all numbers in these are in its unit."""
+BY_FACTOR: dict[tuple[str, ...], Collection[str]] = {
+    ("optimize", "variables"): VariableOptions.model_fields,
+    ("design", "ranges"): RangeOptions.model_fields,
+    ("design", "grid"): (),
+}
+"""Mappings by factor, in whose unit their numbers are, with the keys in each; none: a list."""
 
 
 def problem_names(root: Node) -> dict[str, list[str]]:
@@ -82,10 +88,7 @@ class ProblemUnits:
         return in_unit(value, "hours" if unit is None else unit)
 
     def unit(self, path: Sequence[str | int], outer: object) -> str | None:
-        """Return the unit of the number at the path of a key in an outer mapping.
-
-        None where what it is of is not known.
-        """
+        """Return the unit of the number at a path in an outer mapping; None if it is not known."""
         section, key, name, inner = map(str, path) if len(path) == 4 else [""] * 4
         bound = (section, key) == ("optimize", "constraints") and inner in BOUNDS
         if not (bound or (section, key) in BY_FACTOR):
@@ -105,8 +108,6 @@ class ProblemUnits:
 TOP_LEVEL = ("model", "factors", *SECTIONS)
 
 S = TypeVar("S", bound=Section)
-
-NO_CONTEXT: Mapping[str, object] = MappingProxyType({})
 
 FILES = tuple(dict.fromkeys(key for entry in OWN.values() for key in entry.files))
 """The keys of files of some model of this package."""
@@ -144,7 +145,7 @@ class _Check:
         if entry:
             self._move_files(entry)
             self._move_mappings(entry)
-        inner = self._problem_names()
+        inner = {name: ".".join(path) for name, path in problem_names(self.root).items()}
         if entry:
             names = dict.fromkeys((*entry.factors.model_fields, *factor_names(entry.factors)))
             inner |= by_last_part(f"factors.{name}" for name in names)
@@ -259,11 +260,6 @@ class _Check:
         elif kind(value) != "null":
             self.problems.append((value, f"{key.value}: this model takes none"))
 
-    def _problem_names(self, bare: bool = False) -> dict[str, str]:
-        """Return how the names of the problem are written: bare in an override, else as keys."""
-        paths = problem_names(self.root).items()
-        return {name: name if bare else ".".join(path) for name, path in paths}
-
     def _file(self, key: str, node: Node, folder: Path) -> InputFile:
         """Return a file with its digest."""
         name = to_value(node)
@@ -279,11 +275,9 @@ class _Check:
         return InputFile(path, name, digest)
 
     def _with_files(self, factors: Factors, files: Mapping[str, InputFile]) -> Factors:
-        """Return the factors that hold with the files of the config.
-
-        Those that stand beside a file in the config were written for it; beside one that an
-        override names, only those are that an override gives.
-        """
+        """Return the factors that hold with the files of the config."""
+        # Those that stand beside a file in the config were written for it; beside one that an
+        # override names, only those are that an override gives.
         written = set(factor_names(type(factors)))
         if any(self._overridden(path.split(".")) for path in (*files, *self.moved)):
             written = {name for name in written if self._overridden(["factors", *parts(name)])}
@@ -304,7 +298,7 @@ class _Check:
         return node is not None and from_override(node)
 
     def _section(
-        self, name: str, cls: type[S], context: Mapping[str, object] = NO_CONTEXT
+        self, name: str, cls: type[S], context: Mapping[str, object] = MappingProxyType({})
     ) -> S | None:
         """Validate one section; an absent or empty one has only defaults."""
         node = find(self.root, [name])
@@ -381,8 +375,9 @@ class _Check:
         others = by_last_part(factors, section)
         if not outer:
             # A bare name may have been meant for the top level.
-            top = {**self._problem_names(bare), **{top: top for top in self.keys}}
-            others = {**top, **others}
+            names_of_problem = problem_names(self.root).items()
+            top = {name: name if bare else ".".join(path) for name, path in names_of_problem}
+            others = {**top, **{key: key for key in self.keys}, **others}
         return _key_hint(str(key), names, others, f"{section}." if section else "")
 
     def _closest_node(self, path: Sequence[str | int]) -> Node:

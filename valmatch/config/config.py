@@ -157,12 +157,12 @@ class Constraint(Section):
         return "<=" if self.sign > 0 else ">="
 
 
-ByFactor = BeforeValidator(
-    lambda names: (
-        {dotted(str(name)): of for name, of in names.items()} if isinstance(names, dict) else names
-    )
-)
-"""Of a mapping by names of factors: indices in brackets are parts of them."""
+def _by_dotted_names(names: object) -> object:
+    """Return a mapping by names of factors with indices in brackets as parts of the names."""
+    return {dotted(str(key)): of for key, of in names.items()} if isinstance(names, dict) else names
+
+
+ByFactor = BeforeValidator(_by_dotted_names)
 
 
 class OptimizeOptions(RunSection):

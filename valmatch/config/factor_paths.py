@@ -11,8 +11,6 @@ from pydantic.fields import FieldInfo
 from valmatch.inputs.fields import Section, schema_at
 from valmatch.text.numerals import whole_number
 
-INDEX = re.compile(r"\[([0-9]+)\]")  # an index in brackets
-
 
 def section_of(field: FieldInfo | None) -> type[Section] | None:
     """Return the class of a section, None for a factor."""
@@ -50,10 +48,7 @@ def factor_at(section: type[Section], path: Sequence[str]) -> FieldInfo | None:
 
 
 def unit_at(section: type[Section], name: str) -> str | None:
-    """Return the unit of a factor, "" where it has none, None where there is no such factor.
-
-    The elements of a list have the unit of the list.
-    """
+    """Return the unit of a factor, also of a list's element; "" for none, None for no factor."""
     path = parts(name)
     if not schema_at(section, path):
         return None
@@ -67,14 +62,8 @@ def is_open(field: FieldInfo) -> bool:
 
 
 def dotted(name: str) -> str:
-    """Return a name with indices in brackets as a dotted one.
-
-    Examples
-    --------
-    >>> dotted("expansions.Fair.maxDistance[1].wait")
-    'expansions.Fair.maxDistance.1.wait'
-    """
-    return INDEX.sub(r".\1", name)
+    """Return a name with indices in brackets, such as ``maxDistance[1].wait``, as a dotted one."""
+    return re.sub(r"\[([0-9]+)\]", r".\1", name)
 
 
 def parts(name: str) -> list[str | int]:

@@ -14,40 +14,34 @@ from pydantic import ValidationError
 from valmatch.config.config import Config, InputFile
 from valmatch.config.factor_paths import flat
 from valmatch.errors import InputError
-from valmatch.inputs.fields import Section
+from valmatch.inputs.fields import Factors, Section
 from valmatch.inputs.files import sha256
 from valmatch.models.registry import MODELS, origin
 
 
 def resolved(config: Config) -> dict[str, Any]:
-    """Return everything that determines a run but the seed, as plain JSON-able values.
-
-    All factors are spelt out; a null horizon means the last arrival, which the other factors or the
-    file whose digest stands beside them determine.
-    """
+    """Return all that determines a run but the seed, every factor spelt out, as plain values."""
     files = {key: {"path": file.given, "sha256": file.sha256} for key, file in config.files.items()}
-    return {
-        "model": config.model,
-        "factors": config.factors.model_dump(mode="json"),
-        **files,
-    }
+    return {"model": config.model, "factors": config.factors.model_dump(mode="json"), **files}
 
 
 def restore(content: Mapping[str, Any], source: str, *, files: bool = True) -> Config:
-    """Return the config of which `resolved` made `content`, read from the file `source`.
-
-    Its files have to be what they were, unless nothing is to be simulated.
-    """
-    try:
-        entry = MODELS[content["model"]]
-        named = {key: content[key] for key in entry.files if key in content}
-        factors = entry.factors.model_validate(
-            content["factors"], context={"files": frozenset(named)}
-        )
-    except (KeyError, ValidationError):
-        raise InputError(f"{source}: the config of the run is not valid in this version") from None
+    """Return the config of `resolved` values; without `files` theirs need not be what they were."""
+    if (factors := _factors_of(content)) is None:
+        raise InputError(f"{source}: the config of the run is not valid in this version")
+    named = {key: content[key] for key in MODELS[content["model"]].files if key in content}
     inputs = {key: _input_file(key, file, source, files) for key, file in named.items()}
     return Config(model=content["model"], factors=factors, files=inputs, source=source)
+
+
+def _factors_of(content: Mapping[str, Any]) -> Factors | None:
+    """Return the factors that `resolved` spelt out; None if they are not valid in this version."""
+    try:
+        entry = MODELS[content["model"]]
+        context = {"files": frozenset(content) & frozenset(entry.files)}
+        return entry.factors.model_validate(content["factors"], context=context)
+    except (KeyError, ValidationError):
+        return None
 
 
 def _input_file(key: str, named: Mapping[str, str], source: str, needed: bool) -> InputFile:
@@ -63,15 +57,12 @@ def _input_file(key: str, named: Mapping[str, str], source: str, needed: bool) -
 def changes(
     first: Mapping[str, Any], second: Mapping[str, Any]
 ) -> list[tuple[str, object, object]]:
-    """Return (dotted path, value here, value there) of all in which two resolved configs differ.
-
-    A file is what it holds, whatever path leads there.
-    """
+    """Return (dotted path, value here, value there) of all in which two resolved configs differ."""
     mine, theirs = flat(first), flat(second)
     # The factors of different models have nothing in common.
     keys = {"model"} if mine["model"] != theirs["model"] else mine.keys() | theirs.keys()
 
-    def same_file(key: str) -> bool:
+    def same_file(key: str) -> bool:  # a file is what it holds, whatever path leads there
         digest = f"{key.removesuffix('.path')}.sha256"
         return key.endswith(".path") and digest in mine and mine[digest] == theirs.get(digest)
 
@@ -85,38 +76,20 @@ def changes(
 def changed_factors(
     first: Mapping[str, Any], second: Mapping[str, Any]
 ) -> list[tuple[str, object, object]]:
-    """Return those `changes` that are of a factor which both configs know.
-
-    What only one of them knows is a new factor, whose default means "as before". A value that this
-    version takes for another one is no change.
-    """
+    """Return those `changes` that are of a factor which both configs know."""
+    # What only one of them knows is a new factor, whose default means "as before". A value that
+    # this version takes for another one is no change.
     known = flat(first["factors"]).keys() & flat(second["factors"]).keys()
-    differences = changes(_as_taken(first), _as_taken(second))
-    return [change for change in differences if change[0].removeprefix("factors.") in known]
-
-
-def _as_taken(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a resolved config with the values that this version takes its own for.
-
-    As it stands, where it is not valid in this version.
-    """
-    try:
-        entry = MODELS[content["model"]]
-        context = {"files": frozenset(content) & frozenset(entry.files)}
-        factors = entry.factors.model_validate(content["factors"], context=context)
-    except (KeyError, ValidationError):
-        return content
-    return {**content, "factors": factors.model_dump(mode="json")}
+    both = (
+        {**content, "factors": factors.model_dump(mode="json")} if factors else content
+        for content, factors in ((content, _factors_of(content)) for content in (first, second))
+    )
+    return [change for change in changes(*both) if change[0].removeprefix("factors.") in known]
 
 
 def identity(config: Config) -> dict[str, Any]:
-    """Return what the id of a config is made of.
-
-    The model, its version (of a model of another package also that of its distribution and the
-    digest of its source), the factors that differ from their defaults, the digests of its files.
-    A new factor whose default means "as before" changes nothing here; options of commands do not
-    enter.
-    """
+    """Return what the id of a config is made of; options of commands do not enter."""
+    # A new factor whose default means "as before" changes nothing here.
     return {
         "model": config.model,
         **origin(config.model),
@@ -141,11 +114,7 @@ def set_factors(section: Section) -> dict[str, Any]:
 
 
 def config_id(config: Config) -> str:
-    """Return 12 hex digits that identify what is simulated, however the config is written.
-
-    They are the start of the SHA-256 of canonical JSON (sorted keys, shortest numbers) of its
-    `identity`.
-    """
+    """Return 12 hex digits that identify what is simulated, however the config is written."""
     return _short_digest(identity(config))
 
 
@@ -162,10 +131,7 @@ def _short_digest(content: object) -> str:
 
 
 def changed_since(before: Mapping[str, Any], there: Mapping[str, Any], config: Config) -> str:
-    """Say in what a config, or its model, differs from an earlier one; "" if in nothing.
-
-    A default that has changed since counts, though it is written nowhere.
-    """
+    """Say in what a config, its model or a default differs from earlier; "" if in nothing."""
     now = identity(config)
     differences = [
         f"{what} {before.get(key)}, now {now.get(key)}"

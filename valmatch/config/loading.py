@@ -14,8 +14,8 @@ from typing import Any, TextIO, TypeAlias
 from pydantic_core import PydanticUndefined
 from yaml import MappingNode, Node
 
-from valmatch.config.checking import FILES, TOP_LEVEL, checked, problem_names, reason
-from valmatch.config.config import Config, RangeOptions, VariableOptions
+from valmatch.config.checking import BY_FACTOR, FILES, TOP_LEVEL, checked, problem_names, reason
+from valmatch.config.config import Config
 from valmatch.config.factor_paths import dotted, factor_at, is_open, section_depth
 from valmatch.errors import InputError, option
 from valmatch.inputs import arguments
@@ -38,13 +38,6 @@ from valmatch.text.terminal import escaped, shortened
 # Overrides of a config: ``KEY=VALUE``, from the command line, from Python, from a design.
 
 SHOWN = 80  # characters of an override in messages
-
-BY_FACTOR: dict[tuple[str, ...], Collection[str]] = {
-    ("optimize", "variables"): VariableOptions.model_fields,
-    ("design", "ranges"): RangeOptions.model_fields,
-    ("design", "grid"): (),
-}
-"""Mappings by dotted names of factors, with the keys of what they hold; none: they hold lists."""
 
 
 def overridden(

@@ -33,10 +33,7 @@ def _flow(value: object) -> str:
 
 
 def template(model: str) -> str:
-    """Return a config of `model` with the meaning, unit, range and default of every factor.
-
-    It is a valid config in which every factor has its default.
-    """
+    """Return a valid config of a model with meaning, unit, range and default of every factor."""
     if model not in MODELS:
         raise InputError(unknown_model(model))
     entry = MODELS[model]
@@ -46,8 +43,7 @@ def template(model: str) -> str:
         suffix = "json" if "JSON" in meaning else "csv"
         lines += [*_wrap(meaning, "# "), f"# {key}: {key}.{suffix}", ""]
     for section, options in SECTIONS.items():
-        assert options.__doc__
-        meaning = options.__doc__.splitlines()[0].replace("``", "`")
+        meaning = str(options.__doc__).splitlines()[0].replace("``", "`")
         lines += [*_wrap(f"Section `{section}`: {meaning}", "# "), "#"]
         lines += [f"# {section}:"]
         for name in options.model_fields:

@@ -34,7 +34,7 @@ SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 
 
 ITEM = re.compile(
-    r"""\s* (?: "(?P<whole>(?:[^"]|"")*)" \s*
+    r"""\s* (?: "(?P<all>(?:[^"]|"")*)" \s*
         | (?P<meaning>[^=,"]*) = \s* "(?P<quoted>(?:[^"]|"")*)" \s*
         | (?P<plain>[^,]*) ) (?P<end>,|$)""",
     re.VERBOSE,
@@ -45,13 +45,7 @@ SEPARATES = ";"  # what stands between names in one cell
 
 
 def joined_names(names: Sequence[str]) -> str:
-    """Return names as one cell; one that could be taken for several stands in quotes, as in CSV.
-
-    Examples
-    --------
-    >>> joined_names(["ann", "b;c", "dan"])
-    'ann;"b;c";dan'
-    """
+    """Return names as one cell; one that could be taken for several stands in quotes, as in CSV."""
     return SEPARATES.join(
         '"{}"'.format(name.replace('"', '""'))
         if name.startswith('"') or any(character in name for character in f"{SEPARATES}\r\n")
@@ -61,13 +55,7 @@ def joined_names(names: Sequence[str]) -> str:
 
 
 def cells_of(text: str) -> list[str]:
-    """Return the cells of an option that is written as a row of a CSV file, without outer blanks.
-
-    Examples
-    --------
-    >>> cells_of('ann, "bob, jr"')
-    ['ann', 'bob, jr']
-    """
+    """Return the cells of an option that is written as a row of CSV, without outer blanks."""
     rows = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
     return [cell.strip() for row in rows for cell in row] or [""]
 
@@ -75,10 +63,7 @@ def cells_of(text: str) -> list[str]:
 def parse_columns(
     text: str, example: str = "game=match_id", argument: str = "columns", form: str = "MEANING=NAME"
 ) -> dict[str, str]:
-    """Return the names that ``game=match_id,winner=winning_team`` gives to columns, by meaning.
-
-    A name with a comma stands in quotes: ``rating="mmr, now"``. Other options are written so, too.
-    """
+    """Return the names that ``game=match_id,rating="mmr, now"`` gives to columns, by meaning."""
     names: dict[str, str] = {}
     for item in _items(text):
         meaning, equals, name = (piece.strip() for piece in item.partition("="))
@@ -95,17 +80,17 @@ def parse_columns(
 
 def _items(text: str) -> Iterator[str]:
     """Yield the items of a list of columns, without their quotes."""
-    place, end = 0, "," if text else ""
+    start, end = 0, "," if text else ""
     while end:
-        found = ITEM.match(text, place)
-        assert found is not None
-        place, end = found.end(), found["end"]
-        if found["whole"] is not None:
-            yield found["whole"].replace('""', '"')
-        elif found["quoted"] is not None:
-            yield "{}={}".format(found["meaning"], found["quoted"].replace('""', '"'))
+        item = ITEM.match(text, start)
+        assert item is not None
+        start, end = item.end(), item["end"]
+        if item["all"] is not None:
+            yield item["all"].replace('""', '"')
+        elif item["quoted"] is not None:
+            yield "{}={}".format(item["meaning"], item["quoted"].replace('""', '"'))
         else:
-            yield found["plain"]
+            yield item["plain"]
 
 
 def separator_called(name: str) -> str:
@@ -146,10 +131,6 @@ ZIPPED = {
 }
 """What a zip archive is that holds such a name."""
 
-ALLOWED = "allowed: CSV text in UTF-8, plain or packed by gzip"
-
-_SNIFFED = 64  # bytes
-
 
 def open_text(path: Path, most: int | None = None) -> BinaryIO:
     """Open a file of CSV text that can be read again and again; gzip is unpacked."""
@@ -165,20 +146,19 @@ def as_text(file: BinaryIO, name: str, most: int = MAX_UNPACKED) -> BinaryIO:
     """Return a file at its first byte, or what it holds if gzip has packed it."""
     try:
         if _first_bytes(file).startswith(GZIP):
-            file = _unpacked(file, most)
+            with file, gzip.GzipFile(fileobj=file) as packed:
+                file = temporary_copy(packed, most)
         what = _not_text(file)
+        why = f"it is {what} (allowed: CSV text in UTF-8, plain or packed by gzip)" if what else ""
     except EOFError:
-        file.close()
-        raise InputError(f"{name}: cannot be read: the gzip file ends too early") from None
+        why = "the gzip file ends too early"
     except (gzip.BadGzipFile, zlib.error):
-        file.close()
-        raise InputError(f"{name}: cannot be read: a damaged gzip file") from None
+        why = "a damaged gzip file"
     except OSError as error:
+        why = str(error.strerror or error)
+    if why:
         file.close()
-        raise InputError(f"{name}: cannot be read: {error.strerror or error}") from None
-    if what:
-        file.close()
-        raise InputError(f"{name}: cannot be read: it is {what} ({ALLOWED})")
+        raise InputError(f"{name}: cannot be read: {why}")
     return file
 
 
@@ -196,15 +176,9 @@ def other_separator(header: Sequence[str], separator: str) -> str:
 
 def _first_bytes(file: BinaryIO) -> bytes:
     file.seek(0)
-    first = file.read(_SNIFFED)
+    first = file.read(64)
     file.seek(0)
     return first
-
-
-def _unpacked(file: BinaryIO, most: int) -> BinaryIO:
-    """Return a temporary file with what gzip has packed into another, which is closed."""
-    with file, gzip.GzipFile(fileobj=file) as packed:
-        return temporary_copy(packed, most)
 
 
 def temporary_copy(source: BinaryIO | gzip.GzipFile, most: float = math.inf) -> BinaryIO:
@@ -341,8 +315,9 @@ class BadRows:
 
 # Names in CSV files that a spreadsheet must not take for formulas: marked by an apostrophe.
 
-_MARK = "'"
-
+# A spreadsheet takes for a formula what begins with =, +, -, @, or with a tab or carriage return
+# before it; numbers are none. Names with apostrophes before such a character get one more, too, so
+# that every name reads back as it was.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _MARKED = re.compile(r"'+[=+\-@\t\r]")
 
@@ -350,13 +325,8 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def mark(name: str) -> str:
-    """Return a name as it is written: with one apostrophe more where a formula might begin.
-
-    A spreadsheet takes for a formula what begins with ``=``, ``+``, ``-`` or ``@``, or with a tab
-    or a carriage return before it; numbers are none. Names with apostrophes before such a character
-    get one more, too, so that every name reads back as it was.
-    """
-    return _MARK + name if _FORMULA.match(name) and not _NUMBER.fullmatch(name) else name
+    """Return a name as it is written: with one apostrophe more where a formula might begin."""
+    return f"'{name}" if _FORMULA.match(name) and not _NUMBER.fullmatch(name) else name
 
 
 def unmark(cell: str) -> str:
@@ -414,6 +384,9 @@ class Row(NamedTuple):
         kind = f"{column} ({kind})" if kind else column
         return RowError(f"{self.place_of(column)}: {name}: {what}", kind=kind)
 
+    def _refused(self, column: str, allowed: str) -> RowError:
+        return self.wrong(column, f"{shown(self.cells[column])} (allowed: {allowed})")
+
     def text(self, column: str) -> str:
         """Return a cell that must not be empty."""
         cell = self.cells[column]
@@ -434,28 +407,24 @@ class Row(NamedTuple):
         """Return a number that is neither below `low` nor above `high`."""
         value = real_number(self.cells[column].strip())
         if value is None or not low <= value <= high:
-            allowed = f"a number from {low:g} to {high:g}"
-            raise self.wrong(column, f"{shown(self.cells[column])} (allowed: {allowed})")
+            raise self._refused(column, f"a number from {low:g} to {high:g}")
         return value
 
     def whole(self, column: str, low: float, high: float) -> int:
         """Return a whole number that is neither below `low` nor above `high`."""
         value = self.number_within(column, low, high)
         if value != int(value):
-            raise self.wrong(column, f"{shown(self.cells[column])} (allowed: a whole number)")
+            raise self._refused(column, "a whole number")
         return int(value)
 
     def time(self, column: str, since: int | None = None) -> tuple[float, bool]:
-        """Return a time, and whether it is in seconds since 1970; NaN of an empty cell.
-
-        Where `since` is given, a number may be seconds or milliseconds since 1970, or the digits of
-        a date of a year from then on.
-        """
+        """Return a time, and whether it is in seconds since 1970; NaN of an empty cell."""
         cell = self.cells.get(column, "")
         number = real_number(cell)
         if number is not None:
             if since is None:
                 return number, False
+            # It may be seconds or milliseconds since 1970, or the digits of a date from a year on.
             moment = moment_of_digits(number, since)
             if not math.isnan(moment):
                 return moment, True
@@ -463,14 +432,13 @@ class Row(NamedTuple):
             return (number / PER_SECOND[unit], True) if unit else (number, False)
         time = seconds_of(cell)
         if cell and math.isnan(time):
-            raise self.wrong(column, f"{shown(cell)} (allowed: a number or an ISO 8601 moment)")
+            raise self._refused(column, "a number or an ISO 8601 moment")
         return time, True
 
     def flag(self, column: str) -> bool:
         """Return what a cell says: yes or no."""
-        cell = self.cells[column]
-        if (flag := FLAGS.get(cell.lower())) is None:
-            raise self.wrong(column, f"{shown(cell)} (allowed: yes, no, true, false, 1, 0)")
+        if (flag := FLAGS.get(self.cells[column].lower())) is None:
+            raise self._refused(column, "yes, no, true, false, 1, 0")
         return flag
 
 
@@ -542,17 +510,14 @@ def remembered(lines: Iterable[str], read: list[str]) -> Iterator[str]:
 
 
 def cell_starts(text: str, separator: str | None) -> list[int]:
-    """Return where each cell of a row starts in its text, from 1, and where one more would.
-
-    Blanks before a cell do not count.
-    """
+    """Return where each cell of a row starts in its text, from 1, and where one more would."""
     starts, quoted, begun = [1], False, False
     text = text.rstrip("\r\n")
     for at, letter in enumerate(text, 1):
         if letter == separator and not quoted:
             starts.append(at + 1)
             begun = False
-        elif not begun and letter == " ":
+        elif not begun and letter == " ":  # blanks before a cell do not count
             starts[-1] = at + 1
         else:
             begun = True

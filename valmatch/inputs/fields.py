@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path as FilePath
@@ -24,11 +25,6 @@ from valmatch.text.durations import in_unit
 Path = Sequence[str | int]
 
 
-def _positive_zero(value: float) -> float:
-    """Turn -0.0 into 0.0, which is the same number and must give the same config id."""
-    return value + 0.0
-
-
 def _integer(value: object) -> object:
     """Accept 5.0 where 5 is meant."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
@@ -36,7 +32,8 @@ def _integer(value: object) -> object:
 
 # Strict: a bool or a quoted number is not a number; an int is a float.
 # A range must stand before these: Annotated[int, Field(ge=1), *Whole].
-Real = (Strict(), AfterValidator(_positive_zero))
+# -0.0 becomes 0.0, which is the same number and must give the same config id.
+Real = (Strict(), AfterValidator(lambda value: value + 0.0))
 Number = Annotated[float, Field(allow_inf_nan=False), *Real]
 NonNegative = Annotated[float, Field(allow_inf_nan=False, ge=0), *Real]
 Fraction = Annotated[float, Field(allow_inf_nan=False, gt=0, lt=1), *Real]
@@ -61,15 +58,10 @@ def factor(
 class Misplaced(Exception):  # noqa: N818 - caught where the config is checked
     """A factor does not go with a file of the config."""
 
-    def __init__(self, path: Path, text: str) -> None:
+    def __init__(self, path: Path, text: str, others: Sequence[Misplaced] = ()) -> None:
         super().__init__(text)
         self.path, self.text = tuple(path), text
-        self.others: tuple[Misplaced, ...] = ()
-
-    def along_with(self, others: Sequence[Misplaced]) -> Self:
-        """Return this with others that are wrong, too."""
-        self.others = tuple(others)
-        return self
+        self.others = tuple(others)  # what is wrong, too
 
 
 class Section(BaseModel):
@@ -166,10 +158,7 @@ def _unit(section: type[BaseModel], name: object) -> str:
 def without_news(
     section: BaseModel, values: Mapping[str, Any], news: Collection[str]
 ) -> dict[str, Any]:
-    """Return the values of a section without those of `news` that are as before, at their default.
-
-    What is written of a config, and its id, are so the same as before there were these factors.
-    """
+    """Return the values of a section without new ones at their default: its id is as before."""
     fields = type(section).model_fields
     as_before = {name for name in news if getattr(section, name) == fields[name].default}
     return {name: value for name, value in values.items() if name not in as_before}
@@ -194,14 +183,12 @@ def plain_number(value: float) -> str:
     return repr(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
 
 
-@cache
-def _schema(section: type[BaseModel]) -> dict[str, Any]:
-    return section.model_json_schema()
+_schema = cache(lambda section: section.model_json_schema())
 
 
 def schema_at(section: type[BaseModel], path: Path) -> dict[str, Any]:
     """Return the JSON schema of the value at `path` in `section`; {} where there is none."""
-    root = _schema(section)
+    root: dict[str, Any] = _schema(section)
 
     def target(schema: dict[str, Any]) -> dict[str, Any]:
         name = schema.get("$ref", "").removeprefix("#/$defs/")
@@ -254,11 +241,8 @@ _NOUNS = {
 
 def _plural(schema: dict[str, Any]) -> str:
     """Turn "a number >= 0" into "numbers >= 0"; names stay as they are."""
-    if "enum" in schema:
-        return allowed(schema)
-    _, _, noun = allowed(schema).partition(" ")
-    first, _, rest = noun.partition(" ")
-    return f"{first}s {rest}".rstrip()
+    words = allowed(schema)
+    return words if "enum" in schema else re.sub(r"^\S+ (\S+)", r"\1s", words)
 
 
 def _range(schema: dict[str, Any]) -> str:

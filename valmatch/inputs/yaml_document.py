@@ -78,15 +78,11 @@ def _int(text: str) -> int:
     return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
 
 
-def _float(text: str) -> float:
-    return float(re.sub(r"\.(?=inf|nan)", "", text.lower()))
-
-
 _SCALARS: dict[str, Callable[[str], object]] = {
     _TAG + "null": lambda _: None,
     _TAG + "bool": lambda text: {"true": True, "false": False}[text.lower()],
     _TAG + "int": _int,
-    _TAG + "float": _float,
+    _TAG + "float": lambda text: float(re.sub(r"\.(?=inf|nan)", "", text.lower())),
     _TAG + "str": str,
 }
 
@@ -136,11 +132,8 @@ def _syntax(error: yaml.MarkedYAMLError, name: str) -> str:
 
 
 def _prepare(node: Node, done: dict[int, int], open_: set[int]) -> Iterator[tuple[Node, str]]:
-    """Carry out the merge keys below `node`, yielding what cannot become a value.
-
-    What is `done` has its number of nodes, aliases carried out: a few nested ones can stand for
-    billions.
-    """
+    """Carry out the merge keys below `node`, yielding what cannot become a value."""
+    # What is `done` has its number of nodes, aliases carried out: a few can stand for billions.
     if id(node) in open_:
         yield node, "an alias stands inside what it refers to"
         return

@@ -20,15 +20,7 @@ _DURATION = re.compile(r"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)) *([a-z]+)")
 
 
 def in_unit(value: object, unit: str) -> object:
-    """Return a duration that is written with a unit as a number of another, all else as it is.
-
-    Examples
-    --------
-    >>> in_unit("12 min", "hours")
-    0.2
-    >>> in_unit("12", "hours")
-    '12'
-    """
+    """Return a duration that is written with a unit as a number of another, all else as it is."""
     match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None or unit not in SECONDS:
         return value
@@ -38,13 +30,7 @@ def in_unit(value: object, unit: str) -> object:
 
 
 def in_words(seconds: float) -> str:
-    """Return a duration in its two largest units.
-
-    Examples
-    --------
-    >>> in_words(59.6), in_words(3725.0), in_words(86400.0)
-    ('1 min', '1 h 2 min', '1 d')
-    """
+    """Return a duration in its two largest units, such as ``1 h 2 min``."""
     rest, shown = round(seconds), []
     for name, size in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
         count, rest = divmod(rest, size)
@@ -99,15 +85,12 @@ def datetime_of(text: str) -> datetime | None:
 
 
 def seconds_of(text: str) -> float:
-    """Return the seconds since 1970 of a date-time, UTC where no zone is given; NaN if it is none.
-
-    In UTC, too, it lies in the years 1 to 9999: ratings write it so.
-    """
+    """Return the seconds since 1970 of a date-time, UTC if no zone is given; NaN if it is none."""
     moment = datetime_of(text)
     if moment is None:
         return math.nan
     try:
         zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return zoned.astimezone(UTC).timestamp()
-    except OverflowError:
+    except OverflowError:  # outside the years 1 to 9999, as which ratings write it
         return math.nan

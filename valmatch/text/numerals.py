@@ -21,13 +21,7 @@ _COUNT = re.compile(r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.([0-9]+))?(?:[eE]\+?
 
 
 def count(text: str) -> int | None:
-    """Return the whole number >= 0 that a text is as people write it; None if it is none.
-
-    Examples
-    --------
-    >>> count("1e6"), count("1,000,000"), count("2.5e3"), count("1.5"), count("1,00")
-    (1000000, 1000000, 2500, None, None)
-    """
+    """Return the whole number that a text is, such as 1,000 or 2.5e3; None if it is none."""
     match = _COUNT.fullmatch(text) if len(text) <= DIGITS else None
     if match is None or (match[2] and not match[3]):
         return None

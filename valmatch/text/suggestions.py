@@ -12,10 +12,7 @@ PART = 3  # letters of a part by which a name is known
 
 
 def closest_name(name: str, names: Iterable[str], least: float = ALIKE) -> str | None:
-    """Return the one of `names` that is most like `name` or abbreviated by it; or None.
-
-    Case, - and _ do not count.
-    """
+    """Return the one of `names` that is most like `name` or abbreviated by it; or None."""
     from difflib import get_close_matches  # of use where something is wrong
 
     folded: dict[str, str] = {}
@@ -31,11 +28,8 @@ def closest_name(name: str, names: Iterable[str], least: float = ALIKE) -> str |
 
 
 def hint(name: str, names: Iterable[str], called: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return ``did you mean ...?``, or without a name like that ``allowed: ...``.
-
-    All names that `name` is a part of may be meant, unless one is much like it. What is not shown
-    by its name is shown as it is `called`.
-    """
+    """Return ``did you mean ...?``, or without a name like that ``allowed: ...``."""
+    # All names that `name` is a part of may be meant, unless one is much like it.
     names = list(names)
     near = closest_name(name, names, MUCH_ALIKE)
     longer = [known for known in names if len(name) >= PART and _folded(name) in _folded(known)]
@@ -57,10 +51,7 @@ def correction(name: str, names: Iterable[str]) -> str:
 
 
 def by_last_part(names: Iterable[str], section: str = "") -> dict[str, str]:
-    """Return which of some dotted names the last part of each stands for.
-
-    Where several have it, that is the one in `section`, or else all: "match.beta or rating.beta".
-    """
+    """Return the dotted name, in `section` if there, or all names, that each last part is for."""
     anywhere: dict[str, str] = {}
     inside: dict[str, str] = {}
     for name in names:
@@ -71,5 +62,5 @@ def by_last_part(names: Iterable[str], section: str = "") -> dict[str, str]:
     return anywhere | inside
 
 
-def _folded(name: str) -> str:
+def _folded(name: str) -> str:  # case, - and _ do not count
     return name.casefold().replace("-", "_")

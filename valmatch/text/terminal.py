@@ -19,13 +19,14 @@ JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 
 def escaped(text: str) -> str:
     """Return a text with control characters escaped, also those that end a line."""
-    return text if text.isprintable() else "".join(map(_escaped_character, text))
-
-
-def _escaped_character(character: str) -> str:
-    if unicodedata.category(character) in HIDDEN and character not in JOINERS:
-        return character.encode("unicode_escape").decode("ascii")
-    return character
+    if text.isprintable():
+        return text
+    return "".join(
+        character.encode("unicode_escape").decode("ascii")
+        if unicodedata.category(character) in HIDDEN and character not in JOINERS
+        else character
+        for character in text
+    )
 
 
 def shortened(text: str, most: int = VALUE) -> str:
@@ -60,17 +61,8 @@ def print_wrapped(text: str, indent: str = "") -> None:
     print("\n".join(wrapped(text, indent)))
 
 
-# Names with their units.
-
-
 def labelled(name: str, unit: str) -> str:
-    """Return a name with its unit in brackets, if it has one.
-
-    Examples
-    --------
-    >>> labelled("avg_wait_time", "minutes")
-    'avg_wait_time [minutes]'
-    """
+    """Return a name with its unit in brackets, if it has one."""
     return f"{name} [{unit}]" if unit else name
 
 

@@ -178,8 +178,9 @@ def filled_values(
     try:
         values: dict[str, Any] = filled(own_values, document_of(source).values)
     except FaultyMapping as wrong:
-        first, *others = [Misplaced(("rule_set", *path), text) for path, text in wrong.problems]
-        raise first.along_with(others) from None
+        (first, text), *others = wrong.problems
+        more = [Misplaced(("rule_set", *path), what) for path, what in others]
+        raise Misplaced(("rule_set", *first), text, more) from None
     except UnknownValue as wrong:
         raise Misplaced(tuple(map(str, wrong.path)), wrong.text) from None
     try:
