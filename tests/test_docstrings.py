@@ -29,7 +29,7 @@ WITH_EXAMPLES = {
     "control_variates", "davidson", "elo", "estimates",
     "glicko2", "lookahead", "lookahead_search", "matches", "matching", "moving_blocks",
     "myopic", "pair_lookahead", "policies", "precision", "ratings", "sequential_tests",
-    "statistics", "trueskill", "trueskill_draws", "trueskill_teams", "upper_confidence",
+    "statistics", "trueskill", "trueskill_teams", "upper_confidence",
     "zonestats",
 }  # fmt: skip
 

@@ -27,9 +27,9 @@ from valmatch.game_logs.planning import (
 )
 from valmatch.kernels.arrays import Floats
 from valmatch.present.plotting import plot
+from valmatch.ratings.bradley_terry.contests import duel_chances
 from valmatch.ratings.bradley_terry.dense import fit_counts, frame_of, new_counts, space_of
 from valmatch.ratings.bradley_terry.fit import POINTS
-from valmatch.ratings.bradley_terry.likelihood import duel_chances
 
 SMALL = ("--players", 4, "--spread", 100, "--half-width", 120, "--replications", 6)
 

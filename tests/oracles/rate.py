@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import NormalDist
 
-from valmatch.ratings.trueskill import v_and_w
-from valmatch.ratings.trueskill_draws import v_and_w_draw
+from valmatch.ratings.trueskill import v_and_w, v_and_w_draw
 
 Values = Mapping[str, float]
 

@@ -52,8 +52,8 @@ from valmatch.ratings.trueskill import (
     draw_quality_normalised,
     true_draw_probability,
     update,
+    update_drawn,
 )
-from valmatch.ratings.trueskill_draws import update_drawn
 
 VECTORS = json.loads((Path(__file__).parents[1] / "fixtures" / "opponent_vectors.json").read_text())
 FORMS = ("corrected", "as_printed")

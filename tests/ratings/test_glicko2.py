@@ -70,7 +70,7 @@ def test_published_example_by_steps() -> None:
     assert (round(slopes[0], 8), round(slopes[1], 6)) == (-0.00053567, 1.999675)
     sigma = glicko2.new_volatility(1.1513, SIGMA, *sums, TAU)
     assert math.floor(1e5 * sigma) == 5999  # printed as 0.05999, though nearer to 0.06
-    assert round(glicko2.idle_deviation(1.1513, 0.05999, 1.0), 6) == 1.152862  # step 6
+    assert round(glicko2.grown(1.1513, 0.05999, 1.0), 6) == 1.152862  # step 6
     assert round(surprise, 3) == -0.272
     gain, phi, _ = glicko2.updated(1.1513, SIGMA, 1.0 / V, -0.272, TAU)  # step 7
     assert (round(gain, 4), round(phi, 4)) == (-0.2069, 0.8722)
@@ -104,8 +104,7 @@ def test_kernels_agree_with_their_interpreted_twins() -> None:
             (glicko2.volatility_slope, (x, phi, 2.0 * math.log(sigma), *period[2:])),
             (glicko2.new_volatility, period),
             (glicko2.updated, period),
-            (glicko2.idle_deviation, (phi, sigma, 7.0)),
-            (glicko2.grown, (phi, sigma, 7.0, 3.0)),
+            (glicko2.grown, (phi, sigma, 7.0)),
             (glicko2.updated_by_glicko, (*period[:1], *period[2:4], 0.2)),
         ]
         for kernel, values in calls:
@@ -150,7 +149,7 @@ def test_nothing_is_too_extreme_for_the_volatility() -> None:
     gain, phi, sigma = glicko2.updated(1.0, 0.06, 0.0, 0.0, 0.5)
     assert gain == 0.0
     assert sigma == pytest.approx(0.06, rel=1e-12)
-    assert phi == pytest.approx(glicko2.idle_deviation(1.0, 0.06, 1.0), rel=1e-14)
+    assert phi == pytest.approx(glicko2.grown(1.0, 0.06, 1.0), rel=1e-14)
 
 
 def meet(

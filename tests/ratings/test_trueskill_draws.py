@@ -11,8 +11,7 @@ import pytest
 import trueskill
 
 from tests.ratings.test_trueskill_rating import random_pairs
-from valmatch.ratings.trueskill import update, win_probability
-from valmatch.ratings.trueskill_draws import draw_probability, update_drawn
+from valmatch.ratings.trueskill import draw_probability, update, update_drawn, win_probability
 
 
 def margins(n: int, seed: int) -> list[float]:

@@ -11,8 +11,8 @@ import pytest
 import trueskill
 
 from valmatch.ratings.matches import update_ratings
-from valmatch.ratings.trueskill_draws import v_and_w_draw
-from valmatch.ratings.trueskill_teams import expected_score, margin_quantile, pulls
+from valmatch.ratings.trueskill import v_and_w_draw
+from valmatch.ratings.trueskill_teams import chances, margin_quantile, pulls
 
 Belief = tuple[float, float]
 BETA, TAU = 25.0 / 6.0, 25.0 / 300.0
@@ -125,9 +125,9 @@ def test_margin_gives_equals_the_draw_probability() -> None:
 
 
 def test_expected_score_counts_a_draw_as_half() -> None:
-    even = expected_score(0.0, 100.0, 2, BETA, margin_quantile(0.3))
+    even, _ = chances(0.0, 100.0, 2, BETA, margin_quantile(0.3))
     assert even == pytest.approx(0.5, rel=1e-15)
-    got = expected_score(4.0, 100.0, 10, BETA, margin_quantile(0.3))
+    got, _ = chances(4.0, 100.0, 10, BETA, margin_quantile(0.3))
     c = math.sqrt(100.0 + 10 * BETA**2)
     margin = margin_quantile(0.3) * math.sqrt(10) * BETA
     wins = 0.5 * math.erfc(-(4.0 - margin) / c / math.sqrt(2))
@@ -141,6 +141,6 @@ def test_kernels_agree_with_their_interpreted_twins() -> None:
         for kernel, values in (
             (v_and_w_draw, (lead, margin)),
             (pulls, (lead, 40.0, 4, BETA, margin, margin > 0.5)),
-            (expected_score, (lead, 40.0, 4, BETA, margin)),
+            (chances, (lead, 40.0, 4, BETA, margin)),
         ):
             assert kernel(*values) == vars(kernel)["py_func"](*values)

@@ -15,9 +15,8 @@ from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.connections import levels_of
 from valmatch.ratings.bradley_terry.contests import Contests, design_of
 from valmatch.ratings.bradley_terry.covariance import rank_ranges
-from valmatch.ratings.bradley_terry.estimating import HALF, Estimate
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
-from valmatch.ratings.bradley_terry.rating import Model, rate
+from valmatch.ratings.bradley_terry.rating import HALF, Estimate, Model, rate
 from valmatch.statistics.estimates import range_quantile, t_quantile
 
 LEVEL = 0.95
@@ -142,7 +141,7 @@ def _critical(players: int, degrees: float) -> float:
 
 def covered(league: BatchLeague, kind: str, contests: Contests, truth: Floats) -> Floats | None:
     """Return the `MEASURES` of one world; None where somebody in it cannot be rated."""
-    design, model = design_of(contests), Model(league.draws, league.prior)
+    design, model = design_of(contests), Model(league.draws, prior=league.prior)
     try:
         found = rate(design, levels_of(contests), model)
     except NoEstimate:

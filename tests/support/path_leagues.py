@@ -12,7 +12,7 @@ from tests.oracles.bradley_terry import B
 from tests.support.contests import duels_of
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.connections import levels_of, link
-from valmatch.ratings.bradley_terry.estimating import estimate
+from valmatch.ratings.bradley_terry.rating import estimate
 from valmatch.ratings.whole_history.rating import PathModel, player_days
 
 LEVELS = (0.5, 0.8, 0.95)

@@ -31,8 +31,8 @@ from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.csv_reader import Dialect, Row, cells_of, read_rows
 from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
+from valmatch.ratings.bradley_terry.contests import duel_chances
 from valmatch.ratings.bradley_terry.fit import POINTS
-from valmatch.ratings.bradley_terry.likelihood import duel_chances
 from valmatch.ratings.games import Games, Players
 from valmatch.ratings.registry import BATCH_NAMES, batch_named, system_named
 from valmatch.ratings.system import MOST_PLAYERS, Chances, System, Z

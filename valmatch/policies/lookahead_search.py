@@ -15,8 +15,14 @@ from valmatch.policies.knowledge import (
     place_of_largest,
     workspace,
 )
-from valmatch.ratings.trueskill import INV_SQRT_2PI, draw_quality, update, win_probability
-from valmatch.ratings.trueskill_draws import draw_probability, update_drawn
+from valmatch.ratings.trueskill import (
+    INV_SQRT_2PI,
+    draw_probability,
+    draw_quality,
+    update,
+    update_drawn,
+    win_probability,
+)
 
 # The plain evaluation, one draw quality at a time, of equations (12) and (13).
 

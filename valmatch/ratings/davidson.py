@@ -21,12 +21,9 @@ def weight_of_draws(draw_probability: float) -> float:
 
 
 def share_of_slope(draw_probability: float) -> float:
-    """Return by what share the expected score grows more slowly with the lead than without draws.
-
-    The expected score (e^(x/2) + nu/2) / (e^(x/2) + e^(-x/2) + nu) of a lead x has the slope
-    1 / (2 (2 + nu)) between equals; without draws it is 1/4. With the nu of a `draw_probability`
-    the ratio is 1 - draw_probability.
-    """
+    """Return by what share the expected score grows more slowly than without draws."""
+    # The expected score (e^(x/2) + nu/2) / (e^(x/2) + e^(-x/2) + nu) of a lead x has the slope
+    # 1 / (2 (2 + nu)) between equals; without draws it is 1/4.
     return 1.0 - draw_probability
 
 

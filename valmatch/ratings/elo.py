@@ -21,7 +21,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import part
 from valmatch.ratings import davidson
 from valmatch.ratings.games import Assessment, Games, Players, score_of
-from valmatch.ratings.parameters import Factor, Parameter
+from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.system import (
     Chances,
     Column,
@@ -162,16 +162,10 @@ class Elo(System):
 
     name = "elo"
     parameters: Sequence[Parameter] = (
-        Parameter(
-            "scale",
-            SCALE,
-            1e-3,
-            1e6,
-            Factor(SCALE, "points", "Difference of ratings that predicts ten wins to one loss."),
+        Parameter("scale", SCALE, 1e-3, 1e6).as_factor(
+            "Difference of ratings that predicts ten wins to one loss.", "points"
         ),
-        Parameter(
-            "K", 32.0, 1e-6, 1e6, Factor(32.0, "points", "Most that a game can move a rating.")
-        ),
+        Parameter("K", 32.0, 1e-6, 1e6).as_factor("Most that a game can move a rating.", "points"),
         Parameter("home_advantage", 0.0, -1e6, 1e6),
         Parameter("draw_probability", 0.0, 0.0, 0.99),
     )
@@ -208,11 +202,9 @@ class Elo(System):
         return ranges.get(name)
 
     def sane(self, name: str, values: Values, minutes: float) -> Range | None:
-        """Return the limits of a fit, see `System.sane`.
-
-        With a K of half the scale, one win between new players makes the next one a matter of three
-        in four; with a thousandth, a hundred wins leave it open.
-        """
+        """Return the limits of a fit, see `System.sane`."""
+        # With a K of half the scale, one win between new players makes the next one a matter of
+        # three in four; with a thousandth, a hundred wins leave it open.
         ranges = {
             "scale": (2.0 * values["K"], 1000.0 * values["K"]),
             "K": (values["scale"] / 1000.0, values["scale"] / 2.0),
@@ -236,7 +228,7 @@ class Elo(System):
 
 def _without_factors(k: float) -> Sequence[Parameter]:
     """Return the parameters of Elo with another published K, none of them one of the ladder."""
-    scale, _, *others = (replace(parameter, factor=None) for parameter in Elo.parameters)
+    scale, _, *others = (replace(parameter, meaning="") for parameter in Elo.parameters)
     return (scale, Parameter("K", k, 1e-6, 1e6), *others)
 
 

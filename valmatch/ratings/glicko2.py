@@ -22,7 +22,7 @@ import numpy as np
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import kernel, part
 from valmatch.ratings.games import Assessment, Games, Players, score_of
-from valmatch.ratings.parameters import Factor, Parameter
+from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.system import (
     Chances,
     Column,
@@ -79,15 +79,13 @@ def result(lead: float, phi: float, score: float) -> tuple[float, float]:
     return information, g * (score - expected)
 
 
+# With w = (phi^2 + v + e^x) / v, f(x) is e^x (surprise^2 - information w) / (2 w^2) - (x - a) /
+# tau^2, which needs no division by an information of nearly zero.
 @part(inline=True)
 def volatility_slope(
     x: float, phi: float, a: float, information: float, surprise: float, tau: float
 ) -> float:
-    """Return f(x) of step 5, of which x = ln sigma'^2 is a root.
-
-    With w = (phi^2 + v + e^x) / v it is e^x (surprise^2 - information w) / (2 w^2) - (x - a) /
-    tau^2, which needs no division by an information of nearly zero.
-    """
+    """Return f(x) of step 5, of which x = ln sigma'^2 is a root."""
     variance = math.exp(x)
     w = 1.0 + information * (phi * phi + variance)
     pull = variance * (surprise * surprise - information * w) / (2.0 * w * w)
@@ -155,35 +153,16 @@ def updated(
 def updated_by_glicko(
     deviation: float, information: float, surprise: float, floor: float
 ) -> tuple[float, float]:
-    """Return gain and deviation in points that a period of Glicko gives who has played (step 2).
-
-    Examples
-    --------
-    The example of the source: a player of 1500 and 200 meets three opponents.
-
-    >>> information = surprise = 0.0
-    >>> for rating, deviation, score in ((1400, 30, 1.0), (1550, 100, 0.0), (1700, 300, 0.0)):
-    ...     more = result((1500 - rating) / SCALE, deviation / SCALE, score)
-    ...     information, surprise = information + more[0], surprise + more[1]
-    >>> gain, deviation = updated_by_glicko(200, information, surprise, 30)
-    >>> round(1500 + gain), round(deviation, 1)
-    (1464, 151.4)
-    """
+    """Return gain and deviation in points that a period of Glicko gives who has played (step 2)."""
     phi = deviation / SCALE
     variance = phi * phi / (1.0 + phi * phi * information)
     return SCALE * variance * surprise, max(SCALE * math.sqrt(variance), floor)
 
 
 @part(inline=True)
-def idle_deviation(phi: float, volatility: float, periods: float) -> float:
-    """Return the deviation after so many rating periods without a game (step 6)."""
-    return math.sqrt(phi * phi + periods * volatility * volatility)
-
-
-@part(inline=True)
-def grown(deviation: float, c: float, periods: float, ceiling: float) -> float:
-    """Return min(sqrt(RD^2 + c^2 t), ceiling): the onset deviation of Glicko's periods (step 1)."""
-    return min(math.sqrt(deviation * deviation + periods * c * c), ceiling)
+def grown(deviation: float, c: float, periods: float) -> float:
+    """Return sqrt(RD^2 + c^2 t): the deviation after periods (step 1 of Glicko, 6 of Glicko-2)."""
+    return math.sqrt(deviation * deviation + periods * c * c)
 
 
 @part(inline=True)
@@ -202,12 +181,7 @@ def _is_volatile(players: Players) -> bool:
 
 @part(inline=True)
 def _onset(player: int, players: Players, time: float, numbers: Floats) -> tuple[float, float]:
-    """Return a player's rating and deviation at the start of the period of a moment.
-
-    In another period than that of the last game, the deviation has grown: by Glicko-2 for each
-    whole period without a game, by Glicko for each period. Where the moment is not known, that is
-    the next period.
-    """
+    """Return a player's rating and deviation at the start of the period of a moment."""
     state, played, period = players.state[player], players.games[player], numbers[1]
     volatile = _is_volatile(players)
     if _same_period(played, state[_TIME], time, period):
@@ -216,13 +190,15 @@ def _onset(player: int, players: Players, time: float, numbers: Floats) -> tuple
     rating, deviation, passed = state[_RATING], state[_DEVIATION], 1.0
     if played == 0:
         return rating, deviation
+    # The deviation has grown: by Glicko-2 for each whole period without a game, by Glicko for each
+    # period. Where the moment is not known, that is the next period.
     if period > 0.0:
         more = np.floor(time / period) - np.floor(state[_TIME] / period)
         passed = more if more > 1.0 else 1.0
     if not volatile:
-        return rating, grown(deviation, numbers[0], passed, numbers[3])
+        return rating, min(grown(deviation, numbers[0], passed), numbers[3])
     if passed > 1.0:
-        phi = idle_deviation(deviation / SCALE, state[_VOLATILITY], passed - 1.0)
+        phi = grown(deviation / SCALE, state[_VOLATILITY], passed - 1.0)
         deviation = min(phi * SCALE, _MOST_DEVIATION)
     return rating, deviation
 
@@ -308,35 +284,17 @@ class Glicko2(System):
 
     name = "glicko2"
     parameters: Sequence[Parameter] = (
-        Parameter(
-            "deviation",
-            DEVIATION,
-            1e-6,
-            1e6,
-            Factor(DEVIATION, "points", "Deviation of a newcomer's rating."),
+        Parameter("deviation", DEVIATION, 1e-6, 1e6).as_factor(
+            "Deviation of a newcomer's rating.", "points"
         ),
-        Parameter(
-            "volatility",
-            0.06,
-            1e-9,
-            10.0,
-            Factor(0.06, "", "Volatility of a newcomer's skill from period to period."),
+        Parameter("volatility", 0.06, 1e-9, 10.0).as_factor(
+            "Volatility of a newcomer's skill from period to period."
         ),
-        Parameter(
-            "tau",
-            0.5,
-            0.01,
-            10.0,
-            Factor(0.5, "", "How much the volatility may change, its tau.", "volatility_tau"),
+        Parameter("tau", 0.5, 0.01, 10.0).as_factor(
+            "How much the volatility may change, its tau.", name="volatility_tau"
         ),
-        Parameter(
-            "period",
-            0.0,
-            0.0,
-            1e12,
-            Factor(
-                0.0, "hours", "Length of a rating period; 0: every match is a period of its own."
-            ),
+        Parameter("period", 0.0, 0.0, 1e12).as_factor(
+            "Length of a rating period; 0: every match is a period of its own.", "hours"
         ),
     )
     columns: Sequence[Column] = (
@@ -392,21 +350,11 @@ class Glicko(Glicko2):
     name = "glicko"
     parameters = (
         Glicko2.parameters[0],
-        Parameter(
-            "c",
-            34.6,
-            0.0,
-            1e6,
-            Factor(
-                34.6, "points", "Growth of a deviation in one rating period.", "deviation_growth"
-            ),
+        Parameter("c", 34.6, 0.0, 1e6).as_factor(
+            "Growth of a deviation in one rating period.", "points", "deviation_growth"
         ),
-        Parameter(
-            "floor",
-            30.0,
-            0.0,
-            1e6,
-            Factor(30.0, "points", "Least deviation of a rating.", "least_deviation"),
+        Parameter("floor", 30.0, 0.0, 1e6).as_factor(
+            "Least deviation of a rating.", "points", "least_deviation"
         ),
         Glicko2.parameters[-1],
     )

@@ -3,42 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Factor:
-    """The factor of the model `ladder` for a parameter."""
-
-    default: float  # its default, on a scale where newcomers have 1500 points
-    unit: str  # its unit; ``points`` of ratings, ``minutes`` or ``hours`` of time
-    meaning: str  # what it is, in a sentence
-    # what it is called where another system has taken the parameter's name, or where that says too
-    # little; "" for that name
-    name: str = ""
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that a system depends on."""
+    """A number that a system depends on, and the factor of the model `ladder` for it."""
 
     name: str  # what the source calls it
     published: float  # its value there
     # low, high: least and greatest value that is allowed and searched
     low: float
     high: float
-    # the factor of the model `ladder`; None of what its section `rating` has for all systems (mu
-    # and beta), or what is 0 in its matches: nobody is at home, and none is drawn
-    factor: Factor | None = None
+    # what the factor is, in a sentence; "" where there is none: the section `rating` has one for
+    # all systems (mu and beta), or it is 0 in matches where nobody is at home and none is drawn
+    meaning: str = ""
+    unit: str = ""  # of the factor: ``points`` of ratings, ``minutes`` or ``hours`` of time
+    # the factor's name where another system has the parameter's, or where that says too little
+    factor: str = ""
+    default: float | None = None  # of the factor, where newcomers have 1500 points, if another one
+
+    def as_factor(
+        self, meaning: str, unit: str = "", name: str = "", default: float | None = None
+    ) -> Parameter:
+        """Return it with its factor."""
+        return replace(self, meaning=meaning, unit=unit, factor=name, default=default)
 
 
 @dataclass(frozen=True)
 class BatchSystem:
-    """The declaration of a system that rates all games of a log at once.
-
-    It has no state that goes from game to game, so that nothing can go on from its ratings and it
-    is not in the ladder.
-    """
+    """A system that rates all games of a log at once, so that nothing goes on from its ratings."""
 
     name: str  # what ``--system`` calls it
     parameters: Sequence[Parameter]  # numbers that it depends on
@@ -47,13 +41,13 @@ class BatchSystem:
 
 _MEAN = Parameter("mean", 1500.0, -1e6, 1e6)  # of all rated players where there are no anchors
 
-BRADLEY_TERRY = BatchSystem("bradley_terry", (_MEAN,))
-WHOLE_HISTORY = BatchSystem(
-    "whole_history",
-    (
-        Parameter("drift", 3.7, 0.0, 1e4),  # points a square-root day
-        Parameter("deviation", 350.0, 1.0, 1e5),  # of the first day of a player
-        _MEAN,  # of the first days of all players
-    ),
-    paths=True,
+_PATHS = (
+    Parameter("drift", 3.7, 0.0, 1e4),  # points a square-root day
+    Parameter("deviation", 350.0, 1.0, 1e5),  # of the first day of a player
+    _MEAN,  # of the first days of all players
 )
+
+BATCH_SYSTEMS = {
+    "bradley_terry": BatchSystem("bradley_terry", (_MEAN,)),
+    "whole_history": BatchSystem("whole_history", _PATHS, paths=True),
+}

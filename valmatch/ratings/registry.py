@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from valmatch.errors import InputError, option
+from valmatch.ratings.parameters import BATCH_SYSTEMS, BatchSystem
 from valmatch.text.suggestions import hint
 
 if TYPE_CHECKING:
-    from valmatch.ratings.parameters import BatchSystem
     from valmatch.ratings.system import System
 
 SYSTEMS = {
@@ -25,12 +25,6 @@ SYSTEMS = {
     "elo_goals": "elo:ELO_GOALS",
 }
 """The module of this folder that defines each `System`, and what it calls the system."""
-
-BATCH_SYSTEMS = {
-    "bradley_terry": "parameters:BRADLEY_TERRY",
-    "whole_history": "parameters:WHOLE_HISTORY",
-}
-"""Those that rate a whole log at once, a `BatchSystem` each: kernels do not know them."""
 
 NAMES, BATCH_NAMES = tuple(SYSTEMS), tuple(BATCH_SYSTEMS)
 """The names of all, the default first."""
@@ -57,13 +51,9 @@ def system_named(name: str) -> System:
         called = {known: f"{known} (of valmatch rank)" for known in BATCH_NAMES}
         near = hint(name, (*NAMES, *BATCH_NAMES), called)
         raise InputError(f"{option('system')} {name}: no such system ({near})")
-    system: System = _imported(SYSTEMS[name])
+    module, _, constant = SYSTEMS[name].partition(":")
+    system: System = getattr(import_module(f"{__package__}.{module}"), constant)
     return system
-
-
-def _imported(path: str) -> Any:  # noqa: ANN401
-    module, _, name = path.partition(":")
-    return getattr(import_module(f"{__package__}.{module}"), name)
 
 
 def refuse_system_of_other_command(name: object, taken: Sequence[str]) -> None:
@@ -79,13 +69,12 @@ def refuse_system_of_other_command(name: object, taken: Sequence[str]) -> None:
 
 def batch_named(name: str) -> BatchSystem:
     """Return the system of a name that rates a whole log at once."""
-    system: BatchSystem = _imported(BATCH_SYSTEMS[name])
-    return system
+    return BATCH_SYSTEMS[name]
 
 
 def all_systems() -> list[System]:
     """Return all systems, in the order of their names here."""
-    return [system_named(name) for name in NAMES]
+    return list(map(system_named, NAMES))
 
 
 def systems_of_results() -> list[System]:

@@ -33,7 +33,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import part
 from valmatch.ratings.davidson import chances as davidson_chances
 from valmatch.ratings.games import Assessment, Games, Players
-from valmatch.ratings.parameters import Factor, Parameter
+from valmatch.ratings.parameters import Parameter
 
 Values = Mapping[str, float]
 Range = tuple[float, float]
@@ -132,24 +132,15 @@ class System(ABC):
         return mean - 3.0 * state[:, self.deviation] if self.conservative else mean
 
     def outcomes(self, values: Values, games: Games, state: Floats, sums: Assessment) -> Chances:
-        """Return how games of two sides will end.
-
-        Shapes: `state` (players, columns).
-        """
+        """Return how games of two sides will end."""
         return decided_chances(sums)
 
     def searched(self, name: str, values: Values) -> Range | None:
-        """Return the least and the greatest value where a fit looks for a parameter.
-
-        None: over factors of its value; what may well be 0 has a range, which is searched evenly.
-        """
+        """Return where a fit looks evenly for what may be 0; None: over factors of its value."""
         return None
 
     def sane(self, name: str, values: Values, minutes: float) -> Range | None:
-        """Return the least and the greatest value of a parameter that a fit may find.
-
-        Beyond them a few lucky games are taken for skill. None: all that is allowed.
-        """
+        """Return the limits beyond which a fit takes lucky games for skill; None: all allowed."""
         return None
 
     def remark(self, values: Values) -> str:
@@ -181,20 +172,12 @@ def logistic_chances(
 
 SKILL = (
     Parameter("mu", 25.0, 1e-6, 1e6),
-    Parameter(
-        "sigma",
-        25.0 / 3.0,
-        1e-6,
-        1e6,
-        Factor(300.0, "points", "Standard deviation of the belief about a newcomer."),
+    Parameter("sigma", 25.0 / 3.0, 1e-6, 1e6).as_factor(
+        "Standard deviation of the belief about a newcomer.", "points", default=300.0
     ),
     Parameter("beta", 25.0 / 6.0, 1e-6, 1e6),
-    Parameter(
-        "tau",
-        25.0 / 300.0,
-        0.0,
-        1e6,
-        Factor(3.0, "points", "Standard deviation of the drift of a skill from game to game."),
+    Parameter("tau", 25.0 / 300.0, 0.0, 1e6).as_factor(
+        "Standard deviation of the drift of a skill from game to game.", "points", default=3.0
     ),
 )
 """The parameters of normal beliefs about skills."""
@@ -217,11 +200,9 @@ class SkillSystem(System):
         return (values["mu"], values["sigma"])
 
     def sane(self, name: str, values: Values, minutes: float) -> Range | None:
-        """Return the limits of a fit: within far, but not any, ratios, see `System.sane`.
-
-        With a sigma of 20 beta one game decides all further ones; with a twentieth, none says
-        anything.
-        """
+        """Return the limits of a fit: within far, but not any, ratios, see `System.sane`."""
+        # With a sigma of 20 beta one game decides all further ones; with a twentieth, none says
+        # anything.
         sigma, beta = values["sigma"], values["beta"]
         ranges = {
             "sigma": (beta / 20.0, 20.0 * beta),

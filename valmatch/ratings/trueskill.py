@@ -1,7 +1,10 @@
-"""Two-player TrueSkill rating of Ryzhov, Tariq, Powell, "May the best man win"."""
+"""TrueSkill of two players, also of games that may be drawn.
 
-# Equation numbers are the paper's. It prints (1), (2), (10) with the total variance c^2 where the
-# theory needs its square root c; `as_printed` keeps the printed form.
+Source: Ryzhov, Tariq, Powell, "May the best man win", whose equation numbers these are. It prints
+(1), (2), (10) with the total variance c^2 where the theory needs its square root c; `as_printed`
+keeps the printed form. A game is drawn if the performances differ by less than a margin (3). The
+update is that of Herbrich, Minka, Graepel, "TrueSkill: A Bayesian skill rating system" (2006).
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,13 @@ import math
 
 import numpy as np
 
-from valmatch.kernels.compilation import kernel
+from valmatch.kernels.compilation import kernel, part
 
 INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 
 # (y + 1.5) (h(y) - y), h the normal hazard, as a polynomial in z = (y - 4) / (y + 4), lowest power
-# first: the Chebyshev interpolant over 0 <= y < inf, within 4e-16 of the true ratio everywhere.
+# first: the Chebyshev interpolant over 0 <= y < inf, within 4e-16 of the true ratio everywhere. The
+# excess itself is approximated, not h, so that v_and_w never subtracts near-equals.
 _EXCESS = np.array(
     [
         1.2408392946920908,
@@ -50,10 +54,7 @@ _EXCESS = np.array(
 
 @kernel
 def hazard_excess(y: float) -> float:
-    """Return h(y) - y for y >= 0, with h = phi / (1 - Phi) the hazard of the standard normal.
-
-    The excess itself is approximated, not h, so that v_and_w never subtracts near-equals.
-    """
+    """Return h(y) - y for y >= 0, with h = phi / (1 - Phi) the hazard of the standard normal."""
     z = (y - 4.0) / (y + 4.0)
     square = z * z
     # Even and odd powers run as two chains, which halves the latency of Horner's rule.
@@ -81,10 +82,7 @@ def normal_cdf(x: float) -> float:
 
 @kernel
 def v_and_w(x: float) -> tuple[float, float]:
-    """Return v(x) = phi(x) / Phi(x) of (1), and w(x) = v(x) (v(x) + x) of (2), for any finite x.
-
-    Far to the left v is about -x, w about 1; far to the right both vanish.
-    """
+    """Return v(x) = phi(x) / Phi(x) of (1), and w(x) = v(x) (v(x) + x) of (2), for any finite x."""
     y = abs(x)
     excess = hazard_excess(y)
     hazard = y + excess
@@ -122,6 +120,19 @@ def win_probability(
     return normal_cdf(standardised(mean_i - mean_j - draw_margin, total, as_printed))
 
 
+@part(inline=True)
+def _moved(
+    mean_i: float, variance_i: float, mean_j: float, variance_j: float, step: float, shrink: float
+) -> tuple[float, float, float, float]:
+    """Return the beliefs after a game that moves the means towards or away from each other."""
+    return (
+        mean_i + variance_i * step,
+        variance_i * (1.0 - variance_i * shrink),
+        mean_j - variance_j * step,
+        variance_j * (1.0 - variance_j * shrink),
+    )
+
+
 @kernel
 def update(
     mean_winner: float,
@@ -133,8 +144,6 @@ def update(
     draw_margin: float = 0.0,
 ) -> tuple[float, float, float, float]:
     """Return the beliefs after a decided game, equations (1) and (2).
-
-    Shapes: returns (mean_winner, variance_winner, mean_loser, variance_loser).
 
     Examples
     --------
@@ -148,31 +157,14 @@ def update(
     x = standardised(mean_winner - mean_loser - draw_margin, total, as_printed)
     v, w = v_and_w(x)
     step = standardised(v, total, as_printed)
-    shrink = w / total
-    return (
-        mean_winner + variance_winner * step,
-        variance_winner * (1.0 - variance_winner * shrink),
-        mean_loser - variance_loser * step,
-        variance_loser * (1.0 - variance_loser * shrink),
-    )
+    return _moved(mean_winner, variance_winner, mean_loser, variance_loser, step, w / total)
 
 
 @kernel
 def both_outcomes(
     mean_i: float, variance_i: float, mean_j: float, variance_j: float, noise_variance: float
 ) -> tuple[float, tuple[float, float, float, float], tuple[float, float, float, float]]:
-    """Return `win_probability` of player i, and both players' beliefs after i wins, or loses.
-
-    These are the same numbers as those of `win_probability` and `update`, by one density and one
-    hazard for all. The beliefs are (mean_i, variance_i, mean_j, variance_j).
-
-    Examples
-    --------
-    >>> sigma, beta = 25.0 / 3.0, 25.0 / 6.0
-    >>> p, won, lost = both_outcomes(25.0, sigma**2, 25.0, sigma**2, beta**2)
-    >>> round(p, 3), [round(x, 3) for x in lost]
-    (0.5, [20.795, 51.761, 29.205, 51.761])
-    """
+    """Return the numbers of `win_probability`, and of `update` after player i wins, or loses."""
     total = variance_i + variance_j + 2.0 * noise_variance
     root = math.sqrt(total)
     x = (mean_i - mean_j) / root
@@ -187,18 +179,8 @@ def both_outcomes(
     back, shrunk = loss[0] / root, loss[1] / total
     return (
         tail if x < 0.0 else 1.0 - tail,
-        (
-            mean_i + variance_i * step,
-            variance_i * (1.0 - variance_i * shrink),
-            mean_j - variance_j * step,
-            variance_j * (1.0 - variance_j * shrink),
-        ),
-        (
-            mean_i - variance_i * back,
-            variance_i * (1.0 - variance_i * shrunk),
-            mean_j + variance_j * back,
-            variance_j * (1.0 - variance_j * shrunk),
-        ),
+        _moved(mean_i, variance_i, mean_j, variance_j, step, shrink),
+        _moved(mean_i, variance_i, mean_j, variance_j, -back, shrunk),
     )
 
 
@@ -227,3 +209,74 @@ def draw_quality_normalised(
 def true_draw_probability(skill_i: float, skill_j: float, noise_variance: float) -> float:
     """Return the draw density of two players of known skill, equation (14)."""
     return draw_quality(skill_i, 0.0, skill_j, 0.0, noise_variance)
+
+
+# Drawn games.
+
+# Below this half-width the moments come from their expansion around its midpoint, because the
+# differences of the closed form cancel.
+_NARROW = 1e-4
+
+
+@kernel
+def draw_probability(
+    mean_i: float,
+    variance_i: float,
+    mean_j: float,
+    variance_j: float,
+    noise_variance: float,
+    draw_margin: float,
+) -> float:
+    """Return the believed probability of a draw, equation (3)."""
+    c = math.sqrt(variance_i + variance_j + 2.0 * noise_variance)
+    # Both tails are taken on the side where they are small, so that nothing cancels far out.
+    lead = abs(mean_i - mean_j)
+    return normal_cdf((draw_margin - lead) / c) - normal_cdf((-draw_margin - lead) / c)
+
+
+@kernel
+def update_drawn(
+    mean_i: float,
+    variance_i: float,
+    mean_j: float,
+    variance_j: float,
+    noise_variance: float,
+    draw_margin: float,
+) -> tuple[float, float, float, float]:
+    """Return the beliefs after a drawn game.
+
+    Examples
+    --------
+    >>> [round(x, 3) for x in update_drawn(29.0, 50.0, 21.0, 50.0, 17.0, 0.74)]
+    [26.019, 31.369, 23.981, 31.369]
+    """
+    total = variance_i + variance_j + 2.0 * noise_variance
+    c = math.sqrt(total)
+    v, w = v_and_w_draw((mean_i - mean_j) / c, draw_margin / c)
+    return _moved(mean_i, variance_i, mean_j, variance_j, v / c, w / total)
+
+
+@kernel
+def v_and_w_draw(lead: float, margin: float) -> tuple[float, float]:
+    """Return E[X] and 1 - Var[X] of the standard normal kept to (-margin - lead, margin - lead)."""
+    t = abs(lead)
+    if margin < _NARROW:
+        inward = min(t * margin * margin / 3.0, margin)
+        v, w = inward - t, 1.0 - margin * margin / 3.0
+    else:
+        v, w = _moments(margin - t, -margin - t)
+    return (-v if lead < 0.0 else v), min(max(w, 0.0), 1.0)
+
+
+@kernel
+def _moments(a: float, b: float) -> tuple[float, float]:
+    """Return E[X] and 1 - Var[X] of the standard normal kept to b < X < a, where |b| >= |a|."""
+    if a > 0.0:
+        mass = normal_cdf(a) - normal_cdf(b)
+        v = (normal_density(b) - normal_density(a)) / mass
+        return v, v * v + (a * normal_density(a) - b * normal_density(b)) / mass
+    # Everything over phi(a): nothing underflows, however far out the interval lies.
+    ratio = math.exp(0.5 * (a - b) * (a + b))
+    mass = 1.0 / (hazard_excess(-a) - a) - ratio / (hazard_excess(-b) - b)
+    v = (ratio - 1.0) / mass
+    return v, v * v + (a - b * ratio) / mass

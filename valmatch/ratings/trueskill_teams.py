@@ -18,15 +18,11 @@ from valmatch.kernels.compilation import kernel, part
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.system import SKILL, Chances, SkillSystem, Values, Verbs, Z
-from valmatch.ratings.trueskill import normal_cdf, v_and_w
-from valmatch.ratings.trueskill_draws import v_and_w_draw
+from valmatch.ratings.trueskill import normal_cdf, v_and_w, v_and_w_draw
 
 
 def margin_quantile(draw_probability: float) -> float:
-    """Return the draw margin in standard deviations of an even game: Phi^-1((p + 1) / 2).
-
-    The margin itself is this by sqrt(players) by beta.
-    """
+    """Return the draw margin in units of sqrt(players) beta: Phi^-1((p + 1) / 2)."""
     return NormalDist().inv_cdf((draw_probability + 1.0) / 2.0)
 
 
@@ -52,24 +48,11 @@ def chances(
     return 0.5 * (wins + ahead), (ahead - wins if quantile > 0.0 else math.nan)
 
 
-@part(inline=True)
-def expected_score(
-    lead: float, variance: float, players: int, beta: float, quantile: float
-) -> float:
-    """Return the expected score of a side; parameters are those of `chances`."""
-    return chances(lead, variance, players, beta, quantile)[0]
-
-
 @kernel
 def pulls(
     lead: float, variance: float, players: int, beta: float, quantile: float, drawn: bool
 ) -> tuple[float, float]:
-    """Return by how much a game moves the means and shrinks the variances.
-
-    A player of variance s gains ``s * step`` (a loser loses it) and keeps the share
-    ``1 - s * shrink`` of the variance.
-
-    Shapes: returns (step, shrink).
+    """Return step and shrink: at variance s a winner gains s * step and keeps 1 - s * shrink of s.
 
     Examples
     --------
@@ -88,7 +71,7 @@ def pulls(
 
 @part(inline=True)
 def _strengths(
-    game: int, games: Games, players: Players, numbers: Floats, found: Assessment
+    game: int, games: Games, players: Players, numbers: Floats, sums: Assessment
 ) -> None:
     """Sum up the means and the variances of each side's players, which have grown by tau^2."""
     tau = numbers[1]
@@ -98,17 +81,17 @@ def _strengths(
             belief = players.state[games.players[row]]
             mean += belief[0]
             variance += belief[1] * belief[1] + tau * tau
-        found.strengths[side], found.spreads[side] = mean, variance
+        sums.strengths[side], sums.spreads[side] = mean, variance
 
 
 @part(inline=True)
 def _chances(
-    a: int, b: int, games: Games, numbers: Floats, found: Assessment
+    a: int, b: int, games: Games, numbers: Floats, sums: Assessment
 ) -> tuple[float, float]:
     """Predict by the performances of both sides."""
     size = games.side_starts[a + 1] - games.side_starts[a]
     size += games.side_starts[b + 1] - games.side_starts[b]
-    lead, variance = found.strengths[a] - found.strengths[b], found.spreads[a] + found.spreads[b]
+    lead, variance = sums.strengths[a] - sums.strengths[b], sums.spreads[a] + sums.spreads[b]
     return chances(lead, variance, size, numbers[0], numbers[2])
 
 
@@ -123,25 +106,20 @@ _SURE = 1e-12  # least share of a variance that a message leaves
 
 
 @kernel
-def _compare(
-    games: Games, a: int, b: int, numbers: Floats, found: Assessment, base: float
-) -> float:
-    """Pass messages about a side and the next one in order; return by how much a mean moves.
-
-    Means are counted from `base`.
-    """
-    work, beta, quantile = found.work, numbers[0], numbers[2]
+def _compare(games: Games, a: int, b: int, numbers: Floats, sums: Assessment, base: float) -> float:
+    """Pass messages about a side and the next one in order; return by how much a mean moves."""
+    work, beta, quantile = sums.work, numbers[0], numbers[2]
     size_a = games.side_starts[a + 1] - games.side_starts[a]
     size_b = games.side_starts[b + 1] - games.side_starts[b]
-    known_a = found.spreads[a] + size_a * beta * beta
-    known_b = found.spreads[b] + size_b * beta * beta
+    known_a = sums.spreads[a] + size_a * beta * beta
+    known_b = sums.spreads[b] + size_b * beta * beta
     # The performances by all but this comparison.
     precision = 1.0 / known_a + work[a, _AHEAD]
     variance_a = 1.0 / precision
-    mean_a = ((found.strengths[a] - base) / known_a + work[a, _AHEAD_MEAN]) / precision
+    mean_a = ((sums.strengths[a] - base) / known_a + work[a, _AHEAD_MEAN]) / precision
     precision = 1.0 / known_b + work[b, _BEHIND]
     variance_b = 1.0 / precision
-    mean_b = ((found.strengths[b] - base) / known_b + work[b, _BEHIND_MEAN]) / precision
+    mean_b = ((sums.strengths[b] - base) / known_b + work[b, _BEHIND_MEAN]) / precision
     variance = variance_a + variance_b
     deviation = math.sqrt(variance)
     lead = (mean_a - mean_b) / deviation
@@ -164,9 +142,9 @@ def _compare(
 
 
 @kernel
-def _pass_messages(first: int, last: int, games: Games, numbers: Floats, found: Assessment) -> None:
+def _pass_messages(first: int, last: int, games: Games, numbers: Floats, sums: Assessment) -> None:
     """Order the sides first..last-1 of a game, and pass messages among them until they stay."""
-    work, base = found.work, found.strengths[first]
+    work, base = sums.work, sums.strengths[first]
     for side in range(first, last):
         place = side
         while place > first and games.points[int(work[place - 1, _PLACE])] < games.points[side]:
@@ -180,33 +158,33 @@ def _pass_messages(first: int, last: int, games: Games, numbers: Floats, found: 
         for step in range(2 * (last - first) - 3):  # down the order and up again
             place = first + min(step, 2 * (last - first) - 4 - step)
             a, b = int(work[place, _PLACE]), int(work[place + 1, _PLACE])
-            moved = max(moved, _compare(games, a, b, numbers, found, base))
+            moved = max(moved, _compare(games, a, b, numbers, sums, base))
         if not moved > _STILL:
             break
 
 
 @part(inline=True)
-def _update(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> bool:
+def _update(game: int, games: Games, players: Players, numbers: Floats, sums: Assessment) -> bool:
     """Rate a game."""
     first, last, tau = games.game_starts[game], games.game_starts[game + 1], numbers[1]
     lo, hi = games.side_starts[first], games.side_starts[last]
     if last - first == 2:
-        score = found.scored[first]
+        score = sums.scored[first]
         sign = -1.0 if score == 0.0 else 1.0
-        lead = sign * (found.strengths[first] - found.strengths[first + 1])
-        variance = found.spreads[first] + found.spreads[first + 1]
+        lead = sign * (sums.strengths[first] - sums.strengths[first + 1])
+        variance = sums.spreads[first] + sums.spreads[first + 1]
         step, shrink = pulls(lead, variance, hi - lo, numbers[0], numbers[2], score == 0.5)
         for side in range(first, last):
-            found.work[side, _AHEAD_MEAN] = sign * step if side == first else -sign * step
-            found.work[side, _AHEAD] = shrink
+            sums.work[side, _AHEAD_MEAN] = sign * step if side == first else -sign * step
+            sums.work[side, _AHEAD] = shrink
     else:
-        _pass_messages(first, last, games, numbers, found)
+        _pass_messages(first, last, games, numbers, sums)
         for side in range(first, last):
-            work, size = found.work[side], games.side_starts[side + 1] - games.side_starts[side]
+            work, size = sums.work[side], games.side_starts[side + 1] - games.side_starts[side]
             precision = work[_AHEAD] + work[_BEHIND]
             pull = work[_AHEAD_MEAN] + work[_BEHIND_MEAN]
-            pull -= precision * (found.strengths[side] - found.strengths[first])
-            whole = 1.0 + precision * (found.spreads[side] + size * numbers[0] * numbers[0])
+            pull -= precision * (sums.strengths[side] - sums.strengths[first])
+            whole = 1.0 + precision * (sums.spreads[side] + size * numbers[0] * numbers[0])
             work[_AHEAD_MEAN], work[_AHEAD] = pull / whole, precision / whole
             if not math.isfinite(work[_AHEAD_MEAN]):
                 return False
@@ -214,8 +192,8 @@ def _update(game: int, games: Games, players: Players, numbers: Floats, found: A
         for row in range(games.side_starts[side], games.side_starts[side + 1]):
             belief = players.state[games.players[row]]
             skill = belief[1] * belief[1] + tau * tau
-            belief[0] += skill * found.work[side, _AHEAD_MEAN]
-            belief[1] = math.sqrt(skill * (1.0 - skill * found.work[side, _AHEAD]))
+            belief[0] += skill * sums.work[side, _AHEAD_MEAN]
+            belief[1] = math.sqrt(skill * (1.0 - skill * sums.work[side, _AHEAD]))
     return True
 
 
@@ -232,10 +210,10 @@ class TrueSkill(SkillSystem):
         """Return beta, tau and the draw margin in standard deviations of an even game."""
         return [values["beta"], values["tau"], margin_quantile(values["draw_probability"])]
 
-    def outcomes(self, values: Values, games: Games, state: Floats, found: Assessment) -> Chances:
+    def outcomes(self, values: Values, games: Games, state: Floats, sums: Assessment) -> Chances:
         """Return how games of two sides will end, see `System.outcomes`."""
-        lead = found.strengths[::2] - found.strengths[1::2]
-        variance = found.spreads[::2] + found.spreads[1::2]
+        lead = sums.strengths[::2] - sums.strengths[1::2]
+        variance = sums.spreads[::2] + sums.spreads[1::2]
         noise = values["beta"] * np.sqrt(np.diff(games.side_starts[games.game_starts]))
         margin = margin_quantile(values["draw_probability"]) * noise
 
@@ -244,7 +222,7 @@ class TrueSkill(SkillSystem):
 
         won = wins(lead, np.sqrt(variance + noise * noise))
         low, high = (wins(lead + side * np.sqrt(variance), noise) for side in (-Z, Z))
-        expected = found.expected[::2]
+        expected = sums.expected[::2]
         return Chances(expected, won, 2.0 * (expected - won), low, high)
 
 

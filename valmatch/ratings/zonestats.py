@@ -13,7 +13,7 @@ from typing import NamedTuple
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import kernel, part
 from valmatch.ratings.games import Assessment, Games, Players
-from valmatch.ratings.parameters import Factor, Parameter
+from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.registry import EVERY_PLAYER, MOST_DISTANT
 from valmatch.ratings.system import (
     Column,
@@ -36,11 +36,8 @@ _EQUALLY_FAR = 1.0 - 1e-12
 
 @part(inline=True)
 def score_per_hour(score: float, minutes: float) -> float:
-    """Return SPH = score / hours in game (step 1).
-
-    The product comes first, so that equal rates of whole scores and minutes are equal floats.
-    """
-    return 60.0 * score / minutes
+    """Return SPH = score / hours in game (step 1)."""
+    return 60.0 * score / minutes  # in this order equal rates of whole numbers are equal floats
 
 
 @part(inline=True)
@@ -60,21 +57,15 @@ def predicted_outcome(rating: float, opponents_rating: float, t: float) -> float
 @part(inline=True)
 def pairwise_result(rate: float, opponents_rate: float, predicted: float) -> float:
     """Return outcome - prediction of one contest, in (-1, 1) (equation 2)."""
-    if rate > opponents_rate:
-        return 1.0 - predicted
-    if rate < opponents_rate:
-        return 0.0 - predicted
-    return 0.5 - predicted
+    won = 0.5 if rate == opponents_rate else 1.0 if rate > opponents_rate else 0.0
+    return won - predicted
 
 
 @part(inline=True)
 def time_together(
     join: float, minutes: float, opponents_join: float, opponents_minutes: float
 ) -> float:
-    """Return the minutes that both players were in the game at once; 0 if they never met.
-
-    It is at most the shorter of their times, which equation 3 takes for it.
-    """
+    """Return the minutes that both were in the game at once, for which equation 3 has more."""
     end = min(join + minutes, opponents_join + opponents_minutes)
     return max(0.0, end - max(join, opponents_join))
 
@@ -102,13 +93,9 @@ class RatedGame(NamedTuple):
 
 @kernel
 def sum_offsets(rules: Rules, game: RatedGame) -> None:
-    """Sum each player's points over all opponents (equations 3 and 4).
-
-    What one player of a pair gains the other loses, so that the offsets sum to zero.
-    """
+    """Sum each player's points over all opponents (equations 3 and 4)."""
     offsets, n = game.offsets, len(game.ratings)
-    for i in range(n):
-        offsets[i] = 0.0
+    offsets[:] = 0.0
     for i in range(n):
         for j in range(i + 1, n):
             if game.sides[i] == game.sides[j]:
@@ -123,20 +110,17 @@ def sum_offsets(rules: Rules, game: RatedGame) -> None:
             offsets[j] -= points
 
 
+# By equation 5 the player farthest from zero decides, by the whole time in the game, which
+# MAX_GAME_LENGTH does not limit; of several equally far the one with the shortest time. Others can
+# so gain more than GAME_MULT points per minute, and that player more than in MAX_GAME_LENGTH.
+#
+# With `every_player` it is the greatest factor that leaves every player within their limit:
+# GAME_MULT points per minute in the game (step 7), counted up to MAX_GAME_LENGTH, which "determines
+# the maximum amount of points that a player can gain in one game". One factor for all, as in step
+# 7, keeps the sum zero.
 @kernel
 def cap_scale(rules: Rules, offsets: Floats, minutes: Floats) -> float:
-    """Return the factor <= 1 that caps a game at GAME_MULT points per minute (equation 5).
-
-    The player farthest from zero decides, by the whole time in the game (MAX_GAME_LENGTH does
-    not limit it); of several equally far (to 1e-12) the one with the shortest time. Others can
-    so gain more than GAME_MULT points per minute, and that player more than in MAX_GAME_LENGTH.
-
-    With `every_player` it is the greatest factor that leaves every player within their limit:
-    GAME_MULT points per minute in the game (step 7), counted up to MAX_GAME_LENGTH, which
-    "determines the maximum amount of points that a player can gain in one game". One factor for
-    all, as in step 7, keeps the sum zero: whoever is farthest beyond their limit, in shares of it,
-    decides, and that may be who was there the shortest.
-    """
+    """Return the factor <= 1 that caps a game at GAME_MULT points per minute (equation 5)."""
     if rules.every_player:
         scale = 1.0
         for i in range(len(offsets)):
@@ -202,30 +186,14 @@ class ZoneStats(System):
 
     name = "zonestats"
     parameters = (
-        Parameter(
-            "T",
-            T,
-            1e-3,
-            1e6,
-            Factor(
-                T, "points", "Spread of the ratings: predictions are logistic in the lead over T."
-            ),
+        Parameter("T", T, 1e-3, 1e6).as_factor(
+            "Spread of the ratings: predictions are logistic in the lead over T.", "points"
         ),
-        Parameter(
-            "GAME_MULT",
-            GAME_MULT,
-            1e-6,
-            1e6,
-            Factor(
-                GAME_MULT, "points per minute", "Multiplier of all adjustments, also their cap."
-            ),
+        Parameter("GAME_MULT", GAME_MULT, 1e-6, 1e6).as_factor(
+            "Multiplier of all adjustments, also their cap.", "points per minute"
         ),
-        Parameter(
-            "MAX_GAME_LENGTH",
-            MAX_GAME_LENGTH,
-            1e-3,
-            1e6,
-            Factor(MAX_GAME_LENGTH, "minutes", "Length beyond which a match counts no more."),
+        Parameter("MAX_GAME_LENGTH", MAX_GAME_LENGTH, 1e-3, 1e6).as_factor(
+            "Length beyond which a match counts no more.", "minutes"
         ),
     )
     unit = ("T", "GAME_MULT")

@@ -10,7 +10,7 @@ import pytest
 from tests.support.contests import duels_of
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.connections import levels_of
-from valmatch.ratings.bradley_terry.contests import Contests, design_of
+from valmatch.ratings.bradley_terry.contests import Contests, design_of, duel_chances
 from valmatch.ratings.bradley_terry.dense import (
     Counts,
     contrasts,
@@ -21,7 +21,6 @@ from valmatch.ratings.bradley_terry.dense import (
     space_of,
 )
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
-from valmatch.ratings.bradley_terry.likelihood import duel_chances
 from valmatch.ratings.bradley_terry.rating import Model, rate
 
 

@@ -10,12 +10,10 @@ from tests.oracles.bradley_terry import Game, Side, World
 from tests.support.contests import contests_of
 from valmatch.ratings.bradley_terry import covariance, fit, rating
 from valmatch.ratings.bradley_terry.connections import levels_of, link
-from valmatch.ratings.bradley_terry.contests import design_of
+from valmatch.ratings.bradley_terry.contests import design_of, tallies_of, terms_at
 from valmatch.ratings.bradley_terry.covariance import signs_of
-from valmatch.ratings.bradley_terry.estimating import Anchors, Estimate, Uncertainty
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
-from valmatch.ratings.bradley_terry.likelihood import tallies_of, terms_at
-from valmatch.ratings.bradley_terry.rating import Model, rate, refit
+from valmatch.ratings.bradley_terry.rating import Anchors, Estimate, Model, Uncertainty, rate, refit
 
 
 def sure_of(found: Estimate, sandwich: bool, draws: np.random.Generator) -> Uncertainty:
@@ -30,7 +28,7 @@ def rated(world: World, draws: str = "") -> Estimate:
     means, deviations = (np.array(column, float) for column in columns[1:])
     anchors = Anchors(np.array(columns[0], int), means, deviations)
     contests = contests_of(world)
-    model = Model(draws, world.prior, anchors)
+    model = Model(draws, anchors, world.prior)
     return rate(design_of(contests), levels_of(contests), model)
 
 

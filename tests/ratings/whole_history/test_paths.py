@@ -17,8 +17,8 @@ from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry import rating as unmoved
 from valmatch.ratings.bradley_terry.connections import Levels, Linked, levels_of, link
 from valmatch.ratings.bradley_terry.contests import Contests
-from valmatch.ratings.bradley_terry.estimating import Estimate, Uncertainty, estimate
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
+from valmatch.ratings.bradley_terry.rating import Estimate, Uncertainty, estimate
 from valmatch.ratings.whole_history import rating as evidence
 from valmatch.ratings.whole_history import rating as parts
 from valmatch.ratings.whole_history.rating import PathModel, player_days
@@ -167,7 +167,7 @@ def test_fronts_and_draws_are_the_whole_inverse(name: str, monkeypatch: pytest.M
 def test_without_drift_it_is_bradley_terry_with_a_normal_prior() -> None:
     world = replace(WORLDS["draws"], drift=0.0, deviation=150.0)
     contests, levels, linked = who_and_levels(world)
-    model = unmoved.Model("", 150.0)
+    model = unmoved.Model(prior=150.0)
     still = estimate(model.design(contests), levels, model, linked, contests.weights)
     expected = model.uncertainty(still, False, np.random.default_rng(1))
     for drift, far in ((0.0, 1e-7), (1e-3, 1e-2)):

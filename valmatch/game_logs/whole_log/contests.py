@@ -17,7 +17,7 @@ from valmatch.inputs.arguments import DEVIATION
 from valmatch.inputs.csv_reader import Dialect, read_rows, with_columns
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.contests import Contests, games_of_sides, rows_of_sides
-from valmatch.ratings.bradley_terry.estimating import Anchors
+from valmatch.ratings.bradley_terry.rating import Anchors
 from valmatch.ratings.games import Games
 from valmatch.text.terminal import Note, shown
 

@@ -62,16 +62,17 @@ from valmatch.ratings.bradley_terry.connections import (
 )
 from valmatch.ratings.bradley_terry.contests import Design, games_of_sides, rows_of_sides
 from valmatch.ratings.bradley_terry.covariance import Ranks, rank_ranges
-from valmatch.ratings.bradley_terry.estimating import (
+from valmatch.ratings.bradley_terry.fit import NoEstimate
+from valmatch.ratings.bradley_terry.rating import (
     HALF,
     Anchors,
     Estimate,
+    Model,
     Uncertainty,
     WholeModel,
+    bootstrap,
     estimate,
 )
-from valmatch.ratings.bradley_terry.fit import NoEstimate
-from valmatch.ratings.bradley_terry.rating import Model, bootstrap
 from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.ratings.whole_history.rating import (
     PathModel,
@@ -213,10 +214,10 @@ def _fitted(
     made, tuned, trouble = None, None, None
     model: WholeModel
     if weighted.days is None:
-        model = Model(options.draws, options.prior, _anchors(weighted, options), **options.values)
+        model = Model(options.draws, _anchors(weighted, options), options.prior, **options.values)
     else:
         days = player_days(contests, weighted.days)
-        model = PathModel(options.draws, days=days, **options.values)
+        model = PathModel(options.draws, Anchors(), days=days, **options.values)
     anchors = model.anchors.players
     linked = link(contests, levels, contests.weights, anchors, model.rates_all)
     try:

@@ -50,7 +50,7 @@ from valmatch.models.tickets.rule_file import (
     rewritten_rules,
 )
 from valmatch.policies import registry as policies
-from valmatch.ratings.parameters import Factor, Parameter
+from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.registry import systems_of_results
 from valmatch.ratings.system import System
 
@@ -109,20 +109,22 @@ class RatingOfAll(Factors, json_schema_extra={"example": f"{{system: {DEFAULT}}}
 
 def _rating_fields() -> dict[str, tuple[Any, Any]]:
     """Return types and fields of the factors that the rating systems declare, by name."""
-    declared: dict[str, tuple[Parameter, Factor, list[str]]] = {}
+    declared: dict[str, tuple[Parameter, list[str]]] = {}
     for system in SYSTEMS.values():
         for parameter in system.parameters:
-            if meant := parameter.factor:
-                entry = declared.setdefault(meant.name or parameter.name, (parameter, meant, []))
-                assert entry[1] == meant, f"{system.name}: {parameter.name} is another system's too"
-                entry[2].append(system.name)
+            if parameter.meaning:
+                name = parameter.factor or parameter.name
+                meant, users = declared.setdefault(name, (parameter, []))
+                assert meant.meaning == parameter.meaning, f"{system.name}: {name} is another's too"
+                users.append(system.name)
     fields = {}
-    for name, (parameter, meant, users) in declared.items():
+    for name, (parameter, users) in declared.items():
         # Points may be as few as for all factors in points.
-        low = min(parameter.low, 1e-6) if meant.unit == "points" else parameter.low
+        low = min(parameter.low, 1e-6) if parameter.unit == "points" else parameter.low
         kind = Annotated[float, Field(ge=low, le=parameter.high, allow_inf_nan=False), *Real]
         of = {"system": tuple(users)}
-        fields[name] = kind, factor(meant.default, meant.unit, meant.meaning, of)
+        default = parameter.published if parameter.default is None else parameter.default
+        fields[name] = kind, factor(default, parameter.unit, parameter.meaning, of)
     return fields
 
 
@@ -148,8 +150,8 @@ def values_of(rating: Rating, beta: float) -> dict[str, float]:
     """
     common = {"mu": rating.mu, "beta": beta}
     return {
-        parameter.name: getattr(rating, parameter.factor.name or parameter.name)
-        if parameter.factor
+        parameter.name: getattr(rating, parameter.factor or parameter.name)
+        if parameter.meaning
         else common.get(parameter.name, 0.0)
         for parameter in SYSTEMS[rating.system].parameters
     }

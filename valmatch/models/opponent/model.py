@@ -45,8 +45,8 @@ from valmatch.ratings.trueskill import (
     draw_quality_normalised,
     true_draw_probability,
     update,
+    update_drawn,
 )
-from valmatch.ratings.trueskill_draws import update_drawn
 
 PERFORMANCES, CHOICES, ORDER = VALUES + 1, VALUES + 2, VALUES + 3
 """Sources of randomness after those of the prior and of the skills."""

@@ -54,10 +54,7 @@ class Graph(NamedTuple):
 def graph_of(
     contests: Contests, levels: Levels, games: Bools, anchors: Ints, ties: bool = True
 ) -> Graph:
-    """Return the graph of wins of some games.
-
-    Shapes: `games` (games,).
-    """
+    """Return the graph of wins of some games, (games,)."""
     n, n_levels = contests.n_players, len(levels.games)
     rows = np.flatnonzero(games[levels.games[levels.of_row]])
     players, level = contests.players[rows], levels.of_row[rows]
@@ -99,10 +96,7 @@ def link(
     all_rated: bool,
     grouped: bool = True,
 ) -> Linked:
-    """Find who can be rated.
-
-    Shapes: `weights` (games,).
-    """
+    """Find who can be rated by games of some weights."""
     games = weights > 0.0
     row_games = games_of_sides(contests)[rows_of_sides(contests)]
     played = np.bincount(contests.players, games[row_games], contests.n_players) > 0.0
@@ -131,13 +125,10 @@ def link(
 
     groups = np.zeros(contests.n_players, np.int64)
     if grouped:  # the parts that no game links
-        labels = _components(graph, "weak")
-        numbers, firsts = (
-            np.zeros(int(labels.max()) + 1, np.int64),
-            by_weight(labels[: contests.n_players], played),
-        )
+        labels = _components(graph, "weak")[: contests.n_players]
+        numbers, firsts = np.zeros(int(labels.max()) + 1, np.int64), by_weight(labels, played)
         numbers[labels[firsts]] = np.arange(1, len(firsts) + 1)
-        groups = np.where(played, numbers[labels[: contests.n_players]], 0)
+        groups = np.where(played, numbers[labels], 0)
     if all_rated:
         return Linked(played, games, [RATED if player else "" for player in played], groups)
     rated, used = largest(graph, played), games
@@ -171,10 +162,7 @@ def _statuses(graph: Graph, rated: Bools, played: Bools) -> list[str]:
 
 
 def wins_lead_back(contests: Contests, levels: Levels, games: Bools, anchors: Ints) -> bool:
-    """Return whether wins alone lead from somebody back to them.
-
-    Shapes: `games` (games,).
-    """
+    """Return whether wins alone lead from somebody back to them."""
     graph = graph_of(contests, levels, games, anchors, ties=False)
     labels = _components(graph, "strong")
     steps = labels[graph.n_players : graph.n_players + graph.n_levels]

@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.linalg import lapack
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.ratings.bradley_terry.contests import cluster_gradients, dot
 from valmatch.ratings.bradley_terry.fit import (
     DENSE,
     Fit,
@@ -17,7 +18,6 @@ from valmatch.ratings.bradley_terry.fit import (
     conjugate_gradients,
     padded,
 )
-from valmatch.ratings.bradley_terry.likelihood import cluster_gradients, dot
 
 DENSE_COVARIANCE = 10_000  # most rated players whose covariance is held
 DRAWS = 1_000  # draws of which standard errors are made where there are more players
@@ -57,13 +57,11 @@ def inverse_information(fit: Fit) -> Floats:
 
 
 def _inverse(matrix: sparse.csr_array) -> Floats:
-    """Return the inverse of a symmetric, positive definite matrix, of whose rows most are short.
-
-    Players of whom no two have met are an independent set: their part P is a diagonal D, which is
-    eliminated at once. What is left of the others, the core K, is S = A_KK - A_KP D^-1 A_PK, and
-    the inverse has C_KK = S^-1, C_KP = -S^-1 A_KP D^-1 and C_PP = D^-1 - D^-1 A_PK C_KP. S is
-    inverted likewise; so only the inverse of what is left at last costs a cube of a size.
-    """
+    """Return the inverse of a symmetric, positive definite matrix, of whose rows most are short."""
+    # Players of whom no two have met are an independent set: their part P is a diagonal D, which is
+    # eliminated at once. What is left of the others, the core K, is S = A_KK - A_KP D^-1 A_PK, and
+    # the inverse has C_KK = S^-1, C_KP = -S^-1 A_KP D^-1 and C_PP = D^-1 - D^-1 A_PK C_KP. S is
+    # inverted likewise; so only the inverse of what is left at last costs a cube of a size.
     n, alone = matrix.shape[0], _independent(matrix)
     if alone.sum() <= _WORTH * n:
         return _dense_inverse(matrix.toarray())
@@ -114,10 +112,7 @@ def _dense_inverse(matrix: Floats) -> Floats:
 
 
 def meat(problem: Problem, fit: Fit) -> sparse.csr_array:
-    """Return a matrix, a row a cluster, whose square the sandwich's inner part is, but the prior's.
-
-    With the correction for a small number of clusters.
-    """
+    """Return the root of the sandwich's inner part but for the prior's, a row a cluster."""
     point, weights = fit.point, problem.tallies.weights
     sums = cluster_gradients(problem.design, problem.tallies, point[:-1], float(point[-1]))
     n = len(np.unique(problem.design.contests.clusters[weights > 0.0]))
@@ -168,11 +163,7 @@ def sampled_variances(
 
 
 def signs_of(draws: np.random.Generator, rows: int, columns: int) -> Floats:
-    """Return numbers that are -1 or 1, each as likely.
-
-    Their variance is that of normal ones, and with them squares scatter less, not more; and one
-    costs a bit, where rows are the games of a large log.
-    """
+    """Return numbers that are -1 or 1: as wide as normal ones, of squares that scatter less."""
     n = rows * columns
     bits = np.unpackbits(np.frombuffer(draws.bytes((n + 7) // 8), np.uint8), count=n)
     return np.where(bits > 0, 1.0, -1.0).reshape(rows, columns)
@@ -207,10 +198,7 @@ class Ranks(NamedTuple):
 
 
 def rank_ranges(ratings: Floats, covariances: Floats, critical: float) -> Ranks:
-    """Return the ranks that each rating may have, all of them right at once.
-
-    Shapes: `ratings` (players,); `covariances` (players, players).
-    """
+    """Return the ranks that each rating may have, all of them right at once."""
     n, variances = len(ratings), np.diag(covariances)
     low, high = np.empty(n, np.int64), np.empty(n, np.int64)
     for at in range(0, n, _ROWS):

@@ -105,10 +105,7 @@ def frame_of(n: int, deviation: float | None, home: bool, draws: bool) -> Frame:
 
 
 def frame_of_belief(mean: Floats, covariance: Floats, draw_weight: float) -> Frame:
-    """Return the frame of players of whom a normal belief is held; nu is known.
-
-    Shapes: `mean`, `covariance` (n,).
-    """
+    """Return the frame of players of whom a normal belief is held; nu is known."""
     n = len(mean)
     with one_thread():
         values, vectors = np.linalg.eigh(covariance)
@@ -246,62 +243,54 @@ def _spread(frame: Frame, used: int, work: _Work, covariance: Floats) -> None:
 
 
 @kernel
-def linked(counts: Counts, seen: Floats) -> bool:
-    """Return whether wins and draws lead from everybody to everybody (Ford 1957)."""
+def _find_ways(counts: Counts, with_draws: bool, ways: Floats) -> None:
+    """Note from whom wins, with draws or without, lead to whom at any remove (Warshall 1962)."""
     n = counts.won.shape[0]
-    for down in range(2):
-        seen[:] = 0.0
-        seen[0] = 1.0
-        reached, grew = 1, True
-        while grew:
-            grew = False
-            for i in range(n):
-                if seen[i] > 0.0:
-                    for j in range(n):
-                        if seen[j] == 0.0:
-                            over = counts.won[i, j] + counts.lost[j, i]
-                            under = counts.lost[i, j] + counts.won[j, i]
-                            draws = counts.drawn[i, j] + counts.drawn[j, i]
-                            if draws + (over if down else under) > 0.0:
-                                seen[j] = 1.0
-                                reached += 1
-                                grew = True
-        if reached < n:
-            return False
+    for i in range(n):
+        for j in range(n):
+            ways[i, j] = counts.won[i, j] + counts.lost[j, i]
+            if with_draws:
+                ways[i, j] += counts.drawn[i, j] + counts.drawn[j, i]
+    for k in range(n):
+        for i in range(n):
+            if ways[i, k] > 0.0:
+                for j in range(n):
+                    ways[i, j] = max(ways[i, j], ways[k, j])
+
+
+@kernel
+def _is_linked(counts: Counts, ways: Floats) -> bool:
+    """Return whether wins and draws lead from everybody to everybody (Ford 1957)."""
+    _find_ways(counts, True, ways)
+    n = counts.won.shape[0]
+    for i in range(n):
+        for j in range(n):
+            if i != j and ways[i, j] == 0.0:
+                return False
     return True
 
 
 @kernel
-def wins_go_round(counts: Counts, left: Floats) -> bool:
+def _wins_go_round(counts: Counts, ways: Floats) -> bool:
     """Return whether wins alone lead from somebody back to them, so that nu has a maximum."""
-    n = counts.won.shape[0]
-    left[:n] = 1.0
-    shrunk = True
-    while shrunk:  # who has beaten nobody who is left is on no way round
-        shrunk = False
-        for i in range(n):
-            if left[i] > 0.0:
-                beaten = False
-                for j in range(n):
-                    if left[j] > 0.0 and counts.won[i, j] + counts.lost[j, i] > 0.0:
-                        beaten = True
-                if not beaten:
-                    left[i] = 0.0
-                    shrunk = True
-    return bool(left[:n].any())
+    _find_ways(counts, False, ways)
+    for i in range(counts.won.shape[0]):
+        if ways[i, i] > 0.0:
+            return True
+    return False
 
 
 @kernel
-def _begin(counts: Counts, frame: Frame, space: Space) -> int:
+def _begin(counts: Counts, frame: Frame, space: Space, ways: Floats) -> int:
     """Return how many parameters there are to fit, ln nu where it begins; -1: no estimate."""
     used, drawn = int(frame.basis.shape[1]), counts.drawn.sum()
-    if frame.ruled == 0 and not linked(counts, space.places):
+    if frame.ruled == 0 and not _is_linked(counts, ways):
         return -1
     if not frame.fits_draws:
         return used
     if drawn == 0.0:
         return used - 1
-    if frame.ruled == 0 and not wins_go_round(counts, space.places):
+    if frame.ruled == 0 and not _wins_go_round(counts, ways):
         return -1
     decided = counts.won.sum() + counts.lost.sum()
     if space.parameters[used - 1] == 0.0:
@@ -311,15 +300,12 @@ def _begin(counts: Counts, frame: Frame, space: Space) -> int:
 
 @kernel(allocates=True)
 def fit_counts(counts: Counts, frame: Frame, space: Space) -> bool:
-    """Find the maximum and the covariance of the strengths; return whether there is one.
-
-    The search begins at the parameters in `space`; without an estimate they are 0 afterwards.
-    """
+    """Find the maximum and its covariance from the parameters in `space`, 0 afterwards if none."""
     size, m = frame.basis.shape
     square = np.zeros((size, size))
     rest = np.zeros((size, m)), np.zeros(m), np.zeros((m, m))
     work = _Work(space.parameters.copy(), np.zeros(size), np.zeros(size), square, *rest)
-    used = _begin(counts, frame, space)
+    used = _begin(counts, frame, space, work.curvature)
     if used >= 0 and _climb(counts, frame, used, space, work):
         space.places[:] = work.places
         _spread(frame, used, work, space.covariance)

@@ -16,8 +16,8 @@ from scipy import sparse
 from scipy.linalg import lapack
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
-from valmatch.ratings.bradley_terry.contests import Design
-from valmatch.ratings.bradley_terry.likelihood import (
+from valmatch.ratings.bradley_terry.contests import (
+    Design,
     Tallies,
     Terms,
     dot,
@@ -66,10 +66,6 @@ EXACT = 1e-10  # what may be wrong with a result as a share of it, in the end
 _STEPS = 5_000
 
 
-def _nobody() -> Bools:
-    return np.zeros(0, np.bool_)
-
-
 @dataclass(frozen=True)
 class Knowledge:
     """What is known of the strengths before any game: minus a log density, quadratic in them."""
@@ -78,9 +74,9 @@ class Knowledge:
     rank_one: Floats  # (strengths,) less the square of this, of equal numbers and zeros
     centres: Floats  # (strengths,) where the density is greatest
     # (strengths - 1,) whether each strength is tied to the next one; empty where none is
-    chained: Bools = field(default_factory=_nobody)
+    chained: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
     # (strengths,) those whose mean is held as the zero; empty where games have to tell strengths
-    held: Bools = field(default_factory=_nobody)
+    held: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
 
     @cached_property
     def matrix(self) -> sparse.csr_array:
@@ -114,15 +110,12 @@ class Knowledge:
 
 
 class Information:
-    """A symmetric matrix over the free parameters: a sparse one, less the square of a vector.
-
-    Shapes: `matrix` (free, free); `rank_one` (free,); `shift` (free,), the move of all players
-    together where that changes nothing.
-    """
+    """A symmetric matrix over the free parameters: a sparse one, less the square of a vector."""
 
     def __init__(
         self, matrix: sparse.csr_array, rank_one: Floats, shift: Floats, chained: Bools
     ) -> None:
+        # `shift` is the move of all players together where that changes nothing.
         self.matrix, self.rank_one, self.shift, self._chained = matrix, rank_one, shift, chained
         self.diagonal: Floats = matrix.diagonal() - rank_one**2
         self.size = len(self.diagonal)
@@ -140,10 +133,7 @@ class Information:
         return diagonal, beside
 
     def eased(self, vector: Floats) -> Floats:
-        """Return about what the information maps to a vector, or to the columns of a matrix.
-
-        The chains are solved exactly; where there are none, each parameter by itself.
-        """
+        """Return about what the information maps to a vector, or to columns; of chains exactly."""
         if self._chains is None:
             scale = 1.0 / np.maximum(self.diagonal, 1e-300)
             return np.asarray((scale[:, np.newaxis] if vector.ndim > 1 else scale) * vector)
@@ -198,10 +188,7 @@ def add_to_cells(matrix: Floats, places: Ints, value: float) -> None:
 
 
 def solve(information: Information, right: Floats, least: float, precision: float) -> Floats | None:
-    """Return what the information maps to a vector; None where it is singular.
-
-    Where all players can move together, that is left out of the result.
-    """
+    """Return what the information maps to a vector, without a common move; None if singular."""
     if not information.size:
         return right
     if information.size > DENSE:
@@ -242,15 +229,11 @@ def conjugate_gradients(
 
 
 def _blind_direction(information: Information, held: int) -> Floats | None:
-    """Return a direction of which the information says nothing; None where there is none.
-
-    The direction is in parameters that are scaled to unit information each. A prior tells the first
-    `held` ones by themselves.
-    """
+    """Return a direction, scaled to unit information, of which nothing is known; None for none."""
     more = information.size - held
     if not more or (not held and more > DENSE and _clearly_regular(information)):
         return None
-    if held:
+    if held:  # a prior tells the first ones by themselves
         units = np.zeros((information.size, more))
         units[held:] = np.eye(more)
         columns = information.times(units)
@@ -258,10 +241,11 @@ def _blind_direction(information: Information, held: int) -> Floats | None:
         solved = solve(information.leading(held), right, 0.0, EXACT)
         assert solved is not None, "the prior makes the information of these regular"
         matrix = columns[held:] - columns[:held].T @ solved
-        root = np.sqrt(np.maximum(np.diag(columns[held:]), 1e-300))
+        scale = np.diag(columns[held:])
     else:
         matrix = information.dense()
-        root = np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+        scale = np.diag(matrix)
+    root = np.sqrt(np.maximum(scale, 1e-300))
     values, vectors = np.linalg.eigh(matrix / root / root[:, np.newaxis])
     return np.append(np.zeros(held), vectors[:, 0]) if values[0] < SINGULAR else None
 

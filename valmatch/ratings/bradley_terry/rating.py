@@ -3,32 +3,180 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
-from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW, Levels, Linked, link
-from valmatch.ratings.bradley_terry.contests import Contests, Design, design_of
+from valmatch.ratings.bradley_terry.connections import (
+    ABOVE,
+    BELOW,
+    Levels,
+    Linked,
+    link,
+    wins_lead_back,
+)
+from valmatch.ratings.bradley_terry.contests import Contests, Design, Tallies, design_of, tallies_of
 from valmatch.ratings.bradley_terry.covariance import (
     DENSE_COVARIANCE,
     covariance,
     sampled_variances,
 )
-from valmatch.ratings.bradley_terry.estimating import (
-    HALF,
-    Anchors,
-    Estimate,
-    Uncertainty,
-    WholeModel,
-    estimate,
-    first_log_nu,
-)
-from valmatch.ratings.bradley_terry.fit import POINTS, Fit, Knowledge, NoEstimate, Problem
-from valmatch.ratings.bradley_terry.likelihood import Tallies
+from valmatch.ratings.bradley_terry.fit import POINTS, Fit, Knowledge, NoEstimate, Problem, fit
+
+# Separation: games that leave the weight of draws without an estimate (Albert, Anderson 1984).
+#
+# They do if some direction raises it and makes no game less likely: leads x and ln nu move so that
+# x/2 >= ln nu at every win and abs(x)/2 <= ln nu at every draw, and in no order does a side gain on
+# one before it. A linear program finds such a direction or shows that there is none.
+
+
+def draws_are_separated(
+    design: Design, levels: Levels, tallies: Tallies, games: Bools, anchors: Ints
+) -> bool:
+    """Return whether the weight of draws runs off to infinity or to 0."""
+    if not tallies.draws.any():
+        return True
+    # Where wins lead back, the fit itself finds what runs off: features, or sides of several.
+    if wins_lead_back(design.contests, levels, games, anchors):
+        return False
+    from scipy.optimize import linprog  # takes long to import, and hardly any league needs it
+
+    limits = _limits(design, tallies, anchors)
+    n = limits.shape[1]
+    bounds = np.array([[-np.inf, np.inf]] * (n - 1) + [[0.0, 1.0]])
+    best = linprog(-np.eye(1, n, n - 1)[0], limits, np.zeros(limits.shape[0]), bounds=bounds)
+    assert best.success, best.message
+    return bool(best.x[-1] > 0.5)  # a direction has any length: the largest is 0 or 1
+
+
+def _limits(design: Design, tallies: Tallies, anchors: Ints) -> sparse.csr_array:
+    """Return the rows over parameters and ln nu that must not be positive along the direction."""
+    halves = 0.5 * design.leads
+    won, drawn, lost = (games > 0.0 for games in (tallies.wins, tallies.draws, tallies.losses))
+    rows, signs = [-halves[won], halves[lost], halves[drawn], -halves[drawn]], [1, 1, -1, -1]
+    for part in design.orders:
+        weighty = tallies.weights[part.games] > 0.0
+        sides, shares = part.sides[weighty], part.shares[weighty]
+        gains = design.strengths[sides[:, 1:].ravel()] - design.strengths[sides[:, :-1].ravel()]
+        before = np.arange(sides.shape[1] - 1)
+        tied = shares[:, before + 1, before].ravel() > 0.0  # who has been chosen has no share
+        rows, signs = [*rows, gains, -gains[tied]], [*signs, 0, 0]
+    leads = sparse.vstack(rows, format="csc")
+    largest = abs(leads).max(axis=0).toarray().ravel()
+    largest[anchors] = 0.0
+    leads = leads[:, largest > 0.0] @ sparse.diags_array(1.0 / largest[largest > 0.0])
+    weight = np.repeat(signs, [part.shape[0] for part in rows])
+    return sparse.csr_array(sparse.hstack([leads, sparse.csr_array(weight[:, np.newaxis])]))
+
+
+DAVIDSON, HALF = "davidson", "half"
+"""What a draw is: a result of its own, or half a win."""
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """Players of whom something is known: `deviations` are 0 where it is the rating itself."""
+
+    players: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    ratings: Floats = field(default_factory=lambda: np.zeros(0))
+    deviations: Floats = field(default_factory=lambda: np.zeros(0))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Ratings by the maximum of the likelihood, or of the posterior density."""
+
+    linked: Linked  # who is rated, from which games
+    ratings: Floats  # (players,) in points; NaN of who is not rated
+    coefficients: Floats  # (features,) in points
+    draw_weight: float  # nu; 0 where draws are no results of their own
+    fit: Fit  # the maximum
+    problem: Problem  # what was fitted
+    # (player-days,) the rating of each, where players have more than one
+    days: Floats | None = None
+
+
+class Uncertainty(NamedTuple):
+    """How sure an estimate is."""
+
+    # (rated, rated) of the ratings of those who are rated, in their order, in points; None where
+    # they are too many
+    covariance: Floats | None
+    std_errors: Floats  # (rated,) of their ratings
+    coefficients: Floats  # (features,) standard errors of the coefficients, in points
+    log_draw_weight: float  # standard error of ln nu
+    # (player-days,) standard errors, where players have more than one rating
+    days: Floats | None = None
+    drawn: bool = False  # whether standard errors are from draws
+
+
+@dataclass(frozen=True)
+class WholeModel(ABC):
+    """How games follow from ratings, and what is known of these before."""
+
+    draws: str = ""  # ``davidson``, ``half``, or "" for the first of these where there are draws
+    anchors: Anchors = field(default_factory=Anchors)  # players whose places are known
+
+    @property
+    def rates_all(self) -> bool:
+        """Whether a prior rates everybody who played."""
+        return True
+
+    def design(self, contests: Contests) -> Design:
+        """Return how leads and strengths in some games follow from the parameters."""
+        return design_of(contests)
+
+    @abstractmethod
+    def problem(self, design: Design, linked: Linked, tallies: Tallies, davidson: bool) -> Problem:
+        """Return what is to be fitted."""
+
+    @abstractmethod
+    def in_points(self, problem: Problem, linked: Linked, best: Fit) -> Estimate:
+        """Return an estimate with its zero where it belongs."""
+
+    @abstractmethod
+    def uncertainty(
+        self, estimate: Estimate, sandwich: bool, draws: np.random.Generator
+    ) -> Uncertainty:
+        """Return how sure an estimate is."""
+
+
+def estimate(
+    design: Design,
+    levels: Levels,
+    model: WholeModel,
+    linked: Linked,
+    weights: Floats,
+    before: Estimate | None = None,
+) -> Estimate:
+    """Rate the players who can be rated by games of some weights."""
+    tallies = tallies_of(design, np.where(linked.games, weights, 0.0))
+    davidson = model.draws == DAVIDSON or (not model.draws and bool(tallies.draws.any()))
+    if davidson and not model.rates_all:
+        anchors = model.anchors.players
+        if draws_are_separated(design, levels, tallies, linked.games, anchors):
+            raise NoEstimate(True, np.array([design.leads.shape[1]]))
+    problem = model.problem(design, linked, tallies, davidson)
+    if before is not None:  # the search begins where another one has ended
+        known = before.fit.point[problem.free]
+        problem.start[problem.free] = np.where(
+            np.isfinite(known), known, problem.start[problem.free]
+        )
+    return model.in_points(problem, linked, fit(problem, checked=before is None))
+
+
+def first_log_nu(tallies: Tallies, davidson: bool) -> float:
+    """Return where the search for ln nu begins; -inf where draws are halves of wins."""
+    if not davidson:
+        return -math.inf
+    decided = float(tallies.wins.sum() + tallies.losses.sum())
+    drawn = float(tallies.draws.sum())
+    return math.log(2.0 * max(drawn, 0.5) / max(decided, 0.5))
 
 
 @dataclass(frozen=True)
@@ -37,7 +185,6 @@ class Model(WholeModel):
 
     # standard deviation of the ratings about a common mean; None: nothing is known
     prior: float | None = None
-    known: Anchors = field(default_factory=Anchors)  # players whose places are known
     mean: float = 1500.0  # the mean of the ratings where there are no anchors
 
     @property
@@ -45,17 +192,10 @@ class Model(WholeModel):
         return self.prior is not None
 
     @property
-    def anchors(self) -> Anchors:  # noqa: D102
-        return self.known
-
-    @property
     def zero(self) -> float:
         """The rating that has the strength 0."""
         ratings = self.anchors.ratings
         return float(ratings.mean()) if len(ratings) else self.mean
-
-    def design(self, contests: Contests) -> Design:  # noqa: D102
-        return design_of(contests)
 
     def problem(  # noqa: D102
         self, design: Design, linked: Linked, tallies: Tallies, davidson: bool
@@ -168,10 +308,7 @@ class Bootstrap(NamedTuple):
 def refit(
     design: Design, levels: Levels, model: WholeModel, before: Estimate, weights: Floats
 ) -> tuple[Floats, Floats]:
-    """Return the ratings of reweighted games as low and as high as they may be.
-
-    They differ of who is not linked to the others; who is above or below them is infinitely far.
-    """
+    """Return the lowest and highest ratings of reweighted games, infinite of who is not linked."""
     n = len(before.ratings)
     if not (weights > 0.0).any():
         return np.full(n, -np.inf), np.full(n, np.inf)
@@ -203,7 +340,7 @@ def bootstrap(
     used = weights > 0.0
     _, clusters = np.unique(design.contests.clusters[used], return_inverse=True)
     n = int(clusters.max(initial=-1)) + 1
-    model = model.with_draws(HALF if model.draws == HALF else "")
+    model = replace(model, draws=HALF if model.draws == HALF else "")
     refits = []
     for generator in draws:
         times = np.bincount(generator.integers(n, size=n), minlength=n)

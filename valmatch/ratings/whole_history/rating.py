@@ -18,6 +18,7 @@ from valmatch.ratings.bradley_terry.connections import Levels, Linked
 from valmatch.ratings.bradley_terry.contests import (
     Contests,
     Design,
+    Tallies,
     design_of,
     games_of_sides,
     rows_of_sides,
@@ -29,13 +30,6 @@ from valmatch.ratings.bradley_terry.covariance import (
     sampled_variances,
     times_meat,
 )
-from valmatch.ratings.bradley_terry.estimating import (
-    Estimate,
-    Uncertainty,
-    WholeModel,
-    estimate,
-    first_log_nu,
-)
 from valmatch.ratings.bradley_terry.fit import (
     POINTS,
     Fit,
@@ -43,7 +37,13 @@ from valmatch.ratings.bradley_terry.fit import (
     Problem,
     conjugate_gradients,
 )
-from valmatch.ratings.bradley_terry.likelihood import Tallies
+from valmatch.ratings.bradley_terry.rating import (
+    Estimate,
+    Uncertainty,
+    WholeModel,
+    estimate,
+    first_log_nu,
+)
 
 # The days on which players played, each of which has a rating of its own.
 
@@ -75,10 +75,7 @@ class PlayerDays(NamedTuple):
 
 
 def player_days(contests: Contests, days: Ints) -> PlayerDays:
-    """Return the days of all players.
-
-    Shapes: `days` (games,).
-    """
+    """Return the days of all players by those of games, (games,)."""
     of_row = days[games_of_sides(contests)[rows_of_sides(contests)]]
     known, ranks = np.unique(of_row, return_inverse=True)
     keys = contests.players * len(known) + ranks.ravel()
@@ -88,15 +85,10 @@ def player_days(contests: Contests, days: Ints) -> PlayerDays:
 
 
 def wiener(first: Bools, precision: float, steps: Floats) -> Knowledge:
-    """Return what is known of paths before any game: a normal first day, then steps.
-
-    Steps are as wide as time is long. Each row of the roots has one positive number, on the
-    diagonal of a triangular matrix.
-
-    Shapes: `first` (strengths,), whether each is the first of a player, with 1 / variance
-    `precision`; `steps` (strengths - 1,), 1 / variance of the step to the next one; 0 where that is
-    another player's.
-    """
+    """Return what is known of paths before any game: a normal first day, then normal steps."""
+    # `steps` (strengths - 1,) are 1 / variance of the step to the next one, 0 where that is another
+    # player's. Each row of the roots has one positive number, on the diagonal of a triangular
+    # matrix.
     n, firsts, moves = len(first), np.flatnonzero(first), np.flatnonzero(steps > 0.0)
     wide, beyond = np.sqrt(steps[moves]), len(firsts) + np.arange(len(moves))
     values = np.concatenate([np.full(len(firsts), math.sqrt(precision)), -wide, wide])
@@ -195,10 +187,8 @@ class Inverse(NamedTuple):
 
 
 def inverse_of(steps: Fronts, wanted: Ints) -> Inverse:
-    """Return the diagonal of the inverse, and all of it that is of some parameters.
-
-    Fronts are eliminated from the first to the last; then the inverse is made back to the first.
-    """
+    """Return the diagonal of the inverse, and all of it that is of some parameters."""
+    # Fronts are eliminated from the first to the last; then the inverse is made back to the first.
     left, factors = np.zeros((0, 0)), []
     for step, k in enumerate(np.diff(steps.starts).tolist()):
         factor, across, left = _eliminated(_assembled(steps, step, left), k)
@@ -231,10 +221,7 @@ def inverse_of(steps: Fronts, wanted: Ints) -> Inverse:
 
 
 def _widened(factor: Floats, across: Floats, spread: Floats) -> tuple[Floats, Floats]:
-    """Return the inverse of a step and its front from that of the front.
-
-    With it what the parameters of the step are expected to be, as a multiple of the front.
-    """
+    """Return the inverse of a step and its front, and its mean as a multiple of the front."""
     k, f = across.shape
     gain: Floats = -solve_triangular(factor, across, lower=True, trans=1, check_finite=False)
     step, _ = lapack.dpotri(factor, lower=1)
@@ -263,10 +250,7 @@ _COLUMNS = 32
 
 
 class Parts(NamedTuple):
-    """Parts of the covariance of the free parameters, in log odds.
-
-    The mean of the first days of all players is held.
-    """
+    """Parts of the covariance in log odds where the mean of all first days is held."""
 
     variances: Floats  # (free,) of each
     last: Floats | None  # (players, players) of their last days; None where there are too many
@@ -354,17 +338,13 @@ class PathModel(WholeModel):
     mean: float  # the mean of the ratings of all players on their first days
 
     @property
-    def rates_all(self) -> bool:  # noqa: D102 - as `WholeModel` says, as all below
-        return True
-
-    @property
     def states(self) -> Ints:
         """Which strength each player-day has; the same one of a player if nobody moves."""
         if self.drift < LEAST_DRIFT:
             return self.days.players
         return np.arange(len(self.days.players))
 
-    def design(self, contests: Contests) -> Design:  # noqa: D102
+    def design(self, contests: Contests) -> Design:  # noqa: D102 - as `WholeModel` says, as below
         states = self.states
         players = states[self.days.of_row]
         return design_of(contests._replace(n_players=int(states[-1]) + 1, players=players))
@@ -442,12 +422,10 @@ class TooLarge(Exception):  # noqa: N818 - it is no failure of the program
 
 
 def log_evidence(model: PathModel, best: Estimate) -> float:
-    """Return the logarithm of the evidence of a drift, but for what is the same for all drifts.
-
-    That is the greatest log density plus half the log ratio of the determinants of the prior's
-    second derivatives and of all: what the games leave of the width of the prior. In points, and
-    ln nu; coefficients have a flat prior of density 1.
-    """
+    """Return the logarithm of the evidence of a drift, but for what is the same for all drifts."""
+    # The greatest log density plus half the log ratio of the determinants of the prior's second
+    # derivatives and of all: what the games leave of the width of the prior. In points, and ln nu;
+    # coefficients have a flat prior of density 1.
     problem, information, prior = best.problem, best.fit.information, best.problem.prior
     moments = model.days.days if model.drift >= LEAST_DRIFT else model.days.players[:0]
     steps = fronts_of(information.matrix, in_time(moments, information.size))
@@ -480,11 +458,7 @@ def tuned_drift(
     linked: Linked,
     check: Callable[[], None] = lambda: None,
 ) -> Tuned:
-    """Return the drift of the greatest evidence.
-
-    It is looked for among those of `GRID`, then between the neighbours of the best one by Brent's
-    method in its logarithm.
-    """
+    """Return the drift of the greatest evidence: of `GRID`, then by Brent's method around it."""
     known: dict[float, float] = {}
     before: Estimate | None = None
     design = model.design(contests)
