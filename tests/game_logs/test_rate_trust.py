@@ -70,7 +70,7 @@ def test_fits_to_little_are_adopted_only_if_shown_to_help(system: str, tmp_path:
         assert shown or any("not adopted" in text for text in said)
         adopted += shown
         for name in tuning.fitted:
-            low, high = system_named(system).sane(name, values, 20.0) or (0.0, math.inf)
+            low, high = system_named(system).sane(values, 20.0).get(name, (0.0, math.inf))
             assert low * 0.999 <= tuning.tuned.parameters[name] <= high * 1.001
     assert adopted <= 3
 

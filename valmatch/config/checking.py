@@ -335,7 +335,7 @@ class _Check:
             section = path[: 1 + section_depth(cls, error["loc"])]
             at = [(*section, *key.split(".")) for key in error.get("ctx", {}).get("at", ())]
             # A default may be what is wrong, which is written nowhere.
-            path = next((place for place in at if find(self.root, place)), (*at, path)[0])
+            path = next((key for key in at if find(self.root, key)), (*at, path)[0])
             return _Refusal(self._closest_node(path), _label(path), error["msg"])
         what = _WORDS.get(error["type"]) or _BEGIN.sub("", error["msg"])
         what = _LONG.sub(lambda number: f"{float(number[0]):g}", _COUNTED.sub("", what))

@@ -42,10 +42,7 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 
 
 def new_stream(key: Words, source: int) -> Words:
-    """Return a stream of a source, to be positioned by `rewind`.
-
-    Shapes: `key` (2,).
-    """
+    """Return a stream of a source by a key, (2,), to be positioned by `rewind`."""
     stream = np.zeros(END, np.uint64)
     stream[:2] = key
     stream[SOURCE] = source
@@ -57,8 +54,8 @@ def new_stream(key: Words, source: int) -> Words:
 
 def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Return the higher and the lower word, in plain Python."""
-    both = int(a) * int(b)
-    return np.uint64(both >> 64), np.uint64(both % 2**64)
+    high, low = divmod(int(a) * int(b), 2**64)
+    return np.uint64(high), np.uint64(low)
 
 
 def _instruction() -> Any:  # noqa: ANN401 - numba has no types
@@ -114,10 +111,7 @@ def block_of(
 
 @part
 def refill(stream: Words, wanted: int) -> np.int64:
-    """Generate words for a store that is used up.
-
-    Shapes: `stream` (END,).
-    """
+    """Generate words for a store that is used up; return the place of the first."""
     start = END - 4 * min((wanted + 3) // 4, BLOCKS)
     block, source, slot = stream[BLOCK], stream[SOURCE], stream[SLOT]
     key_a, key_b = stream[0], stream[1]

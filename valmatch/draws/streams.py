@@ -34,10 +34,7 @@ SPACING = 2.0**-52
 
 @part(inline=True)
 def uniform_at(rng_key: Words, source: int, player: int, counter: int) -> float:
-    """Return the uniform number of an address, in (0, 1): an odd multiple of 2**-53.
-
-    Shapes: `rng_key` (3,).
-    """
+    """Return the uniform number of an address, in (0, 1): an odd multiple of 2**-53."""
     third = MARK | np.uint64(source)
     word, _, _, _ = block_of(
         rng_key[0], rng_key[1], np.uint64(counter), np.uint64(player), third, rng_key[2]
@@ -53,10 +50,7 @@ def exponential_at(rng_key: Words, source: int, player: int, counter: int) -> fl
 
 @kernel
 def fill_uniforms(rng_key: Words, source: int, counter: int, out: NDArray[np.float64]) -> None:
-    """Give the uniform number of every player 0..n-1 to `out`, (n,).
-
-    The other parameters are those of `uniform_at`.
-    """
+    """Give the uniform number of every player 0..n-1 to `out`, (n,); see `uniform_at`."""
     for player in range(out.size):
         out[player] = uniform_at(rng_key, source, player, counter)
 
@@ -65,10 +59,7 @@ def fill_uniforms(rng_key: Words, source: int, counter: int, out: NDArray[np.flo
 def fill_uniforms_of(
     rng_key: Words, source: int, players: Ints, counters: Ints, out: NDArray[np.float64]
 ) -> None:
-    """Give the uniform number of each of some players, (n,), at its own counter to `out`, (n,).
-
-    The other parameters are those of `uniform_at`.
-    """
+    """Give the uniform numbers of some players at counters of their own to `out`; all are (n,)."""
     for i in range(out.size):
         out[at(i)] = uniform_at(rng_key, source, players[at(i)], counters[at(i)])
 
@@ -140,7 +131,7 @@ class Streams:
         return words
 
     def place(self, replication: int | None) -> Words:
-        """Return where the addressed numbers of a replication lie, see `draws.addressed`."""
+        """Return the key of the addressed numbers of a replication, see `uniform_at`."""
         return np.array([*self._key.tolist(), _slot(replication)], np.uint64)
 
 

@@ -38,8 +38,7 @@ WHOLE = Shard(0, 1)
 
 def shard_files(folder: Path, name: str) -> dict[Path, Shard]:
     """Return the files of a folder that hold parts of a file: that of the whole, then of shards."""
-    whole = folder / name
-    files = {whole: WHOLE} if whole.exists() else {}
+    files = {folder / name: WHOLE} if (folder / name).exists() else {}
     stem, _, ending = name.rpartition(".")
     for path in folder.glob(f"{stem}-*-of-*.{ending}"):
         match = re.fullmatch(rf"{stem}-([0-9]{{1,9}})-of-([0-9]{{1,9}})\.{ending}", path.name)

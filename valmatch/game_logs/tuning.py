@@ -255,7 +255,7 @@ def _axes(start: Roster, names: Sequence[str], games: Games) -> tuple[list[_Axis
 
 def _axis(system: System, name: str, values: Mapping[str, float], minutes: float) -> _Axis:
     """Return how to search a parameter; a start beyond what is sane may be found again."""
-    if even := system.searched(name, values):
+    if even := system.searched(values).get(name):
         return _Axis(name, *even, *even, even=True)
     limits = next(known for known in system.parameters if known.name == name)
     middle = values[name] or limits.published
@@ -264,7 +264,7 @@ def _axis(system: System, name: str, values: Mapping[str, float], minutes: float
             f"{option('tune')} {name}: starts at 0, which has no scale (give it a value > 0)"
         )
     low, high = max(limits.low, middle / _RANGE), min(limits.high, middle * _RANGE)
-    least, most = system.sane(name, values, minutes) or (low, high)
+    least, most = system.sane(values, minutes).get(name, (low, high))
     least, most = max(low, min(least, middle)), min(high, max(most, middle))
     return _Axis(name, low, high, least, most, even=False)
 

@@ -209,8 +209,8 @@ class OutOptions(Options):
 
 def declared(entry: Field[Any]) -> Declared:
     """Return what a field says of its option."""
-    found: Declared = entry.metadata[_KEY]
-    return found
+    of: Declared = entry.metadata[_KEY]
+    return of
 
 
 def options_of(kind: type[Options]) -> Iterator[Field[Any]]:

@@ -64,13 +64,10 @@ _warned: set[tuple[str, Path]] = set()  # which of these has been said of which 
 
 
 def keep(kernel: Any, cache_dir: str, variant: str = "", parts: tuple[Path, ...] = ()) -> None:  # noqa: ANN401
-    """Keep a kernel in the folder that is given, or the user's; one process compiles it.
-
-    A variant of a kernel is also made from the files of its parts. A numba that keeps kernels in
-    another way is left to do so.
-    """
+    """Keep a kernel in the folder that is given, or the user's; one process compiles it."""
     source = Path(kernel.py_func.__code__.co_filename)
     if folder := cache_folder(PACKAGE, source, cache_dir, variant, parts):
+        # A numba that keeps kernels in another way is left to do so.
         with suppress(ImportError, AttributeError):
             kernel._cache = _cache_class()(folder, kernel.py_func)
             kernel.compile = partial(_compile, kernel.compile, kernel._cache.lock)
@@ -80,23 +77,21 @@ def keep(kernel: Any, cache_dir: str, variant: str = "", parts: tuple[Path, ...]
 def cache_folder(
     package: Path, source: Path, cache_dir: str, variant: str = "", parts: tuple[Path, ...] = ()
 ) -> str:
-    """Return the folder for the compiled kernels of a file, "" where none can be for oneself alone.
-
-    Those of former states of the file are removed when a new one is made.
-    """
+    """Return the folder for the kernels of a file and parts, "" where none is for oneself alone."""
     inside = source.relative_to(package) if source.is_relative_to(package) else Path(source.name)
     name = ".".join((*inside.with_suffix("").parts, *filter(None, [variant])))
     try:
         all_kernels = folder_of_all(cache_dir)
         folder = all_kernels / f"{name}-{_state_of(package, source, *parts)}"
         all_kernels.mkdir(OWNER_ALONE, parents=True, exist_ok=True)
+        # Those of former states are removed when a new one is made.
         for other in all_kernels.glob(f"{name}-*") if not folder.exists() else ():
             with suppress(OSError):  # another process may be removing it
                 if other.stat().st_mtime < time.time() - UNUSED:  # none may be writing into it
                     shutil.rmtree(other, ignore_errors=True)
         folder.mkdir(OWNER_ALONE, exist_ok=True)
-        for place in (all_kernels, folder):
-            if why := _open_to_others(place):
+        for path in (all_kernels, folder):
+            if why := _open_to_others(path):
                 _warn(NOT_READ, all_kernels, why)
                 return ""
         os.utime(folder)
@@ -147,10 +142,7 @@ def files_of(package: Path, source: Path) -> set[Path]:
 
 @cache
 def _contents(package: Path, path: Path) -> tuple[str, set[Path]]:
-    """Return a digest of a file with its data and its place, and the files that it imports.
-
-    Kernels know the modules of what they call by name: those of a file that was moved are others.
-    """
+    """Return a digest of a file with its data and its place, and the files that it imports."""
     text, data = path.read_bytes(), path.with_suffix(".npy")
     modules = _modules(package)
     imported: set[Path] = set()
@@ -159,9 +151,10 @@ def _contents(package: Path, path: Path) -> tuple[str, set[Path]]:
         imported |= {modules[name] for name in taken if name in modules}
     if BY_NAME.search(text):
         imported |= set(path.parent.glob("*.py"))
-    place = path.relative_to(package) if path.is_relative_to(package) else path.name
+    # Kernels know the modules of what they call by name: those of a file that was moved are others.
+    inside = path.relative_to(package) if path.is_relative_to(package) else path.name
     content = text + (data.read_bytes() if data.exists() else b"")
-    return _digest(b"%s\0%s" % (str(place).encode(), content)), imported
+    return _digest(b"%s\0%s" % (str(inside).encode(), content)), imported
 
 
 @cache
@@ -189,7 +182,7 @@ def _cache_class() -> Any:  # noqa: ANN401 - numba has no types
     )
     from numba.core.runtime.nrt import rtsys
 
-    class Place(_CacheLocator):
+    class Location(_CacheLocator):
         """Where numba keeps a function, whatever the place and the time of its file."""
 
         def __init__(self, folder: str, line: int) -> None:
@@ -204,13 +197,13 @@ def _cache_class() -> Any:  # noqa: ANN401 - numba has no types
         def get_disambiguator(self) -> str:
             return str(self.line)
 
-        def from_function(self, *_: object) -> Place:  # type: ignore[override]
+        def from_function(self, *_: object) -> Location:  # type: ignore[override]
             return self
 
     class Cache(FunctionCache):
         def __init__(self, folder: str, function: Callable[..., object]) -> None:
-            place = Place(folder, function.__code__.co_firstlineno)
-            files: Any = type("Files", (CompileResultCacheImpl,), {"_locator_classes": [place]})
+            location = Location(folder, function.__code__.co_firstlineno)
+            files: Any = type("Files", (CompileResultCacheImpl,), {"_locator_classes": [location]})
             self._impl_class = files
             super().__init__(function)  # type: ignore[no-untyped-call]
             self.lock = ExitStack()  # held by whoever compiles
@@ -259,14 +252,11 @@ def _warn(text: str, folder: Path, why: str) -> None:
 
 
 def _compile(compile_kernel: Callable[[Any], Any], lock: ExitStack, signature: Any) -> Any:  # noqa: ANN401
-    """Load or compile a kernel and keep it, and let go of its lock.
-
-    Meanwhile nobody looks for garbage: compiling makes many objects, of which it keeps most.
-    """
+    """Load or compile a kernel and keep it, and let go of its lock."""
     from numba.core.compiler_lock import global_compiler_lock
 
     with global_compiler_lock, lock:
-        collects = gc.isenabled()
+        collects = gc.isenabled()  # compiling makes many objects, of which it keeps most
         gc.disable()
         try:
             return compile_kernel(signature)

@@ -39,11 +39,9 @@ def kernel(*, allocates: bool) -> Callable[[F], F]: ...
 
 
 def kernel(function: F | None = None, *, allocates: bool = False) -> F | Callable[[F], F]:
-    """Compile a function, cached and without the GIL; `.py_func` is its twin.
-
-    One that makes or returns arrays `allocates`: it counts the references to all that it takes,
-    which takes longer, and may take no group by reference.
-    """
+    """Compile a function, cached and without the GIL; `.py_func` is its twin."""
+    # One that makes or returns arrays `allocates`: it counts the references to all that it takes,
+    # which takes longer, and may take no group by reference.
     if function is None:
         return partial(kernel, allocates=allocates)
     if interpreted():
@@ -96,11 +94,9 @@ def part(function: F | None = None, *, inline: bool = False) -> F | Callable[[F]
 
 
 def macro(function: F) -> F:
-    """Put the text of a function in the place of each call from a kernel; Python calls it as it is.
-
-    For small functions that Python calls too; for closures, which no cache knows again; and for the
-    busiest parts that take a tuple of arrays, whose arrays are known there one by one.
-    """
+    """Put the text of a function in place of each call from a kernel; Python calls it as it is."""
+    # For small functions that Python calls too; for closures, which no cache knows again; and for
+    # the busiest parts that take a tuple of arrays, whose arrays are known there one by one.
     if not interpreted():
         text: Any = function
         text.py_func, text.targetoptions = function, {"inline": "always"}  # as numba's own have
@@ -109,11 +105,7 @@ def macro(function: F) -> F:
 
 
 def variant(function: F, name: str, **parts: object) -> F:
-    """Return a copy of a function in which names of its module stand for other things.
-
-    For a kernel that is the same for many but for the functions that it calls. The copy is yet to
-    be compiled.
-    """
+    """Return a copy of a function, not compiled, in which names of its module are other things."""
     plain = cast(FunctionType, function)
     copy = FunctionType(plain.__code__, {**plain.__globals__, **parts}, plain.__name__)
     copy.__qualname__ = f"{plain.__qualname__}_{name}"
@@ -141,10 +133,8 @@ def import_numba() -> Any:  # noqa: ANN401 - numba has no types
 
 
 def _without_literals(kernel: Any) -> Any:  # noqa: ANN401 - numba has no types
-    """Return a kernel that is compiled once for all numbers that others write as they call it.
-
-    Numba would compile it for each of them, as if each were a type.
-    """
+    """Return a kernel that is compiled once for all numbers that others write as they call it."""
+    # Numba would compile it for each of them, as if each were a type.
     from numba.core.types import unliteral
 
     template = kernel.get_call_template

@@ -15,10 +15,7 @@ def interpreted() -> bool:
 
 
 def interpret() -> None:
-    """Leave the kernels that are imported from now on in plain Python.
-
-    For a process that has less to do than importing numba takes; in vain where that is done.
-    """
+    """Leave the kernels that are imported from now on in plain Python, if numba is not imported."""
     global _interpreted
     if "numba" not in sys.modules:
         _interpreted = True

@@ -17,11 +17,6 @@ from valmatch.kernels.plain_python import interpreted
 T = TypeVar("T", bound=tuple[Any, ...])
 
 
-def _itself(group: T) -> T:
-    """Return a group itself, in plain Python."""
-    return group
-
-
 @cache
 def _teach() -> tuple[Any, Any]:
     """Teach numba the type of references; return it, and what makes one in a kernel."""
@@ -32,13 +27,11 @@ def _teach() -> tuple[Any, Any]:
     from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, register_model
 
     class Reference(types.Type):
-        """A reference to a named tuple.
+        """A reference to a named tuple."""
 
-        Parts have the names of their types in theirs, by which machine code finds them: the name
-        is short, and another one for each type. Of two parts with one name a process keeps the
-        first that it loads, also where they come from the caches of different kernels.
-        """
-
+        # Parts have the names of their types in theirs, by which machine code finds them: the name
+        # is short, and another one for each type. Of two parts with one name a process keeps the
+        # first that it loads, also where they come from the caches of different kernels.
         def __init__(self, group: Any) -> None:  # noqa: ANN401
             self.group = group
             digest = sha256(str(group).encode()).hexdigest()[:12]
@@ -65,11 +58,7 @@ def _teach() -> tuple[Any, Any]:
 
         key = Reference
 
-        def generic_resolve(  # type: ignore[override]
-            self,
-            reference: Any,  # noqa: ANN401
-            name: str,
-        ) -> Any:  # noqa: ANN401
+        def generic_resolve(self, reference: Any, name: str) -> Any:  # type: ignore[override]  # noqa: ANN401
             if name not in reference.group.fields:
                 return None
             kind = reference.group.types[reference.group.fields.index(name)]
@@ -108,7 +97,7 @@ def reference_to(kind: Any) -> Any:  # noqa: ANN401 - numba has no types
     return _teach()[0](kind)
 
 
-by_reference: Callable[[T], T] = _itself if interpreted() else _teach()[1]
+by_reference: Callable[[T], T] = (lambda group: group) if interpreted() else _teach()[1]
 """In a kernel: let parts take a named tuple of arrays, and the named tuples in it, by reference.
 
 It is good until the kernel ends that has made it. What is referred to never changes; what the
@@ -127,28 +116,20 @@ NOWHERE: Address = 0  # stands for the address of a function that is never calle
 
 
 def address_of(function: Callable[..., float], *arguments: object) -> Address:
-    """Return the address of a function for arguments of such types, compiled if need be.
-
-    It is good until the process ends. Kernels give it the same types: named tuples by reference.
-    """
+    """Return the address of a function for arguments of such types, till the process ends."""
     if interpreted():
         return function
     from numba import typeof
     from numba.core.types import BaseNamedTuple
 
     kernel: Any = function
-    kinds = map(typeof, arguments)
-    types = tuple(
-        reference_to(kind) if isinstance(kind, BaseNamedTuple) else kind for kind in kinds
+    types = tuple(  # as kernels give them: named tuples by reference
+        reference_to(kind) if isinstance(kind, BaseNamedTuple) else kind
+        for kind in map(typeof, arguments)
     )
     kernel.compile(types)
     compiled = kernel.overloads[types]
     return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
-
-
-def _call(address: Address, arguments: tuple[Any, ...]) -> float:
-    """Call a function, in plain Python."""
-    return float(address(*arguments))
 
 
 @cache
@@ -184,5 +165,7 @@ def _intrinsic() -> Any:  # noqa: ANN401 - numba has no types
     return call_address
 
 
-call: Callable[[Address, tuple[Any, ...]], float] = _call if interpreted() else _intrinsic()
+call: Callable[[Address, tuple[Any, ...]], float] = (
+    (lambda address, arguments: float(address(*arguments))) if interpreted() else _intrinsic()
+)
 """In a kernel: call the function at an address; return its number."""

@@ -28,10 +28,7 @@ def _controller(scipy: bool) -> ThreadpoolController:
 
 
 def one_thread(size: int = 0) -> AbstractContextManager[object]:
-    """Let linear algebra take one thread in a block, where matrices have up to `SMALL` rows.
-
-    That of numpy, and of scipy if imported, which brings a library of its own.
-    """
+    """Let linear algebra take one thread in a block, where matrices have up to `SMALL` rows."""
     if size > SMALL:
         return nullcontext()
     limit: AbstractContextManager[object] = _controller("scipy.linalg" in sys.modules).limit(

@@ -25,7 +25,7 @@ from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.system import (
     Chances,
     Column,
-    Range,
+    Ranges,
     System,
     Values,
     Verbs,
@@ -193,24 +193,20 @@ class Elo(System):
         draws = np.array([davidson.chances(x, nu)[1] for x in lead.tolist()])
         return chances._replace(wins=chances.expected - 0.5 * draws, draws=draws)
 
-    def searched(self, name: str, values: Values) -> Range | None:
+    def searched(self, values: Values) -> Ranges:
         """Return where a fit looks for a parameter, see `System.searched`."""
-        ranges = {
-            "home_advantage": (-values["scale"], values["scale"]),
-            "draw_probability": (1e-3, 0.99),
-        }
-        return ranges.get(name)
+        scale = values["scale"]
+        return {"home_advantage": (-scale, scale), "draw_probability": (1e-3, 0.99)}
 
-    def sane(self, name: str, values: Values, minutes: float) -> Range | None:
+    def sane(self, values: Values, minutes: float) -> Ranges:
         """Return the limits of a fit, see `System.sane`."""
         # With a K of half the scale, one win between new players makes the next one a matter of
         # three in four; with a thousandth, a hundred wins leave it open.
-        ranges = {
+        return {
             "scale": (2.0 * values["K"], 1000.0 * values["K"]),
             "K": (values["scale"] / 1000.0, values["scale"] / 2.0),
             "autocorrelation": (values["scale"], values["scale"] / SCALE * 1e5),
         }
-        return ranges.get(name)
 
     def remark(self, values: Values) -> str:
         """Say that draws stretch the scale, see `System.remark`."""

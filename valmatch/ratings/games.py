@@ -102,6 +102,17 @@ def score_of(games: Games, a: int, b: int) -> float:
 
 
 @part(inline=True)
+def order_sides(first: int, last: int, games: Games, work: Floats) -> None:
+    """Put the sides of a game in the first column of `work`, the best first; ties keep order."""
+    for side in range(first, last):
+        position = side
+        while position > first and games.points[int(work[position - 1, 0])] < games.points[side]:
+            work[position, 0] = work[position - 1, 0]
+            position -= 1
+        work[position, 0] = side
+
+
+@part(inline=True)
 def open_game(game: int, games: Games, sums: Assessment) -> None:
     """Begin a game: no side has an expected score or a score yet."""
     for side in range(games.game_starts[game], games.game_starts[game + 1]):

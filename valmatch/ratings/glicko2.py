@@ -26,7 +26,7 @@ from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.system import (
     Chances,
     Column,
-    Range,
+    Ranges,
     System,
     Values,
     Verbs,
@@ -329,10 +329,9 @@ class Glicko2(System):
         bounds = (np.array([expected_score(x, 0.0) for x in end]) for end in ends)
         return decided_chances(sums, *bounds)
 
-    def sane(self, name: str, values: Values, minutes: float) -> Range | None:
+    def sane(self, values: Values, minutes: float) -> Ranges:
         """Return the limits of a fit, see `System.sane`: far around what Glickman recommends."""
-        ranges = {"deviation": (10.0, 1000.0), "volatility": (1e-3, 0.5), "tau": (0.1, 2.0)}
-        return ranges.get(name)
+        return {"deviation": (10.0, 1000.0), "volatility": (1e-3, 0.5), "tau": (0.1, 2.0)}
 
 
 _GLICKO2_COLUMNS = len(Glicko2.columns)
@@ -375,10 +374,9 @@ class Glicko(Glicko2):
         floor = min(values["floor"], values["deviation"])
         return [values["c"], values["period"], floor, values["deviation"]]
 
-    def sane(self, name: str, values: Values, minutes: float) -> Range | None:
+    def sane(self, values: Values, minutes: float) -> Ranges:
         """Return the limits of a fit, see `System.sane`: far around what Glickman recommends."""
-        ranges = {"deviation": (10.0, 1000.0), "c": (0.1, 200.0), "floor": (1.0, DEVIATION)}
-        return ranges.get(name)
+        return {"deviation": (10.0, 1000.0), "c": (0.1, 200.0), "floor": (1.0, DEVIATION)}
 
 
 GLICKO, GLICKO2 = Glicko(), Glicko2()

@@ -15,7 +15,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import part
-from valmatch.ratings.games import Assessment, Games, Players
+from valmatch.ratings.games import Assessment, Games, Players, order_sides
 from valmatch.ratings.system import Chances, SkillSystem, Values, Verbs, Z, decided_chances
 from valmatch.ratings.trueskill import normal_cdf
 
@@ -93,15 +93,7 @@ def _prepare(
     first: int, last: int, games: Games, players: Players, numbers: Floats, work: Floats
 ) -> float:
     """Note places, sums, odds and ties of the sides of a game; return c of the source."""
-    for side in range(first, last):
-        position = side
-        while (
-            position > first
-            and games.points[int(work[position - 1, _POSITION])] < games.points[side]
-        ):
-            work[position, _POSITION] = work[position - 1, _POSITION]
-            position -= 1
-        work[position, _POSITION] = side
+    order_sides(first, last, games, work)
     total = 0.0
     for position in range(first, last):
         side = int(work[position, _POSITION])

@@ -36,7 +36,7 @@ from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.parameters import Parameter
 
 Values = Mapping[str, float]
-Range = tuple[float, float]
+Ranges = Mapping[str, tuple[float, float]]  # least and greatest values of parameters by name
 
 MOST_PLAYERS = 5_000  # players of a game, all pairs of whom are compared within a second
 
@@ -135,13 +135,13 @@ class System(ABC):
         """Return how games of two sides will end."""
         return decided_chances(sums)
 
-    def searched(self, name: str, values: Values) -> Range | None:
-        """Return where a fit looks evenly for what may be 0; None: over factors of its value."""
-        return None
+    def searched(self, values: Values) -> Ranges:
+        """Return where a fit looks evenly for what may be 0; else over factors of its value."""
+        return {}
 
-    def sane(self, name: str, values: Values, minutes: float) -> Range | None:
-        """Return the limits beyond which a fit takes lucky games for skill; None: all allowed."""
-        return None
+    def sane(self, values: Values, minutes: float) -> Ranges:
+        """Return the limits beyond which a fit takes lucky games for skill."""
+        return {}
 
     def remark(self, values: Values) -> str:
         """Return what to know about ratings with some values of the parameters, if anything."""
@@ -199,14 +199,13 @@ class SkillSystem(System):
         """Return mean and standard deviation of the belief about a player without a game."""
         return (values["mu"], values["sigma"])
 
-    def sane(self, name: str, values: Values, minutes: float) -> Range | None:
+    def sane(self, values: Values, minutes: float) -> Ranges:
         """Return the limits of a fit: within far, but not any, ratios, see `System.sane`."""
         # With a sigma of 20 beta one game decides all further ones; with a twentieth, none says
         # anything.
         sigma, beta = values["sigma"], values["beta"]
-        ranges = {
+        return {
             "sigma": (beta / 20.0, 20.0 * beta),
             "beta": (sigma / 20.0, 20.0 * sigma),
             "tau": (sigma / 1e4, sigma / 2.0),
         }
-        return ranges.get(name)

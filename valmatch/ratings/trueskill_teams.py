@@ -15,7 +15,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import kernel, part
-from valmatch.ratings.games import Assessment, Games, Players
+from valmatch.ratings.games import Assessment, Games, Players, order_sides
 from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.system import SKILL, Chances, SkillSystem, Values, Verbs, Z
 from valmatch.ratings.trueskill import normal_cdf, v_and_w, v_and_w_draw
@@ -95,10 +95,10 @@ def _chances(
     return chances(lead, variance, size, numbers[0], numbers[2])
 
 
-# What is remembered of a side while a game of more than two is rated: the side of each place, the
+# What is remembered of a side while a game of more than two is rated: the side of a position, the
 # messages about its performance (a precision, and this by a mean) of the game with the side before
 # it and with the side behind it, and the last two turned into a step and a share.
-_PLACE, _AHEAD, _AHEAD_MEAN, _BEHIND, _BEHIND_MEAN = range(5)
+_POSITION, _AHEAD, _AHEAD_MEAN, _BEHIND, _BEHIND_MEAN = range(5)
 
 _SWEEPS = 1000  # at most; a game of ten sides takes some 20
 _STILL = 1e-10  # by which no message moves a mean any more, in standard deviations
@@ -145,19 +145,15 @@ def _compare(games: Games, a: int, b: int, numbers: Floats, sums: Assessment, ba
 def _pass_messages(first: int, last: int, games: Games, numbers: Floats, sums: Assessment) -> None:
     """Order the sides first..last-1 of a game, and pass messages among them until they stay."""
     work, base = sums.work, sums.strengths[first]
+    order_sides(first, last, games, work)
     for side in range(first, last):
-        place = side
-        while place > first and games.points[int(work[place - 1, _PLACE])] < games.points[side]:
-            work[place, _PLACE] = work[place - 1, _PLACE]
-            place -= 1
-        work[place, _PLACE] = side
         for column in range(_AHEAD, _BEHIND_MEAN + 1):
             work[side, column] = 0.0
     for _ in range(_SWEEPS):
         moved = 0.0
         for step in range(2 * (last - first) - 3):  # down the order and up again
-            place = first + min(step, 2 * (last - first) - 4 - step)
-            a, b = int(work[place, _PLACE]), int(work[place + 1, _PLACE])
+            position = first + min(step, 2 * (last - first) - 4 - step)
+            a, b = int(work[position, _POSITION]), int(work[position + 1, _POSITION])
             moved = max(moved, _compare(games, a, b, numbers, sums, base))
         if not moved > _STILL:
             break
@@ -184,8 +180,8 @@ def _update(game: int, games: Games, players: Players, numbers: Floats, sums: As
             precision = work[_AHEAD] + work[_BEHIND]
             pull = work[_AHEAD_MEAN] + work[_BEHIND_MEAN]
             pull -= precision * (sums.strengths[side] - sums.strengths[first])
-            whole = 1.0 + precision * (sums.spreads[side] + size * numbers[0] * numbers[0])
-            work[_AHEAD_MEAN], work[_AHEAD] = pull / whole, precision / whole
+            scale = 1.0 + precision * (sums.spreads[side] + size * numbers[0] * numbers[0])
+            work[_AHEAD_MEAN], work[_AHEAD] = pull / scale, precision / scale
             if not math.isfinite(work[_AHEAD_MEAN]):
                 return False
     for side in range(first, last):

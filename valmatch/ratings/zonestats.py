@@ -17,7 +17,7 @@ from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.registry import EVERY_PLAYER, MOST_DISTANT
 from valmatch.ratings.system import (
     Column,
-    Range,
+    Ranges,
     System,
     Values,
     Verbs,
@@ -212,15 +212,14 @@ class ZoneStats(System):
         """Return the parameters, and whether every player caps a game."""
         return [*super().numbers(values), float(self._every_player)]
 
-    def sane(self, name: str, values: Values, minutes: float) -> Range | None:
+    def sane(self, values: Values, minutes: float) -> Ranges:
         """Return the limits of a fit, see `System.sane`: those of Elo, for a usual game."""
         scale, counted = values["T"] * math.log(10.0), min(minutes, values["MAX_GAME_LENGTH"])
         most = values["GAME_MULT"] * counted / math.log(10.0)  # points of a game, in units of T
-        ranges = {
+        return {
             "T": (2.0 * most, 1000.0 * most),
             "GAME_MULT": (scale / 1000.0 / counted, scale / 2.0 / counted),
         }
-        return ranges.get(name)
 
 
 SYSTEM = ZoneStats()
