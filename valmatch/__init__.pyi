@@ -9,6 +9,8 @@ from valmatch.experiments.replicate import replicate as replicate
 from valmatch.experiments.replications import Replications as Replications
 from valmatch.experiments.simulate import Simulation as Simulation
 from valmatch.experiments.simulate import simulate as simulate
+from valmatch.file_check import CheckedFile as CheckedFile
+from valmatch.file_check import check_file as check_file
 from valmatch.game_logs.comparison import RatingComparison as RatingComparison
 from valmatch.game_logs.comparison import compare_ratings as compare_ratings
 from valmatch.game_logs.duels import sprt_games as sprt_games

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
@@ -19,7 +20,7 @@ from valmatch.config.config import Config
 from valmatch.config.factor_paths import dotted, factor_at, is_open, section_depth
 from valmatch.errors import InputError, option
 from valmatch.inputs import arguments
-from valmatch.inputs.files import MAX_DOCUMENT, read_document, up_to
+from valmatch.inputs.files import MAX_DOCUMENT, kind_of_text, read_document, up_to
 from valmatch.inputs.yaml_document import (
     MAX_DEPTH,
     Override,
@@ -166,13 +167,46 @@ def load_config(
     text, name, folder = _read(source)
     if isinstance(overrides, Mapping):
         overrides = [f"{key}={_as_yaml(value)}" for key, value in overrides.items()]
-    root = parse(text, name)
+    try:
+        root = parse(text, name)
+    except InputError:
+        _refuse_others(text, name)
+        raise
     if root is None:
         raise InputError(f"{name}:1:1: the config is empty (it needs at least 'model: ...')")
+    if not isinstance(root, MappingNode) or find(root, ["model"]) is None:
+        _refuse_others(text, name)
     if not isinstance(root, MappingNode):
         raise InputError(f"{place(root)}: the config is {show(root)} (allowed: a mapping)")
     root, marks = overridden(root, overrides, levels)
     return checked(root, marks, name, folder)
+
+
+def _refuse_others(text: bytes, name: str) -> None:
+    """Refuse a file that is no config but something else that is known, with what to do with it."""
+    from valmatch.rule_sets.wrappers import MARKS, NoRuleSetError, body_of
+
+    content, file = text.decode("utf-8", "replace").removeprefix("\ufeff"), shlex.quote(name)
+    kind = kind_of_text(content)
+    if kind in ("JSON", "YAML", "list", "text"):
+        try:
+            wrapped = MARKS.search(content) is not None and body_of(content) is not None
+        except NoRuleSetError as error:
+            raise InputError(f"{name}: no config: {error.what}") from None
+        if wrapped or re.search(r'^\W*(ruleLanguageVersion|teams)"?\s*:', content, re.M):
+            made = shlex.quote(f"{Path(name).stem}.yaml")
+            raise InputError(
+                f"{name}: this is a rule set, not a config (valmatch rules config {file} > {made}"
+                " writes one that simulates it)"
+            )
+    what = {
+        "table": f"a table: name it under arrivals of a config (valmatch check {file} --write"
+        " mine.yaml writes one for a queue log)",
+        "PGN": f"a file of games in PGN, not a config (valmatch rate {file} rates them)",
+        "JSON lines": f"a log, not a config (valmatch check {file} says what it is good for)",
+    }.get(kind)
+    if what:
+        raise InputError(f"{name}: this is {what}")
 
 
 def shipped_configs() -> dict[str, Path]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import json
 import math
 import os
+import re
 from pathlib import Path
 from typing import BinaryIO
 
@@ -39,6 +41,30 @@ def read_text(path: Path) -> str:
     except (OSError, ValueError) as error:
         what = getattr(error, "strerror", None) or error
         raise InputError(f"{path}: cannot be read: {what}") from None
+
+
+def kind_of_text(text: str) -> str:
+    """Return the format that the beginning of a text shows.
+
+    empty, PGN, list (of JSON), JSON lines, JSON, YAML, table (cells with something between them),
+    or text.
+    """
+    lines = [line.strip() for line in text.split("\n", 1000)[:1000] if line.strip()]
+    first = lines[0] if lines else ""
+    if re.match(r'\[\s*\w+\s+"', first):
+        return "PGN"
+    if first.startswith("{"):
+        try:
+            alone = len(lines) > 1 and isinstance(json.loads(first), dict)
+        except (ValueError, RecursionError):
+            alone = False
+        return "JSON lines" if alone else "JSON"
+    if first.startswith("["):
+        return "list"
+    line = next((line for line in lines if not line.startswith("#")), "")
+    if re.match(r"(---|[^\s,;|]+\s*:(\s.*)?)$", line):
+        return "YAML"
+    return "table" if re.search(r"[,;\t|]", first) else "text" if first else "empty"
 
 
 def up_to(most: int, stream: BinaryIO) -> bytes:

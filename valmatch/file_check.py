@@ -1,0 +1,624 @@
+"""What a file is, what is understood of it, what is wrong with it, and what to do with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from valmatch.errors import InputError, in_lines, option
+from valmatch.game_logs.reading.cells import is_moment
+from valmatch.game_logs.reading.tables import CSV, JSON, PGN, GameFile
+from valmatch.inputs import arguments
+from valmatch.inputs.csv_reader import SEPARATORS
+from valmatch.inputs.files import MAX_DOCUMENT, kind_of_text, read_text, regular
+from valmatch.text.numerals import real_number
+from valmatch.text.terminal import Note, Notice, shortened
+
+PathLike: TypeAlias = "str | os.PathLike[str]"
+
+MARK = "# Written by valmatch check"  # what begins the files that are written here
+
+QUEUE_NAMES = {
+    "arrival_hours": "arrivalhours arrival arrivaltime arrived arrivedat joined joinedat jointime"
+    " joinedqueueat enqueued enqueuedat enqueuetime queuedat queuetime queuestart requestedat"
+    " requesttime entered enteredat searchstart starttime startedat createdat created time"
+    " timestamp tstamp ts datetime date",
+    "rating": "rating mmr elo skill skillrating sr matchmakingrating playerrating",
+    "player": "player playerid account accountid user userid steamid puuid playername username",
+    "left_hours": "lefthours left leftat leftqueueat quit quitat gaveup gaveupat abandonedat"
+    " cancelledat canceledat dropat",
+}
+"""Names that columns of queue logs usually have, in lower case letters, the likeliest first."""
+
+RATED = re.compile("mmr|elo|rating|skill")
+NOT_PLAYED = re.compile("cancel|abort|error|fail|invalid|reject|void|duplic|declin|discard")
+"""Values of a column of states of rows that are not to be simulated."""
+
+
+KNOWN = "a queue log, a game log, tickets, a rule set, a world, a config, a results folder"
+CODE = (".tf", ".hcl", ".ts", ".js", ".py", ".java", ".cs", ".go")  # names of source code end so
+RESOURCES = re.compile(r"^\W*Resources\W*:", re.M)
+
+
+@dataclass(frozen=True)
+class CheckedFile:
+    """What `check_file` found.
+
+    Attributes
+    ----------
+    path : Path
+        The file or folder.
+    kind : str
+        What it is: ``queue log``, ``game log``, ``votes``, ``PGN``, ``tickets``, ``event log``,
+        ``rule set``, ``world``, ``config``, ``results folder``, ``table``; ``other service`` for a
+        file of another service, ``unknown`` for anything else.
+    about : str
+        The same in a few words, with how much is in it.
+    understood : mapping of str to str
+        How it is read: columns, separator, result words, dates.
+    dirt : sequence of str
+        What is wrong with its contents, a sentence each, with a `kind` and a count `n`.
+    rows : int
+        Of how many rows, games or tickets these counts are; 0 where nothing is counted.
+    errors : sequence of str
+        Why it cannot be used; nothing if it can.
+    commands : sequence of str
+        What to type next.
+    writes : str
+        The config, or the mapping of columns, that goes with it; "" where there is none.
+    """
+
+    path: Path
+    kind: str
+    about: str
+    understood: Mapping[str, str] = field(default_factory=dict)
+    dirt: Sequence[Notice] = ()
+    rows: int = 0
+    errors: Sequence[str] = ()
+    commands: Sequence[str] = ()
+    writes: str = ""
+
+    @property
+    def code(self) -> int:
+        """The exit code of the command: 0 clean, 1 with dirt, 2 if it cannot be used."""
+        return 2 if self.errors else 1 if self.dirt else 0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return {
+            "file": str(self.path),
+            "kind": self.kind,
+            "about": self.about,
+            "understood": dict(self.understood),
+            "rows": self.rows,
+            "dirt": [
+                {**notice.as_dict(), "share": notice.n / self.rows if self.rows else None}
+                for notice in self.dirt
+            ],
+            "errors": list(self.errors),
+            "next": list(self.commands),
+        }
+
+    def text(self) -> str:
+        """Return it as lines for a terminal."""
+        lines = [f"{self.path}: {self.about}"]
+        for name, words in self.understood.items():
+            lines.append(f"  {name}: {words}")
+        for notice in self.dirt:
+            share = f" ({100.0 * notice.n / self.rows:.3g} %)" if self.rows and notice.n else ""
+            lines.append(f"  ! {notice.removeprefix(f'{self.path}: ')}{share}")
+        lines += ["next:", *(f"  {line}" for line in self.commands)] if self.commands else []
+        return "\n".join(lines) + "\n"
+
+    def __repr__(self) -> str:
+        return self.text().rstrip("\n")
+
+
+def check_file(path: PathLike, *, write: PathLike | None = None) -> CheckedFile:
+    r"""Say what a file is, what is understood of it, and what is wrong with it.
+
+    Parameters
+    ----------
+    path : path
+        A queue log, a game log in any format, tickets, a rule set in its wrapper, a world, a
+        config, or a results folder.
+    write : path, optional
+        Write the config there (of a queue log or a rule set), or the mapping of columns (of a game
+        log). An earlier one is replaced, another file is not.
+
+    Returns
+    -------
+    CheckedFile
+        What was found. A file that cannot be used has `errors`.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or nothing to write.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> votes = pathlib.Path(tempfile.mkdtemp(), "votes.csv")
+    >>> _ = votes.write_text("model_a,model_b,winner\na,b,model_a\nb,a,tie\n")
+    >>> valmatch.check_file(votes).kind
+    'votes'
+    """
+    path = arguments.path("path", path)
+    target = None if write is None else arguments.path("write", write)
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder")
+    try:
+        found = _folder(path) if path.is_dir() else _file(path, target)
+    except InputError as error:
+        found = CheckedFile(path, "unknown", "cannot be read", errors=error.args)
+    if target is None:
+        return found
+    if not found.writes:
+        raise InputError(f"{path}: {found.about}: there is nothing to write for it", *found.errors)
+    return _written(found, target)
+
+
+def _written(found: CheckedFile, target: Path) -> CheckedFile:
+    """Write what goes with a file."""
+    from valmatch.storage.output import write_atomically
+
+    try:
+        if target.exists() and not regular(target).read_bytes().startswith(MARK.encode()):
+            raise InputError(f"{target}: exists, and valmatch check did not write it")
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written: {error.strerror}") from None
+    with write_atomically(target) as file:
+        file.write(found.writes)
+    name = shlex.quote(str(target))
+    commands = [line.replace("mine.yaml", name) for line in found.commands if "--write" not in line]
+    return replace(found, commands=commands)
+
+
+def _folder(path: Path) -> CheckedFile:
+    """Return what is known of a folder."""
+    from valmatch.present.loading import load_result
+
+    result = load_result(path)
+    name = shlex.quote(str(path))
+    page = shlex.quote(f"{path.resolve().name}.html")
+    return CheckedFile(
+        path,
+        "results folder",
+        f"a results folder: {result.title}",
+        {"finding": result.finding, "warnings": f"{len(result.warnings):,}"},
+        commands=[f"valmatch report {name} -o {page}", f"valmatch plot {name}"],
+    )
+
+
+def _file(path: Path, target: Path | None) -> CheckedFile:
+    """Return what is known of a file."""
+    from valmatch.inputs.csv_reader import open_text
+
+    with open_text(path) as binary:
+        head = binary.read(MAX_DOCUMENT).decode("utf-8", "replace").removeprefix("\ufeff")
+    kind = kind_of_text(head)
+    if kind == "empty":
+        raise InputError(f"{path}: is empty")
+    if kind == "JSON lines" and (found := _tickets(path)):
+        return found
+    is_table = kind in ("table", "PGN", "JSON lines") and path.suffix.lower() not in CODE
+    if not is_table and (found := _document(path, kind)):
+        return found
+    if not is_table and kind != "list":
+        what = "a template of CloudFormation without RuleSetBody" if RESOURCES.search(head) else ""
+        line = f"{path}: is {what or 'of no known kind'} (allowed: {KNOWN})"
+        return CheckedFile(path, "unknown", what or "of no known kind", errors=[line])
+    file = GameFile(path, None)
+    if file.format == CSV and (names := _queue_columns(file)):
+        return _queue_log(path, file, names, target)
+    return _games(path, file)
+
+
+# Rule sets, worlds and configs: documents in JSON or YAML, and code with a rule set in it.
+
+
+def _document(path: Path, kind: str) -> CheckedFile | None:
+    """Return what a document is; None if it is none that is known."""
+    from valmatch.matching.tickets.reading import has_world
+    from valmatch.rule_sets.wrappers import MARKS
+
+    if path.stat().st_size > MAX_DOCUMENT:
+        with path.open("rb") as file:
+            return _world(path) if b'"ruleSet"' in file.read(MAX_DOCUMENT) else None
+    text = read_text(path).removeprefix("\ufeff")
+    if kind == "JSON" and has_world(text):
+        return _world(path)
+    if re.search(r'^\s*"?model"?\s*:', text, re.M) and not MARKS.search(text):
+        return _config(path)
+    if MARKS.search(text) or re.search(r'"?(ruleLanguageVersion|teams)"?\s*:', text):
+        return _rules(path, text)
+    return None
+
+
+def _rules(path: Path, text: str) -> CheckedFile | None:
+    """Return what a rule set says, or where it stands in another file."""
+    from valmatch.models.tickets.first_config import first_config
+    from valmatch.rule_sets.files import in_line, read_rule_file
+    from valmatch.rule_sets.json_text import Problems
+    from valmatch.rule_sets.wrappers import SERVICES, NoRuleSetError, body_of
+
+    name = shlex.quote(str(path))
+    try:
+        body = body_of(text)
+    except NoRuleSetError as error:
+        service = any(called in error.what for called in (*SERVICES, "query of Nakama"))
+        line, column = Problems(text).place(error.at)
+        return CheckedFile(
+            path,
+            "other service" if service else "rule set",
+            "a file of another service" if service else "a rule set that is not read from here",
+            errors=[f"{path}:{line}:{column}: {error.what}"],
+        )
+    reading = read_rule_file(path)
+    lines = [in_line(path, problem) for problem in reading.problems]
+    about, understood = "a FlexMatch rule set", {}
+    if reading.is_short:
+        about = "a rule set in the short form"
+    if body is not None:
+        place = "{}:{}".format(*Problems(text).place(body.places[0]))
+        about = "a FlexMatch rule set inside another file"
+        understood["stands at"] = place
+    errors = [line for line, p in zip(lines, reading.problems, strict=True) if p[2] == "error"]
+    understood |= {"warning": "; ".join(lines[:3])} if len(lines) > len(errors) else {}
+    if reading.table is None:
+        return CheckedFile(path, "rule set", about, understood, errors=in_lines(errors))
+    table = reading.table
+    teams = ", ".join(
+        f"{team.name} ({team.least.numbers[0]:g} to {team.largest:g})" for team in table.teams
+    )
+    understood = {
+        "teams": shortened(teams, 200),
+        "rules": shortened(", ".join(rule.name for rule in table.rules), 200) or "none",
+        "attributes": shortened(", ".join(a.name for a in table.attributes), 200) or "none",
+        **understood,
+    }
+    return CheckedFile(
+        path,
+        "rule set",
+        about,
+        understood,
+        commands=[
+            f"valmatch rules show {name}",
+            f"valmatch check {name} --write mine.yaml",
+            "valmatch simulate mine.yaml",
+        ],
+        writes=f"{MARK}.\n{first_config(table, path.resolve())}",
+    )
+
+
+def _world(path: Path) -> CheckedFile:
+    """Return what a world is."""
+    from valmatch.matching.tickets.reading import read_world
+    from valmatch.rule_sets.files import in_line
+
+    world, problems = read_world(read_text(path))
+    errors = [in_line(path, problem) for problem in problems if problem.severity == "error"]
+    if world is None:
+        return CheckedFile(path, "world", "a world with faults", errors=in_lines(errors))
+    tickets, name = world.tickets.times.size, shlex.quote(str(path))
+    return CheckedFile(
+        path,
+        "world",
+        f"a world: a rule set with {_counted(tickets, 'ticket')}",
+        {"teams": ", ".join(team.name for team in world.table.teams)},
+        commands=[f"valmatch rules replay {name} --out played", f"valmatch rules check {name}"],
+    )
+
+
+def _config(path: Path) -> CheckedFile:
+    """Return what a config says."""
+    from valmatch.config.factor_paths import flat
+    from valmatch.config.identity import set_factors
+    from valmatch.config.loading import load_config
+
+    try:
+        config = load_config(str(path))
+    except InputError as error:
+        return CheckedFile(path, "config", "a config with faults", errors=error.args)
+    changed = ", ".join(
+        f"{key}={value}" for key, value in flat(set_factors(config.factors)).items()
+    )
+    understood = {"changed factors": shortened(changed, 300) or "none"}
+    understood |= {key: str(file.path) for key, file in config.files.items()}
+    understood |= {"warning": "; ".join(config.warnings)} if config.warnings else {}
+    name = shlex.quote(str(path))
+    commands = [f"valmatch simulate {name}", f"valmatch replicate {name} -n 100 --out runs"]
+    if config.optimize.variables:
+        commands.append(f"valmatch optimize {name} --out best")
+    return CheckedFile(
+        path, "config", f"a config of the model {config.model}", understood, commands=commands
+    )
+
+
+# Tickets and events, an object a line.
+
+
+def _tickets(path: Path) -> CheckedFile | None:
+    """Return what a list of tickets or of events is; None if its lines are games."""
+    from valmatch.matching.tickets.event_log import is_event_log, read_events
+    from valmatch.rule_sets.files import in_line
+
+    with regular(path).open("rb") as file:
+        first = file.readline(MAX_DOCUMENT).decode("utf-8", "replace")
+    name = shlex.quote(str(path))
+    if is_event_log(first):
+        events, problems = read_events(read_text(path))
+        errors = [in_line(path, problem) for problem in problems if problem.severity == "error"]
+        command = f"valmatch rules replay RULES.json --tickets {name} --out played"
+        return CheckedFile(
+            path,
+            "event log",
+            "a log of FlexMatch events",
+            errors=in_lines(errors) if events is None else (),
+            commands=[command],
+        )
+    if not re.search(r'"players"\s*:\s*\[', first) or '"time"' not in first:
+        return None
+    lines = [line for line in read_text(path).split("\n") if line.strip()]
+    again = len(lines) - len(set(lines))
+    attributes = dict[str, None]()
+    for number, line in enumerate(lines, 1):
+        try:
+            for player in json.loads(line)["players"]:
+                attributes |= dict.fromkeys(player.get("attributes") or {})
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            wrong = f"{path}: ticket {number} is no JSON object with players"
+            return CheckedFile(path, "tickets", "a list of tickets with faults", errors=[wrong])
+    dirt = Notice(f"{again:,} exact duplicates of other tickets", "duplicate_rows", again)
+    return CheckedFile(
+        path,
+        "tickets",
+        f"a list of {_counted(len(lines), 'ticket')}",
+        {"attributes": shortened(", ".join(attributes), 200) or "none"},
+        [dirt] if again else [],
+        len(lines),
+        commands=[
+            f"valmatch rules replay RULES.json --tickets {name} --out played",
+            f"valmatch simulate tickets --set rules=RULES.json --set arrivals={name}",
+        ],
+    )
+
+
+# Queue logs.
+
+
+def _queue_columns(file: GameFile) -> dict[str, str]:
+    """Return the columns of a queue log by meaning; nothing if a file is none."""
+    plain: dict[str, str] = {}
+    for name in file.header:
+        plain.setdefault(re.sub(r"[\W_]", "", name.casefold()), name)
+    names: dict[str, str] = {}
+    for meaning, usual in QUEUE_NAMES.items():
+        if near := next((plain[name] for name in usual.split() if name in plain), None):
+            names[meaning] = near
+    others = [name for name in plain.values() if name not in names.values()]
+    if "rating" not in names and (near := _first(others, lambda name: bool(RATED.search(name)))):
+        names["rating"] = near
+    if "rating" not in names and all(name in file.header for name in ("elo", "kd", "wr")):
+        names["rating"] = "elo"
+    sides = [name for name in plain if re.search("(winner|loser|white|black|away|opponent)", name)]
+    paired = {*plain} & {"home", "playera", "playerb", "player1", "player2", "modela", "modelb"}
+    if "rating" not in names or sides or paired or "score" in plain or {"id", "time"} <= {*plain}:
+        return {}
+    timed = names.get("arrival_hours")
+    if timed is None or not _is_timed(file.sample(timed)):
+        times = _first(others, lambda name: all(map(is_moment, file.sample(name) or ["-"])))
+        names["arrival_hours"] = times or ""
+    return names if names["arrival_hours"] else {}
+
+
+def _first(names: Sequence[str], wanted: Callable[[str], bool]) -> str | None:
+    return next((name for name in names if wanted(name.casefold())), None)
+
+
+def _is_timed(cells: Sequence[str]) -> bool:
+    """Return whether most of some cells are times or numbers."""
+    good = sum(is_moment(cell) or real_number(cell) is not None for cell in cells)
+    return 2 * good > len(cells) or not cells
+
+
+def _queue_log(
+    path: Path, file: GameFile, names: Mapping[str, str], target: Path | None
+) -> CheckedFile:
+    """Return what a queue log holds, and the config that reads it."""
+    from valmatch.config.writing import document
+    from valmatch.models.valorant.factors import ValorantFactors
+    from valmatch.models.valorant.log_factors import LogFactors
+    from valmatch.models.valorant.queue_log import QueueLog, read_queue_log
+
+    separators = {character: name for name, character in SEPARATORS.items()}
+    columns = {meaning: name for meaning, name in names.items() if meaning != name}
+    own_vector = all(name in file.header for name in ("elo", "kd", "wr"))
+    if own_vector and columns.get("rating") == "elo":
+        del columns["rating"]
+    log: dict[str, Any] = {"columns": columns} if columns else {}
+    if file.separator != ",":
+        log["separator"] = separators[file.separator]
+    multipliers = ValorantFactors.model_validate({}).multiplier_matrix
+
+    def read(further: Mapping[str, Any]) -> QueueLog:
+        how = {"skip_bad_rows": True, "max_bad_rows": 1.0, **log, **further}
+        return read_queue_log(path, LogFactors.model_validate(how), multipliers, None)
+
+    dirt: list[Notice] = []
+    try:
+        try:
+            first = read({})
+        except InputError as error:
+            if "is before the row above" not in str(error):
+                raise
+            first, log["sort"] = read({"sort": True}), True
+            dirt.append(Notice("rows are not in order of time: log.sort sorts them", "unsorted", 0))
+    except InputError as error:
+        return CheckedFile(path, "queue log", "a queue log with faults", errors=error.args)
+    notices = [Notice.of(notice) for notice in first.remarks]
+    dirt += [n for n in notices if not isinstance(n, Note) or n.kind == "queued_again"]
+    for column, counts in first.states.items():
+        if cancelled := [value for value in counts if NOT_PLAYED.search(value.casefold())]:
+            log.setdefault("where", {})[column] = {"not": cancelled}
+    if first.sentinels:
+        log["missing"] = list(first.sentinels)
+    cleaned = read(log)
+    bad = sum(n.n for n in map(Notice.of, cleaned.remarks) if n.kind == "rows_left_out")
+    share = bad / (bad + cleaned.players.times.size)
+    log |= {"skip_bad_rows": True} if bad else {}
+    log |= {"max_bad_rows": -(-100 * share // 1) / 100} if share > 0.05 else {}
+    rows = first.players.times.size + sum(
+        n.n for n in dirt if n.kind in ("rows_left_out", "duplicate_rows")
+    )
+    players = cleaned.players.times.size
+    hours = first.players.times
+    since = first.midnight
+    understood = {
+        "format": f"CSV, separator {separators[file.separator]}",
+        "columns": ", ".join(f"{meaning} = {name}" for meaning, name in first.columns.items()),
+        "times": f"{hours[-1] - hours[0]:,.4g} hours"
+        + (f"; hours are counted from {since.isoformat(' ', 'minutes')}" if since else ""),
+        "ratings": f"{cleaned.players.ratings.min():g} to {cleaned.players.ratings.max():g}",
+    }
+    if "where" in log or "missing" in log:
+        keys = {key: log[key] for key in ("where", "missing") if key in log}
+        understood["proposed"] = f"{json.dumps(keys, ensure_ascii=False)}: {players:,} players"
+    folder = (target.parent if target else Path()).resolve()
+    arrivals = os.path.relpath(path.resolve(), folder)
+    name = shlex.quote(str(path))
+    return CheckedFile(
+        path,
+        "queue log",
+        f"a queue log: {_counted(rows, 'row')}",
+        understood,
+        dirt,
+        rows,
+        commands=[
+            f"valmatch check {name} --write mine.yaml",
+            "valmatch simulate mine.yaml",
+            "valmatch replicate mine.yaml --set log.resample=block -n 200 --out runs",
+        ],
+        writes=f"{MARK}.\n"
+        + document(
+            f"How the queue log is read: {players:,} players. Add your rule: valmatch factors"
+            " valorant lists its numbers.",
+            "valorant",
+            {"log": log} if log else {"team_num": 5},
+            arrivals=arrivals,
+        ),
+    )
+
+
+# Game logs.
+
+
+def _games(path: Path, file: GameFile) -> CheckedFile:
+    """Return what a game log holds, and how it is read."""
+    from valmatch.game_logs.options import LogOptions
+    from valmatch.game_logs.reading.log import GameLog
+    from valmatch.game_logs.warnings import log_warnings
+
+    dirt: list[Notice] = []
+    how: dict[str, Any] = {"skip_bad_games": True, "max_bad_rows": 1.0}
+    try:
+        log = GameLog(path, LogOptions(**how), unused=["minutes"])
+        try:
+            games = log.games(lambda _: None)
+        except InputError as error:
+            if option("date_format") not in str(error):
+                raise
+            dirt.append(Notice(error.args[0], "ambiguous_dates", 0))
+            how["date_format"] = "dmy"
+            log = GameLog(path, LogOptions(**how), unused=["minutes"])
+            games = log.games(lambda _: None)
+    except InputError as error:
+        return _table(path, file, error)
+    warnings = list(map(Notice.of, log_warnings(log)))
+    understood = {"format": log.file.format}
+    if log.file.format == CSV:
+        named = next(name for name, c in SEPARATORS.items() if c == log.file.separator)
+        understood["format"] = f"CSV, separator {named}"
+    reading = log.reading
+    understood["columns"] = ", ".join(f"{m} = {name}" for m, name in reading["columns"].items())
+    understood |= {key: reading[key] for key in ("times", "words") if reading[key]}
+    known = ("guessed_format", "games_without_result")
+    dirt += [n for n in warnings if n.kind not in known and not isinstance(n, Note)]
+    if log.unfinished:
+        understood["without a result"] = f"{_counted(log.unfinished, 'game')}, left out"
+    bad = log.bad.counts.total()
+    rows = games.n_games + log.unrated + bad + log.unfinished
+    sides = [reading["columns"].get(m, "") for m in ("player_a", "player_b")]
+    votes = all(name.casefold().startswith("model") for name in sides)
+    kind = {PGN: "PGN", JSON: "game log"}.get(log.file.format, "game log")
+    kind = "votes" if votes else kind
+    options = ["--skip-bad-games"] if bad else []
+    share = -(-100 * bad // max(rows, 1)) / 100
+    options += [f"--max-bad-rows {share:g}"] if share > 0.05 else []
+    options += ["--date-format dmy"] if "date_format" in how else []
+    words = " ".join([shlex.quote(str(path)), *options])
+    called = {"PGN": "games in PGN", "votes": "votes between two models each"}.get(
+        kind, "a game log"
+    )
+    mapping = {key: reading[key] for key in ("columns", "results", "date_format") if reading[key]}
+    mapping |= {"separator": reading["separator"]} if reading["separator"] else {}
+    mapping |= {"skip_bad_games": True, "max_bad_rows": share} if bad else {}
+    head = f"{MARK}: options of rate, rank and rate_games(FILE, **options) for {path.name}."
+    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in mapping.items()]
+    return CheckedFile(
+        path,
+        kind,
+        f"{called}: {_counted(rows, 'game')} between {_counted(len(log.players), 'player')}",
+        understood,
+        dirt,
+        rows,
+        commands=[
+            f"valmatch rate {words} --system elo --out rated",
+            f"valmatch rank {words} --out ranked",
+        ],
+        writes="\n".join([head, *lines]) + "\n",
+    )
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
+
+
+def _table(path: Path, file: GameFile, error: InputError) -> CheckedFile:
+    """Return what a table is that is no log."""
+    header = [name.casefold() for name in file.header]
+    found = shortened(", ".join(file.header), 120)
+    for needed, about, command in _TABLES:
+        if {*needed} <= {*header}:
+            line = command.format(shlex.quote(str(path)))
+            return CheckedFile(path, "table", about, {"columns": found}, commands=[line])
+    logs = "a queue log has columns for time and rating, a game log for two sides and a result"
+    lines = [f"{path}: {logs} (found: {found})", *error.args] if file.format == CSV else error.args
+    return CheckedFile(
+        path, "unknown", f"a table that is no log ({file.format})", errors=in_lines(lines)
+    )
+
+
+_TABLES = (
+    (
+        ("player", "rating"),
+        "a table of ratings",
+        "valmatch rate games.csv --ratings {} --out rated",
+    ),
+    (("name", "alias"), "a table of aliases", "valmatch rate GAMES.csv --alias {}"),
+    (
+        ("id", "time"),
+        "a table of tickets of single players",
+        "valmatch rules replay RULES.json --tickets {} --out played",
+    ),
+    (("player_a", "player_b"), "a table of fixtures", "valmatch predict rated {}"),
+    (("home", "away"), "a table of fixtures", "valmatch predict rated {}"),
+)
+"""Tables by columns that they have: what they are, and what to do with them."""
