@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -404,8 +404,9 @@ def _queue_columns(file: GameFile) -> dict[str, str]:
         if near := next((plain[name] for name in usual.split() if name in plain), None):
             names[meaning] = near
     others = [name for name in plain.values() if name not in names.values()]
-    if "rating" not in names and (near := _first(others, lambda name: bool(RATED.search(name)))):
-        names["rating"] = near
+    rated = [name for name in others if RATED.search(name.casefold())]
+    if "rating" not in names and rated:
+        names["rating"] = rated[0]
     if "rating" not in names and all(name in file.header for name in ("elo", "kd", "wr")):
         names["rating"] = "elo"
     sides = [name for name in plain if re.search("(winner|loser|white|black|away|opponent)", name)]
@@ -414,13 +415,9 @@ def _queue_columns(file: GameFile) -> dict[str, str]:
         return {}
     timed = names.get("arrival_hours")
     if timed is None or not _is_timed(file.sample(timed)):
-        times = _first(others, lambda name: all(map(is_moment, file.sample(name) or ["-"])))
-        names["arrival_hours"] = times or ""
+        times = (name for name in others if all(map(is_moment, file.sample(name) or ["-"])))
+        names["arrival_hours"] = next(times, "")
     return names if names["arrival_hours"] else {}
-
-
-def _first(names: Sequence[str], wanted: Callable[[str], bool]) -> str | None:
-    return next((name for name in names if wanted(name.casefold())), None)
 
 
 def _is_timed(cells: Sequence[str]) -> bool:

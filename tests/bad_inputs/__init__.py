@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 from tests.bad_inputs.case import Case
+from tests.bad_inputs.checks import check_case
 from tests.bad_inputs.configs import config_case
 from tests.bad_inputs.folders import (
     curves_case,
@@ -43,6 +44,7 @@ KINDS: Mapping[str, Callable[[int, Random, Path], Case]] = {
     "results": results_case,
     "reports": report_case,
     "rules": rule_set_case,
+    "checks": check_case,
 }
 """Makers of cases by what is bad."""
 
