@@ -396,6 +396,8 @@ def _tickets(path: Path) -> CheckedFile | None:
 
 def _queue_columns(file: GameFile) -> dict[str, str]:
     """Return the columns of a queue log by meaning; nothing if a file is none."""
+    if {"player", "rating", "games"} <= {*file.header}:  # ratings, as they are written here
+        return {}
     plain: dict[str, str] = {}
     for name in file.header:
         plain.setdefault(re.sub(r"[\W_]", "", name.casefold()), name)
@@ -465,9 +467,10 @@ def _queue_log(
     for column, counts in first.states.items():
         if cancelled := [value for value in counts if NOT_PLAYED.search(value.casefold())]:
             log.setdefault("where", {})[column] = {"not": cancelled}
-    if first.sentinels:
-        log["missing"] = list(first.sentinels)
-    cleaned = read(log)
+    cleaned = read({})
+    if cleaned.sentinels:
+        log["missing"] = list(cleaned.sentinels)
+        cleaned = read({})
     bad = sum(n.n for n in map(Notice.of, cleaned.remarks) if n.kind == "rows_left_out")
     share = bad / (bad + cleaned.players.times.size)
     log |= {"skip_bad_rows": True} if bad else {}

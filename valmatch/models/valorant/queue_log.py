@@ -398,7 +398,7 @@ SENTINELS = (-1.0, 0.0, 999.0, 9999.0, 99999.0)
 
 
 def sentinels_of(ratings: Floats) -> list[float]:
-    """Return values that several players share and that are far below or above all others.
+    """Return values that several players share, far below or above all others or usual for "none".
 
     Examples
     --------
@@ -409,16 +409,18 @@ def sentinels_of(ratings: Floats) -> list[float]:
         return []
     low, high = np.percentile(ratings, (25, 75)).tolist()
     values, counts = np.unique(ratings, return_counts=True)
-    found: list[float] = []
+    often = counts >= max(3.0, 10.0 * float(np.median(counts)))
+    found = [value for value in values[often].tolist() if value in SENTINELS and value != 0.0]
     for side in (slice(None), slice(None, None, -1)):
         ends, rows = values[side], counts[side]
         gaps = np.abs(np.diff(ends[:4]))
         for k in range(len(gaps)):
             usual = [value in SENTINELS for value in ends[: k + 1]]
-            often = rows[: k + 1] >= np.where(usual, 2, 3)
-            if gaps[k] > max(0.75 * (high - low), 1.0) and often.all():
-                found += [float(value) for value in ends[: k + 1] if value not in found]
-    return found
+            shared = rows[: k + 1] >= np.where(usual, 2, 3)
+            apart = (0.1 if all(usual) else 0.75) * (high - low)
+            if gaps[k] > max(apart, 1.0) and shared.all():
+                found += ends[: k + 1].tolist()
+    return sorted({*found})
 
 
 class _Entry(NamedTuple):
@@ -447,11 +449,8 @@ class _RowReader:
 
     def entries(self, bad: BadRows) -> Iterator[_Entry]:
         """Yield the good rows that are wanted, of exact duplicates one."""
-        dialect, names, where = (
-            Dialect(SEPARATORS[self._log.separator]),
-            self.names,
-            self._log.where,
-        )
+        dialect, names = Dialect(SEPARATORS[self._log.separator]), self.names
+        where = self._log.where
         seen: set[tuple[str, ...]] = set()
         for row in read_rows(self._path, self._columns, dialect, most=MAX_FILE, wrong=bad.add):
             if where and not all(is_wanted(row.cells[name], where[name]) for name in where):
@@ -598,14 +597,15 @@ class _RowReader:
             player = option("log.columns")
             yield Notice(
                 f"{self._path}: {self._repeated:,} rows have time and rating of another row"
-                f" ({player} player=NAME names the column of accounts: duplicates are then left out)",
+                f" ({player} player=NAME names the column of accounts: duplicates are then left"
+                " out)",
                 "doubtful_rows",
                 self._repeated,
             )
         for value in sentinels:
             rows = int((ratings == value).sum())
             yield Notice(
-                f"{self._path}: {rows:,} players share the rating {value:g}, far from all others;"
+                f"{self._path}: {rows:,} players share the rating {value:g}, unlike all others;"
                 f" if it means that none is known, {option(f'log.missing=[{value:g}]')} says so",
                 "doubtful_ratings",
                 rows,
