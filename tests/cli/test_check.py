@@ -6,6 +6,7 @@ import gzip
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -213,10 +214,10 @@ def clean_rows(rng: np.random.Generator, days: int) -> list[tuple[float, str, in
 
 
 def written_log(path: Path, rows: Sequence[tuple[float, str, object, str]], bom: str = "") -> None:
+    start = datetime(2026, 3, 2, tzinfo=UTC)
     lines = [
-        f"2026-03-{2 + int(t // 86400):02}T{int(t % 86400 // 3600):02}:{int(t % 3600 // 60):02}:"
-        f"{t % 60:05.2f}Z;{account};{rating};{status}\n"
-        for t, account, rating, status in rows
+        f"{(start + timedelta(seconds=time)).isoformat()};{account};{rating};{status}\n"
+        for time, account, rating, status in rows
     ]
     path.write_text(f"{bom}Joined At;Account ID;MMR;Status\n{''.join(lines)}", encoding="utf-8")
 
@@ -228,7 +229,7 @@ def dirty_rows(
     dirty: list[tuple[float, str, object, str]] = []
     for time, account, rating in rows:
         shown: object = rating if rng.random() > 0.03 else -1
-        dirty += [(time, account, shown, "matched")] * (2 if rng.random() < 0.15 else 1)
+        dirty += [(time, account, shown, "matched")] * (2 if rng.random() < 0.25 else 1)
         if rng.random() < 0.06:  # impatient: queued a moment before
             dirty.append((max(0.0, time - float(rng.uniform(5, 20))), account, shown, "matched"))
     for _ in range(len(rows) // 8):
