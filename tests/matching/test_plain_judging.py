@@ -8,8 +8,9 @@ import pytest
 
 from tests.support.published_worlds import party, solo, team, world
 from tests.support.ticket_worlds import reading_of
-from valmatch.matching.plain_tickets.judging import Judge, Lack, PartialMatch, holds_from
+from valmatch.matching.plain_tickets.judging import Judge, PartialMatch, holds_from
 from valmatch.matching.plain_tickets.pool import Pool
+from valmatch.rule_sets.types import Lack
 
 ATTRIBUTES = [
     {"name": "skill", "type": "number", "default": 0},

@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from valmatch.draws.streams import Streams
-from valmatch.matching.plain_tickets.pool import added
 from valmatch.matching.tickets.columns import (
     Lists,
     Maps,
@@ -27,6 +26,7 @@ from valmatch.matching.tickets.layout import COMPLETED, STATUSES
 from valmatch.matching.tickets.playing import play, play_columns
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
+from valmatch.rule_sets.types import added
 
 RULES: dict[str, Any] = yaml.safe_load("""
 ruleLanguageVersion: '1.0'

@@ -136,7 +136,7 @@ def test_there_is_room_for_proposals_that_are_refused_time_and_again(seed: int) 
     roomy = queue._replace(
         matched=np.zeros((2, 100_000), np.int64), matches=np.zeros(1000, queue.matches.dtype)
     )
-    play_kernel(arrays, roomy)
+    play_kernel(np.inf, arrays, roomy)
     assert roomy.state[0]["listed"] <= queue.matched.shape[1]
     assert roomy.state[0]["matches"] <= queue.matches.size == tickets
     if seed < 0:

@@ -16,13 +16,13 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import read_text
 from valmatch.matching.plain_tickets.explaining import Failed, Reasons, explain
-from valmatch.matching.plain_tickets.judging import Lack, holds_from
+from valmatch.matching.plain_tickets.judging import holds_from
 from valmatch.matching.plain_tickets.pool import Pool, missing
 from valmatch.matching.tickets.columns import SEARCHES, Document, Search
 from valmatch.matching.tickets.playing import Outcome, play
 from valmatch.matching.tickets.reading import WorldReading, read_world
 from valmatch.models.tickets.model import TicketsModel, TicketWorld
-from valmatch.rule_sets.types import OF_PREDICATE
+from valmatch.rule_sets.types import OF_PREDICATE, Lack
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.manifest import Manifest, command_of, read_manifest
 from valmatch.text.suggestions import closest_name

@@ -7,7 +7,7 @@ which tickets are tried; the clock. A language needs nothing but a reader that m
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 Kind = Literal["number", "text", "player", "team"]  # what an aggregate consists of
 Party = Literal["avg", "min", "max"]  # what of a ticket's players stands for the ticket
@@ -130,7 +130,8 @@ class Ordered(NamedTuple):
     party: Party
 
 
-Predicate: TypeAlias = "Within | Compared | Counted | Reached | Spread | Combined | Ordered"
+Predicate: TypeAlias = "tuple[Any, ...]"
+"""What a rule says: one of these, or another one that a type of rules has for itself."""
 
 
 class Rule(NamedTuple):

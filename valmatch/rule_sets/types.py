@@ -1,4 +1,8 @@
-"""The types of rules: what each reads, checks and says.
+"""The types of rules: what each reads, checks and says, and what it finds of a match.
+
+What is found is found in plain Python, slowly, one rule at a time; `matching.tickets.judging` has
+the same compiled. What cannot be said of a match that is not complete is unknown: rules with count
+or sum, the least number of players who have a text, what `not` and `xor` make of it.
 
 Source: the page "FlexMatch rule types" of the guide, published examples, and threads of re:Post and
 the former forums where they are named.
@@ -6,11 +10,12 @@ the former forums where they are named.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeVar, cast
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, cast
 
 from valmatch.rule_sets.expressions import (
     ExpressionFault,
@@ -87,6 +92,113 @@ class Context(NamedTuple):
         return None if None in values else Steps(tuple(wait for wait, _ in steps), tuple(values))
 
 
+# Matches, complete or not, as rules find them.
+
+Verdict = bool | None  # None is unknown
+
+
+class Lack(NamedTuple):
+    """A number of a rule that is in force, and the nearest one that would let the rule hold."""
+
+    key: str  # of the predicate: ``least``, ``most``, ``spread``, ``reference``
+    needed: float
+    held: float
+
+    @property
+    def excess(self) -> float:
+        """By what part of the number in force it is missed."""
+        return abs(self.needed - self.held) / (abs(self.held) or 1.0)
+
+
+class Finding(NamedTuple):
+    """What is found of a rule; of what no number says, it lacks nothing."""
+
+    verdict: Verdict
+    lacks: tuple[Lack, ...] = ()
+
+
+HOLDS = Finding(True)
+
+
+class Ping(NamedTuple):
+    """Milliseconds of a ticket in a region: the highest and the lowest that a rule looks at.
+
+    They are the same where one number stands for the ticket. `total` and `least` are of its
+    players, for references.
+    """
+
+    high: float
+    low: float
+    total: float
+    least: float
+
+
+class Judged(Protocol):
+    """A match that rules are judged on; what is undefined of it is None."""
+
+    partial: bool  # whether it is judged as not complete
+    players: int
+
+    def number(self, steps: Steps | None) -> float | None:
+        """Return a number that is in force, None where there is none."""
+
+    def value(self, measure: Aggregate) -> Any:  # noqa: ANN401
+        """Return an aggregate: a value, or nested lists of values."""
+
+    def reference(self, steps: Steps) -> Any:  # noqa: ANN401
+        """Return the value of a reference."""
+
+    def pings(self, rule: Reached) -> list[dict[str, Ping]]:
+        """Return of each ticket what a rule looks at, by region that all its players report."""
+
+    def parties(self, attribute: int) -> list[list[Any]]:
+        """Return the values of the players of each ticket."""
+
+    def finding(self, number: int) -> Finding:
+        """Return what is found of a rule."""
+
+
+def added(values: Sequence[float]) -> float:
+    """Return a sum in the order of the values, as compiled code adds; Python 3.12 compensates."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+OF_PARTY: dict[Party, Callable[[Sequence[float]], float]] = {
+    "min": min,
+    "max": max,
+    "avg": lambda values: added(values) / len(values),
+}
+
+
+def defined(values: Sequence[Any]) -> list[Any]:
+    """Return values that are defined."""
+    return [value for value in values if value is not None]
+
+
+def leaves(value: Any) -> list[Any]:  # noqa: ANN401
+    """Return all single values of nested lists that are defined."""
+    if isinstance(value, list | tuple):
+        return [leaf for item in value for leaf in leaves(item)]
+    return defined([value])
+
+
+def in_range(numbers: Sequence[float], rule: Within | Counted, match: Judged) -> Finding:
+    """Return whether all of some numbers are in the range of a rule."""
+    least, most = match.number(rule.least), match.number(rule.most)
+    lacks = []
+    if numbers and least is not None and min(numbers) < least:
+        lacks.append(Lack("least", min(numbers), least))
+    if numbers and most is not None and max(numbers) > most:
+        lacks.append(Lack("most", max(numbers), most))
+    return Finding(not lacks, tuple(lacks))
+
+
+# What types have.
+
+
 class Names(NamedTuple):
     """Names of a table by number."""
 
@@ -103,6 +215,9 @@ class RuleType(NamedTuple):
     read: Callable[[Item, str, Context], Predicate | None]
     # returns a predicate of this type in words, given the names of attributes and rules
     sentence: Callable[[Any, Names], str]
+    # returns what is found of a predicate of this type in a match
+    judge: Callable[[Any, Judged], Finding]
+    predicate: type[Predicate]  # what `read` makes
     # the properties that may have steps, and what the predicate calls them
     expandable: Mapping[str, str] = MappingProxyType({})
     large: bool = False  # whether large matches know it
@@ -225,10 +340,20 @@ def _say_distance(rule: Within, names: Names) -> str:
     return f"{listed(rule.measures)}: {bounds(rule.least, rule.most)} away from {reference}"
 
 
+def _judge_distance(rule: Within, match: Judged) -> Finding:
+    reference = match.reference(rule.reference)
+    if reference is None:
+        return HOLDS
+    values = [value for measure in rule.measures for value in leaves(match.value(measure))]
+    return in_range([abs(value - reference) for value in values], rule, match)
+
+
 DISTANCE = RuleType(
     ("measurements", "referenceValue", "minDistance", "maxDistance", "partyAggregation"),
     _read_distance,
     _say_distance,
+    _judge_distance,
+    Within,
     {"referenceValue": "reference", "minDistance": "least", "maxDistance": "most"},
 )
 
@@ -239,20 +364,20 @@ DISTANCE = RuleType(
 # says (the service's staff, thread QUxOsRFXlpT1e85gJvlX-YoA of re:Post).
 
 EQUALITIES = ("=", "!=")
-WORDS = {
-    "<": "below",
-    "<=": "at most",
-    "=": "equal to",
-    "!=": "other than",
-    ">": "above",
-    ">=": "at least",
+OPERATIONS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
+    "<": ("below", operator.lt),
+    "<=": ("at most", operator.le),
+    "=": ("equal to", operator.eq),
+    "!=": ("other than", operator.ne),
+    ">": ("above", operator.gt),
+    ">=": ("at least", operator.ge),
 }
-"""Operations, and how they are said."""
+"""Operations, how they are said, and what they are."""
 
 
 def _read_comparison(item: Item, target: str, context: Context) -> Compared | None:
     read_party(item)
-    operation = item.choice("operation", list(WORDS), required=True)
+    operation = item.choice("operation", list(OPERATIONS), required=True)
     if "referenceValue" not in item.members:
         wanted = "a list of numbers or strings is"
         measures = read_measures(item, context, ("number", "text"), 1, wanted)
@@ -282,13 +407,44 @@ def _say_comparison(rule: Compared, names: Names) -> str:
     if rule.reference is None:
         how = "all the same" if rule.operation == "=" else "all different"
         return f"{listed(rule.measures)}: {how}"
-    return f"{listed(rule.measures)}: {WORDS[rule.operation]} {amount(rule.reference)}"
+    return f"{listed(rule.measures)}: {OPERATIONS[rule.operation][0]} {amount(rule.reference)}"
+
+
+def _judge_comparison(rule: Compared, match: Judged) -> Finding:
+    values = [match.value(measure) for measure in rule.measures]
+    if rule.reference is None:
+        lists = [inner for value in values for inner in _innermost(value)]
+        distinct = [len(set(inner)) for inner in lists]
+        if rule.operation == "=":
+            return Finding(max(distinct, default=0) <= 1)
+        return Finding(distinct == list(map(len, lists)))
+    reference = match.reference(rule.reference)
+    if reference is None:
+        return HOLDS
+    compares = OPERATIONS[rule.operation][1]
+    wrong = [leaf for value in values for leaf in leaves(value) if not compares(leaf, reference)]
+    if not wrong:
+        return HOLDS
+    if rule.operation in EQUALITIES:
+        return Finding(False)
+    worst = max(wrong) if rule.operation in ("<", "<=") else min(wrong)
+    return Finding(False, (Lack("reference", worst, reference),))
+
+
+def _innermost(value: Any) -> list[list[Any]]:  # noqa: ANN401
+    """Return the innermost lists that are defined, each without what is undefined in it."""
+    inner = defined(value or ())
+    if inner and isinstance(inner[0], list | tuple):
+        return [values for deeper in inner for values in _innermost(deeper)]
+    return [inner]
 
 
 COMPARISON = RuleType(
     ("measurements", "referenceValue", "operation", "partyAggregation"),
     _read_comparison,
     _say_comparison,
+    _judge_comparison,
+    Compared,
     {"referenceValue": "reference"},
 )
 
@@ -343,10 +499,53 @@ def _say_collection(rule: Counted, names: Names) -> str:
     return f"{lists}: of each player {many} strings among {amount(rule.reference)}"
 
 
+def _judge_collection(rule: Counted, match: Judged) -> Finding:
+    reference = match.reference(rule.reference) if rule.reference else None
+    if rule.counts == "overlap" and reference is None:
+        return HOLDS
+    counts: list[float] = []
+    for measure in rule.measures:
+        for lists in _groups(match.value(measure), measure.depth):
+            counts += _counts(rule, lists, reference)
+    if not (match.partial and rule.counts == "holders" and rule.least is not None):
+        return in_range(counts, rule, match)
+    finding = in_range(counts, rule._replace(least=None), match)
+    return finding if finding.verdict is False else Finding(None)
+
+
+def _groups(value: Any, depth: int) -> list[list[Any]]:  # noqa: ANN401
+    """Return the lists of lists of a value of a depth; what is undefined is left out."""
+    if value is None:
+        return []
+    if depth == 2:
+        return [defined(value)]
+    return [group for inner in defined(value) for group in _groups(inner, depth - 1)]
+
+
+def common(lists: Sequence[Sequence[Any]]) -> list[Any] | None:
+    """Return what all of some lists have; None if there is no list."""
+    if not lists:
+        return None
+    first, *others = lists
+    return [value for value in first if all(value in other for other in others)]
+
+
+def _counts(rule: Counted, lists: list[Any], reference: Any) -> list[float]:  # noqa: ANN401
+    """Return what a rule counts of some lists: one number, of overlaps one for each list."""
+    if rule.counts == "holders":
+        return [float(sum(reference in texts for texts in lists))]
+    if rule.counts == "common":
+        shared = common(lists)
+        return [] if shared is None else [float(len(shared))]
+    return [float(sum(value in reference for value in texts)) for texts in lists]
+
+
 COLLECTION = RuleType(
     ("measurements", "referenceValue", "operation", "minCount", "maxCount", "partyAggregation"),
     _read_collection,
     _say_collection,
+    _judge_collection,
+    Counted,
     {"referenceValue": "reference", "minCount": "least", "maxCount": "most"},
 )
 
@@ -387,10 +586,40 @@ def _say_latency(rule: Reached, names: Names) -> str:
     return f"some region that all report, with {' and '.join(parts)} for every {whose}"
 
 
+def _judge_latency(rule: Reached, match: Judged) -> Finding:
+    """Judge whether there is a region; else say what the nearest one lacks."""
+    most, spread = match.number(rule.most), match.number(rule.spread)
+    tickets = match.pings(rule)
+    nearest: tuple[float, tuple[Lack, ...]] | None = None
+    for region in sorted(set(tickets[0]).intersection(*tickets[1:])):
+        pings = [of_ticket[region] for of_ticket in tickets]
+        lacks, highest = [], max(ping.high for ping in pings)
+        if most is not None and highest > most:
+            lacks.append(Lack("most", highest, most))
+        if spread is not None and (gap := _gap(pings, rule, match)) > spread:
+            lacks.append(Lack("spread", gap, spread))
+        if not lacks:
+            return HOLDS
+        excess = sum(lack.needed - lack.held for lack in lacks)
+        if nearest is None or excess < nearest[0]:
+            nearest = excess, tuple(lacks)
+    return Finding(False, nearest[1] if nearest else ())
+
+
+def _gap(pings: list[Ping], rule: Reached, match: Judged) -> float:
+    """Return the largest distance of a ticket from the reference of the players."""
+    reference = min(ping.least for ping in pings)
+    if rule.reference != "min":
+        reference = added([ping.total for ping in pings]) / match.players
+    return max(max(abs(ping.high - reference), abs(ping.low - reference)) for ping in pings)
+
+
 LATENCY = RuleType(
     ("maxLatency", "maxDistance", "distanceReference", "partyAggregation"),
     _read_latency,
     _say_latency,
+    _judge_latency,
+    Reached,
     {"maxLatency": "most", "maxDistance": "spread"},
     large=True,
 )
@@ -425,10 +654,22 @@ def _say_batch(rule: Spread, names: Names) -> str:
     return f"{name}: all tickets within {amount(rule.most)} of each other (of a party the {how})"
 
 
+def _judge_batch(rule: Spread, match: Judged) -> Finding:
+    parties = match.parties(rule.attribute)
+    if rule.most is None:
+        return Finding(len({value for values in parties for value in values}) == 1)
+    values = [OF_PARTY[rule.party](values) for values in parties]
+    most = cast(float, match.number(rule.most))
+    gap = max(values) - min(values)
+    return HOLDS if gap <= most else Finding(False, (Lack("most", gap, most),))
+
+
 BATCH_DISTANCE = RuleType(
     ("batchAttribute", "maxDistance", "partyAggregation"),
     _read_batch,
     _say_batch,
+    _judge_batch,
+    Spread,
     {"maxDistance": "most"},
     large=True,
 )
@@ -470,8 +711,16 @@ def _say_order(rule: Ordered, names: Names) -> str:
 
 SORT_KEYS = ("sortDirection", "sortAttribute", "mapKey", "partyAggregation")
 
-DISTANCE_SORT = RuleType(SORT_KEYS, partial(_read_order, True), _say_order)
-ABSOLUTE_SORT = RuleType(SORT_KEYS, partial(_read_order, False), _say_order)
+DISTANCE_SORT, ABSOLUTE_SORT = (
+    RuleType(
+        SORT_KEYS,
+        partial(_read_order, from_anchor),
+        _say_order,
+        lambda rule, match: HOLDS,
+        Ordered,
+    )
+    for from_anchor in (True, False)
+)
 
 
 # Compound: logic over rules that stand before it and need not hold alone. Source: compound rule:
@@ -554,7 +803,28 @@ def _say_compound(rule: Combined, names: Names) -> str:
     return stack[0].removeprefix("(").removesuffix(")") if stack[0].count("(") == 1 else stack[0]
 
 
-COMPOUND = RuleType(("statement",), _read_compound, _say_compound)
+def _judge_compound(rule: Combined, match: Judged) -> Finding:
+    """Judge what logic makes of the verdicts on other rules, in three values."""
+    stack: list[Verdict] = []
+    for part in rule.program:
+        if isinstance(part, int):
+            stack.append(match.finding(part).verdict)
+            continue
+        second = stack.pop()
+        if part == "not":
+            stack.append(None if match.partial else not second)
+            continue
+        first, decisive = stack.pop(), part == "or"
+        if part == "xor":
+            stack.append(None if match.partial else first is not second)
+        elif decisive in (first, second):
+            stack.append(decisive)
+        else:
+            stack.append(None if None in (first, second) else not decisive)
+    return Finding(stack[0])
+
+
+COMPOUND = RuleType(("statement",), _read_compound, _say_compound, _judge_compound, Combined)
 
 
 TYPES: dict[str, RuleType] = {
@@ -569,13 +839,5 @@ TYPES: dict[str, RuleType] = {
 }
 """What a rule set may call its rules."""
 
-OF_PREDICATE: dict[type[Predicate], RuleType] = {
-    Within: DISTANCE,
-    Compared: COMPARISON,
-    Counted: COLLECTION,
-    Reached: LATENCY,
-    Spread: BATCH_DISTANCE,
-    Ordered: DISTANCE_SORT,
-    Combined: COMPOUND,
-}
-"""The type that says in words what a predicate is."""
+OF_PREDICATE = {rule_type.predicate: rule_type for rule_type in TYPES.values()}
+"""The type that says in words what a predicate is, and judges it."""

@@ -1,31 +1,19 @@
-"""The judge of a match in plain Python: of each rule whether it holds, and what it would need.
+"""Matches in plain Python as they grow: aggregates of them, and which rules refuse them.
 
-What cannot be said of a match that is not complete is unknown: rules with count or sum, the least
-number of players who have a text, what `not` and `xor` make of it.
+What the types of rules find of a match is in `valmatch.rule_sets.types`.
 """
 
 from __future__ import annotations
 
 import math
-import operator
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
-from valmatch.matching.plain_tickets.pool import OF_PARTY, Ping, Pool, added, in_force
+from valmatch.matching.plain_tickets.pool import Pool, in_force
 from valmatch.matching.tickets.columns import Document
-from valmatch.rule_sets.table import (
-    Aggregate,
-    Combined,
-    Compared,
-    Counted,
-    Predicate,
-    Reached,
-    Spread,
-    Steps,
-    Table,
-    Within,
-)
+from valmatch.rule_sets.table import Aggregate, Reached, Steps, Table
+from valmatch.rule_sets.types import OF_PREDICATE, Finding, Ping, added, common, defined
 
 # Aggregates of a match as nested lists: None is undefined.
 
@@ -55,11 +43,6 @@ def _source(aggregate: Aggregate, player: Document, table: Table) -> object:
     return player["id"] if aggregate.source == "ids" else 0.0
 
 
-def defined(values: Sequence[Any]) -> list[Any]:
-    """Return values that are defined."""
-    return [value for value in values if value is not None]
-
-
 def _applied(function: str, value: Nested, depth: int) -> Nested:
     """Return a function of nested lists: flatten of the outermost, others of the innermost."""
     if value is None:
@@ -74,14 +57,6 @@ def _applied(function: str, value: Nested, depth: int) -> Nested:
     if not values and function not in ("count", "sum"):
         return None
     return FUNCTIONS[function](values)
-
-
-def common(lists: Sequence[Sequence[Any]]) -> list[Any] | None:
-    """Return what all of some lists have; None if there is no list."""
-    if not lists:
-        return None
-    first, *others = lists
-    return [value for value in first if all(value in other for other in others)]
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -103,23 +78,6 @@ FUNCTIONS: dict[str, Callable[[Sequence[Any]], Any]] = {
     "stddev": _deviation,
     "count": len,
 }
-
-
-def leaves(value: Nested) -> list[Any]:
-    """Return all single values of nested lists that are defined."""
-    if isinstance(value, list | tuple):
-        return [leaf for item in value for leaf in leaves(item)]
-    return defined([value])
-
-
-def innermost(value: Nested) -> list[list[Any]]:
-    """Return the innermost lists that are defined, each without what is undefined in it."""
-    if value is None:
-        return []
-    inner = defined(value)
-    if inner and isinstance(inner[0], list | tuple):
-        return [values for deeper in inner for values in innermost(deeper)]
-    return [inner]
 
 
 # Matches that grow: tickets on teams, complete or not.
@@ -227,46 +185,11 @@ class PartialMatch:
         return [number for _, room, number in order if len(players) <= -room]
 
 
-Verdict = bool | None  # None is unknown
-
-COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    "=": operator.eq,
-    "!=": operator.ne,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
-
-class Lack(NamedTuple):
-    """A number of a rule that is in force, and the nearest one that would let the rule hold."""
-
-    key: str  # of the predicate: ``least``, ``most``, ``spread``, ``reference``
-    needed: float
-    held: float
-
-    @property
-    def excess(self) -> float:
-        """By what part of the number in force it is missed."""
-        return abs(self.needed - self.held) / (abs(self.held) or 1.0)
-
-
-class Finding(NamedTuple):
-    """What is found of a rule; of what no number says, it lacks nothing."""
-
-    verdict: Verdict
-    lacks: tuple[Lack, ...] = ()
-
-
-HOLDS = Finding(True)
-
-
 class Judge:
     """Judges the rules of a table on a match."""
 
     def __init__(self, match: PartialMatch, now: float, partial: bool) -> None:
-        self.match, self.partial = match, partial
+        self.match, self.partial, self.players = match, partial, match.players
         self.now, self.born = now, match.born
         self.rules = match.pool.table.rules
         self._found: dict[int, Finding] = {}
@@ -288,168 +211,32 @@ class Judge:
     def finding(self, number: int) -> Finding:
         """Return what is found of a rule."""
         if number not in self._found:
-            predicate = self.rules[number].predicate
-            unknown = self.partial and self.rules[number].is_open
-            self._found[number] = Finding(None) if unknown else self._judged(predicate)
+            rule = self.rules[number]
+            judge = OF_PREDICATE[type(rule.predicate)].judge
+            unknown = self.partial and rule.is_open
+            self._found[number] = Finding(None) if unknown else judge(rule.predicate, self)
         return self._found[number]
 
-    def _judged(self, predicate: Predicate) -> Finding:
-        if isinstance(predicate, Within):
-            return self._within(predicate)
-        if isinstance(predicate, Compared):
-            return self._compared(predicate)
-        if isinstance(predicate, Counted):
-            return self._counted(predicate)
-        if isinstance(predicate, Reached):
-            return self._reached(predicate)
-        if isinstance(predicate, Spread):
-            return self._spread(predicate)
-        if isinstance(predicate, Combined):
-            return Finding(self._combined(predicate))
-        return HOLDS
-
-    def _number(self, steps: Steps | None) -> float | None:
+    def number(self, steps: Steps | None) -> float | None:
         """Return a number that is in force, None where there is none."""
         return None if steps is None else cast(float, in_force(steps, self.born, self.now))
 
-    def _value(self, aggregate: Aggregate) -> Any:  # noqa: ANN401
-        return evaluate(aggregate, self.match)
+    def value(self, measure: Aggregate) -> Any:  # noqa: ANN401
+        """Return an aggregate, None if it is undefined."""
+        return evaluate(measure, self.match)
 
-    def _reference(self, steps: Steps) -> Any:  # noqa: ANN401
+    def reference(self, steps: Steps) -> Any:  # noqa: ANN401
         """Return the value of a reference, None where it is undefined."""
         value = in_force(steps, self.born, self.now)
-        return self._value(value) if isinstance(value, Aggregate) else value
+        return self.value(value) if isinstance(value, Aggregate) else value
 
-    def _within(self, rule: Within) -> Finding:
-        reference = self._reference(rule.reference)
-        if reference is None:
-            return HOLDS
-        values = leaves([self._value(measure) for measure in rule.measures])
-        return self._in_range([abs(value - reference) for value in values], rule)
+    def pings(self, rule: Reached) -> list[dict[str, Ping]]:
+        """Return of each ticket what a rule looks at, by region that all its players report."""
+        return [self.match.pool.pings(ticket, rule) for ticket in self.match.tickets]
 
-    def _in_range(self, numbers: list[float], rule: Within | Counted) -> Finding:
-        """Return whether all of some numbers are in the range of a rule."""
-        least, most = self._number(rule.least), self._number(rule.most)
-        lacks = []
-        if numbers and least is not None and min(numbers) < least:
-            lacks.append(Lack("least", min(numbers), least))
-        if numbers and most is not None and max(numbers) > most:
-            lacks.append(Lack("most", max(numbers), most))
-        return Finding(not lacks, tuple(lacks))
-
-    def _compared(self, rule: Compared) -> Finding:
-        values = [self._value(measure) for measure in rule.measures]
-        if rule.reference is None:
-            lists = [inner for value in values for inner in innermost(value)]
-            same = rule.operation == "="
-            return Finding(
-                all(
-                    len(set(inner)) <= 1 if same else len(set(inner)) == len(inner)
-                    for inner in lists
-                )
-            )
-        reference = self._reference(rule.reference)
-        if reference is None:
-            return HOLDS
-        wrong = [value for value in leaves(values) if not COMPARE[rule.operation](value, reference)]
-        if not wrong:
-            return HOLDS
-        if rule.operation in ("=", "!="):
-            return Finding(False)
-        worst = max(wrong) if rule.operation in ("<", "<=") else min(wrong)
-        return Finding(False, (Lack("reference", worst, reference),))
-
-    def _counted(self, rule: Counted) -> Finding:
-        reference = self._reference(rule.reference) if rule.reference else None
-        if rule.counts == "overlap" and reference is None:
-            return HOLDS
-        counts: list[float] = []
-        for measure in rule.measures:
-            for lists in groups(self._value(measure), measure.depth):
-                counts += counted(rule, lists, reference)
-        if not (self.partial and rule.counts == "holders" and rule.least is not None):
-            return self._in_range(counts, rule)
-        finding = self._in_range(counts, rule._replace(least=None))
-        return finding if finding.verdict is False else Finding(None)
-
-    def _reached(self, rule: Reached) -> Finding:
-        """Judge whether there is a region; else say what the nearest one lacks."""
-        most, spread = self._number(rule.most), self._number(rule.spread)
-        tickets = [self.match.pool.pings(ticket, rule) for ticket in self.match.tickets]
-        nearest: tuple[float, tuple[Lack, ...]] | None = None
-        for region in sorted(set(tickets[0]).intersection(*tickets[1:])):
-            pings = [of_ticket[region] for of_ticket in tickets]
-            lacks, highest = [], max(ping.high for ping in pings)
-            if most is not None and highest > most:
-                lacks.append(Lack("most", highest, most))
-            if spread is not None and (gap := self._gap(pings, rule)) > spread:
-                lacks.append(Lack("spread", gap, spread))
-            if not lacks:
-                return HOLDS
-            excess = sum(lack.needed - lack.held for lack in lacks)
-            if nearest is None or excess < nearest[0]:
-                nearest = excess, tuple(lacks)
-        return Finding(False, nearest[1] if nearest else ())
-
-    def _gap(self, pings: list[Ping], rule: Reached) -> float:
-        """Return the largest distance of a ticket from the reference of the players."""
-        reference = min(ping.least for ping in pings)
-        if rule.reference != "min":
-            total = 0.0
-            for ping in pings:
-                total += ping.total
-            reference = total / self.match.players
-        return max(max(abs(ping.high - reference), abs(ping.low - reference)) for ping in pings)
-
-    def _spread(self, rule: Spread) -> Finding:
-        lists = [self.match.pool.values(k, rule.attribute) for k in self.match.tickets]
-        if rule.most is None:
-            return Finding(len({value for values in lists for value in values}) == 1)
-        values = [OF_PARTY[rule.party](values) for values in lists]
-        most = cast(float, self._number(rule.most))
-        gap = max(values) - min(values)
-        return HOLDS if gap <= most else Finding(False, (Lack("most", gap, most),))
-
-    def _combined(self, rule: Combined) -> Verdict:
-        """Return what logic makes of the verdicts on other rules, in three values."""
-        stack: list[Verdict] = []
-        for part in rule.program:
-            if isinstance(part, int):
-                stack.append(self.finding(part).verdict)
-            elif part == "not":
-                first = stack.pop()
-                stack.append(None if self.partial else not first)
-            else:
-                second, first = stack.pop(), stack.pop()
-                stack.append(self._both(part, first, second))
-        return stack[0]
-
-    def _both(self, name: str, first: Verdict, second: Verdict) -> Verdict:
-        if name == "xor":
-            return None if self.partial else first is not second
-        decisive = name == "or"
-        if decisive in (first, second):
-            return decisive
-        return None if None in (first, second) else not decisive
-
-
-def groups(value: Any, depth: int) -> list[list[Any]]:  # noqa: ANN401
-    """Return the lists of lists of a value of a depth; what is undefined is left out."""
-    if value is None:
-        return []
-    if depth == 2:
-        return [defined(value)]
-    return [group for inner in defined(value) for group in groups(inner, depth - 1)]
-
-
-def counted(rule: Counted, lists: list[Any], reference: Any) -> list[float]:  # noqa: ANN401
-    """Return what a rule counts of some lists: one number, of overlaps one for each list."""
-    if rule.counts == "holders":
-        return [float(sum(reference in texts for texts in lists))]
-    if rule.counts == "common":
-        shared = common(lists)
-        return [] if shared is None else [float(len(shared))]
-    return [float(sum(value in reference for value in texts)) for texts in lists]
+    def parties(self, attribute: int) -> list[list[Any]]:
+        """Return the values of the players of each ticket."""
+        return [self.match.pool.values(ticket, attribute) for ticket in self.match.tickets]
 
 
 def holds_from(match: PartialMatch, now: float, partial: bool, number: int) -> float | None:

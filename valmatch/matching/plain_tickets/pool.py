@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from valmatch.matching.tickets.columns import Document, Search, Service, Tickets
 from valmatch.matching.tickets.playing import Outcome
-from valmatch.rule_sets.table import Ordered, Party, Reached, Steps, Table, Value
-
-
-class Ping(NamedTuple):
-    """Milliseconds of a ticket in a region: the highest and the lowest that a rule looks at.
-
-    They are the same where one number stands for the ticket. `total` and `least` are of its
-    players, for references.
-    """
-
-    high: float
-    low: float
-    total: float
-    least: float
+from valmatch.rule_sets.table import Ordered, Reached, Steps, Table, Value
+from valmatch.rule_sets.types import OF_PARTY, Ping, added
 
 
 class Pool:
@@ -109,21 +97,6 @@ def _ping(players: list[float], rule: Reached) -> Ping:
     value = OF_PARTY[rule.party](players)
     high, low = (max(players), min(players)) if rule.each else (value, value)
     return Ping(high, low, added(players), min(players))
-
-
-def added(values: Sequence[float]) -> float:
-    """Return a sum in the order of the values, as compiled code adds; Python 3.12 compensates."""
-    total = 0.0
-    for value in values:
-        total += value
-    return total
-
-
-OF_PARTY: dict[Party, Callable[[Sequence[float]], float]] = {
-    "min": min,
-    "max": max,
-    "avg": lambda values: added(values) / len(values),
-}
 
 
 def missing(table: Table, ticket: Document) -> list[str]:

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 from valmatch.draws.streams import uniform_at
 from valmatch.matching.plain_tickets.judging import Judge, PartialMatch
-from valmatch.matching.plain_tickets.pool import Pool, added
+from valmatch.matching.plain_tickets.pool import Pool
 from valmatch.matching.tickets.search import BATCHES, PASSES
+from valmatch.rule_sets.types import added
 
 MANY = 2**62  # more anchors than there ever are
 

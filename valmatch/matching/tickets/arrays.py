@@ -23,6 +23,7 @@ from valmatch.matching.tickets.columns import (
     has_value,
     values_of,
 )
+from valmatch.matching.tickets.judging import KINDS, operation_of
 from valmatch.matching.tickets.layout import Candidate, Parts, Queue, Rows, World
 from valmatch.rule_sets.table import (
     Aggregate,
@@ -41,10 +42,7 @@ from valmatch.rule_sets.table import (
 )
 
 # Names of the numbers of `layout`, in their order.
-KINDS = (Within, Compared, Counted, Reached, Spread, Combined, Ordered)
 FUNCTIONS = ("min", "max", "avg", "median", "sum", "stddev", "count", "flatten", "set_intersection")
-COUNTS = ("common", "holders", "overlap")
-OPERATIONS = ("<", "<=", "=", "!=", ">", ">=")
 PARTIES = {"min": t.LEAST, "max": t.GREATEST, "avg": t.MEAN, "sum": t.TOTAL}
 OPERATORS = {"and": t.AND, "or": t.OR, "xor": t.XOR, "not": t.NOT}
 
@@ -120,17 +118,11 @@ class RuleArrays:
             record[key] = self._stepped(steps if isinstance(steps, Steps) else None)
         record["unknown"] = rule.is_open
         record["final"] = record["unknown"] or record["kind"] == t.COMBINED or not rule.alone
-        if isinstance(predicate, Compared):
-            record["operation"] = OPERATIONS.index(predicate.operation)
-        elif isinstance(predicate, Counted):
-            record["operation"] = COUNTS.index(predicate.counts)
-            record["final"] |= predicate.counts == "holders" and predicate.least is not None
-        elif isinstance(predicate, Reached):
-            record["operation"] = predicate.reference == "min"
-        elif isinstance(predicate, Combined):
-            program = predicate.program
-            parts = [OPERATORS[part] if isinstance(part, str) else part for part in program]
-            record["first_part"], record["parts"] = self.linked(parts), len(parts)
+        record["final"] |= isinstance(predicate, Counted) and predicate.counts == "holders"
+        record["operation"] = operation_of(predicate)
+        program = predicate.program if isinstance(predicate, Combined) else ()
+        parts = [OPERATORS[part] if isinstance(part, str) else part for part in program]
+        record["first_part"], record["parts"] = self.linked(parts), len(parts)
 
     def _fill_aggregate(self, record: Any, aggregate: Aggregate) -> None:  # noqa: ANN401
         """Write an aggregate down."""
@@ -663,7 +655,7 @@ def queue_of(world: World) -> Queue:
         filling=np.arange(world.teams.size),
         partitions=np.zeros(world.rows.tickets["partition"].max(initial=0) + 1, t.PARTITION),
         saved=saved,
-        saved_tickets=np.zeros((searches, most + 1), np.int64),
+        saved_tickets=np.zeros((searches, most + 1), t.SAVED_TICKET),
         matches=np.zeros(room, t.MATCH),
         matched=np.zeros((2, proposed), np.int64),
         # At changes: a ticket joins, passes a wait, or comes back as one of the proposals fails.
@@ -677,7 +669,7 @@ def _candidate(world: World, most: int) -> Candidate:
     lists, longest = most + teams + 1, int((cells["end"] - cells["first"]).max(initial=1))
     return Candidate(
         current=np.zeros(1, t.CURRENT),
-        tried=np.zeros((6, most + 1), np.int64),
+        tried=np.zeros((7, most + 1), np.int64),
         sizes=np.zeros(teams, np.int64),
         players=np.zeros((teams, int(world.teams["ever"].max(initial=1))), np.int64),
         judged=np.zeros(max(rules.size, int(rules["parts"].max(initial=0))), t.JUDGED),

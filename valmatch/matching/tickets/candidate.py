@@ -212,6 +212,7 @@ def push(ticket: int, team: int, age: int, world: World, candidate: Candidate) -
     current, record = candidate.current[0], world.rows.tickets[ticket]
     candidate.tried[t.MEMBERS, current["tickets"]] = ticket
     candidate.tried[t.TEAMS, current["tickets"]] = team
+    candidate.tried[t.AGES, current["tickets"]] = age
     current["tickets"] += 1
     current["players"] += record["players"]
     current["running"] += record["running"]
@@ -223,15 +224,17 @@ def push(ticket: int, team: int, age: int, world: World, candidate: Candidate) -
 
 
 @part
-def pop(age: int, world: World, candidate: Candidate) -> None:
-    """Take the ticket out that was added last; the match then has another age."""
+def pop(world: World, candidate: Candidate) -> None:
+    """Take the ticket out that was added last."""
     current = candidate.current[0]
     current["tickets"] -= 1
     record = world.rows.tickets[candidate.tried[t.MEMBERS, current["tickets"]]]
     team = candidate.tried[t.TEAMS, current["tickets"]]
     current["players"] -= record["players"]
     current["running"] -= record["running"]
-    current["age"] = age
+    current["age"] = t.NONE
+    if current["tickets"]:
+        current["age"] = candidate.tried[t.AGES, current["tickets"] - 1]
     for player in range(record["first"], record["first"] + record["players"]):
         candidate.sizes[team if team != t.NONE else world.home[player]] -= 1
 
@@ -256,7 +259,9 @@ def restore(ticket: int, team: int, world: World, queue: Queue) -> None:
 
 @part(inline=True)
 def most_of(team: int, age: int, world: World) -> float:
-    """Return the most players of a team at an age."""
+    """Return the most players of a team at an age, NONE: at any."""
+    if age == t.NONE:
+        return float(world.teams[team]["ever"])
     return world.steps[world.teams[team]["most"], age]["value"]
 
 
@@ -319,7 +324,7 @@ def take(ticket: int, age: int, world: World, queue: Queue) -> bool:
     """
     candidate, running = queue.candidate, world.rows.tickets[ticket]["running"] == 1
     current, options = candidate.current[0], world.options[0]
-    before, tickets = current["age"], current["tickets"]
+    tickets = current["tickets"]
     if not running:
         _order_teams(age, world, queue)
     for k in range(1 if running else queue.filling.size):
@@ -334,7 +339,7 @@ def take(ticket: int, age: int, world: World, queue: Queue) -> bool:
             _remember(world, candidate)
             return True
         if current["tickets"] > tickets:
-            pop(before, world, candidate)
+            pop(world, candidate)
         if refusing < options["common"] and not options["counted"]:
             return False
     return False

@@ -16,49 +16,38 @@ from valmatch.matching.tickets.layout import Queue, World
 from valmatch.matching.tickets.search import review
 
 OVER = -1
-"""What `advance` returns where nothing is left to happen until the horizon."""
+"""What `_advance` returns where nothing is left to happen until the horizon."""
 
 
 @kernel(allocates=True)
-def play(world: World, queue: Queue) -> int:
-    """Let tickets come and go until the horizon; return 0, or what was too many to look at."""
-    return _play(by_reference(world), by_reference(queue))
-
-
-@part
-def _play(world: World, queue: Queue) -> int:
-    """Let tickets come and go, see `play`."""
-    state, tickets = queue.state[0], world.rows.tickets.size
-    while state["joined"] < tickets or state["waiting"] + state["proposals"] > 0:
-        if advance(world, queue) == OVER:
-            break
-    return finish(world, queue)
-
-
-@kernel(allocates=True)
-def play_until(until: float, world: World, queue: Queue) -> bool:
+def play(until: float, world: World, queue: Queue) -> bool:
     """Let tickets come and go up to a review at a moment or later, or after a match was made.
 
-    Return whether there is more to come by the horizon.
+    Return whether there is more to come by the horizon. Up to infinity all of it is played.
     """
-    return _play_until(until, by_reference(world), by_reference(queue))
+    return _play(until, by_reference(world), by_reference(queue))
 
 
 @part
-def _play_until(until: float, world: World, queue: Queue) -> bool:
-    """Let tickets come and go, see `play_until`."""
-    state, step = queue.state[0], 0
+def _play(until: float, world: World, queue: Queue) -> bool:
+    """Let tickets come and go, see `play`."""
+    state, tickets = queue.state[0], world.rows.tickets.size
     completed = state["completed"]
-    while step != OVER:
-        step = advance(world, queue)
-        if step == 1 and (state["completed"] > completed or state["now"] >= until):
+    while until < np.inf or state["joined"] < tickets or state["waiting"] + state["proposals"] > 0:
+        step = _advance(world, queue)
+        if step == OVER:
+            break
+        looks = until < np.inf and (state["completed"] > completed or state["now"] >= until)
+        if step == 1 and looks:
             return True
-    finish(world, queue)
+    for ticket in range(state["joined"]):
+        if queue.slots[ticket]["status"] < t.COMPLETED:
+            _end(ticket, t.SEARCHING, world.options[0]["horizon"], queue)
     return False
 
 
 @part
-def advance(world: World, queue: Queue) -> int:
+def _advance(world: World, queue: Queue) -> int:
     """Let happen what does at the next moment; return whether that was a review, or OVER."""
     state, last = queue.state[0], queue.state[0]["now"]
     now = _next_moment(last, world, queue)
@@ -71,32 +60,16 @@ def advance(world: World, queue: Queue) -> int:
     if not _is_due(now, returned or joined, now > last, world, queue):
         return 0
     before = state["proposals"]
-    _begin_to_count(now, world, queue)
+    if state["counting"] == 0 and now >= world.options[0]["counted_from"]:
+        state["counting"] = 1  # verdicts of before do not count
+        for rule in range(queue.candidate.judged.size):
+            judged = queue.candidate.judged[rule]
+            judged["held"], judged["refused"] = 0, 0
     if world.options[0]["review"] == 0.0:
         queue.reviews[state["reviews"]] = now
     review(now, world, queue)
     _settle(before, now, world, queue)
     return 1
-
-
-@part
-def finish(world: World, queue: Queue) -> int:
-    """Note at the horizon who waits still; return 0, or what was too many to look at."""
-    for ticket in range(queue.state[0]["joined"]):
-        if queue.slots[ticket]["status"] < t.COMPLETED:
-            _end(ticket, t.SEARCHING, world.options[0]["horizon"], queue)
-    return queue.state[0]["too_many"]
-
-
-@part
-def _begin_to_count(now: float, world: World, queue: Queue) -> None:
-    """Forget the verdicts that do not count, once those begin that do."""
-    state = queue.state[0]
-    if state["counting"] == 0 and now >= world.options[0]["counted_from"]:
-        state["counting"] = 1
-        for rule in range(queue.candidate.judged.size):
-            judged = queue.candidate.judged[rule]
-            judged["held"], judged["refused"] = 0, 0
 
 
 @part

@@ -21,7 +21,7 @@ from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.arrays import arrays_of, queue_of
 from valmatch.matching.tickets.columns import Played, Search, Service, Tickets, spans
-from valmatch.matching.tickets.driving import play_until
+from valmatch.matching.tickets.driving import play
 from valmatch.matching.tickets.layout import Parts, Rows
 from valmatch.matching.tickets.playing import played_of, too_many
 from valmatch.rule_sets.table import Table
@@ -105,7 +105,7 @@ class Servers:
         """Let tickets come and games run until the horizon."""
         more = True
         while more:
-            more = play_until(self._look(serving), self.world, self.queue)
+            more = play(self._look(serving), self.world, self.queue)
         for match in self._new_matches():
             self._note_match(match, serving)
         if crowd := int(self.queue.state[0]["too_many"]):

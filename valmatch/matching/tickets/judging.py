@@ -14,6 +14,32 @@ from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import part
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.layout import Candidate, World
+from valmatch.rule_sets.table import (
+    Combined,
+    Compared,
+    Counted,
+    Ordered,
+    Predicate,
+    Reached,
+    Spread,
+    Within,
+)
+
+# The predicates of the table as kernels know them: by numbers of `layout`, in their order.
+
+KINDS = (Within, Compared, Counted, Reached, Spread, Combined, Ordered)
+COUNTS = ("common", "holders", "overlap")
+OPERATIONS = ("<", "<=", "=", "!=", ">", ">=")
+
+
+def operation_of(predicate: Predicate) -> int:
+    """Return which of the operations of its kind a predicate has."""
+    if isinstance(predicate, Compared):
+        return OPERATIONS.index(predicate.operation)
+    if isinstance(predicate, Counted):
+        return COUNTS.index(predicate.counts)
+    return int(isinstance(predicate, Reached) and predicate.reference == "min")
+
 
 # Kernels that compute aggregates of a match: functions of nested lists of its players' values.
 

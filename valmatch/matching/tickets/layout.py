@@ -273,13 +273,14 @@ LINE, POOL, BATCH, OTHERS, SPARE, ENDED, PENDING, MADE, NEWS = range(9)
 to sort; who has ended, in order; matches that wait for answers; those that were made, in order;
 of whom there are news, by partition."""
 
-MEMBERS, TEAMS, PLACES, BEST, BEST_TEAMS, BEST_PLACES = range(6)
+MEMBERS, TEAMS, PLACES, BEST, BEST_TEAMS, BEST_PLACES, AGES = range(7)
 """Lists of `tried`: tickets of a match, their teams, their places in the order of the anchor; those
-of the best match so far."""
+of the best match so far; the age of the match with each ticket."""
 
 PARTITION = np.dtype([("first", "i8"), ("end", "i8"), ("first_news", "i8"), ("end_news", "i8")])
 """Where the tickets of a partition that wait are in BATCH, and those with news in NEWS."""
 
+SAVED_TICKET = np.dtype([("ticket", "i4"), ("team", "i4")])
 SAVED_SEARCH = np.dtype([("anchor", "i8"), ("tickets", "i8"), ("full", "i8")])
 """A match that an anchor could not complete: how many tickets, and whether it had no room."""
 
@@ -288,7 +289,7 @@ class Candidate(NamedTuple):
     """A match that is tried: who is in it, and what is judged of it."""
 
     current: Records  # (1,)
-    tried: Ints  # (6, m)
+    tried: Ints  # (7, m)
     sizes: Ints  # (teams,)
     players: Ints  # (teams, players)
     # of each rule the verdict, how often it has held and has refused; room for logic
@@ -313,7 +314,7 @@ class Queue(NamedTuple):
     filling: Ints  # the teams in the order in which they are filled
     partitions: Records
     saved: Records  # searches that have found no match
-    saved_tickets: Ints  # (searches, m); their tickets, each with its team
+    saved_tickets: Records  # (searches, m)
     matches: Records
     matched: Ints  # (2, n); tickets of matches and their teams
     reviews: Floats  # when reviews were held; empty where they are held by the clock

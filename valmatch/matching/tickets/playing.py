@@ -69,7 +69,8 @@ def too_many(tickets: int) -> RunError:
 def _run(world: World) -> Queue:
     """Let the tickets of a world come and go; return what came of them."""
     queue = queue_of(world)
-    if crowd := play_kernel(world, queue):
+    play_kernel(np.inf, world, queue)
+    if crowd := int(queue.state[0]["too_many"]):
         raise too_many(crowd)
     return queue
 

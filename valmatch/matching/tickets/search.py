@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from valmatch.draws.streams import uniform_at
-from valmatch.kernels.arrays import Ints, Records
 from valmatch.kernels.compilation import part
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.candidate import (
     age_with,
     begin,
+    fits,
     is_valid,
     pop,
     push,
@@ -24,7 +24,7 @@ from valmatch.matching.tickets.candidate import (
 )
 from valmatch.matching.tickets.layout import Candidate, Queue, World
 
-# Kernels that look at all matches with an anchor; for small pools.
+# All matches with an anchor, for small pools.
 
 MOST_CANDIDATES = 10**8
 """Most candidates that an exhaustive search judges for one anchor, before it ends with an error."""
@@ -59,7 +59,7 @@ def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
                 break
         elif level > 0:
             index, team = _following(tried[t.PLACES, level - 1], tried[t.TEAMS, level - 1], world)
-            pop(_age_of(level - 1, world, queue), world, candidate)
+            pop(world, candidate)
         else:
             break
 
@@ -71,33 +71,12 @@ def _following(index: int, team: int, world: World) -> tuple[int, int]:
 
 
 @part
-def _age_of(tickets: int, world: World, queue: Queue) -> int:
-    """Return the age of the first tickets of the match: of the oldest, or of the newest."""
-    age = t.NONE
-    for k in range(tickets):
-        other = queue.slots[queue.candidate.tried[t.MEMBERS, k]]["age"]
-        if age == t.NONE:
-            age = other
-        else:
-            age = max(age, other) if world.options[0]["oldest"] else min(age, other)
-    return age
-
-
-@part
 def _may_take(ticket: int, team: int, world: World, candidate: Candidate) -> bool:
     """Return whether a team may ever have room for a ticket; NONE for one of a game that runs."""
-    record, sizes = world.rows.tickets[ticket], candidate.sizes
-    if (record["running"] == 1) != (team == t.NONE):
+    running = world.rows.tickets[ticket]["running"] == 1
+    if running != (team == t.NONE) or (running and candidate.current[0]["running"] > 0):
         return False
-    if team != t.NONE:
-        return sizes[team] + record["players"] <= world.teams[team]["ever"]
-    if candidate.current[0]["running"]:
-        return False
-    for k in range(record["first_part"], record["first_part"] + record["parts"]):
-        piece = world.parts.teams[k]
-        if sizes[piece["team"]] + piece["players"] > world.teams[piece["team"]]["ever"]:
-            return False
-    return True
+    return fits(ticket, team, t.NONE, world, candidate)
 
 
 @part
@@ -106,9 +85,11 @@ def _compare(world: World, candidate: Candidate) -> None:
     current, tried = candidate.current[0], candidate.tried
     order = current["best_players"] - current["players"] if current["best"] else -1
     for row in (t.PLACES, t.TEAMS):
+        for k in range(min(current["tickets"], current["best"])):
+            if order == 0:
+                order = tried[row, k] - tried[row + t.BEST, k]
         if order == 0:
-            best = tried[row + t.BEST]
-            order = _order(tried[row], best, current["tickets"], current["best"])
+            order = current["tickets"] - current["best"]
     if order >= 0 or not is_valid(False, world, candidate):
         return
     current["best"], current["best_players"] = current["tickets"], current["players"]
@@ -117,70 +98,7 @@ def _compare(world: World, candidate: Candidate) -> None:
             tried[row + t.BEST, k] = tried[row, k]
 
 
-@part(inline=True)
-def _order(numbers: Ints, others: Ints, size: int, other_size: int) -> int:
-    """Return less than 0 if a list of numbers comes lexicographically before another one."""
-    for k in range(min(size, other_size)):
-        if numbers[k] != others[k]:
-            return numbers[k] - others[k]
-    return size - other_size
-
-
-# Kernels that put tickets in order: by a key, or together by partition.
-
-
-@part
-def stable_sort(order: Ints, spare: Ints, slots: Records, count: int) -> None:
-    """Sort the first `count` of some tickets by their keys; equal ones keep their order."""
-    width = 1
-    while width < count:
-        for start in range(0, count, 2 * width):
-            middle, end = min(start + width, count), min(start + 2 * width, count)
-            left, right = start, middle
-            for k in range(start, end):
-                first = left < middle and (
-                    right >= end or not slots[order[right]]["key"] < slots[order[left]]["key"]
-                )
-                if first:
-                    spare[k] = order[left]
-                    left += 1
-                else:
-                    spare[k] = order[right]
-                    right += 1
-        for k in range(count):
-            order[k] = spare[k]
-        width *= 2
-
-
-@part
-def group(
-    source: Ints, count: int, target: Ints, tickets: Records, firsts: Ints, ends: Ints
-) -> None:
-    """Put tickets together by partition, in each in the order in which they come.
-
-    Where a partition begins is known at its first ticket; from then on its end, yet to grow, says
-    where its next ticket goes.
-    """
-    for k in range(count):
-        partition = tickets[source[k]]["partition"]
-        if partition >= 0:
-            firsts[partition], ends[partition] = -1, 0
-    for k in range(count):
-        partition = tickets[source[k]]["partition"]
-        if partition >= 0:
-            ends[partition] += 1
-    total = 0
-    for k in range(count):
-        partition = tickets[source[k]]["partition"]
-        if partition >= 0:
-            if firsts[partition] < 0:
-                size, firsts[partition], ends[partition] = ends[partition], total, total
-                total += size
-            target[ends[partition]] = source[k]
-            ends[partition] += 1
-
-
-# The kernel of the search `pass`: one anchor adds ticket after ticket to its match.
+# The search `pass`: one anchor adds ticket after ticket to its match.
 #
 # The search of an anchor that found no match is saved. Next time it goes on from there, with the
 # same result as from the beginning, for these reasons. The others are tried in the order of their
@@ -202,23 +120,6 @@ def group(
 # tickets taken and the age of the match then. Between two times, then, an anchor has to try again
 # those who are new or who have passed a wait; once one of them is taken, or one that was taken is
 # to be tried again or is gone, it tries all behind that one.
-
-DONE = -2  # no ticket is left to be tried again
-
-TEAM_BITS = 8
-"""Bits of the number of a team in an entry of a saved search; matches have up to 200."""
-
-
-@part(inline=True)
-def _ticket_of(entry: int) -> int:
-    """Return the ticket of an entry of a saved search."""
-    return entry >> TEAM_BITS
-
-
-@part(inline=True)
-def _team_of(entry: int) -> int:
-    """Return the team of an entry of a saved search, NONE for those of a game that runs."""
-    return (entry & (2**TEAM_BITS - 1)) - 1
 
 
 @part(inline=True)
@@ -247,108 +148,88 @@ def _save(anchor: int, queue: Queue) -> None:
     record["anchor"], record["tickets"] = anchor, current["tickets"]
     record["full"] = current["full"]
     for k in range(current["tickets"]):
-        ticket, team = candidate.tried[t.MEMBERS, k], candidate.tried[t.TEAMS, k]
-        queue.saved_tickets[number, k] = (ticket << TEAM_BITS) + team + 1
+        member = queue.saved_tickets[number, k]
+        member["ticket"], member["team"] = (
+            candidate.tried[t.MEMBERS, k],
+            candidate.tried[t.TEAMS, k],
+        )
 
 
 @part(inline=True)
-def _has_lost(anchor: int, queue: Queue) -> bool:
-    """Return whether a ticket of a saved search waits no more."""
+def _next_news(anchor: int, news: int, world: World, queue: Queue) -> tuple[int, int]:
+    """Return the next ticket of which there are news for an anchor, and its place among news.
+
+    After the last one that is the number of all tickets.
+    """
+    number, none = anchor % queue.saved.size, world.rows.tickets.size
+    record, last = queue.saved[number], none
+    if record["full"]:  # nobody behind the last one was tried
+        last = t.NONE
+        if record["tickets"] > 1:
+            last = queue.saved_tickets[number, record["tickets"] - 1]["ticket"]
+    while news < queue.partitions[world.rows.tickets[anchor]["partition"]]["end_news"]:
+        ticket = queue.lists[t.NEWS, news]
+        if ticket > last:
+            break
+        of_use = ticket > anchor or queue.slots[ticket]["news"] == t.NEW
+        if of_use and queue.slots[ticket]["status"] == t.WAITING:
+            return ticket, news
+        news += 1
+    return none, news
+
+
+@part(inline=True)
+def _has_changed(anchor: int, world: World, queue: Queue) -> bool:
+    """Return whether a saved search may end otherwise now."""
     number = anchor % queue.saved.size
-    for k in range(queue.saved[number]["tickets"]):
-        ticket = _ticket_of(queue.saved_tickets[number, k])
-        if queue.slots[ticket]["status"] != t.WAITING:
+    tickets = queue.saved[number]["tickets"]
+    if tickets == 0:  # the anchor itself is refused
+        return False
+    first = queue.partitions[world.rows.tickets[anchor]["partition"]]["first_news"]
+    if _next_news(anchor, first, world, queue)[0] < world.rows.tickets.size:
+        return True
+    for k in range(tickets):
+        if queue.slots[queue.saved_tickets[number, k]["ticket"]]["status"] != t.WAITING:
             return True
     return False
 
 
-@part(inline=True)
-def _first_news(anchor: int, world: World, queue: Queue) -> int:
-    """Return the place of the first news that an anchor has to look at."""
-    partition = queue.partitions[world.rows.tickets[anchor]["partition"]]
-    number, last = anchor % queue.saved.size, world.rows.tickets.size
-    record = queue.saved[number]
-    if record["full"]:  # nobody behind the last one was tried
-        last = t.NONE
-        if record["tickets"] > 1:
-            last = _ticket_of(queue.saved_tickets[number, record["tickets"] - 1])
-    for k in range(partition["first_news"], partition["end_news"]):
-        ticket = queue.lists[t.NEWS, k]
-        if ticket > last:
-            break
-        if queue.slots[ticket]["news"] == t.NEW or ticket > anchor:
-            return k
-    return int(partition["end_news"])
+@part
+def _resume(anchor: int, among_new: bool, world: World, queue: Queue) -> int:
+    """Go on from a saved search, as long as it goes as before.
 
-
-@part(inline=True)
-def _catch_up(number: int, ticket: int, anchor: int, world: World, queue: Queue) -> int:
-    """Take the next tickets of a saved search that come before another one, all for NONE.
-
-    The anchor is the first. Return the place of the first that is left. It waits no more if it
-    comes before that one.
+    Return from which ticket on all are to be tried, NONE where it has ended as before.
     """
-    slot = anchor % queue.saved.size
-    if number == 0:
-        restore(anchor, _team_of(queue.saved_tickets[slot, 0]), world, queue)
-        number = 1
-    while number < queue.saved[slot]["tickets"]:
-        entry = queue.saved_tickets[slot, number]
-        member = _ticket_of(entry)
-        if (ticket != t.NONE and member >= ticket) or queue.slots[member]["status"] != t.WAITING:
-            break
-        restore(member, _team_of(entry), world, queue)
-        number += 1
-    return number
+    slot, number, none = anchor % queue.saved.size, 0, world.rows.tickets.size
+    news = queue.partitions[world.rows.tickets[anchor]["partition"]]["first_news"]
+    while True:
+        ticket, news = _next_news(anchor, news, world, queue)
+        member, team = none, t.NONE
+        if number < queue.saved[slot]["tickets"]:
+            saved = queue.saved_tickets[slot, number]
+            member, team = saved["ticket"], saved["team"]
+        if number == 0 or member < ticket:
+            if queue.slots[member]["status"] != t.WAITING:
+                return member + 1
+            restore(member, team, world, queue)
+            number += 1
+        elif ticket == none:
+            return t.NONE
+        elif member == ticket:
+            return member
+        else:
+            news += 1
+            if _takes(ticket, among_new, world, queue):
+                return ticket + 1
 
 
 @part(inline=True)
-def _next_news(anchor: int, news: int, end: int, queue: Queue) -> tuple[int, int]:
-    """Return the next ticket of which there are news for an anchor, or NONE, and what follows."""
-    while news < end:
-        ticket = queue.lists[t.NEWS, news]
-        news += 1
-        of_use = ticket > anchor or queue.slots[ticket]["news"] == t.NEW
-        if of_use and queue.slots[ticket]["status"] == t.WAITING:
-            return ticket, news
-    return t.NONE, news
-
-
-@part(inline=True)
-def _parting(ticket: int, number: int, anchor: int, queue: Queue) -> int:
-    """Return from which ticket on all are tried again, as the match is no longer the saved one.
-
-    NONE where it still is that, up to `ticket`; DONE where there is nothing left to try.
-    """
-    slot = anchor % queue.saved.size
-    record = queue.saved[slot]
-    if number == record["tickets"]:
-        return DONE if ticket == t.NONE or record["full"] else t.NONE
-    member = _ticket_of(queue.saved_tickets[slot, number])
-    if ticket == t.NONE or member < ticket:  # waits no more
-        return member + 1
-    return member if member == ticket else t.NONE
-
-
-@part(inline=True)
-def _next_in_line(
-    anchor: int, row: int, k: int, first: int, end: int, queue: Queue
-) -> tuple[int, int]:
-    """Return the next ticket that waits, the anchor before others, or NONE, and what follows."""
-    while k < end:
-        ticket = anchor if k < first else queue.lists[row, k]
-        k += 1
-        if (ticket != anchor or k == first) and queue.slots[ticket]["status"] == t.WAITING:
-            return ticket, k
-    return t.NONE, k
-
-
-@part(inline=True)
-def _skipping(row: int, k: int, end: int, ticket: int, queue: Queue) -> int:
-    """Return where the tickets of a line from one on begin, all by age."""
-    while k < end and queue.lists[row, k] < ticket:
-        k += 1
-    return k
+def _takes(ticket: int, among_new: bool, world: World, queue: Queue) -> bool:
+    """Return whether the match takes a ticket; it has one game that runs at most."""
+    excluded = among_new or queue.candidate.current[0]["running"] > 0
+    if excluded and world.rows.tickets[ticket]["running"] == 1:
+        return False
+    return take(ticket, age_with(ticket, world, queue), world, queue)
 
 
 @part
@@ -356,42 +237,32 @@ def try_greedily(
     anchor: int, row: int, first: int, end: int, saves: bool, world: World, queue: Queue
 ) -> None:
     """Let an anchor add ticket after ticket; remember the match whenever it is valid."""
-    current = queue.candidate.current[0]
-    resumed = saves and _has_saved(anchor, world, queue)
+    current, k, behind = queue.candidate.current[0], first - 1, t.NONE
     among_new = world.options[0]["backfill"] != 0 and not world.rows.tickets[anchor]["running"]
-    news, end_news, number, k = 0, 0, 0, first - 1
     current["best"] = 0
-    if resumed:
-        news = _first_news(anchor, world, queue)
-        end_news = queue.partitions[world.rows.tickets[anchor]["partition"]]["end_news"]
-        none = queue.saved[anchor % queue.saved.size]["tickets"] == 0
-        if none or (news == end_news and not _has_lost(anchor, queue)):
-            return
+    resumed = saves and _has_saved(anchor, world, queue)
+    if resumed and not _has_changed(anchor, world, queue):
+        return
     begin(queue.candidate)
-    while True:
-        ticket = t.NONE
-        if resumed:
-            ticket, news = _next_news(anchor, news, end_news, queue)
-            number = _catch_up(number, ticket, anchor, world, queue)
-            behind = _parting(ticket, number, anchor, queue)
-            if behind == DONE:
-                return
-            if behind != t.NONE:
-                resumed, k = False, _skipping(row, first, end, behind, queue)
-        if not resumed:
-            ticket, k = _next_in_line(anchor, row, k, first, end, queue)
-            if ticket == t.NONE:
-                break
-        if world.rows.tickets[ticket]["running"] and (among_new or current["running"]):
+    if resumed:
+        behind = _resume(anchor, among_new, world, queue)
+        if behind == t.NONE:
+            return
+        k = first
+    while k < end and current["full"] == 0:  # the anchor before the others
+        ticket = anchor if k < first else queue.lists[row, k]
+        k += 1
+        if ticket < behind or (ticket == anchor and k > first):
             continue
-        taken = take(ticket, age_with(ticket, world, queue), world, queue)
-        if taken and resumed:
-            resumed, k = False, _skipping(row, first, end, ticket + 1, queue)
-        if current["full"] if taken else ticket == anchor:
+        if queue.slots[ticket]["status"] != t.WAITING:
+            continue
+        if not _takes(ticket, among_new, world, queue) and ticket == anchor:
             break
     if saves and current["best"] == 0:
         _save(anchor, queue)
 
+
+# The order of a pool, and its passes.
 
 BATCHES = 1  # source of the random order of a pool that is cut
 PASSES = 2**20  # counters of random orders between one review and the next
@@ -399,14 +270,38 @@ MOST_TRIED = 16  # most tickets that an exhaustive search looks at
 
 
 @part
+def _sort(row: int, start: int, count: int, queue: Queue) -> None:
+    """Sort some tickets of a list by their keys; equal ones keep their order."""
+    order, spare, slots = queue.lists[row], queue.lists[t.SPARE], queue.slots
+    width, stop = 1, start + count
+    while width < count:
+        for first in range(start, stop, 2 * width):
+            middle, end = min(first + width, stop), min(first + 2 * width, stop)
+            left, right = first, middle
+            for k in range(first, end):
+                from_left = left < middle and (
+                    right >= end or not slots[order[right]]["key"] < slots[order[left]]["key"]
+                )
+                if from_left:
+                    spare[k] = order[left]
+                    left += 1
+                else:
+                    spare[k] = order[right]
+                    right += 1
+        for k in range(start, stop):
+            order[k] = spare[k]
+        width *= 2
+
+
+@part
 def review(now: float, world: World, queue: Queue) -> None:
     """Repeat passes until one forms nothing."""
-    options, passes = world.options[0], 0
+    passes = 0
     _let_age(now, world, queue)
     while queue.state[0]["too_many"] == 0:
         made = _one_pass(now, passes, world, queue)
         passes += 1
-        if made == 0 or passes == options["passes"]:
+        if made == 0 or passes == world.options[0]["passes"]:
             break
     queue.state[0]["reviews"] += 1
 
@@ -428,127 +323,109 @@ def _let_age(now: float, world: World, queue: Queue) -> None:
 @part
 def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
     """Let each ticket that is free be an anchor once; return how many matches were made."""
-    options = world.options[0]
-    pool = 0
-    for k in range(queue.state[0]["waiting"]):
-        ticket = queue.lists[t.LINE, k]
+    options, state, lists = world.options[0], queue.state[0], queue.lists
+    pool, made = 0, 0
+    for k in range(state["waiting"]):
+        ticket = lists[t.LINE, k]
         if world.rows.tickets[ticket]["matchable"]:
-            queue.lists[t.POOL, pool] = ticket
+            lists[t.POOL, pool] = ticket
             pool += 1
     saves = options["batch_size"] == 0 and world.sorts.size == 0
     saves = saves and not (options["exhaustive"] or options["counted"])
-    size = pool if options["batch_size"] == 0 else options["batch_size"]
-    if options["batch_size"]:
-        _order_pool(pool, number, world, queue)
     if saves:
         _bring_together(pool, world, queue)
-    made = 0
-    for start in range(0, pool, max(size, 1)):
+    if options["batch_size"]:
+        _order_pool(pool, number, world, queue)
+    size = max(options["batch_size"] if options["batch_size"] else pool, 1)
+    for start in range(0, pool, size):
         count = min(size, pool - start)
-        for k in range(count):
-            ticket = queue.lists[t.POOL, start + k]
-            if options["batch_size"]:
-                queue.lists[t.BATCH, k], queue.slots[ticket]["key"] = ticket, float(ticket)
-            elif not saves:
-                queue.lists[t.BATCH, k] = ticket
         if options["batch_size"]:
-            _sort(t.BATCH, count, queue)
-        made += _batch(now, count, saves, world, queue)
-    for k in range(queue.state[0]["waiting"]):
-        queue.slots[queue.lists[t.LINE, k]]["news"] = t.NOTHING_NEW
-    if made:
-        _let_go(world, queue)
+            for k in range(start, start + count):
+                queue.slots[lists[t.POOL, k]]["key"] = float(lists[t.POOL, k])
+            _sort(t.POOL, start, count, queue)
+        made += _batch(now, start, count, saves, world, queue)
+    waiting = 0
+    for k in range(state["waiting"]):  # those leave the line who have a match
+        ticket = lists[t.LINE, k]
+        queue.slots[ticket]["news"] = t.NOTHING_NEW
+        if queue.slots[ticket]["status"] == t.WAITING:
+            lists[t.LINE, waiting] = ticket
+            waiting += 1
+    state["waiting"] = waiting
     return made
-
-
-@part
-def _sort(row: int, count: int, queue: Queue) -> None:
-    """Sort the first tickets of a list by their keys."""
-    stable_sort(queue.lists[row], queue.lists[t.SPARE], queue.slots, count)
 
 
 @part
 def _order_pool(pool: int, number: int, world: World, queue: Queue) -> None:
     """Put the pool in the order in which it is cut into batches."""
-    if not world.options[0]["sorted"]:
-        counter = queue.state[0]["reviews"] * PASSES + number
+    is_sorted = world.options[0]["sorted"]
+    counter = queue.state[0]["reviews"] * PASSES + number
+    for row in range(world.batches.size - 1 if is_sorted else 0, -1, -1):
         for k in range(pool):
             ticket = queue.lists[t.POOL, k]
-            queue.slots[ticket]["key"] = uniform_at(world.rng_key, BATCHES, ticket, counter)
-        _sort(t.POOL, pool, queue)
-        return
-    for row in range(world.batches.size - 1, -1, -1):
-        for k in range(pool):
-            ticket = queue.lists[t.POOL, k]
-            queue.slots[ticket]["key"] = world.rows.values[ticket, world.batches[row]]
-        _sort(t.POOL, pool, queue)
+            if is_sorted:
+                queue.slots[ticket]["key"] = world.rows.values[ticket, world.batches[row]]
+            else:
+                queue.slots[ticket]["key"] = uniform_at(world.rng_key, BATCHES, ticket, counter)
+        _sort(t.POOL, 0, pool, queue)
 
 
 @part
 def _bring_together(pool: int, world: World, queue: Queue) -> None:
     """Put the tickets of each partition together, and those of them of whom there are news."""
-    news = 0
+    count, news = 0, 0
     for k in range(pool):
         ticket = queue.lists[t.POOL, k]
-        if world.rows.tickets[ticket]["partition"] != t.NONE:
-            partition = queue.partitions[world.rows.tickets[ticket]["partition"]]
-            partition["first_news"], partition["end_news"] = 0, 0
+        partition = world.rows.tickets[ticket]["partition"]
+        if partition == t.NONE:
+            continue
+        queue.slots[ticket]["key"] = float(partition)
+        queue.lists[t.BATCH, count] = ticket
+        count += 1
         if queue.slots[ticket]["news"] != t.NOTHING_NEW:
-            queue.lists[t.SPARE, news] = ticket
+            queue.lists[t.NEWS, news] = ticket
             news += 1
-    partitions, tickets = queue.partitions, world.rows.tickets
-    group(
-        queue.lists[t.POOL],
-        pool,
-        queue.lists[t.BATCH],
-        tickets,
-        partitions["first"],
-        partitions["end"],
-    )
-    firsts, ends = partitions["first_news"], partitions["end_news"]
-    group(queue.lists[t.SPARE], news, queue.lists[t.NEWS], tickets, firsts, ends)
+        record = queue.partitions[partition]
+        record["end"], record["first_news"], record["end_news"] = 0, 0, 0
+    if queue.partitions.size > 1:
+        _sort(t.BATCH, 0, count, queue)
+        _sort(t.NEWS, 0, news, queue)
+    for k in range(count):
+        record = queue.partitions[world.rows.tickets[queue.lists[t.BATCH, k]]["partition"]]
+        if record["end"] == 0:
+            record["first"] = k
+        record["end"] = k + 1
+    for k in range(news):
+        record = queue.partitions[world.rows.tickets[queue.lists[t.NEWS, k]]["partition"]]
+        if record["end_news"] == 0:
+            record["first_news"] = k
+        record["end_news"] = k + 1
 
 
 @part
-def _let_go(world: World, queue: Queue) -> None:
-    """Take those out of the line who have a match."""
-    waiting = 0
-    for k in range(queue.state[0]["waiting"]):
-        ticket = queue.lists[t.LINE, k]
-        if queue.slots[ticket]["status"] == t.WAITING:
-            queue.lists[t.LINE, waiting] = ticket
-            waiting += 1
-    queue.state[0]["waiting"] = waiting
-
-
-@part
-def _batch(now: float, count: int, saves: bool, world: World, queue: Queue) -> int:
+def _batch(now: float, start: int, count: int, saves: bool, world: World, queue: Queue) -> int:
     """Let the tickets of a batch be anchors; return how many matches were made.
 
     By age, or those of games that run before the others, which then are among themselves, or after.
     """
-    options, made = world.options[0], 0
-    priority = options["backfill"]
+    priority, made = world.options[0]["backfill"], 0
     for piece in range(1 if priority == 0 else 2):
-        running = piece == priority - 1
-        for k in range(count):
+        for k in range(start, start + count):
             if queue.state[0]["too_many"] > 0:
                 return made
-            anchor = queue.lists[t.POOL if saves else t.BATCH, k]
-            if queue.slots[anchor]["status"] != t.WAITING:
+            anchor = queue.lists[t.POOL, k]
+            record = world.rows.tickets[anchor]
+            if queue.slots[anchor]["status"] != t.WAITING or record["partition"] == t.NONE:
                 continue
-            if priority and (world.rows.tickets[anchor]["running"] == 1) != running:
-                continue
-            if world.rows.tickets[anchor]["partition"] == t.NONE:
+            if priority and (record["running"] == 1) != (piece == priority - 1):
                 continue
             queue.candidate.current[0]["best"] = 0
             if saves:
-                partition = queue.partitions[world.rows.tickets[anchor]["partition"]]
-                try_greedily(
-                    anchor, t.BATCH, partition["first"], partition["end"], True, world, queue
-                )
+                partition = queue.partitions[record["partition"]]
+                first, end = partition["first"], partition["end"]
+                try_greedily(anchor, t.BATCH, first, end, True, world, queue)
             else:
-                _try_others(anchor, count, world, queue)
+                _try_others(anchor, start, count, world, queue)
             if queue.candidate.current[0]["best"]:
                 _note(anchor, now, world, queue)
                 made += 1
@@ -556,12 +433,12 @@ def _batch(now: float, count: int, saves: bool, world: World, queue: Queue) -> i
 
 
 @part
-def _try_others(anchor: int, count: int, world: World, queue: Queue) -> None:
+def _try_others(anchor: int, start: int, count: int, world: World, queue: Queue) -> None:
     """Let an anchor look for a match among the others of a batch."""
     others, options, partition = 0, world.options[0], world.rows.tickets[anchor]["partition"]
     alike = options["backfill"] == 0 or world.rows.tickets[anchor]["running"]
-    for k in range(count):
-        ticket = queue.lists[t.BATCH, k]
+    for k in range(start, start + count):
+        ticket = queue.lists[t.POOL, k]
         record = world.rows.tickets[ticket]
         if (
             ticket != anchor
@@ -597,7 +474,7 @@ def _sort_others(row: int, anchor: int, others: int, world: World, queue: Queue)
         if sort["descending"]:
             value = -value
         queue.slots[ticket]["key"] = np.inf if np.isnan(value) else value
-    _sort(t.OTHERS, others, queue)
+    _sort(t.OTHERS, 0, others, queue)
 
 
 @part
