@@ -120,6 +120,6 @@ def test_each_player_counts_where_that_is_said() -> None:
     match = match_of(LATENCY, [pair])
     assert Judge(match, 0.0, partial=False).finding(0).verdict is True
     rule = match.pool.table.rules[0]
-    each = rule._replace(predicate=rule.predicate._replace(each=True))  # type: ignore[call-arg]
+    each = rule._replace(predicate=rule.predicate._replace(each=True))  # type: ignore[attr-defined]
     match.pool.table = match.pool.table._replace(rules=(each,))
     assert Judge(match, 0.0, partial=False).finding(0).lacks == (Lack("most", 60, 50),)

@@ -4,6 +4,11 @@ What a rule set says is a table of `valmatch.rule_sets`, and who plays with whom
 kernels of `valmatch.matching.tickets`, the same ones as in worlds of tickets that are all known.
 This is their queue for players who come back: a ticket is a leader with those who come along.
 
+All players have the same of every attribute but one, the skill. So what a ticket adds to tallies,
+and by what it is sorted, is that of any ticket of its size, apart from what depends on the skills
+of its players. Tickets take the numbers of a world in order; when there is no number left those
+who wait are numbered anew, in the same order.
+
 Reviews are held at every joining and whenever a ticket passes a wait of an expansion; or by the
 clock. What has not changed since the last review finds nothing at the next one.
 """
@@ -19,9 +24,15 @@ from valmatch.kernels.compilation import macro, part
 from valmatch.kernels.references import by_reference
 from valmatch.matching.queue import no_waiting_teams
 from valmatch.matching.tickets import layout as t
-from valmatch.matching.tickets.layout import Queue, World
-from valmatch.matching.tickets.rolling import HOUR, Template, enter, move, room_for
+from valmatch.matching.tickets.arrays import ROUNDING, arrays_of, queue_of
+from valmatch.matching.tickets.columns import Service, Tickets
+from valmatch.matching.tickets.layout import Queue, Rows, World
 from valmatch.matching.tickets.search import review as search
+from valmatch.rule_sets.table import Spread, Table
+
+HOUR = 3600.0
+
+SOME_SKILL = 1000.0 * np.pi  # a skill whose sums are not exact, as those of ratings are not
 
 STATE = np.dtype(
     [
@@ -41,13 +52,69 @@ LEAST_ROOM = 1024
 """Tickets that there are numbers for at least, so that they are seldom numbered anew."""
 
 
+class Template(NamedTuple):
+    """What is known of tickets before they come."""
+
+    # one ticket of each size, in hours: of the ticket k all but the skills is that of any with
+    # k + 1 players
+    world: World
+    skill: int  # the attribute that is the skill
+    # what depends on the skills: columns of stats of players; (n, 2) columns of stats and of values
+    # of tickets, and what stands for a ticket
+    stats: Ints
+    spreads: Ints
+    values: Ints
+
+
+def template_of(table: Table, attribute: str, largest: int) -> Template:
+    """Return what is known of tickets of up to so many players."""
+    sizes = np.arange(1, largest + 1)
+    players = int(sizes.sum())
+    tickets = Tickets(
+        times=np.zeros(largest),
+        cancels=np.full(largest, np.inf),
+        sizes=sizes,
+        values={attribute: np.full(players, SOME_SKILL)},
+        regions=(),
+        latencies=np.empty((players, 0)),
+        answers=np.empty((largest, 0)),
+        rng_key=np.zeros(3, np.uint64),
+    )
+    service = Service(timeout=np.inf, horizon=np.inf, review=None)
+    # No partitions, numbered for tickets that are all known: as for an exhaustive search.
+    world, sources = arrays_of(table, tickets, service, "exhaustive", False)
+    world.options["exhaustive"] = 0
+    world.rows.tickets["matchable"] = 1
+    skill = [attribute.name for attribute in table.attributes].index(attribute)
+    of_skill = world.aggregates[world.aggregates["source"] == skill]["column"]
+    spreads = [
+        int(record["row"])
+        for record, rule in zip(world.rules, table.rules, strict=True)
+        if isinstance(rule.predicate, Spread) and rule.predicate.attribute == skill
+    ]
+    sorts = [
+        int(record["first"])
+        for record, order in zip(world.sorts, table.sorts, strict=True)
+        if order.attribute == skill
+    ]
+    of_spreads = [(k, sources.parties[c]) for k, c in enumerate(sources.stats) if c in spreads]
+    of_values = [(column, sources.parties[column]) for column in (*spreads, *sorts)]
+    return Template(
+        world._replace(waits=world.waits / HOUR),
+        skill,
+        np.unique(of_skill[of_skill != t.NONE]),
+        np.array(of_spreads, np.int64).reshape(-1, 2),
+        np.array(of_values, np.int64).reshape(-1, 2),
+    )
+
+
 class Parameters(NamedTuple):
     """A rule set as the queue reads it."""
 
     team_num: int  # players on each of its two teams
     horizon: float  # hours; no review of the rule's own happens at or after it
     review_seconds: float  # time between reviews; 0: whenever something changes
-    template: Template  # what is known of tickets before they come, rules included
+    template: Template
 
 
 class QueueState(NamedTuple):
@@ -55,20 +122,35 @@ class QueueState(NamedTuple):
 
     state: Records  # (1,)
     # (n,); what the rule sees of everybody (`seen`), whose ticket a player is on (`leader`), and up
-    # to how many numbers on from a leader those are who may be on his ticket (`friends`)
+    # to how many numbers on from a leader those are who may be on the ticket (`friends`)
     people: Records
-    world: World  # what is known of tickets, in hours
+    # what is known of tickets, in hours; the players of the ticket k are numbered from k times the
+    # most of a ticket on
+    world: World
     line: Queue  # who waits, by number of the ticket, and what a review has found
     members: Ints  # who the players of the world are; the first of a ticket is the leader
 
 
 def new(capacity: int, rules: Parameters) -> QueueState:
     """Return an empty queue with room for `capacity` tickets or more."""
-    world, line = room_for(max(capacity, LEAST_ROOM), rules.template)
+    tickets, known = max(capacity, LEAST_ROOM), rules.template.world
+    largest = known.rows.tickets.size
+    players = largest * tickets
+    cells = np.repeat(known.cells[:, :1], players, axis=1)
+    cells["value"][-1] = known.cells[-1, 0]["value"] + np.arange(players)
+    rows = Rows(*(np.zeros((tickets, *row.shape[1:]), row.dtype) for row in known.rows))
+    rows.tickets["first"] = largest * np.arange(tickets)
+    world = known._replace(
+        options=known.options.copy(),
+        rules=known.rules.copy(),
+        cells=cells,
+        home=np.full(players, t.NONE, np.int64),
+        rows=rows,
+    )
     state = np.zeros(1, STATE)
     state["next_wait"] = np.inf
-    members = np.zeros(world.home.size, np.int64)
-    return QueueState(state, np.zeros(0, KNOWN), world, line, members)
+    people, members = np.zeros(0, KNOWN), np.zeros(players, np.int64)
+    return QueueState(state, people, world, queue_of(world), members)
 
 
 @macro
@@ -86,12 +168,22 @@ def grown(queue: QueueState, rules: Parameters) -> QueueState:
 
     It has twice the room if they would fill the half of it.
     """
-    old = queue.world.rows.tickets.size
-    large = new(2 * old if 2 * queue.line.state[0]["waiting"] >= old else old, rules)
-    tickets = move(queue.world, queue.line, large.world, large.line, rules.template)
-    largest = queue.members.size // old
-    players = (largest * tickets[:, np.newaxis] + np.arange(largest)).ravel()
+    world, line = queue.world, queue.line
+    old, n = world.rows.tickets.size, int(line.state[0]["waiting"])
+    large = new(2 * old if 2 * n >= old else old, rules)
+    waiting, largest = line.lists[t.LINE, :n], rules.template.world.rows.tickets.size
+    for target, source in zip(large.world.rows, world.rows, strict=True):
+        target[:n] = source[waiting]
+    large.world.rows.tickets["first"][:n] = largest * np.arange(n)
+    players = (largest * waiting[:, np.newaxis] + np.arange(largest)).ravel()
+    skill = rules.template.skill
+    large.world.cells["value"][skill, : players.size] = world.cells["value"][skill, players]
+    large.world.rules[:] = world.rules
     large.members[: players.size] = queue.members[players]
+    large.line.lists[t.LINE, :n] = np.arange(n)
+    large.line.slots["status"][:n], large.line.slots["news"][:n] = t.WAITING, t.NEW
+    large.line.slots["age"][:n] = line.slots["age"][waiting]
+    large.line.state["joined"] = large.line.state["waiting"] = n
     large.state[:] = queue.state
     return large._replace(people=queue.people)
 
@@ -126,7 +218,7 @@ def enqueue(now: float, rating: float, player: int, rules: Parameters, queue: Qu
             seen = queue.people[member]["seen"]
             world.cells[template.skill, first + size]["value"] = seen
             size += 1
-    enter(ticket, now, size, template, world)
+    _note(ticket, now, size, template, world)
     slot, line = queue.line.slots[ticket], queue.line.state[0]
     slot["status"], slot["news"], slot["age"] = t.WAITING, t.NEW, 0
     queue.line.lists[t.LINE, line["waiting"]] = ticket
@@ -140,17 +232,50 @@ def enqueue(now: float, rating: float, player: int, rules: Parameters, queue: Qu
 
 
 @part
+def _note(ticket: int, now: float, players: int, template: Template, world: World) -> None:
+    """Note what is known of a ticket, of which the skills of so many players are there already."""
+    rows, rules, source, number = world.rows, world.rules, template.world.rows, players - 1
+    rows.tickets[ticket] = source.tickets[number]
+    for column in range(rows.stats.shape[1]):
+        rows.stats[ticket, column] = source.stats[number, column]
+    for column in range(rows.marks.shape[1]):
+        rows.marks[ticket, column] = source.marks[number, column]
+    for column in range(rows.values.shape[1]):
+        rows.values[ticket, column] = source.values[number, column]
+    first = ticket * template.world.rows.tickets.size
+    rows.tickets[ticket]["time"], rows.tickets[ticket]["first"] = now, first
+    low, high, total = np.inf, -np.inf, 0.0
+    for player in range(first, first + players):
+        value = world.cells[template.skill, player]["value"]
+        low, high, total = min(low, value), max(high, value), total + value
+    by_party = low, high, total / players  # LEAST, GREATEST, MEAN
+    slack = ROUNDING * max(abs(low), abs(high))
+    for rule in range(rules.size):
+        if rules[rule]["slack"] > 0.0:
+            rules[rule]["slack"] = max(rules[rule]["slack"], slack)
+    for k in range(template.stats.size):
+        stat = rows.stats[ticket, template.stats[k]]
+        stat["low"], stat["high"], stat["total"] = low, high, total
+    for k in range(template.spreads.shape[0]):
+        column, party = template.spreads[k]
+        rows.stats[ticket, column]["low"] = rows.stats[ticket, column]["high"] = by_party[party]
+    for k in range(template.values.shape[0]):
+        column, party = template.values[k]
+        rows.values[ticket, column] = by_party[party]
+
+
+@part
 def leave(arrival: float, player: int, rules: Parameters, queue: QueueState) -> bool:
     """Let a leader and all on the ticket leave; no review is due by it."""
     state, line, lists = queue.state[0], queue.line.state[0], queue.line.lists
-    place = 0
-    while queue.members[queue.world.rows.tickets[lists[t.LINE, place]]["first"]] != player:
-        place += 1
-    ticket = lists[t.LINE, place]
+    index = 0
+    while queue.members[queue.world.rows.tickets[lists[t.LINE, index]]["first"]] != player:
+        index += 1
+    ticket = lists[t.LINE, index]
     queue.line.slots[ticket]["status"] = t.CANCELLED
     state["waiting"] -= queue.world.rows.tickets[ticket]["players"]
     line["waiting"] -= 1
-    for k in range(place, line["waiting"]):
+    for k in range(index, line["waiting"]):
         lists[t.LINE, k] = lists[t.LINE, k + 1]
     state["changed"] = 1
     _expect(queue)
@@ -197,20 +322,20 @@ def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: R
 
     Tickets of a team are in the order in which they were taken.
     """
-    found, line, state = queue.line.matches[match], queue.line, queue.state[0]
+    record, line, state = queue.line.matches[match], queue.line, queue.state[0]
     number = state["formed"] + 2 * (match - state["found"])
     cells = queue.world.cells
     for team in range(2):
         seat = team * rules.team_num
-        for k in range(found["first"], found["first"] + found["tickets"]):
+        for k in range(record["first"], record["first"] + record["tickets"]):
             if line.matched[1, k] != team:
                 continue
             ticket = queue.world.rows.tickets[line.matched[0, k]]
             for player in range(ticket["first"], ticket["first"] + ticket["players"]):
-                place = lineup[seat]
-                place["player"], place["team"] = queue.members[player], number + team
-                place["arrival"] = ticket["time"]
-                place["rating"] = cells[rules.template.skill, player]["value"]
+                member = lineup[seat]
+                member["player"], member["team"] = queue.members[player], number + team
+                member["arrival"] = ticket["time"]
+                member["rating"] = cells[rules.template.skill, player]["value"]
                 seat += 1
 
 

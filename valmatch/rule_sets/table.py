@@ -152,11 +152,9 @@ class Rule(NamedTuple):
     @property
     def attributes(self) -> set[int]:
         """The numbers of the attributes that it looks at."""
-        if isinstance(self.predicate, Spread | Ordered):
-            return {self.predicate.attribute}
-        return {
-            aggregate.source for aggregate in self.aggregates if isinstance(aggregate.source, int)
-        }
+        sources = {getattr(self.predicate, "attribute", None)}
+        sources |= {aggregate.source for aggregate in self.aggregates}
+        return {source for source in sources if isinstance(source, int)}
 
     @property
     def is_open(self) -> bool:

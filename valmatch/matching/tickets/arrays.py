@@ -120,6 +120,7 @@ class RuleArrays:
         record["final"] = record["unknown"] or record["kind"] == t.COMBINED or not rule.alone
         record["final"] |= isinstance(predicate, Counted) and predicate.counts == "holders"
         record["operation"] = operation_of(predicate)
+        record["attribute"] = getattr(predicate, "attribute", t.NONE)
         program = predicate.program if isinstance(predicate, Combined) else ()
         parts = [OPERATORS[part] if isinstance(part, str) else part for part in program]
         record["first_part"], record["parts"] = self.linked(parts), len(parts)

@@ -77,6 +77,7 @@ RULE = np.dtype(
         ("least", "i8"),
         ("most", "i8"),
         ("spread", "i8"),
+        ("attribute", "i8"),  # that it looks at without an aggregate, or NONE
         ("row", "i8"),  # the first of its columns of `values`
         ("first_part", "i8"),
         ("parts", "i8"),

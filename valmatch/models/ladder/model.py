@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from valmatch.draws.streams import Streams
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats, Records
+from valmatch.matching.flexmatch import template_of
 from valmatch.matching.living.ladder_adapter import queue_of
 from valmatch.matching.living.registry import kernel_numbers
 from valmatch.matching.queue import kernel_of, parameters_of, with_people
 from valmatch.matching.registry import queue_rule
 from valmatch.matching.rules import ticks_per_hour
-from valmatch.matching.tickets.rolling import template_of
 from valmatch.models.ladder import loop as kernel
 from valmatch.models.ladder.factors import OF_PLAYERS, SYSTEMS, LadderFactors, values_of
 from valmatch.models.ladder.files import newcomer_names, players_at_start, read_files, remarks
