@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from tests.oracles.joint import Team, best_match
-from valmatch.matching.joint_search import BEST_A, BEST_B, Pool, Work, find_match, new_work
+from valmatch.matching.joint import BEST_A, BEST_B, Pool, Work, find_match, new_work
+from valmatch.matching.queue import LINEUP
 from valmatch.matching.rules import Rules
 
 Match = tuple[Team, Team] | None
@@ -37,9 +38,11 @@ def search(
 ) -> Match:
     """Call the kernel on a case; work is made to measure, so that overruns would show."""
     n, p = len(case.ticks), case.rules.team_num
-    ticks, ratings = np.array(case.ticks, np.int64), np.array(case.ratings, np.float64)
+    players = np.zeros(n, LINEUP)
+    players["rating"] = case.ratings
+    players["arrival"] = np.array(case.ticks, np.float64) / case.rules.ticks_per_hour
     work = work or new_work(n, p)
-    if not find_match(Pool(ticks, ratings, n, case.n_prioritized, *before), case.rules, work):
+    if not find_match(Pool(players, n, case.n_prioritized, *before), case.rules, work):
         return None
     return tuple(work.teams[BEST_A].tolist()), tuple(work.teams[BEST_B].tolist())
 

@@ -71,14 +71,26 @@ def enqueue(now: float, rating: float, player: int, rules: object, queue: Line) 
 
 
 @part(inline=True)
-def leave(arrival: float, player: int, rules: object, queue: Line) -> bool:
-    """Let a player leave, after whom the others move up; no review is due by it."""
+def place_of(player: int, queue: Line) -> int:
+    """Return the place of a player who waits."""
     place = 0
     while queue.players[at(place)]["player"] != player:
         place += 1
+    return place
+
+
+@part(inline=True)
+def remove(place: int, queue: Line) -> None:
+    """Take a player out, after whom the others move up."""
     queue.state[0]["waiting"] -= 1
     for k in range(place, queue.state[0]["waiting"]):
         queue.players[at(k)] = queue.players[at(k + 1)]
+
+
+@part(inline=True)
+def leave(arrival: float, player: int, rules: object, queue: Line) -> bool:
+    """Let a player leave; no review is due by it."""
+    remove(place_of(player, queue), queue)
     return False
 
 

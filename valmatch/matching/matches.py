@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from valmatch.kernels.arrays import Floats
-from valmatch.matching.joint_search import BEST_A, BEST_B, Pool, find_match, new_work
+from valmatch.matching.joint import BEST_A, BEST_B, Pool, find_match, new_work
 from valmatch.matching.pairs import MOST, match_band
-from valmatch.matching.queue import Arrivals, let_arrive, new_counts, parameters_of
+from valmatch.matching.queue import LINEUP, Arrivals, let_arrive, new_counts, parameters_of
 from valmatch.matching.registry import OF_RATINGS, QUEUES, queue_rule
 from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
 
@@ -156,7 +156,7 @@ def best_match(
     """Return the two best teams among all who wait, found exactly; None if there are none.
 
     The best match has the most players who wait longer than the threshold, then the longest total
-    wait; see `valmatch.matching.joint_search`.
+    wait; see `valmatch.matching.joint`.
 
     Parameters
     ----------
@@ -183,8 +183,9 @@ def best_match(
     rules = rules._replace(horizon=days_end, ticks_per_hour=ticks_an_hour)
     _check(arrivals, skills, rules, "joint")
     long = prioritized(arrivals, waited.max(initial=0.0), rules)
-    ticks = (arrivals * rules.ticks_per_hour + 0.5).astype(np.int64)
-    pool = Pool(ticks, skills[oldest], skills.size, int(long.sum()), 0, 0)
+    players = np.zeros(skills.size, LINEUP)
+    players["arrival"], players["rating"] = arrivals, skills[oldest]
+    pool = Pool(players, skills.size, int(long.sum()), 0, 0)
     work = new_work(max(1, skills.size), rules.team_num)
     if not find_match(pool, rules, work):
         return None

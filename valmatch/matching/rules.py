@@ -76,7 +76,7 @@ def ticks_per_hour(horizon: float, team_num: int) -> float:
     Total waits are compared as whole ticks so that sums are exact, whatever the order of
     addition: equal waits tie on every platform. A tick of 2**-40 hours is 3 nanoseconds; it
     becomes coarser where (2 team_num)**2 horizons would not fit 60 bits, which is what
-    `valmatch.matching.joint_search` needs.
+    `valmatch.matching.joint` needs.
     """
     bits = 60 - math.ceil(math.log2(max(1.0, horizon) * (2 * team_num) ** 2))
     return 2.0 ** min(40, bits)
