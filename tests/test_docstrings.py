@@ -77,9 +77,13 @@ def undescribed(function: ast.FunctionDef) -> set[str]:
 
 def test_docstrings_are_whole_on_public_names_alone() -> None:
     public = exported()
+    homes = {module for module, _ in public}
     for path in sorted(PACKAGE.rglob("*.py")):
         module = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
-        top = ast.parse(path.read_text("utf-8")).body
+        text = path.read_text("utf-8")
+        if module not in homes and "Attributes\n" not in text:
+            continue
+        top = ast.parse(text).body
         inside = [node for one in top if isinstance(one, ast.ClassDef) for node in one.body]
         for node in (*top, *inside):
             if not isinstance(node, ast.FunctionDef | ast.ClassDef):

@@ -206,14 +206,6 @@ def test_results_of_another_run_are_never_touched(tmp_path: Path) -> None:
     assert valmatch(*first).code == 0
 
 
-def test_out_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_text("")
-    for out in (file, file / "below", Path("/proc/nowhere")):
-        line = refusal("replicate", "valorant", "-n", 1, "--out", out)
-        assert line.startswith(f"--out {out}: ")
-
-
 def test_full_disk_is_a_failed_run_that_keeps_what_it_has(tmp_path: Path) -> None:
     # Manifest, header and the first chunk fit; the second chunk does not; the manifest does.
     effects = chain([None] * 3, [OSError(28, "No space left on device")], repeat(None))

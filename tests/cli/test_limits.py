@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import refusal, valmatch
+from tests.support.command import valmatch
 from valmatch.errors import InputError
 from valmatch.execution.shards import array_of, shard_of_job
 from valmatch.inputs.arguments import LEVEL, RANGES
@@ -68,14 +68,6 @@ def test_numerals() -> None:
     assert (real_number("1e3"), real_number("-.5"), real_number("2.")) == (1000.0, -0.5, 2.0)
     for text in ("", "nan", "inf", "1e400", "1_0", "٣", " 1", "0x1", DIGITS):
         assert real_number(text) is None
-
-
-def test_switches_of_a_config_are_true_or_false(tmp_path: Path) -> None:
-    config = tmp_path / "c.yaml"
-    for value in ("'yes'", "1", "'true'"):
-        config.write_text(f"model: valorant\nreplicate: {{control_variates: {value}}}\n")
-        line = refusal("replicate", config)
-        assert line.endswith(f"control_variates: should be true or false (got {value})")
 
 
 def test_more_workers_than_cores_get_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:

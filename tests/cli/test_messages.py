@@ -74,24 +74,6 @@ def test_half_characters_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "command",
-    [
-        *("simulate TEXT.yaml", "simulate valorant --set TEXT=1", "simulate valorant --TEXT"),
-        *("simulate valorant --set team_diff=TEXT", "TEXT", "replicate valorant --target TEXT=1%"),
-        *("replicate valorant --shard TEXT", "replicate valorant --sweep TEXT"),
-        *("replicate valorant --executor TEXT", "optimize valorant-20min --solver TEXT"),
-        *("optimize valorant-20min --sweep TEXT", "combine out TEXT", "rate TEXT", "plot TEXT"),
-        "factors TEXT",
-    ],
-)
-def test_a_message_is_one_line_whatever_was_given(command: str) -> None:
-    for text in (NASTY, "x" * 9000):
-        arguments = [word.replace("TEXT", text) for word in command.split()]
-        assert len(lines_of(valmatch(*arguments))) == 1
-
-
-@pytest.mark.slow
 def test_tables_and_figures_take_any_name(tmp_path: Path) -> None:
     log, out = tmp_path / f"l\x1b\n{'o' * 100}g.csv", tmp_path / "o"
     names = [NASTY.replace("\r\n", "").replace("\x7f", ""), "[bold]$x_{$", "y" * 3000]
@@ -123,25 +105,6 @@ def test_a_terminal_without_all_characters(tmp_path: Path) -> None:
     done = python("-m", "valmatch", *compare, env=ascii_)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["a"]["source"] == str(config)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["", b"a\xffb", "a" * 300, "a/" * 2500])
-def test_names_that_no_file_has(name: str | bytes, tmp_path: Path) -> None:
-    text = os.fsdecode(name)
-    for arguments in (
-        ["simulate", "valorant", "--out", text],
-        ["simulate", text],
-        ["combine", text, tmp_path],
-        ["combine", tmp_path / "o", text],
-        ["rate", text],
-        ["plot", text],
-    ):
-        (line,) = lines_of(valmatch(*arguments))
-        assert "(allowed: a path" in line or "too long (allowed: names of at most 255" in line
-    if text:
-        (line,) = lines_of(valmatch("simulate", "valorant", "--set", f"arrivals={text}"))
-        assert line.startswith("--set arrivals=")
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
-import statistics
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.support.command import success
+from tests.support.command import sets, success
 from tests.support.folders import rows
 from valmatch import plot as valmatch_plot
 from valmatch.config.loading import load_config
@@ -77,37 +74,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def table(path: str) -> list[dict[str, str]]:
-    return rows(Path(path))
-
-
-def quantile(values: list[float], share: float) -> float:
-    """Return the quantile of sorted values, between two of them in proportion."""
-    place = share * (len(values) - 1)
-    low = math.floor(place)
-    high = min(low + 1, len(values) - 1)
-    return values[low] + (place - low) * (values[high] - values[low])
-
-
-def figures(folder: str) -> dict[str, float]:
-    """Return what the tables of a day say of its bands and its fairness, row by row."""
-    gaps = [float(one["team_diff"]) for one in table(f"{folder}/matches.csv")]
-    found = {"win_gap": statistics.fmean(1 / (1 + 10 ** (-gap / 400)) - 0.5 for gap in gaps)}
-    players = table(f"{folder}/players.csv")
-    ratings = sorted(float(one["rating"]) for one in players)
-    shares = (0.0, 0.1, 0.5, 0.9, 0.99, 1.0)
-    edges = [quantile(ratings, share) for share in shares]
-    edges[-1] = math.inf
-    for name, low, high in zip(BANDS, edges, edges[1:], strict=False):
-        own = [one for one in players if low <= float(one["rating"]) < high]
-        matched = [one for one in own if one["match"]]
-        waits = sorted(float(one["wait_minutes"]) for one in matched)
-        found[f"matched_fraction.{name}"] = len(matched) / len(own)
-        found[f"avg_wait_time.{name}"] = statistics.fmean(waits)
-        found[f"wait_p50.{name}"] = quantile(waits, 0.5)
-        found[f"wait_p95.{name}"] = quantile(waits, 0.95)
-        mean = statistics.fmean(gaps[int(one["match"])] for one in matched)
-        found[f"avg_team_diff.{name}"] = mean
+def simulated(*options: str) -> dict[str, float]:
+    """Return the responses of a day; `test_valorant_measures` holds them against its tables."""
+    found: dict[str, float] = json.loads(success("simulate", *options, "--json").out)["responses"]
     return found
 
 
@@ -120,21 +89,26 @@ def test_the_log_of_two_days_is_simulated_whole(folder: Path) -> None:
     dirty = sum(map(len, DIRTY.values()))
     assert f"queue.csv: {dirty} bad rows left out (2 joined_at, 3 mmr), the first:" in made.err
     assert "columns region, party not used" in made.err
-    people = table("day/players.csv")
+    people = rows(Path("day/players.csv"))
     assert len(people) == 3000 - dirty
     assert max(float(one["arrival_hours"]) for one in people) > 47.0
-    waits = np.array([float(one["wait_minutes"]) for one in people if one["match"]])
-    found = json.loads(Path("day/responses.json").read_text())["responses"]
-    for p in (50, 95):
-        assert found[f"wait_p{p}"] == pytest.approx(np.quantile(waits, p / 100))
-    least = np.quantile([float(one["rating"]) for one in people], 0.99)
-    top = [one for one in people if float(one["rating"]) >= least and one["match"]]
-    wait = np.quantile([float(one["wait_minutes"]) for one in top], 0.95)
-    assert found["wait_p95.top_1%"] == pytest.approx(wait)
-    gaps = np.array([float(one["team_diff"]) for one in table("day/matches.csv")])
-    assert found["win_gap"] == pytest.approx(np.mean(1 / (1 + 10 ** (-gaps / 400)) - 0.5))
-    players = [name for one in table("day/matches.csv") for name in one["team_a"].split(";")]
+    responses = json.loads(Path("day/responses.json").read_text())["responses"]
+    assert {"wait_p50", "wait_p95", "wait_p95.top_1%", "win_gap"} <= responses.keys()
+    players = [name for one in rows(Path("day/matches.csv")) for name in one["team_a"].split(";")]
     assert set(players) <= {one["player"] for one in people}
+
+
+def test_the_table_of_waits_by_band(folder: Path) -> None:
+    made, expected = success("simulate", "mine.yaml"), simulated("mine.yaml")
+    measures, units, *bands = (
+        line.split() for line in made.out.partition("\nband ")[2].splitlines()
+    )
+    assert units == [*["[minutes]"] * 3, "[Elo", "points]"]
+    assert measures[:2] == ["matched_fraction", "avg_wait_time"]
+    assert [name for name, *_ in bands] == list(BANDS)
+    for name, *cells in bands:
+        assert cells == [f"{expected[f'{measure}.{name}']:.4f}" for measure in measures]
+    assert max(map(len, made.out.splitlines())) <= 80
 
 
 @pytest.mark.slow
@@ -142,35 +116,17 @@ def test_from_the_log_to_a_recommended_config(folder: Path) -> None:
     made = success("optimize", "mine.yaml", "--budget", "100", "--out", "best", "--json")
     found = json.loads(made.out)
     assert "on this log" in found["why"]
-    recommended = load_config("best/recommended.yaml")
     point = found["recommended"]["point"]
-    factors = recommended.factors.model_dump()
+    factors = load_config("best/recommended.yaml").factors.model_dump()
     assert {name: factors[name] for name in point} == point
     again = json.loads(success("replicate", "best/recommended.yaml", "--json").out)["responses"]
-    assert again["win_gap"]["mean"] == found["recommended"]["objective"]["mean"]
-    success("simulate", "best/recommended.yaml", "--out", "day")
-    expected = figures("day")
-    assert found["recommended"]["objective"]["mean"] == pytest.approx(expected["win_gap"])
-    bound = found["recommended"]["constraints"]["top"]
-    assert bound["mean"] == pytest.approx(expected["wait_p95.top_1%"])
-    assert again["wait_p95.top_1%"]["mean"] == pytest.approx(bound["mean"])
+    day, bound = simulated("best/recommended.yaml"), found["recommended"]["constraints"]["top"]
+    for name, mean in (
+        ("win_gap", found["recommended"]["objective"]["mean"]),
+        ("wait_p95.top_1%", bound["mean"]),
+    ):
+        assert mean == again[name]["mean"] == pytest.approx(day[name])
     assert bound["mean"] <= 30.0
-
-
-def test_the_table_of_waits_by_band(folder: Path) -> None:
-    made = success("simulate", "mine.yaml", "--out", "day")
-    expected = figures("day")
-    found = json.loads(Path("day/responses.json").read_text())["responses"]
-    assert {name: found[name] for name in expected} == pytest.approx(expected)
-    lines = [line.split() for line in made.out.partition("\nband ")[2].splitlines()]
-    measures, units, *bands = lines
-    assert units == [*["[minutes]"] * 3, "[Elo", "points]"]
-    assert measures[:2] == ["matched_fraction", "avg_wait_time"]
-    assert [name for name, *_ in bands] == list(BANDS)
-    for name, *cells in bands:
-        shown = [f"{expected[f'{measure}.{name}']:.4f}" for measure in measures]
-        assert cells == shown
-    assert max(map(len, made.out.splitlines())) <= 80
 
 
 @pytest.mark.slow
@@ -179,23 +135,18 @@ def test_from_the_log_to_a_frontier(folder: Path) -> None:
     made = success("optimize", "mine.yaml", *sweep, "--out", "frontier", "--json")
     points = json.loads(made.out)["frontier"]
     assert [one["top"] for one in points] == [20.0, 40.0, 60.0]
-    for k, one in enumerate(points):
+    for one in points:
         best = one["recommended"] or one["least_violation"]
-        sets = [word for name, x in best["point"].items() for word in ("--set", f"{name}={x!r}")]
-        success("simulate", "mine.yaml", *sets, "--out", f"day{k}")
-        expected = figures(f"day{k}")
-        assert best["objective"]["mean"] == pytest.approx(expected["win_gap"])
-        wait = expected["wait_p95.top_1%"]
-        assert best["constraints"]["top"]["mean"] == pytest.approx(wait)
-        assert one["feasible"] is (wait <= one["top"])
+        day = simulated("mine.yaml", *sets(f"{name}={x!r}" for name, x in best["point"].items()))
+        assert best["objective"]["mean"] == pytest.approx(day["win_gap"])
+        assert best["constraints"]["top"]["mean"] == pytest.approx(day["wait_p95.top_1%"])
+        assert one["feasible"] is (day["wait_p95.top_1%"] <= one["top"])
     assert points[-1]["feasible"]
     drawn = success("plot", "frontier", "--title", "What a bound on the waits of the top costs")
     assert [Path(line).name for line in drawn.out.splitlines()] == ["frontier.png", "frontier.svg"]
-    figure: Any = valmatch_plot("frontier")
-    (axes,) = figure.axes
-    assert (
-        axes.get_legend_handles_labels()[1][0] == "feasible"
-    )  # certified by one replication: none
+    (axes,) = valmatch_plot("frontier").axes
+    # Certified by one replication: none.
+    assert axes.get_legend_handles_labels()[1][0] == "feasible"
 
 
 @pytest.mark.slow

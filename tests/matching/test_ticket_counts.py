@@ -83,9 +83,9 @@ def mixed(every: int) -> Callable[[int, int], dict[str, Any]]:
 @pytest.mark.parametrize(
     ("make", "seeds", "tickets"),
     [
-        (mixed(2), range(60), 12),
-        (world_of_references, range(500, 530), 15),
-        (world_of_modes, range(300, 360), 15),
+        (mixed(2), range(30), 12),
+        (world_of_references, range(500, 515), 15),
+        (world_of_modes, range(300, 325), 15),
         pytest.param(world_of_modes, range(400, 460), 40, marks=pytest.mark.slow),
         pytest.param(mixed(3), range(200, 260), 40, marks=pytest.mark.slow),
     ],

@@ -90,12 +90,8 @@ BAD = """
 opponent | prior_variance_range=[3, 2] | the least variance 3 is above the largest, 2
 opponent | prior_variances=[1, 2] | 2 values for 7 players (n_opponents 6 and player 0)
 opponent | rank=8 | factors.rank: 8 is outside the pool of 7 players (allowed: top, bottom or an
-opponent | rank=0 | factors.rank: 0 is not a rank (allowed: top, bottom or an integer >= 1)
 opponent | rank=true | factors.rank: True is not a rank
-opponent | rank=botom | 'botom' is not a rank (allowed: top, bottom or an integer >= 1; did you
 opponent | policies=[random, random] | factors.policies: random is named twice
-opponent | policies=[knowledge_gradent] | did you mean knowledge_gradient?
-opponent | arrivals=a.csv | arrivals: this model takes none
 targeting | prior_means=[1, 2] | factors.prior_means: 2 values for 6 alternatives
 targeting | policies=[random] | (got 'random')
 zonestats | team_size=51 | 2 teams of 51 need 102 players, more than n_players 12

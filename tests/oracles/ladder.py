@@ -22,7 +22,6 @@ from tests.oracles.ladder_world import (
     PAIR,
     PATIENCE,
     World,
-    draw_world,
 )
 from tests.oracles.rate import (
     EloOracle,
@@ -160,8 +159,8 @@ class Fifo:
 
 
 class Pairs:
-    def __init__(self, ladder: Ladder, brute: bool) -> None:
-        self.ladder, self.brute = ladder, brute
+    def __init__(self, ladder: Ladder) -> None:
+        self.ladder = ladder
         self.waiting: list[int] = []
         rule, rating, match = (ladder.factors[name] for name in ("rule", "rating", "match"))
 
@@ -179,7 +178,7 @@ class Pairs:
 
     def review(self, now: float, changed: Sequence[int]) -> list[Sides]:
         waiting = [self.described(self.ladder.tickets[number]) for number in self.waiting]
-        found = pairs.tick_pairs(waiting, now, self.context, self.brute)
+        found = pairs.tick_pairs(waiting, now, self.context)
         playing = {ticket for pair in found for ticket in pair}
         self.waiting = [ticket for ticket in self.waiting if ticket not in playing]
         return [((low,), (high,)) for low, high in found]
@@ -219,7 +218,7 @@ class Ladder:
     - (time, "away" or "gone", player), of the end of a session
     """
 
-    def __init__(self, factors: Factors, world: World, brute: bool = True) -> None:
+    def __init__(self, factors: Factors, world: World) -> None:
         self.factors, self.world = factors, world
         self.horizon = 24.0 * factors["days"]
         old = len(world.skills) - len(world.joining)
@@ -233,7 +232,7 @@ class Ladder:
         # At the end of the warm-up, of each day, of the run.
         self.standings: dict[float, list[Standing]] = {}
         self.history: list[tuple[Any, ...]] = []
-        self.matcher = self.new_matcher(brute)
+        self.matcher = self.new_matcher()
         self.events: list[tuple[float, int, int, int, bool]] = []
 
     def first_belief(self, skill: float, newcomer: bool) -> Belief:
@@ -244,16 +243,15 @@ class Ladder:
         sigma = rating["sigma"] if rating["system"] == "trueskill" else 0.0
         return skill if exact else rating["mu"], sigma
 
-    def new_matcher(self, brute: bool) -> Matcher:
+    def new_matcher(self) -> Matcher:
         rule = self.factors["rule"]
         if rule["matching"] == "joint":
             return Joint(joint.Pool(rules_of(self.factors)))
         if rule["matching"] == "fifo":
             return Fifo(fifo.Line(rule["team_num"]))
         if rule["matching"] == "pairs":
-            return Pairs(self, brute)
-        lobby = team_first.Lobby if brute else team_first.Windows
-        return TeamFirst(lobby(rules_of(self.factors)))
+            return Pairs(self)
+        return TeamFirst(team_first.Windows(rules_of(self.factors)))
 
     def play(self) -> None:
         """Play to the horizon."""
@@ -451,10 +449,3 @@ class Ladder:
 
     def exponential(self, source: int, player: Player, counter: int) -> float:
         return self.world.numbers.exponential(source, player.number, counter)
-
-
-def play(factors: Factors, seed: int, replication: int, brute: bool = True) -> Ladder:
-    """Play a replication; without brute force the rule is searched by its plain short cuts."""
-    ladder = Ladder(factors, draw_world(factors, seed, replication), brute)
-    ladder.play()
-    return ladder

@@ -144,7 +144,7 @@ class PartyLadder(Ladder):
         if every:
             self.expect(every / 3600.0, TICK, 1)
 
-    def new_matcher(self, brute: bool) -> Matcher:
+    def new_matcher(self) -> Matcher:
         self.flexmatch = Flexmatch(self.table, self.factors["rule"]["skill_attribute"])
         return self.flexmatch
 

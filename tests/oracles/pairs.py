@@ -89,9 +89,7 @@ def band_matching(n: int, weights: Weights, band: int) -> Matching:
     return matching
 
 
-def tick_pairs(
-    waiting: Sequence[Waiting], now: float, context: Context, brute: bool
-) -> list[tuple[int, int]]:
+def tick_pairs(waiting: Sequence[Waiting], now: float, context: Context) -> list[tuple[int, int]]:
     """Return the tickets that play at a tick, (lower, higher), by the lower one."""
     rule = context.rule
     ordered = sorted(waiting, key=lambda one: (one.seen, one.ticket))
@@ -101,8 +99,7 @@ def tick_pairs(
             weight = _weight(one, ordered[j], ordered, now, context)
             if weight is not None and weight >= 0:
                 weights[i, j] = weight
-    n = len(ordered)
-    found = best_matching(n, weights) if brute else band_matching(n, weights, rule["band"])
+    found = band_matching(len(ordered), weights, rule["band"])
     tickets = [sorted((ordered[i].ticket, ordered[j].ticket)) for i, j in found]
     return sorted((low, high) for low, high in tickets)
 

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import itertools
 import math
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
-import networkx
 import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from tests.matching.test_pairs import matched, random_weights
-from tests.oracles.pairs import best_matching
 from tests.support import ladder_theory as theory
 from tests.support.ladder_theory import ELO_SPREAD, agrees, error_of, of_poisson_players
 from tests.support.ladders import random_factors
-from valmatch import rate_games, simulate
-from valmatch.config.loading import load_config
-from valmatch.matching.pairs import MOST
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.model import LadderModel
 
@@ -170,58 +161,4 @@ def test_calibration_after_rounds(policy: str, wanted: float, error: float, runs
 # The log of a run.
 
 
-@pytest.mark.parametrize("rule", ["team_first", "pairs"])
-@pytest.mark.parametrize("system", ["elo", "zonestats", "trueskill"])
-def test_the_log_closes_the_circle(system: str, rule: str, tmp_path: Path) -> None:
-    size = 1 if rule == "pairs" else 5
-    changes = {"population.players": 300, "days": 14, "warmup_days": 1, "rule.matching": rule}
-    changes |= {"rule.team_num": size, "rating.system": system, "rating.beta": 400.0}
-    simulate(load_config("ladder", changes | {"rating.mu": MU[system]}), out=tmp_path / "run")
-    rated = rate_games(
-        tmp_path / "run" / "games.csv",
-        system,
-        parameters=PARAMETERS[system],
-        out=tmp_path / "rated",
-    )
-    mine = _column(tmp_path / "run" / "players.csv", "rating")
-    column = "mu" if system == "trueskill" else "rating"
-    theirs = _column(tmp_path / "rated" / "ratings.csv", column)
-    most = max(abs(mine[player] - value) for player, value in theirs.items())
-    print(f"{system}, {rule}: {rated.games} games, {len(theirs)} players, {most:.2g} apart")
-    assert len(theirs) > 250
-    assert most <= 1e-9
-
-
-MU = {"elo": 1500.0, "zonestats": 500.0, "trueskill": 1500.0}
-PARAMETERS = {
-    "elo": {"K": 32.0, "scale": 400.0},
-    "zonestats": {"T": 120.0, "GAME_MULT": 2.0, "MAX_GAME_LENGTH": 20.0},
-    "trueskill": {"mu": 1500.0, "sigma": 300.0, "beta": 400.0, "tau": 3.0, "draw_probability": 0.0},
-}
-
-
-def _column(path: Path, name: str) -> dict[str, float]:
-    with path.open() as file:
-        return {row["player"]: float(row[name]) for row in csv.DictReader(file)}
-
-
 # Matching by pairs.
-
-
-def test_band_matching_is_the_best_of_all() -> None:
-    rng, cases = np.random.default_rng(11), 0
-    for n, band, _ in itertools.product((8, 9, 10), (1, 2, 3, 5, 8, 9), range(6)):
-        weights = random_weights(rng, n, band, int(rng.choice([0, 1, 3, 2**50, MOST])))
-        assert matched(n, weights, band) == best_matching(n, weights), weights
-        cases += 1
-    print(f"{cases} cases")
-
-
-def test_band_matching_weighs_what_a_blossom_weighs() -> None:
-    rng = np.random.default_rng(12)
-    for _ in range(150):
-        weights = random_weights(rng, 40, 8, int(rng.choice([1, 5, 1000, 2**40])))
-        graph = networkx.Graph()
-        graph.add_weighted_edges_from((i, j, weight) for (i, j), weight in weights.items())
-        best = sum(weights[min(pair), max(pair)] for pair in networkx.max_weight_matching(graph))
-        assert sum(weights[pair] for pair in matched(40, weights, 8)) == best

@@ -47,7 +47,7 @@ def equals_the_plain_ladder(
         except ValidationError:  # nobody would ever queue, or skills that are known anyway
             continue
         world = draw_world(factors, seed, replication, files.skills, files.starts)
-        plain = Ladder(factors, world, brute=False)
+        plain = Ladder(factors, world)
         plain.play()
         names: list[object] = list(range(len(plain.players)))
         if files.names:
@@ -195,16 +195,6 @@ def test_decisions_shift_no_draw(shared: str, one: str, other: str) -> None:
     column = models[0].responses.names.index("n_matches")
     together = np.var(paired[0][:, column] - paired[1][:, column])
     assert 0.0 < together < 0.5 * np.var(paired[0][:, column] - apart[:, column])
-
-
-def test_nobody_plays_in_two_places() -> None:
-    tickets = table(record(small("sessions.patience_minutes=10"), 1, 0), "tickets")
-    order = np.lexsort((tickets["queued_hours"], tickets["player"]))
-    player = tickets["player"][order]
-    queued, ended = tickets["queued_hours"][order], tickets["ended_hours"][order]
-    again = player[1:] == player[:-1]
-    assert again.sum() > 500
-    assert (ended[:-1][again] <= queued[1:][again]).all()
 
 
 def test_a_run_without_a_match_is_undefined() -> None:

@@ -87,28 +87,12 @@ REFUSED = """
 warmup_days=28 | factors.warmup_days: 28 days of warm-up are not below the 28 days of the run,
   nothing would be measured (allowed: a number >= 0 and < 28)
 days=14 | factors.days: 14 days of warm-up are not below the 14 days of the run
-days=0 | factors.days: should be greater than
-warmup_days=-1 | factors.warmup_days: should be greater than
-sessions.continue_prob=1.01 | factors.sessions.continue_prob: should be less than
-sessions.loss_effect=-1.1 | factors.sessions.loss_effect: should be greater than
 sessions.hourly_profile=[1, 2] | factors.sessions.hourly_profile: should have 24 items (got a
   list of 2)
-sessions.hourly_profile=[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1] | got a list of 25
-sessions.hourly_profile.24=1 | '24' is no element of a list of 24 (0 to 23)
-sessions.hourly_profile.23=-1 | factors.sessions.hourly_profile.23: should be greater than
 sessions.hourly_profile=[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0] | every weight is 0 (at
-sessions.patience_minutes=0 | should be greater than
-rating.system=elos | factors.rating.system: should be 'trueskill', 'zonestats', 'elo', 'glicko2',
-  'openskill', 'glicko' or 'known' (got 'elos'; did you mean elo?)
-rule.matching=pair | did you mean pairs?)
-rule.policy=near | did you mean nearest?)
-match.outcome=probit | should be 'logistic' or 'normal' (got 'probit')
-match.minutes=0 | factors.match.minutes: should be greater than
 rating.system=known population.start=skill | factors.population.start: skill has no meaning with
   the rating system known, whose ratings are always the skills (allowed with known: prior)
 rule.matching=joint rule.team_num=17 | 17 players on a team are too many for joint
-rule.matching=pairs rule.band=17 | should be less than
-rule.matching=pairs rule.gamma=1 | should be less than
 sessions.per_day=0 population.newcomers_per_day=0 | factors.population.newcomers_per_day: nobody
   would ever queue: there are no newcomers, and 1000 players with 0 sessions a day
 population.newcomers_per_day=1e6 | about 2.8e+07 players would join (at most 1e+07)
@@ -116,10 +100,7 @@ population.players=1e7 sessions.per_day=10 | factors.sessions.per_day: about 2.8
   would start (at most 1e+09)
 days=1000 rule.matching=pairs rule.tick_seconds=0.01 | factors.rule.tick_seconds: about 8.6e+09
   ticks in 1000 days (at most 1e+09)
-player_diff=3 | factors.player_diff: unknown key (did you mean rule.player_diff?)
-k=3 | factors.k: unknown key (did you mean rating.K?)
 beta=3 | factors.beta: unknown key (did you mean match.beta or rule.beta or rating.beta?)
-rule=3 | factors.rule: should be a mapping such as {player_diff: 400} (got 3)
 """
 """What is refused, and what is said of it."""
 

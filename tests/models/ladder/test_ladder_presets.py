@@ -201,7 +201,6 @@ def test_a_preset_says_how_matches_are_made_and_for_how_many(tmp_path: Any) -> N
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ("{preset: osuu}", "did you mean osu?"),
         ("{preset: bar, matching: pairs}", "pairs does not go with rule.preset: bar"),
         ("{matching: preset}", "preset: missing"),
         ("{tick: 2}", "preset: missing"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from itertools import islice, pairwise, takewhile
 from typing import Any
 
@@ -12,18 +11,16 @@ import pytest
 from scipy import integrate, stats
 
 from tests.oracles.addressed import Addressed
-from tests.oracles.ladder import Ladder, factors_with, play
-from tests.oracles.ladder_measures import career_curves, days, responses
-from tests.oracles.ladder_world import PATIENCE, Profile, World, draw_world
+from tests.oracles.ladder import Ladder, factors_with
+from tests.oracles.ladder_world import PATIENCE, World, draw_world
 from tests.oracles.pairs import Context, Waiting, policy_weight
-from tests.support.ladders import random_factors, random_world
 from valmatch.ratings.trueskill import update, win_probability
 
 ONE_GAME = {"continue_prob": 0.0, "win_effect": 0.0, "loss_effect": 0.0}
 
 
-def played(world: World, brute: bool = True, **changes: Any) -> Ladder:  # noqa: ANN401
-    ladder = Ladder(factors_with(changes), world, brute)
+def played(world: World, **changes: Any) -> Ladder:  # noqa: ANN401
+    ladder = Ladder(factors_with(changes), world)
     ladder.play()
     return ladder
 
@@ -31,48 +28,7 @@ def played(world: World, brute: bool = True, **changes: Any) -> Ladder:  # noqa:
 # The same answer again, and by the short cuts.
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("lattice", [False, True])
-@pytest.mark.parametrize("matching", ["team_first", "joint", "pairs"])
-def test_short_cuts_change_nothing(matching: str, lattice: bool) -> None:
-    rng = np.random.default_rng([len(matching), lattice])
-    happened: Counter[str] = Counter()
-    for _ in range(25):
-        factors = random_factors(rng, matching)
-        state = rng.bit_generator.state
-        histories = []
-        for brute in (True, False):
-            rng.bit_generator.state = state
-            ladder = Ladder(factors, random_world(rng, factors, lattice), brute)
-            ladder.play()
-            responses(ladder), career_curves(ladder), days(ladder)
-            histories.append(ladder.history)
-        assert histories[0] == histories[1], factors
-        happened.update(kind for _, kind, *_ in histories[0])
-    assert min(happened[kind] for kind in ("queue", "match", "end", "give up", "drop")) > 5
-
-
-def test_events_are_in_order() -> None:
-    rng = np.random.default_rng(3)
-    for _ in range(20):
-        factors = random_factors(rng, "team_first")
-        ladder = Ladder(factors, random_world(rng, factors, lattice=True), brute=False)
-        ladder.play()
-        times = [time for time, *_ in ladder.history]
-        assert times == sorted(times)
-        assert all(time < ladder.horizon for time in times)
-
-
 # What is drawn.
-
-
-def test_profile_time_is_inverted() -> None:
-    profile = Profile([0.0, 3.0, 1.0, *[2.0] * 20, 0.0])
-    times = np.random.default_rng(1).uniform(0.0, 100.0, 1000)
-    for time in times[(times % 24 > 1) & (times % 24 < 23)].tolist():
-        assert profile.moment(profile.at(time)) == pytest.approx(time, abs=1e-9)
-    assert profile.moment(0.0) == 1.0
-    assert profile.moment(2.0) == 49.0
 
 
 @pytest.mark.slow
@@ -226,55 +182,6 @@ def test_knowledge_gradients_are_those_of_their_definitions(i: int, j: int, band
 
 
 # Measures.
-
-
-@pytest.mark.slow
-def test_responses_are_what_the_history_says() -> None:
-    factors = factors_with(
-        {
-            "days": 4,
-            "warmup_days": 1.5,
-            "population": {"players": 200, "newcomers_per_day": 20.0},
-            "sessions": {"patience_minutes": 20.0, "churn": 0.05},
-            "rule": {"team_num": 2},
-        }
-    )
-    ladder = play(factors, 1, 0, brute=False)
-    found = responses(ladder)
-    inside = [event for event in ladder.history if event[0] >= 36.0]
-    kinds = Counter(kind for _, kind, *_ in inside)
-    assert found["n_matches"] == kinds["match"] > 50
-    assert found["n_tickets"] == 4 * kinds["match"] + kinds["give up"]
-    assert found["abandoned_fraction"] == kinds["give up"] / found["n_tickets"] > 0
-    assert found["dropped_sessions"] == kinds["drop"] > 0
-    queued = {event[3]: event for event in ladder.history if event[1] == "queue"}
-    waits, active = [], set()
-    for time, kind, *facts in inside:
-        if kind == "match":
-            for ticket in facts[1] + facts[2]:
-                waits.append(60.0 * (time - queued[ticket][0]))
-                active.add(queued[ticket][2])
-    assert found["avg_wait_time"] == pytest.approx(np.mean(waits))
-    assert found["wait_p90"] == pytest.approx(np.quantile(waits, 0.9))
-    assert found["active_players"] == len(active)
-    assert found["games_per_player_day"] == pytest.approx(len(waits) / len(active) / 2.5)
-    last: dict[int, float] = {}
-    for _, kind, *facts in ladder.history:
-        if kind == "end":
-            last |= zip(facts[1], [mu for side in facts[3] for mu, _ in side], strict=True)
-        elif kind == "gone":
-            last.pop(facts[0], None)
-    r = np.array(list(last.values()))
-    s = np.array([ladder.players[player].skill for player in last])
-    assert found["rating_slope"] == pytest.approx(np.polyfit(s, r, 1)[0])
-    assert found["rank_correlation"] == pytest.approx(stats.spearmanr(r, s).statistic)
-    assert found["rating_error"] == pytest.approx(np.std(r - s))
-    daily = days(ladder)
-    assert len(daily) == 4
-    assert sum(day["matches"] or 0 for day in daily) == len(ladder.matches)
-    assert daily[-1]["scale_stretch"] == found["scale_stretch"]
-    curves = career_curves(ladder)
-    assert [len(curve) for curve in curves.values()] == [100] * 3
 
 
 def test_gaps_of_sessions_are_exponential() -> None:

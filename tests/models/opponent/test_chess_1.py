@@ -35,25 +35,6 @@ def test_responses_are_those_of_the_plain_program(diff: float, gaps: str) -> Non
         np.testing.assert_array_equal(found[k], chess_1(times.tolist(), ratings.tolist(), diff))
 
 
-def test_matches_are_those_of_the_plain_program() -> None:
-    tables = record(build(load_config("chess-1")), 1, 0).tables
-    players, matches = (table.columns for table in tables)
-    ratings: list[float] = np.array(players["rating"]).tolist()
-    waiting: list[int] = []
-    expected = []
-    for player, rating in enumerate(ratings):
-        for other in waiting:
-            if abs(rating - ratings[other]) <= 150.0:
-                expected.append((str(other), str(player), abs(ratings[other] - rating)))
-                waiting.remove(other)
-                break
-        else:
-            waiting.append(player)
-    found = zip(matches["team_a"], matches["team_b"], matches["team_diff"], strict=True)
-    assert [(str(a), str(b), float(diff)) for a, b, diff in found] == expected
-    assert len(expected) > 450
-
-
 @pytest.mark.slow
 def test_players_are_those_of_simopt_in_law() -> None:
     n, model = 100, build(load_config("chess-1"))

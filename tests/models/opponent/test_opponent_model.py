@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.oracles import knowledge_gradient as oracle_kg
-from tests.support.command import sets, success, valmatch
+from tests.support.command import sets, success
 from tests.support.folders import rows
 from valmatch.config.config import ReplicateOptions
 from valmatch.config.loading import load_config, shipped_configs
@@ -21,7 +21,7 @@ from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, run
 from valmatch.models.curves import draw_prior
 from valmatch.models.opponent.factors import OpponentFactors
-from valmatch.models.opponent.model import MEASURES, OpponentModel, by_rank, window_edges
+from valmatch.models.opponent.model import MEASURES, OpponentModel, by_rank
 
 ALL = (
     "point_estimate",
@@ -329,11 +329,6 @@ def test_the_unit_of_skill_does_not_matter() -> None:
 # Responses and files
 
 
-def test_windows_end_with_the_games() -> None:
-    for games, edges in ((1, []), (100, []), (101, [100]), (200, [100]), (500, [100, 200])):
-        assert window_edges(games) == [0, *edges, games]
-
-
 def test_responses_are_means_over_windows() -> None:
     study = model(n_opponents=5, n_games=230, policies=ALL)
     inputs = study.draw(Streams(1), 6)
@@ -354,16 +349,6 @@ def test_responses_are_means_over_windows() -> None:
                 value = values.pop(f"{measure}.{policy}.{low + 1}-{high}")
                 assert value == pytest.approx(mean, rel=1e-12, abs=1e-14)
     assert not values
-
-
-def test_simulate_writes_games_and_players(tmp_path: Path) -> None:
-    done = valmatch("simulate", "kg-fig1-top", *sets(SMALL), "--out", tmp_path, "--json")
-    assert (done.code, done.err) == (0, "")
-    games, players = rows(tmp_path / "games.csv"), rows(tmp_path / "players.csv")
-    assert (len(games), len(players)) == (3 * 12, 7)
-    assert json.loads(done.out)["responses"]["expected_quality.draw_chance"] == pytest.approx(
-        sum(float(g["expected_quality"]) for g in games if g["policy"] == "draw_chance")
-    )
 
 
 @pytest.fixture(scope="module")

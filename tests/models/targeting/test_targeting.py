@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,16 +12,12 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from tests.oracles import targeting as plain
-from tests.support.command import sets, valmatch
-from tests.support.folders import rows
 from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.models.targeting.factors import TargetingFactors
 from valmatch.models.targeting.model import MEASURES, TargetingModel, marks
 from valmatch.policies.registry import TARGET
 from valmatch.policies.target import expected_quality, measured, target_gain
-
-SMALL = ["n_alternatives=6", "n_measurements=12"]
 
 
 def model(**changes: Any) -> TargetingModel:  # noqa: ANN401
@@ -182,22 +176,3 @@ def test_the_shipped_config_is_the_defaults() -> None:
     assert load_config("targeting").factors == TargetingFactors()
     assert marks(500) == [10, 20, 50, 100, 200, 500]
     assert marks(7) == [7]
-
-
-def test_a_replication_is_written(tmp_path: Path) -> None:
-    done = valmatch("simulate", "targeting", *sets(SMALL), "--out", tmp_path / "one")
-    assert done.code == 0, done.err
-    steps, options = (rows(tmp_path / "one" / f"{n}.csv") for n in ("measurements", "alternatives"))
-    assert len(steps) == 12 * len(TARGET)
-    assert len(options) == 6
-    distances = {row["alternative"]: float(row["distance"]) for row in options}
-    nearest = min(distances.values())
-    for row in steps:
-        distance = distances[row["selected"]]
-        assert float(row["distance"]) == distance
-        assert float(row["measured_distance"]) == distances[row["measured"]]
-        assert row["nearest_found"] == str(int(distance == nearest))
-    saved = json.loads((tmp_path / "one" / "responses.json").read_text())["responses"]
-    assert saved["distance.bold.12"] == float(
-        [r for r in steps if r["policy"] == "bold"][-1]["distance"]
-    )

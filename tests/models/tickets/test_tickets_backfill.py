@@ -100,7 +100,7 @@ def test_free_places_wait_for_the_next_player(tmp_path: Path, per_hour: float) -
     path = tmp_path / "rules.json"
     path.write_text(json.dumps(rules))
     given: dict[str, Any] = {
-        "hours": 40.0,
+        "hours": 2400.0 / per_hour,
         "warmup_minutes": 0,
         "arrivals": {"per_hour": per_hour},
         "parties": {"shares": [1.0]},

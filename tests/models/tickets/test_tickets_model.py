@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from tests.support.case_tables import cases
-from valmatch import load_config, replicate, simulate
+from valmatch import load_config, simulate
 from valmatch.config.identity import config_id
 from valmatch.config.loading import shipped_configs
 from valmatch.errors import InputError, RunError
 from valmatch.execution.chunks import build
-from valmatch.experiments.combine import combine
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.rule_sets.files import read_rule_file
 
@@ -71,22 +70,6 @@ def test_tables_say_what_responses_say() -> None:
     for mine, other in zip(first, second, strict=True):
         assert np.allclose(mine[0] + other, 1.0)
         assert np.allclose(mine, mine[0])
-
-
-def test_the_result_is_the_same_on_any_workers_and_shards(tmp_path: Path) -> None:
-    def bytes_of(folder: str) -> bytes:
-        return (tmp_path / folder / "replications.csv").read_bytes()
-
-    config = load_config(arena(), {"hours": 0.25, "warmup_minutes": 1})
-    replicate(config, n=4, workers=1, out=tmp_path / "one")
-    replicate(config, n=4, workers=2, out=tmp_path / "two")
-    for shard in ("0/2", "1/2"):
-        replicate(config, n=4, shard=shard, out=tmp_path / shard[0])
-    combine(tmp_path / "whole", [tmp_path / "0", tmp_path / "1"])
-    replicate(config, n=2, out=tmp_path / "more")
-    replicate(config, n=4, resume=True, out=tmp_path / "more")
-    for other in ("two", "whole", "more"):
-        assert bytes_of(other) == bytes_of("one"), other
 
 
 def test_values_of_the_rule_set_are_factors(tmp_path: Path) -> None:
@@ -151,13 +134,10 @@ expansions.FairTeamSkill.maxDistance[1].wait=5 | factors.expansions.FairTeamSkil
   have to increase: 5 s comes after 10 s
 expansions.FairTeamSkill.maxDistance[2].wait=5 | is no step (there are steps 0 to 1)
 rules.teams.red.minPlayers=7 | rules.teams.red.minPlayers: 7 is more than maxPlayers, 5
-rules.algorithm.expansionAgeSelection=young | 'young' is none (allowed: newest, oldest)
-match.backfill=manul | should be 'none', 'automatic' or 'manual' (got 'manul'; did you mean manual?)
 regions.shares={eu: 0.5} | shares sum to 0.5 (allowed: 1)
 regions.shares={eux: 1} | no latencies of home region 'eux' (did you mean eu?
 parties.shares=[0.5, 0.4] | shares sum to 0.9 (allowed: 1)
 attributes={mode: {mean: 1, std: 2}} | 'mode' is a string in
-rules=[2x5] | rules: should be the path of a file (got a list of 1)
 rules={teams: 2x} | rules.teams: "2x5" (two teams of five), "2x4-5", or sizes by name
 rules={teams: 2x5, skil: 3} | rules: unknown key 'skil' (did you mean skill?)
 rule_set={teams: 2x5} | factors.rule_set: there is a file, too

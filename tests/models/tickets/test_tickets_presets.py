@@ -63,9 +63,7 @@ def test_numbers_without_an_effect_are_remarked_upon(
 
 
 REFUSED = """
-bar | rule.preset=osuu | did you mean osu?
 bar | rule.min_quality=1 | rule.min_quality: preset bar has no such number
-bar | rule.chance_lo=1 | did you mean rule.chance_low?
 bar | rule.chance_low=0.8 | 0.8 is above 0.7
 tickets | rule.tick=2 | preset: missing
 bar | service.review_seconds=2 | does not go with rule.preset: bar

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from tests.support import ticket_theory as theory
-from tests.support.ticket_theory import SOLO, rule_file
 from valmatch import load_config, simulate
 from valmatch.config.loading import shipped_configs
 from valmatch.draws.streams import Streams
@@ -37,23 +36,6 @@ def test_means_are_those_of_theory(law: Any, setting: tuple[Any, ...], tmp_path:
     found = law(*setting, FEW, tmp_path)
     for figure in [found] if isinstance(found, theory.Figure) else found:
         assert abs(figure.away) < 3
-
-
-def test_nobody_waits_beyond_the_step_at_which_one_is_enough(tmp_path: Path) -> None:
-    rules = rule_file(
-        tmp_path,
-        teams=[{"name": "a", "minPlayers": 8, "maxPlayers": 8}],
-        expansions=[
-            {"target": "teams[a].minPlayers", "steps": [{"waitTimeSeconds": 30, "value": 1}]}
-        ],
-    )
-    given = {**SOLO, "hours": 0.5, "arrivals": {"per_hour": 300}}
-    model = TicketsModel(TicketsFactors.model_validate(given), {"rules": rules})
-    record = model.record(model.draw(Streams(1), 0))
-    waits = record.tables[0].columns["wait"]
-    ended = record.tables[0].columns["status"] == "COMPLETED"
-    assert waits[ended].max() <= 31.0
-    assert (record.tables[0].columns["status"] == "TIMED_OUT").sum() == 0
 
 
 def check_littles_law(table: Any, current: float, start: float, end: float) -> None:  # noqa: ANN401

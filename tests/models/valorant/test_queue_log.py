@@ -152,16 +152,11 @@ BAD_LOGS = r"""
 +1e5,a,1,eu\n | :6: joined_at: '1e5' (allowed: date-times, as in the rows above)
 +2026-03-08T05:00:00+01:00,a,1,eu\n | '2026-03-08T05:00:00+01:00' is before the row
 +2026-03-08T09:00:00+01:00,a,gold,eu\n | :6: mmr: 'gold' (allowed: a finite
-+2026-03-08T09:00:00+01:00,,1,eu\n | :6: account: empty (allowed: 1 to 100 char
-+2026-03-08T09:00:00+01:00,LONG,1,eu\n | aaa' (allowed: 1 to 100 characters)
 +2026-03-08T09:00:00+01:00,a\n | :6: the row has 2 cells (allowed: 4)
 joined_at,account,mmr\n1e17,a,1\n1e17,a,1\n | :2: joined_at: '1e17' (allowed: years 1
 joined_at;account;mmr\n1;a;1\n | :1: the header is one cell with semicolons in it
-joined_at;mmr;a,b;account\n1;1;1;1\n | the header has 2 cells with semicolons in it
 joined_at,account,elo\n1,a,1\n | :1: log.columns rating=mmr: no column 'mmr'
 joined_at,account,mmr\n1,a,1\n | : 1 player (allowed: two or more
-joined_at,account,mmr\n | : no players (at least one row
-arrival,rating\n0,1\n | :1: column arrival_hours is missing (a queue log has the col
 arrival_hours,elo,kd\n0,1,1\n | :1: column rating, or elo, kd and wr is missing
 arrival_hours,rating\n-1,1\n | :2: arrival_hours: -1.0 is negative
 arrival_hours,rating\n2,1\n1,1\n | :3: arrival_hours: 1.0 is before the row above
@@ -179,7 +174,6 @@ joined_at,account,mmr\n2026-10-25 02:50,a,1\n2026-10-25 02:10,b,1\n | :3: joined
 
 @pytest.mark.parametrize(("text", "message"), cases(BAD_LOGS))
 def test_bad_logs_are_refused_in_one_line(text: str, message: str, tmp_path: Path) -> None:
-    text = text.replace("LONG", "a" * 101)
     path = write(tmp_path, DATES + text[1:] if text.startswith("+") else text)
     line = refused(path, **({"log.columns": {}} if text.startswith("arrival") else {}))
     assert line.startswith(str(path))

@@ -14,12 +14,10 @@ from scipy.stats import chisquare, spearmanr
 from tests.models.test_curves import RULES
 from tests.support import folders
 from tests.support.command import valmatch
-from tests.support.interpreted import interpreted
 from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import Recorded, record, run
 from valmatch.kernels.arrays import Floats
-from valmatch.models.curves import rank_correlation
 from valmatch.models.model import Record, row_of
 from valmatch.models.zonestats.factors import ZoneStatsFactors
 from valmatch.models.zonestats.model import ZoneStatsModel, seat_players
@@ -67,16 +65,6 @@ def within(sample: Any, mean: float) -> None:  # noqa: ANN401
     error = np.std(sample, ddof=1) / math.sqrt(np.size(sample))
     assert error > 0
     assert abs(np.mean(sample) - mean) <= 4 * error
-
-
-def summary() -> list[list[str]]:
-    """Return responses and games exactly, for comparison with the interpreted kernels."""
-    summaries = []
-    for changes in [*KINDS, *SOME_RATED]:
-        _, full = recorded({**SMALL, **changes})
-        values = [full.responses, *(np.ravel(list(t.columns.values())) for t in full.tables)]
-        summaries.append([float(x).hex() for value in values for x in value])
-    return summaries
 
 
 # Factors and configs
@@ -296,11 +284,6 @@ def test_responses_are_those_of_a_plain_replay(changes: dict[str, Any]) -> None:
     assert curves[1] == pytest.approx([np.mean(loss) for loss in losses], rel=1e-9)
 
 
-@pytest.mark.slow
-def test_kernels_agree_exactly_with_plain_python() -> None:
-    assert interpreted(__name__, "summary") == repr(summary())
-
-
 def test_extreme_factors_stay_finite() -> None:
     for changes in (
         {"T": 1e-3, "GAME_MULT": 1e6},
@@ -344,12 +327,6 @@ def test_fewer_rated_players_know_less_of_each_other() -> None:
     at = dict(zip(named(np.zeros(len(few))), zip(few, all_, strict=True), strict=True))
     assert at["rating_error"][0].mean() > at["rating_error"][1].mean()
     assert at["rating_spread"][0].mean() < at["rating_spread"][1].mean()
-
-
-def test_rank_correlation_shares_ranks_among_equals() -> None:
-    a, b = np.array([1.0, 2.0, 2.0, 5.0, 0.0]), np.array([3.0, 3.0, 1.0, 9.0, -1.0])
-    assert rank_correlation(a, b) == pytest.approx(spearmanr(a, b).statistic, rel=1e-12)
-    assert math.isnan(rank_correlation(np.ones(3), b[:3]))
 
 
 # Theory
