@@ -106,7 +106,7 @@ def test_a_wave_of_300_of_lichess(benchmark: BenchmarkFixture) -> None:
     rng, everybody = random.Random(3), np.arange(300)
     ratings = [{"user": str(k), "rating": round(rng.gauss(1500, 250))} for k in range(300)]
     state = LichessPool(ratings, lichess.Numbers()).state
-    numbers = kernel_numbers("lichess", lichess.Numbers())
+    numbers = kernel_numbers(lichess.Numbers())
 
     def wave() -> int:
         partners = pair(lichess.score_pairs(everybody, state, numbers))

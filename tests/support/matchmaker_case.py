@@ -24,10 +24,10 @@ if __name__ == "__main__":
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Ints
 from valmatch.kernels.compilation import variant
-from valmatch.matching.living import bar, faf, faf_duels, lichess, osu, queue, shieldbattery
+from valmatch.matching.living import bar, faf, lichess, osu, queue, shieldbattery
 from valmatch.matching.living.pairing import pair
 from valmatch.matching.living.queue import ANY, Parties, PresetInput, new_state
-from valmatch.matching.living.registry import Numbers, kernel_numbers, module_of, numbers_of
+from valmatch.matching.living.registry import Numbers, kernel_numbers, numbers_of, rule_of
 from valmatch.matching.queue import kernel_of
 
 Case = Mapping[str, Any]
@@ -139,7 +139,7 @@ class Steps:
     def __init__(self, preset: str, numbers: Numbers, case: Case) -> None:
         self.tickets = sorted(case["tickets"], key=lambda one: one.get("time", 0.0))
         n, parties = len(self.tickets), parties_of(self.tickets, case["constants"])
-        rule, self.numbers = module_of(preset), kernel_numbers(preset, numbers)
+        rule, self.numbers = rule_of(preset), kernel_numbers(numbers)
         times = np.array([one.get("time", 0.0) for one in self.tickets], np.float64)
         cancels = [one.get("cancel") for one in self.tickets]
         until = np.array([math.inf if one is None else one for one in cancels], np.float64)
@@ -209,7 +209,7 @@ def play_faf(case: Case) -> Match:
 
 def draw_quality(steps: Steps, teams: Sequence[Sequence[int]], constants: Case) -> float:
     """Return the chance of a draw by the ratings that duels go by, against that of known equals."""
-    duels = faf_duels.Numbers()
+    duels = faf.Duels()
     most, beta = duels.newcomer_games, constants.get("beta", duels.beta)
     low = constants.get("newcomer_mean", duels.newcomer_mean)
     most = constants.get("newcomer_games", most)
@@ -424,7 +424,7 @@ class OsuQueue:
                 np.array([self.now - self.present[user] for user in users]),
                 met,
             ),
-            kernel_numbers("osu", self.numbers),
+            kernel_numbers(self.numbers),
             self.rng_key,
             self.updates,
         )
@@ -537,7 +537,7 @@ class LichessPool:
     def _pairs(self) -> Iterator[tuple[int, int]]:
         """Yield the pairs of all others."""
         others = [k for k in self.members if not self.tickets[k].get("lame")]
-        numbers = kernel_numbers("lichess", self.numbers)
+        numbers = kernel_numbers(self.numbers)
         points = lichess.score_pairs(np.array(others, np.int64), self.state, numbers)
         for i, first in enumerate(others):
             for j, second in enumerate(others):

@@ -111,7 +111,7 @@ def _show_preset(preset: str, json: bool) -> None:
     if preset not in PRESETS:
         raise InputError(f"preset: {shown(preset)} is none ({hint(preset, PRESETS)})")
     numbers = numbers_of(preset)
-    head = [f"# {PRESETS[preset]}, as of {numbers.source}", "rule:", f"  preset: {preset}", ""]
+    head = [f"# {numbers.title}, as of {numbers.source}", "rule:", f"  preset: {preset}", ""]
     lines = "\n".join([*head, *documented(numbers, [])[:-1]])
     show(json, {"preset": preset, **numbers().model_dump()}, lambda: print(lines))
 

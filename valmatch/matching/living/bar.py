@@ -23,18 +23,16 @@ from valmatch.matching.living.queue import (
     Values,
     add_member,
     begin_match,
-    by_the_clock,
-    first_tick,
-    no_memory,
-    nobody_refused,
+    rule,
 )
-from valmatch.matching.living.registry import Share, TeamSize, Tick, kernel_type, number
+from valmatch.matching.living.registry import Share, TeamSize, Tick, number
 from valmatch.matching.tickets.layout import COMPLETED
 
 
 class Numbers(registry.Numbers):
     """The numbers of Beyond All Reason's rule."""
 
+    title = "Beyond All Reason"
     source = "teiserver 14e15e4, 2026-08-08: lib/teiserver/matchmaking, openskill.ex 147f67b"
     value: ClassVar = ("", "believed win chance of the first team")
     clock: ClassVar = "tick"
@@ -83,10 +81,6 @@ class Numbers(registry.Numbers):
         """Rating and deviation that newcomers are taken to have."""
         return self.newcomer_mean, self.newcomer_deviation
 
-
-KernelNumbers = kernel_type(Numbers, __name__)
-
-memory_of, first_review, joined, refuses = no_memory, first_tick, by_the_clock, nobody_refused
 
 TICKET = np.dtype(
     [
@@ -409,3 +403,6 @@ def _may_reach(search: Search, total: float, left: int, place: int) -> bool:
         total + search.high[at(place), at(left)] >= search.window[0]
         and total + search.low[at(place), at(left)] <= search.window[1]
     )
+
+
+bar = rule("bar", Numbers, review, could_replace)

@@ -1,13 +1,14 @@
-"""FAForever's queue for teams: at every pop a match around each ticket, the best first.
+"""FAForever's queues, for teams and for duels.
 
-Tickets are sorted by what their players show. Around each the nearest are gathered, by turns from
-below and above, until they fill two teams; these are split, and valued.
+Of teams there is at every pop a match around each ticket, the best first. Tickets are sorted by
+what their players show. Around each the nearest are gathered, by turns from below and above, until
+they fill two teams; these are split, and valued. Duels are arranged by proposals.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,10 +21,10 @@ from valmatch.matching.living.queue import (
     Values,
     add_member,
     begin_match,
-    by_the_clock,
-    nobody_refused,
+    other_member,
+    rule,
 )
-from valmatch.matching.living.registry import Count, TeamSize, kernel_type, number
+from valmatch.matching.living.registry import Count, Share, TeamSize, number
 from valmatch.matching.tickets.layout import COMPLETED
 
 PLAYER = 5000.0  # what a player counts where tickets are split by players and ratings at once
@@ -56,6 +57,7 @@ class Pops(registry.Numbers):
 class Numbers(Pops):
     """The numbers of FAForever's rule for teams."""
 
+    title = "FAForever, teams"
     value: ClassVar = ("", "quality by the rule")
     team_sizes: ClassVar = (2, 100)
     takes_parties: ClassVar = True
@@ -89,7 +91,44 @@ class Numbers(Pops):
     min_quality: Number = number(0.4, "", "Least quality of a match.")
 
 
-KernelNumbers = kernel_type(Numbers, __name__)
+class Duels(Pops):
+    """The numbers of FAForever's rule for duels."""
+
+    title = "FAForever, one against one"
+    value: ClassVar = ("", "quality by the rule")
+
+    newcomer_mean: Number = number(
+        500.0, "points", "Rating that a newcomer's is blended with, by the games played."
+    )
+    beta: Positive = number(240.0, "points", "Spread of the play of one game.")
+    own_share: Share = number(
+        0.8, "", "Share of the quality against oneself that a ticket asks for at first."
+    )
+    top_rating: Number = number(
+        2000.0, "points", "Shown rating from which a ticket is one of the best."
+    )
+    top_step: NonNegative = number(
+        0.15, "", "By how much a missed pop lowers what one of the best asks for."
+    )
+    top_cap: NonNegative = number(0.3, "", "Most of it.")
+    newcomer_step: NonNegative = number(0.1, "", "The same of newcomers.")
+    newcomer_cap: NonNegative = number(0.6, "", "Most of it.")
+    other_step: NonNegative = number(0.05, "", "The same of all others.")
+    other_cap: NonNegative = number(0.25, "", "Most of it.")
+    near_from: Count = number(
+        30, "tickets", "From how many waiting on only neighbours by rating are compared."
+    )
+    uncertain: NonNegative = number(
+        250.0,
+        "points",
+        "Deviation from which a ticket is then sorted as if it had a rating of 0.",
+        "deviations",
+    )
+
+    @property
+    def teams(self) -> tuple[int, int]:
+        """How many teams a match has, and of how many players."""
+        return 2, 1
 
 
 # When there is a pop, also of duels.
@@ -106,9 +145,6 @@ def memory_of(numbers: Values) -> Floats:
 def first_review(state: MatchmakerState, numbers: Values) -> float:
     """Return when the first pop is."""
     return numbers.pop_first
-
-
-joined, refuses = by_the_clock, nobody_refused
 
 
 @part
@@ -183,20 +219,19 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     if players >= 2 * team_size:
         # By average; of equals, who joined first.
         tickets = tickets[np.argsort(tickets["average"][:count], kind="mergesort")]
-        piles, matches = new_piles(2 * team_size), np.empty((count, 2 * team_size), np.int64)
-        firsts, quality = np.empty(count, np.int64), np.full(count, np.nan)
-        for place in range(count):
-            members = _gather(place, tickets, team_size, piles)
-            matches[place] = -1
-            firsts[place] = _split(members, tickets, team_size, piles, matches[place])
-            if firsts[place] > 0:
-                match = matches[place, :members]
-                quality[place] = quality_of(match, firsts[place], tickets, state, numbers)
+        matches, firsts = np.full((count, 2 * team_size), -1), np.empty(count, np.int64)
+        quality = np.full(count, np.nan)
+        for k in range(count):
+            gathered = _gather(k, tickets, team_size)
+            match = matches[k, : gathered.size]
+            firsts[k] = _split(gathered, tickets, team_size, match)
+            if firsts[k] > 0:
+                quality[k] = quality_of(match, firsts[k], tickets, state, numbers)
         state.counters[0]["examined"] += count
         # The best match whose tickets all wait, of equals the later.
-        for place in np.argsort(quality, kind="mergesort")[::-1]:
-            if quality[place] >= numbers.min_quality:
-                _play(matches[place], firsts[place], quality[place], now, tickets, state)
+        for k in np.argsort(quality, kind="mergesort")[::-1]:
+            if quality[k] >= numbers.min_quality:
+                _play(matches[k], firsts[k], quality[k], now, tickets, state)
     return next_pop(now, players, team_size, state, numbers)
 
 
@@ -209,9 +244,9 @@ def _play(
         if k >= 0 and state.status[tickets[k]["ticket"]] == COMPLETED:
             return
     begin_match(now, quality, np.nan, state)
-    for place in range(match.size):
-        if match[place] >= 0:
-            add_member(tickets[match[place]]["ticket"], int(place >= first), now, state)
+    for k in range(match.size):
+        if match[k] >= 0:
+            add_member(tickets[match[k]]["ticket"], int(k >= first), now, state)
 
 
 @kernel(allocates=True)
@@ -234,14 +269,13 @@ def quality_of(
     match: Ints, first: int, tickets: Records, state: MatchmakerState, numbers: Values
 ) -> float:
     """Return the quality of a match, of whose tickets the first ones are a team."""
-    one, other, waited, newcomers, minority = 0.0, 0.0, 0.0, 0.0, 0.0
-    most = -np.inf
+    total, other_total, waited, newcomers, minority, most = 0.0, 0.0, 0.0, 0.0, 0.0, -np.inf
     for k in range(match.size):
         ticket = tickets[match[k]]
         if k < first:
-            one += ticket["total"]
+            total += ticket["total"]
         else:
-            other += ticket["total"]
+            other_total += ticket["total"]
         share = ticket["size"] / numbers.team_size
         waited += min(ticket["attempts"] * numbers.time_bonus, numbers.time_bonus_cap) * share
         bonus = min(ticket["attempts"] * numbers.newbie_bonus, numbers.newbie_bonus_cap)
@@ -251,7 +285,7 @@ def quality_of(
         most = max(most, ticket["most"])
     if most >= numbers.newbie_unless_over:
         newcomers = 0.0
-    gap = abs(one - other) / numbers.max_imbalance
+    gap = abs(total - other_total) / numbers.max_imbalance
     spread = _spread(match, tickets, state, numbers) / numbers.max_deviation
     fairness = 1 - math.sqrt(gap * gap + spread * spread)
     return fairness + waited + newcomers + min(minority, numbers.minority_cap)
@@ -284,72 +318,47 @@ def _spread(match: Ints, tickets: Records, state: MatchmakerState, numbers: Valu
 # Two teams of the tickets around one.
 
 
-class Piles(NamedTuple):
-    """Room to gather and split one match of m players."""
-
-    gathered: Ints  # (m,); tickets in the order in which they are gathered
-    key: Floats  # (m,); of each pile its number
-    inserted: Ints  # (m,); when it was made; -1: it is no more
-    left: Ints  # (m, m); the tickets on one side of a pile
-    right: Ints  # (m, m); and on the other
-    lefts: Ints  # (m,); how many these are
-    rights: Ints  # (m,)
-
-
 @kernel(allocates=True)
-def new_piles(players: int) -> Piles:
-    """Return room for a match of so many players."""
-    left, right = np.empty((players, players), np.int64), np.empty((players, players), np.int64)
-    row = np.empty((4, players), np.int64)
-    return Piles(row[0], np.empty(players), row[1], left, right, row[2], row[3])
-
-
-@part
-def _gather(place: int, tickets: Records, team_size: int, piles: Piles) -> int:
-    """Gather tickets around one; return how many, 0 where they do not fill two teams."""
-    piles.gathered[0] = place
-    count, free = 1, 2 * team_size - tickets[place]["size"]
+def _gather(centre: int, tickets: Records, team_size: int) -> Ints:
+    """Return the tickets around one that fill two teams with it, in the order of taking."""
+    gathered, count, free = np.empty(2 * team_size, np.int64), 1, 2 * team_size
+    gathered[0] = centre
+    free -= tickets[centre]["size"]
     for distance in range(1, tickets.size):
-        for sign in (-1, 1):
-            other = place + sign * distance
+        for other in (centre - distance, centre + distance):
             if 0 <= other < tickets.size and tickets[other]["size"] <= free:
-                piles.gathered[count] = other
+                gathered[count] = other
                 count += 1
                 free -= tickets[other]["size"]
                 if free == 0:
-                    return count
-    return 0
+                    return gathered[:count]
+    return gathered[:0]
 
 
-@part
-def _split(count: int, tickets: Records, team_size: int, piles: Piles, match: Ints) -> int:
+@kernel(allocates=True)
+def _split(gathered: Ints, tickets: Records, team_size: int, match: Ints) -> int:
     """Write two teams; return how many tickets are in the first, 0 where sizes differ."""
-    gathered, full, nearly = piles.gathered[:count], -1, -1
-    for k in range(count):
-        if tickets[gathered[k]]["size"] == team_size:
+    full, nearly, first, players = -1, -1, 0, 0
+    for k in gathered:
+        if tickets[k]["size"] == team_size:
             full = k
-        elif tickets[gathered[k]]["size"] == team_size - 1:
+        elif tickets[k]["size"] == team_size - 1:
             nearly = k
-    first = 0
     if full >= 0:
-        match[0], first = gathered[full], 1
+        match[0], first = full, 1
     elif nearly >= 0:
         filler = _filler(nearly, gathered, tickets, team_size)
         if filler >= 0:
-            match[0], match[1], first = gathered[nearly], gathered[filler], 2
-    elif count > 0:
-        first = _largest_difference(count, tickets, piles, match)
-    players = 0
+            match[0], match[1], first = nearly, filler, 2
+    elif gathered.size > 0:
+        first = _largest_difference(gathered, tickets, match)
     for k in match[:first]:
         players += tickets[k]["size"]
     if players != team_size:
         return 0
     written = first
     for k in gathered:
-        taken = False
-        for other in match[:first]:
-            taken |= other == k
-        if not taken:
+        if not (match[:first] == k).any():
             match[written] = k
             written += 1
     return first
@@ -358,61 +367,166 @@ def _split(count: int, tickets: Records, team_size: int, piles: Piles, match: In
 @part
 def _filler(party: int, gathered: Ints, tickets: Records, team_size: int) -> int:
     """Return the single player with whom the mean of a party is nearest to that of all."""
-    total = 0.0
+    total, best, nearest = 0.0, -1, np.inf
     for k in gathered:
         total += tickets[k]["total"]
     mean = total / (2 * team_size)
-    best, nearest = -1, np.inf
-    for k in range(gathered.size):
-        ticket = tickets[gathered[k]]
-        if ticket["size"] == 1 and k != party:
-            pair = tickets[gathered[party]]["total"] + ticket["total"]
+    for k in gathered:
+        if tickets[k]["size"] == 1 and k != party:
+            pair = tickets[party]["total"] + tickets[k]["total"]
             distance = abs(pair / team_size - mean)
             if distance < nearest:
                 best, nearest = k, distance
     return best
 
 
-@part
-def _largest_difference(count: int, tickets: Records, piles: Piles, match: Ints) -> int:
+@kernel(allocates=True)
+def _largest_difference(gathered: Ints, tickets: Records, match: Ints) -> int:
     """Write one of two teams by the largest-difference method; return its tickets.
 
     The two largest piles are put on different sides, as their difference, again and again.
     """
+    count, large = gathered.size, 0
+    keys, made = np.empty(count), np.arange(count)  # when each was made; -1: it is no more
+    sides, sizes = np.empty((count, 2, count), np.int64), np.zeros((count, 2), np.int64)
     for k in range(count):
-        ticket = tickets[piles.gathered[k]]
-        piles.key[k] = PLAYER * ticket["size"] + ticket["total"]
-        piles.inserted[k] = k
-        piles.left[k, 0] = piles.gathered[k]
-        piles.lefts[k], piles.rights[k] = 1, 0
-    large = 0
-    for made in range(count, 2 * count - 1):
-        large = _largest(piles, count, -1)
-        small = _largest(piles, count, large)
-        piles.key[large] -= piles.key[small]
-        piles.inserted[large], piles.inserted[small] = made, -1
-        for k in range(piles.rights[small]):
-            piles.left[large, piles.lefts[large]] = piles.right[small, k]
-            piles.lefts[large] += 1
-        for k in range(piles.lefts[small]):
-            piles.right[large, piles.rights[large]] = piles.left[small, k]
-            piles.rights[large] += 1
-    for k in range(piles.lefts[large]):
-        match[k] = piles.left[large, k]
-    return piles.lefts[large]
+        ticket = tickets[gathered[k]]
+        keys[k] = PLAYER * ticket["size"] + ticket["total"]
+        sides[k, 0, 0], sizes[k, 0] = gathered[k], 1
+    for moment in range(count, 2 * count - 1):
+        large = _largest(keys, made, -1)
+        small = _largest(keys, made, large)
+        keys[large] -= keys[small]
+        made[large], made[small] = moment, -1
+        for side in range(2):
+            for k in range(sizes[small, 1 - side]):
+                sides[large, side, sizes[large, side]] = sides[small, 1 - side, k]
+                sizes[large, side] += 1
+    match[: sizes[large, 0]] = sides[large, 0, : sizes[large, 0]]
+    return sizes[large, 0]
 
 
 @part
-def _largest(piles: Piles, count: int, but: int) -> int:
+def _largest(keys: Floats, made: Ints, but: int) -> int:
     """Return the largest pile but one; of equals the one that was made last."""
     best = -1
-    for k in range(count):
-        if k == but or piles.inserted[k] < 0:
-            continue
-        if (
-            best < 0
-            or piles.key[k] > piles.key[best]
-            or (piles.key[k] == piles.key[best] and piles.inserted[k] > piles.inserted[best])
-        ):
+    for k in range(keys.size):
+        later = best < 0 or (keys[k], made[k]) > (keys[best], made[best])
+        if k != but and made[k] >= 0 and later:
             best = k
     return best
+
+
+# Duels: at every pop, rounds of proposals by the quality of a draw.
+#
+# Each round every ticket without a partner asks the one it likes best of those that it has not
+# asked yet; who is asked takes it where that is strictly better than the partner at hand.
+
+DUELLIST = np.dtype(
+    [
+        ("mean", "f8"),  # of the rating by which a ticket is matched
+        ("deviation", "f8"),
+        ("least", "f8"),  # quality that it takes
+    ]
+)
+
+
+@part
+def show_duellist(ticket: int, duellist: Any, state: MatchmakerState, numbers: Values) -> None:  # noqa: ANN401
+    """Note how a ticket is matched: by its rating, blended for a newcomer, and what it takes."""
+    parties, player = state.parties, state.parties.firsts[ticket]
+    rating, games, most = parties.ratings[player], parties.games[player], numbers.newcomer_games
+    step, cap = numbers.other_step, numbers.other_cap
+    duellist["mean"], duellist["deviation"] = rating, parties.deviations[player]
+    if games <= most:
+        duellist["mean"] = ((most - games) * numbers.newcomer_mean + games * rating) / most
+        step, cap = numbers.newcomer_step, numbers.newcomer_cap
+    if shown_by(player, state, numbers) >= numbers.top_rating:
+        step, cap = numbers.top_step, numbers.top_cap
+    at_first = numbers.own_share * draw_quality(duellist, duellist, numbers.beta)
+    duellist["least"] = max(0.0, at_first - min(state.missed[ticket] * step, cap))
+
+
+@part
+def draw_quality(first: Any, second: Any, beta: float) -> float:  # noqa: ANN401
+    """Return the chance of a draw of two, as a share of that of two known equals."""
+    known, gap = 2 * beta * beta, first["mean"] - second["mean"]
+    one, other = first["deviation"], second["deviation"]
+    total = known + (one * one + other * other)
+    return math.sqrt(known / total) * math.exp(-gap * gap / (2 * total))
+
+
+@kernel(allocates=True)
+def review_duels(now: float, state: MatchmakerState, numbers: Values) -> float:
+    """Form matches; return when the next pop is."""
+    waiting = state.waiting[: state.counters[0]["waiting"]]
+    count, near = waiting.size, waiting.size
+    if count >= 2:
+        duellists, order = np.empty(count, DUELLIST), np.arange(count)
+        for k in range(count):
+            show_duellist(waiting[k], duellists[k], state, numbers)
+        if count >= numbers.near_from:  # then only neighbours by rating are compared
+            sure = duellists["deviation"] < numbers.uncertain
+            keys = np.where(sure, duellists["mean"], 0.0)
+            order, near = (
+                np.argsort(keys, kind="mergesort"),
+                (math.frexp(max(16, count))[1] - 1) // 2,
+            )
+        partners, reached = propose(order, near, duellists, numbers.beta)
+        for k in range(count):
+            state.counters[0]["examined"] += min(count - 1 - k, near)
+            if partners[k] > k:
+                begin_match(now, reached[k], np.nan, state)
+                add_member(waiting[k], 0, now, state)
+                add_member(waiting[partners[k]], 1, now, state)
+    return next_pop(now, count, 1, state, numbers)
+
+
+@kernel(allocates=True)
+def could_replace_in_duel(
+    match: int, member: int, ticket: int, now: float, state: MatchmakerState, numbers: Values
+) -> bool:
+    """Return whether a duel could have a ticket in place of a member."""
+    pair = np.empty(2, DUELLIST)
+    show_duellist(other_member(match, member, state), pair[0], state, numbers)
+    show_duellist(ticket, pair[1], state, numbers)
+    quality = draw_quality(pair[0], pair[1], numbers.beta)
+    return quality >= max(pair[0]["least"], pair[1]["least"])
+
+
+@kernel(allocates=True)
+def propose(order: Ints, near: int, duellists: Records, beta: float) -> tuple[Ints, Floats]:
+    """Return the partner of each duellist, -1 for none, and the quality of that."""
+    count = order.size
+    width = min(count, 2 * near)
+    others, qualities = np.empty((count, width), np.int64), np.empty((count, width))
+    sizes, partners, reached = np.zeros(count, np.int64), np.full(count, -1), np.zeros(count)
+    for rank in range(count):
+        for second in order[rank + 1 : rank + 1 + near]:
+            first = order[rank]
+            quality = draw_quality(duellists[first], duellists[second], beta)
+            if quality >= max(duellists[first]["least"], duellists[second]["least"]):
+                for asks, other in ((first, second), (second, first)):
+                    others[asks, sizes[asks]], qualities[asks, sizes[asks]] = other, quality
+                    sizes[asks] += 1
+    for _ in range(sizes.max()):  # as many rounds as the longest list has entries
+        for asks in range(count):
+            best, quality = -1, 0.0  # of equals the one that was listed last
+            for k in range(sizes[asks]):
+                if partners[asks] < 0 and qualities[asks, k] >= quality:
+                    best, quality = k, qualities[asks, k]
+            if best < 0:
+                continue
+            qualities[asks, best] = -1.0  # it has been asked
+            other = others[asks, best]
+            old = partners[other]
+            if old < 0 or quality > reached[other]:
+                if old >= 0:
+                    partners[old] = -1
+                partners[asks], partners[other] = other, asks
+                reached[asks] = reached[other] = quality
+    return partners, reached
+
+
+faf = rule("faf", Numbers, review, could_replace, memory_of, first_review)
+faf_duels = rule("faf_duels", Duels, review_duels, could_replace_in_duel, memory_of, first_review)

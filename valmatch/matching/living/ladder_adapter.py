@@ -7,10 +7,9 @@ the leader's number: nobody waits twice. The rule works in seconds. It has nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from types import ModuleType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,11 +26,9 @@ from valmatch.matching.living.queue import (
     end_review,
     new_state,
 )
-from valmatch.matching.living.registry import module_of
+from valmatch.matching.living.registry import Numbers, kernel_numbers, rule_of
 from valmatch.matching.queue import driver, kernel_of, no_waiting_teams
 from valmatch.matching.tickets.layout import CANCELLED
-
-F = TypeVar("F", bound=Callable[..., object])
 
 HOUR = 3600.0
 
@@ -73,8 +70,16 @@ class Parameters(NamedTuple):
     team_num: int  # players on each of its two teams
     horizon: float  # hours; no review happens at or after it
     largest: int  # most players of a ticket
-    numbers: Any  # of the rule, its `KernelNumbers`
+    numbers: Any  # of the rule, as kernels take them
+    memory: Floats  # what the rule remembers at first
     remembers: float  # for how many seconds matches are looked back at
+
+
+def options_of(preset: str, numbers: Numbers) -> dict[str, object]:
+    """Return the parameters that follow from the numbers of a preset."""
+    plain = kernel_numbers(numbers)
+    memory = rule_of(preset).memory_of(plain)
+    return {"numbers": plain, "memory": memory, "remembers": numbers.remembers}
 
 
 class QueueState(NamedTuple):
@@ -85,24 +90,17 @@ class QueueState(NamedTuple):
     rng_key: Words  # (3,); where the draws lie; `with_people` sets it
     tickets: MatchmakerState
     members: Ints  # (n * largest,); who the players of tickets are; the first one is the leader
-    start: Floats  # what the rule remembers at first
+    memory: Floats  # what the rule remembers at first
 
 
-def as_it_is(function: F) -> F:
-    """Return a function that is plain Python, and yet another one for each rule."""
-    return function
-
-
-@driver(as_it_is)
 def new(capacity: int, rules: Parameters) -> QueueState:
     """Return an empty queue, as yet for nobody."""
     return _for_players(0, rules)
 
 
-@driver(as_it_is)
 def _for_players(n: int, rules: Parameters) -> QueueState:
     """Return an empty queue for so many players."""
-    largest, start = rules.largest, RULE.memory_of(rules.numbers)
+    largest = rules.largest
     parties = Parties(
         np.zeros(n, np.int64),
         largest * np.arange(n),
@@ -125,9 +123,9 @@ def _for_players(n: int, rules: Parameters) -> QueueState:
         np.zeros(1, STATE),
         np.zeros(0, KNOWN),
         np.zeros(3, np.uint64),
-        _with_matches(LEAST_ROOM, rules, new_state(tickets, start.copy(), np.inf, np.inf)),
+        _with_matches(LEAST_ROOM, rules, new_state(tickets, rules.memory.copy(), np.inf, np.inf)),
         np.zeros(n * largest, np.int64),
-        start,
+        rules.memory,
     )
 
 
@@ -147,11 +145,10 @@ def reset(queue: QueueState) -> None:
     for state in (queue.state, tickets.counters):
         state.view(np.uint8)[:] = 0
     tickets.counters["due"], tickets.counters["next_end"] = np.nan, np.inf
-    tickets.memory[:], tickets.last[:] = queue.start, 0
+    tickets.memory[:], tickets.last[:] = queue.memory, 0
     tickets.rng_key[:] = queue.rng_key
 
 
-@driver(as_it_is)
 def grown(queue: QueueState, rules: Parameters) -> QueueState:
     """Return a queue with room for everybody, which is empty before anybody comes, or for matches.
 
@@ -285,17 +282,11 @@ def still_waiting(rules: Parameters, queue: QueueState, arrivals: Floats) -> Non
             count += 1
 
 
-PARTS = (new, grown, next_review, enqueue, review)  # functions that are other ones for each rule
-
-
 @cache
 def queue_of(preset: str) -> ModuleType:
     """Return the queue of a preset: a `valmatch.matching.queue.QueueRule`."""
     queue = ModuleType(f"{__name__}.{preset}", f"The queue of {preset} for players who come back.")
-    queue.__file__ = __file__
-    for piece in (Parameters, reset, has_room, leave, players_of_match, still_waiting):
-        setattr(queue, piece.__name__, piece)
-    for each in PARTS:
-        setattr(queue, each.__name__, kernel_of(each, module_of(preset)))
-    vars(queue)["waiting_teams"] = no_waiting_teams
+    vars(queue).update(globals(), __name__=queue.__name__, waiting_teams=no_waiting_teams)
+    for each in (next_review, enqueue, review):
+        setattr(queue, each.__name__, kernel_of(each, rule_of(preset)))
     return queue

@@ -24,10 +24,10 @@ from valmatch.matching.living.queue import (
     Values,
     add_member,
     begin_match,
-    no_memory,
     other_member,
+    rule,
 )
-from valmatch.matching.living.registry import Count, Tick, kernel_type, number
+from valmatch.matching.living.registry import Count, Tick, number
 
 THOUSANDTHS = 1000  # the time up to a wave is longer by a whole number of them
 LOW, MIDDLE = 1000, 1500  # ratings from which other limits hold
@@ -38,6 +38,7 @@ FREE_SITS, SIT_COST = -3, 20.0  # beyond so many each sit lowers the most credit
 class Numbers(registry.Numbers):
     """The numbers of the rule of a pool, 1+0 or 3+0."""
 
+    title = "lichess, pools"
     source = "lila d99cb8d: MatchMaking, PoolActor, PoolList; scalalib 3151c43: WMMatching"
     value: ClassVar = ("points", "points against the pair")
     clock: ClassVar = "wave_seconds"
@@ -81,12 +82,7 @@ class Numbers(registry.Numbers):
         return 2, 1
 
 
-KernelNumbers = kernel_type(Numbers, __name__)
-
-
 # Waves.
-
-memory_of = no_memory
 
 
 @part
@@ -209,3 +205,14 @@ def _manners(first: int, second: int) -> int:
     if first <= POOR and second <= POOR:
         return 30
     return -20 * min(10, abs(first - second))
+
+
+lichess = rule(
+    "lichess",
+    Numbers,
+    review,
+    could_replace,
+    first_review=first_review,
+    joined=joined,
+    refuses=refuses,
+)

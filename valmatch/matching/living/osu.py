@@ -19,12 +19,9 @@ from valmatch.matching.living.queue import (
     Values,
     add_member,
     begin_match,
-    by_the_clock,
-    first_tick,
-    no_memory,
-    nobody_refused,
+    rule,
 )
-from valmatch.matching.living.registry import Tick, kernel_type, number
+from valmatch.matching.living.registry import Tick, number
 from valmatch.matching.tickets.layout import COMPLETED
 
 RANKED = 2  # users of a lobby of ranked play, which alone keeps opponents apart
@@ -35,6 +32,7 @@ FARTHEST = 700.0  # powers beyond which a radius has long reached its limit
 class Numbers(registry.Numbers):
     """The numbers of osu!'s rule."""
 
+    title = "osu!, matchmaking of lobbies"
     source = "osu-server-spectator 6b142c7, 2026-07-16: MatchmakingQueue.cs, matchmaking_pool.cs"
     value: ClassVar = ("points", "largest difference between the pivot and a member")
     clock: ClassVar = "tick"
@@ -86,11 +84,6 @@ class Numbers(registry.Numbers):
     def remembers(self) -> float:
         """For how many seconds matches are looked back at."""
         return self.recent
-
-
-KernelNumbers = kernel_type(Numbers, __name__)
-
-memory_of, first_review, joined, refuses = no_memory, first_tick, by_the_clock, nobody_refused
 
 
 class Users(NamedTuple):
@@ -241,3 +234,6 @@ def draw_candidates(
             drawn[k] = uniform_at(rng_key, SOURCE, address, update)
             candidates += 1
     return candidates
+
+
+osu = rule("osu", Numbers, review, could_replace)

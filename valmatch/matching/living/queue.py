@@ -1,18 +1,21 @@
 """The queue of living matchmakers: who comes, who leaves, when a rule looks.
 
-A rule is a module of this folder that has what `Rule` lists. At one moment tickets join, then
+A rule is what `rule` makes of functions of a file of this folder. At one moment tickets join, then
 others leave, then there is a review.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, TypeAlias, cast
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records, Words
 from valmatch.kernels.compilation import kernel, part
-from valmatch.matching.living.registry import Numbers, kernel_numbers, module_of
+from valmatch.matching.living.registry import Numbers, kernel_numbers, rule_of
 from valmatch.matching.queue import driver, kernel_of
 from valmatch.matching.tickets.columns import Played
 from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TIMED_OUT, WAITING
@@ -114,67 +117,58 @@ class PresetReport(NamedTuple):
     examined: float  # candidates that were valued
 
 
-class Rule(Protocol):
-    """What the module of a rule has; all but `memory_of` are kernels."""
-
-    Numbers: Any  # a `valmatch.matching.living.registry.Numbers`
-    KernelNumbers: Any  # its `kernel_type`
-
-    def memory_of(self, numbers: Values) -> Floats:
-        """Return what the rule remembers at first."""
-
-    def first_review(self, state: MatchmakerState, numbers: Values) -> float:
-        """Return when the first review is."""
-
-    def joined(self, state: MatchmakerState, numbers: Values) -> bool:
-        """Take note of a ticket that has joined; return whether there is a review at once."""
-
-    def refuses(self, ticket: int, state: MatchmakerState, numbers: Values) -> bool:
-        """Return whether a ticket may not join."""
-
-    def review(self, now: float, state: MatchmakerState, numbers: Values) -> float:
-        """Form matches; return when the next review is."""
-
-    def could_replace(
-        self,
-        match: int,
-        member: int,
-        ticket: int,
-        now: float,
-        state: MatchmakerState,
-        numbers: Values,
-    ) -> bool:
-        """Return whether a match of this review could have a ticket in place of its `member`."""
-
-
-RULE = cast(Rule, None)
+RULE: Any = None
 """The rule; it is put in place when the loop is compiled, see `valmatch.matching.queue`."""
 
 
-# Functions of rules that do nothing special.
+# A rule, and the functions that are usual.
 
 
 def no_memory(numbers: Values) -> Floats:
-    """Return the memory of a rule that remembers nothing of its own."""
+    """Return what a rule remembers at first: nothing of its own."""
     return np.zeros(1)
 
 
 @part
 def first_tick(state: MatchmakerState, numbers: Values) -> float:
-    """Return when the first tick is."""
+    """Return when the first review is: at the first tick."""
     return numbers.tick
 
 
 @part
 def by_the_clock(state: MatchmakerState, numbers: Values) -> bool:
-    """Return that there is no review at once when a ticket joins."""
+    """Take note of a ticket that has joined; return that there is no review at once."""
     return False
 
 
 @part
 def nobody_refused(ticket: int, state: MatchmakerState, numbers: Values) -> bool:
-    """Return that no ticket is refused."""
+    """Return whether a ticket may not join: all may."""
     return False
+
+
+def rule(
+    preset: str,
+    numbers: type[Numbers],
+    review: Callable[[float, MatchmakerState, Values], float],
+    could_replace: Callable[[int, int, int, float, MatchmakerState, Values], bool],
+    memory_of: Callable[[Values], Floats] = no_memory,
+    first_review: Callable[[MatchmakerState, Values], float] = first_tick,
+    joined: Callable[[MatchmakerState, Values], bool] = by_the_clock,
+    refuses: Callable[[int, MatchmakerState, Values], bool] = nobody_refused,
+) -> ModuleType:
+    """Return a rule of its functions, kernels all but `memory_of`.
+
+    `review` forms matches at a moment, and returns when the next review is. `could_replace` says
+    whether a match of this review could have a ticket in place of its `member`. For the others see
+    those that are usual. A rule is a module, of which kernels know functions as their own.
+    """
+    module = ModuleType(f"{numbers.__module__}.{preset}")
+    module.__file__ = sys.modules[numbers.__module__].__file__
+    functions = (memory_of, first_review, joined, refuses, review, could_replace)
+    names = ("memory_of", "first_review", "joined", "refuses", "review", "could_replace")
+    vars(module).update(zip(names, functions, strict=True), Numbers=numbers)
+    return module
 
 
 # Coming, leaving, and matches.
@@ -354,9 +348,9 @@ def play_preset(
     preset: str, numbers: Numbers, tickets: PresetInput, timeout: float, horizon: float
 ) -> tuple[Played, PresetReport]:
     """Play drawn tickets."""
-    rule, plain = module_of(preset), kernel_numbers(preset, numbers)
-    state = new_state(tickets, rule.memory_of(plain), timeout, horizon)
-    kernel_of(play, rule)(state, plain)
+    by_rule, plain = rule_of(preset), kernel_numbers(numbers)
+    state = new_state(tickets, by_rule.memory_of(plain), timeout, horizon)
+    kernel_of(play, by_rule)(state, plain)
     counters = state.counters[0]
     matches = state.matches[: counters["matches"]]
     members, teams = state.members[:, : counters["members"]]

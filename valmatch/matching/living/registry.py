@@ -12,14 +12,14 @@ from pydantic import Field, model_validator
 from valmatch.inputs.fields import Factors, Real, Whole, refuse
 
 PRESETS = {
-    "faf": "FAForever, teams",
-    "faf_duels": "FAForever, one against one",
-    "bar": "Beyond All Reason",
-    "shieldbattery": "ShieldBattery",
-    "osu": "osu!, matchmaking of lobbies",
-    "lichess": "lichess, pools",
+    "faf": "faf",
+    "faf_duels": "faf",
+    "bar": "bar",
+    "shieldbattery": "shieldbattery",
+    "osu": "osu",
+    "lichess": "lichess",
 }
-"""Whose rule each module of this folder is."""
+"""All living matchmakers, and the modules of this folder that have their rules by these names."""
 
 Count = Annotated[int, Field(ge=1, le=10**6), *Whole]
 TeamSize = Annotated[int, Field(ge=1, le=100), *Whole]
@@ -48,6 +48,7 @@ def number(default: object, unit: str, meaning: str, needs: str = "") -> Any:  #
 class Numbers(Factors):
     """The numbers of a rule, and what models have to know of it besides."""
 
+    title: ClassVar[str]  # whose rule it is
     source: ClassVar[str]  # whose code says so, and as of when
     value: ClassVar[tuple[str, str]]  # unit and meaning of the value of a match
     team_sizes: ClassVar = (1, 100)  # fewest and most players of a team
@@ -55,9 +56,16 @@ class Numbers(Factors):
     takes_parties: ClassVar[bool] = False
     believes: ClassVar[bool] = False  # whether it says how likely the first team wins
     relaxes: ClassVar[bool] = False  # whether it asks for less of a small population
+    in_kernels: ClassVar[Any]  # the named tuple that kernels take the numbers as
 
     if TYPE_CHECKING:
         team_size: int = 1
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: object) -> None:
+        """Make the type of the numbers in kernels, which those of former processes know again."""
+        cls.in_kernels = namedtuple("in_kernels", tuple(cls.model_fields), module=cls.__module__)  # type: ignore[misc]
+        cls.in_kernels.__qualname__ = f"{cls.__qualname__}.in_kernels"
 
     @model_validator(mode="after")
     def _team_is_known(self) -> Self:
@@ -83,24 +91,20 @@ class Numbers(Factors):
         return 0.0
 
 
-def kernel_type(numbers: type[Numbers], module: str) -> Any:  # noqa: ANN401
-    """Return the type of the numbers of a rule in kernels, `KernelNumbers` of its module."""
-    return namedtuple("KernelNumbers", tuple(numbers.model_fields), module=module)
-
-
-def kernel_numbers(preset: str, numbers: Numbers) -> Any:  # noqa: ANN401
+def kernel_numbers(numbers: Numbers) -> Any:  # noqa: ANN401
     """Return the numbers of a rule as kernels take them."""
-    return module_of(preset).KernelNumbers(**dict(numbers))
+    return numbers.in_kernels(**dict(numbers))
 
 
-def module_of(preset: str) -> ModuleType:
-    """Return the code of a preset: a `valmatch.matching.living.queue.Rule`."""
-    return import_module(f"{__package__}.{preset}")
+def rule_of(preset: str) -> ModuleType:
+    """Return the rule of a preset, see `valmatch.matching.living.queue.rule`."""
+    module = import_module(f"{__package__}.{PRESETS[preset]}")
+    return cast(ModuleType, getattr(module, preset))
 
 
 def numbers_of(preset: str) -> type[Numbers]:
     """Return the class of the numbers of a preset."""
-    return cast(type[Numbers], module_of(preset).Numbers)
+    return cast(type[Numbers], rule_of(preset).Numbers)
 
 
 def needs_of(numbers: type[Factors], name: str) -> str:

@@ -24,10 +24,9 @@ from valmatch.matching.living.queue import (
     Values,
     add_member,
     begin_match,
-    first_tick,
-    nobody_refused,
+    rule,
 )
-from valmatch.matching.living.registry import TeamSize, Tick, kernel_type, number
+from valmatch.matching.living.registry import TeamSize, Tick, number
 from valmatch.matching.tickets.layout import COMPLETED
 
 Singles = NDArray[np.float32]
@@ -37,6 +36,7 @@ Single: Any = np.float32
 class Numbers(registry.Numbers):
     """The numbers of ShieldBattery's rule."""
 
+    title = "ShieldBattery"
     source = "ShieldBattery 6320997, 2026-08-22: server-rs/src/matchmaking"
     value: ClassVar = ("seconds", "quality by the rule")
     clock: ClassVar = "tick"
@@ -86,11 +86,6 @@ class Numbers(registry.Numbers):
     )
     half_life: Positive = number(1200.0, "seconds", "After which a peak counts half.")
     tick: Tick = number(6.0, "seconds", "Time between two ticks.")
-
-
-KernelNumbers = kernel_type(Numbers, __name__)
-
-first_review, refuses = first_tick, nobody_refused
 
 
 # The population, and what is asked of a match where it is small.
@@ -368,3 +363,6 @@ def _next_choice(choice: Ints, fixed: int, count: int) -> bool:
     for k in range(place + 1, choice.size):
         choice[k] = choice[k - 1] + 1
     return True
+
+
+shieldbattery = rule("shieldbattery", Numbers, review, could_replace, memory_of, joined=joined)

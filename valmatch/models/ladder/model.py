@@ -14,8 +14,7 @@ from valmatch.draws.streams import Streams
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats, Records
 from valmatch.matching.flexmatch import template_of
-from valmatch.matching.living.ladder_adapter import queue_of
-from valmatch.matching.living.registry import kernel_numbers
+from valmatch.matching.living.ladder_adapter import options_of, queue_of
 from valmatch.matching.queue import kernel_of, parameters_of, with_people
 from valmatch.matching.registry import queue_rule
 from valmatch.matching.rules import ticks_per_hour
@@ -388,8 +387,7 @@ def _options(factors: LadderFactors) -> dict[str, Any]:
         "source": PAIR,
         "review_seconds": rule.review_seconds or 0.0,
         "largest": factors.parties.largest,
-        "numbers": kernel_numbers(rule.preset, numbers) if rule.preset and numbers else None,
-        "remembers": numbers.remembers if numbers else 0.0,
+        **(options_of(rule.preset, numbers) if rule.preset and numbers else {}),
     }
 
 
