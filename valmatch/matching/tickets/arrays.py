@@ -66,13 +66,18 @@ class RuleArrays:
         self.rules = np.zeros(len(table.rules), t.RULE)
         for record, rule in zip(self.rules, table.rules, strict=True):
             self._fill(record, rule)
-        self.teams = np.zeros(len(table.teams), t.TEAM)
-        for record, team in zip(self.teams, table.teams, strict=True):
-            record["least"], record["most"] = self._stepped(team.least), self._stepped(team.most)
-            record["ever"] = team.largest
+        sizes = [(self._stepped(a.least), self._stepped(a.most), a.largest) for a in table.teams]
+        self.teams = np.array(sizes, t.TEAM)
         self.aggregates = np.zeros(len(self.listed), t.AGGREGATE)
         for record, measure in zip(self.aggregates, self.listed, strict=True):
-            self._fill_aggregate(record, measure)
+            record["first_team"], record["teams"] = self.linked(measure.teams)
+            record["grouped"], record["of_teams"] = measure.grouped, measure.source == "teams"
+            record["source"] = len(table.attributes) if measure.source == "ids" else t.NONE
+            if isinstance(measure.source, int):
+                record["source"] = measure.source
+                record["lists"] = table.attributes[measure.source].kind == "texts"
+            functions = [FUNCTIONS.index(name) for name in measure.functions]
+            record["first_function"], record["functions"] = self.linked(functions)
         self.steps = np.array(self._steps, t.STEP).reshape(-1, len(table.waits) + 1)
 
     @property
@@ -80,10 +85,10 @@ class RuleArrays:
         """What rules and aggregates refer to."""
         return np.array(self._links, np.int64)
 
-    def linked(self, numbers: Sequence[int]) -> int:
-        """Return where some numbers are among the links."""
+    def linked(self, numbers: Sequence[int]) -> tuple[int, int]:
+        """Return where some numbers are among the links, and how many they are."""
         self._links += numbers
-        return len(self._links) - len(numbers)
+        return len(self._links) - len(numbers), len(numbers)
 
     def _aggregate(self, aggregate: Aggregate) -> int:
         """Return the number of an aggregate."""
@@ -91,9 +96,9 @@ class RuleArrays:
             self.listed.append(aggregate)
         return self.listed.index(aggregate)
 
-    def _stepped(self, steps: Steps | None) -> int:
+    def _stepped(self, steps: object) -> int:
         """Return the row of a step function: what holds at each age of the table."""
-        if steps is None:
+        if not isinstance(steps, Steps):
             return t.NONE
         entries = []
         for number, value in enumerate(steps.values):
@@ -108,34 +113,20 @@ class RuleArrays:
 
     def _fill(self, record: Any, rule: Rule) -> None:  # noqa: ANN401
         """Write a rule down."""
-        predicate: Any = rule.predicate
+        predicate = rule.predicate
         record["kind"], record["alone"] = KINDS.index(type(predicate)), rule.alone
-        measures: Sequence[Aggregate] = getattr(predicate, "measures", ())
-        record["first_measure"] = self.linked([self._aggregate(measure) for measure in measures])
-        record["measures"] = len(measures)
+        measures = [self._aggregate(measure) for measure in getattr(predicate, "measures", ())]
+        record["first_measure"], record["measures"] = self.linked(measures)
         for key in ("least", "most", "spread", "reference"):
-            steps = getattr(predicate, key, None)
-            record[key] = self._stepped(steps if isinstance(steps, Steps) else None)
-        record["unknown"] = rule.is_open
-        record["final"] = record["unknown"] or record["kind"] == t.COMBINED or not rule.alone
-        record["final"] |= isinstance(predicate, Counted) and predicate.counts == "holders"
+            record[key] = self._stepped(getattr(predicate, key, None))
         record["operation"] = operation_of(predicate)
         record["attribute"] = getattr(predicate, "attribute", t.NONE)
         program = predicate.program if isinstance(predicate, Combined) else ()
         parts = [OPERATORS[part] if isinstance(part, str) else part for part in program]
-        record["first_part"], record["parts"] = self.linked(parts), len(parts)
-
-    def _fill_aggregate(self, record: Any, aggregate: Aggregate) -> None:  # noqa: ANN401
-        """Write an aggregate down."""
-        attributes = self.table.attributes
-        record["first_team"], record["teams"] = self.linked(aggregate.teams), len(aggregate.teams)
-        record["grouped"], record["of_teams"] = aggregate.grouped, aggregate.source == "teams"
-        record["source"] = len(attributes) if aggregate.source == "ids" else t.NONE
-        if isinstance(aggregate.source, int):
-            record["source"] = aggregate.source
-            record["lists"] = attributes[aggregate.source].kind == "texts"
-        functions = [FUNCTIONS.index(name) for name in aggregate.functions]
-        record["first_function"], record["functions"] = self.linked(functions), len(functions)
+        record["first_part"], record["parts"] = self.linked(parts)
+        record["unknown"] = rule.is_open
+        counts_holders = isinstance(predicate, Counted) and predicate.counts == "holders"
+        record["final"] = rule.is_open or bool(program) or not rule.alone or counts_holders
 
     def measures(self, record: np.void) -> Records:
         """Return the aggregates that a rule measures."""
@@ -150,246 +141,7 @@ class RuleArrays:
         return cast(Records, self.aggregates[numbers[numbers != t.NONE]])
 
 
-# Tallies: which rules they judge, and what each ticket adds to them.
-
-SIMPLE = {"min", "max", "avg"}
-"""Functions of numbers that tallies have, and can be right of a match that is not complete."""
-
-BITS = 64  # of a set: most regions that tallies tell apart
-EXACT = 2.0**31  # up to this size, multiples of 1/1024 have sums that are exact, in whatever order
-HUGE = 1e200  # numbers from here on may have sums that are infinite
-
-ROUNDING = 1e-10
-"""More than sums of 200 numbers differ by in another order, in units of the largest."""
-
-
-class Sources(NamedTuple):
-    """What columns of rows are made of."""
-
-    parties: Ints  # of each column of values what stands for a ticket
-    stats: Ints  # of each column the column of values that it is made of; NONE: it is of players
-    marks: Ints  # of each column the first of the columns of values that it is made of
-    limits: Floats  # milliseconds within which marks are
-
-
-class Tallies:
-    """The columns of tallies, each made when it is first asked for; their rows are tickets."""
-
-    def __init__(self, rules: RuleArrays, values: PlayerArrays, tickets: TicketArrays) -> None:
-        self.table, self.rules, self.values, self.tickets = rules.table, rules, values, tickets
-        self.numbers: dict[object, int] = {}
-        self.stats: list[Records] = []
-        self.largest: list[float] = []  # of each column of stats; 0 where sums are exact
-        self.spreads: list[int] = []  # of each column of stats that of values, or NONE
-        self.marks: list[Words] = []
-        self.limits: list[tuple[int, float]] = []  # of each column of marks
-        for record, aggregate in zip(rules.aggregates, rules.listed, strict=True):
-            self._describe(record, aggregate)
-
-    @property
-    def sources(self) -> Sources:
-        """What the columns are made of."""
-        return Sources(
-            np.array(self.tickets.parties, np.int64),
-            np.array(self.spreads, np.int64),
-            np.array([row for row, _ in self.limits], np.int64),
-            np.array([limit for _, limit in self.limits], np.float64),
-        )
-
-    def arrays(self) -> tuple[Records, Words]:
-        """Return the columns of stats and of marks side by side."""
-        rows = self.tickets.of_row.size
-        stats = np.zeros((rows, len(self.stats)), t.STAT)
-        marks = np.zeros((rows, len(self.marks)), np.uint64)
-        for k, stat in enumerate(self.stats):
-            stats[:, k] = stat
-        for k, mark in enumerate(self.marks):
-            marks[:, k] = mark
-        return stats, marks
-
-    def _stat(self, key: object, values: Floats, spread: int = t.NONE) -> int:
-        """Return the column of some values of players; or of tickets, from a column of values."""
-        if key in self.numbers:
-            return self.numbers[key]
-        tickets = self.tickets
-        record = np.zeros(tickets.of_row.size, t.STAT)
-        record["players"] = tickets.by_row(np.ones(self.values.players, np.int64), np.add)
-        if spread != t.NONE:
-            record["low"] = record["high"] = values[tickets.of_row]
-        else:
-            for name, function in (("low", np.minimum), ("high", np.maximum), ("total", np.add)):
-                record[name] = tickets.by_row(values, function)
-        largest = float(np.abs(values[~np.isnan(values)]).max(initial=0.0))
-        exact = largest <= EXACT and not np.any(values * 1024.0 % 1.0 > 0.0)
-        self.numbers[key] = len(self.stats)
-        self.stats.append(record)
-        self.largest.append(0.0 if exact else largest)
-        self.spreads.append(spread)
-        return self.numbers[key]
-
-    def spread(self, row: int) -> int:
-        """Return the column of the values of tickets that a rule SPREAD compares."""
-        return self._stat(("spread", row), self.tickets.columns[row], row)
-
-    def _regions(self, row: int, limits: Sequence[float]) -> int:
-        """Return the first column of sets of regions within limits, NONE if there are too many."""
-        regions, first = self.tickets.regions, row + t.PING_HIGH
-        if regions > BITS:
-            return t.NONE
-        pings = np.array(self.tickets.columns[first : first + t.REGION * regions : t.REGION])
-        bits = np.uint64(1) << np.arange(regions, dtype=np.uint64)[:, np.newaxis]
-        for limit in limits:
-            self.limits.append((row, limit))
-            within = pings.reshape(regions, self.tickets.records.size) <= limit
-            sets = np.bitwise_or.reduce(np.where(within, bits, np.uint64(0)), axis=0, initial=0)
-            self.marks.append(sets[self.tickets.of_row].astype(np.uint64))
-        return len(self.marks) - len(limits)
-
-    def _describe(self, record: np.void, aggregate: Aggregate) -> None:
-        """Note which column an aggregate is of and how it is got from it, where tallies have it."""
-        record["column"], record["inner"], record["outer"] = t.NONE, t.NONE, t.NONE
-        source, functions = aggregate.source, list(aggregate.functions)
-        if not isinstance(source, int):
-            return
-        shape = t.BY_TEAM if aggregate.grouped else t.AS_ONE
-        if functions and functions[0] == "flatten":
-            shape = t.AS_ONE
-            del functions[0]
-        kind = self.table.attributes[source].kind
-        if shape == t.BY_TEAM and len(functions) == 2:
-            shape = t.OVER_TEAMS
-        most = 2 if shape == t.OVER_TEAMS else int(kind == "number")
-        if kind not in ("number", "text") or len(functions) > most or set(functions) - SIMPLE:
-            return
-        record["shape"] = shape
-        record["column"] = self._stat(("value", source), self.values.cells[source]["value"])
-        if functions:
-            record["inner"] = FUNCTIONS.index(functions[0])
-            record["outer"] = FUNCTIONS.index(functions[-1])
-        if "avg" in functions and self.largest[record["column"]] > HUGE:
-            record["column"] = t.NONE
-        teams = len(self.table.teams)
-        of_all = shape == t.AS_ONE and len(set(aggregate.teams)) == teams
-        tallied = [teams] if of_all else list(aggregate.teams)
-        record["first_place"], record["places"] = self.rules.linked(tallied), len(tallied)
-
-    def partition_column(self, record: np.void, rule: Rule) -> int | None:
-        """Return the column that a rule wants to be the same for all tickets of a match, if any.
-
-        Such a rule refuses two tickets that differ on whatever teams they are, at any age.
-        """
-        predicate, attributes = rule.predicate, self.table.attributes
-        if not rule.alone:
-            return None
-        if isinstance(predicate, Spread) and attributes[predicate.attribute].kind == "text":
-            return self.spread(int(record["row"]))
-        is_equality = isinstance(predicate, Compared) and predicate.operation == "="
-        if not is_equality or record["reference"] != t.NONE or record["measures"] != 1:
-            return None
-        (measure,) = self.rules.measures(record)
-        plain = measure["column"] != t.NONE and measure["inner"] == t.NONE
-        return int(measure["column"]) if plain and self._is_of_all(measure) else None
-
-    def _is_of_all(self, aggregate: np.void) -> bool:
-        """Return whether an aggregate is of all teams as if they were one."""
-        team = self.rules.links[int(aggregate["first_place"])]
-        return bool(aggregate["shape"] == t.AS_ONE and team == len(self.table.teams))
-
-    def is_common(self, record: np.void) -> bool:
-        """Return whether the verdict on a rule is the same on whatever team a ticket is."""
-        if record["kind"] in (t.REACHED, t.SPREAD):
-            return True
-        every = [*self.rules.measures(record), *self.rules.referred(record)]
-        return all(self._is_of_all(aggregate) for aggregate in every)
-
-    def judge(self, record: np.void, rule: Rule) -> bool:
-        """Return whether tallies may give the verdict on a rule; note what they need for it."""
-        predicate = rule.predicate
-        if isinstance(predicate, Reached):
-            limits = predicate.most.values if predicate.most else (np.inf,)
-            record["column"] = self._regions(int(record["row"]), cast("Sequence[float]", limits))
-            record["partly"] = predicate.spread is not None
-            return bool(record["column"] != t.NONE)
-        if isinstance(predicate, Spread):
-            if self.table.attributes[predicate.attribute].kind != "number":
-                return False
-            record["column"] = self.spread(int(record["row"]))
-            return predicate.most is not None
-        if not isinstance(predicate, Within | Compared):
-            return False
-        measures, referred = self.rules.measures(record), self.rules.referred(record)
-        if (measures["column"] == t.NONE).any():
-            return False
-        single = (referred["shape"] != t.BY_TEAM) & (referred["inner"] != t.NONE)
-        if (referred["column"] == t.NONE).any() or not single.all():
-            return False
-        raw = measures["inner"] == t.NONE
-        if isinstance(predicate, Compared) and predicate.reference is None:
-            return predicate.operation == "=" and bool(raw.all())
-        if isinstance(predicate, Within):
-            apart = predicate.least is not None
-        else:
-            apart = predicate.operation == "!="
-        record["partly"] = raw.any() and apart
-        averages = [
-            average
-            for average in (*measures, *referred)
-            if t.AVG in (average["inner"], average["outer"])
-        ]
-        largest = [self.largest[int(average["column"])] for average in averages]
-        record["slack"] = ROUNDING * max(largest, default=0.0)
-        return True
-
-
-class Order(NamedTuple):
-    """In what order rules judge a match that is not complete, and what divides the pool."""
-
-    rules: Ints
-    # common, swift: the ends of the first parts of the order
-    common: int
-    swift: int
-    partition_columns: list[int]
-
-
-def order_rules(rules: RuleArrays, tallies: Tallies, counted: bool, exhaustive: bool) -> Order:
-    """Return the order of the rules; note in them what tallies judge.
-
-    Tickets are divided by all rules that want a value to be the same. Where verdicts are counted
-    they are not, as every rule is judged of every ticket, in the order of the table.
-    """
-    common: list[int] = []
-    of_teams: list[int] = []
-    rest: list[int] = []
-    columns: list[int] = []
-    for number, (record, rule) in enumerate(zip(rules.rules, rules.table.rules, strict=True)):
-        divides = not exhaustive and not counted
-        column = tallies.partition_column(record, rule) if divides else None
-        record["tallied"] = not record["unknown"] and tallies.judge(record, rule)
-        if column is not None:
-            columns.append(column)
-        elif record["tallied"] and rule.alone:
-            (common if tallies.is_common(record) else of_teams).append(number)
-        elif not rule.alone or not (record["unknown"] or record["kind"] == t.ORDERED):
-            rest.append(number)
-    if counted:
-        order = np.arange(rules.rules.size)
-        first = next((k for k in order.tolist() if k not in common), order.size)
-        return Order(order, first, 0, columns)
-    common.sort(
-        key=lambda rule_number: rules.rules[rule_number]["kind"] not in (t.REACHED, t.SPREAD)
-    )
-    every = np.array([*common, *of_teams, *rest], np.int64)
-    return Order(every, len(common), len(common) + len(of_teams), columns)
-
-
-def partitions_of(values: Records) -> Ints:
-    """Return of each ticket the partition; NONE where its own players differ."""
-    partitions = np.zeros(values.shape[0], np.int64)
-    if values.size:
-        numbers = np.unique(values["low"], axis=0, return_inverse=True)[1]
-        partitions = numbers.reshape(-1).astype(np.int64)
-        partitions[(values["low"] != values["high"]).any(axis=1)] = t.NONE
-    return partitions
+# Players and tickets.
 
 
 class PlayerArrays:
@@ -411,9 +163,8 @@ class PlayerArrays:
                 first += values.items.size
             elif not isinstance(values, Maps):
                 cell["value"] = _numbers(values, texts)
-        ids = tickets.ids
         every = np.arange(len(texts), len(texts) + self.players)
-        self.cells[-1]["value"] = every if ids is None else _numbers(ids, texts)
+        self.cells[-1]["value"] = every if tickets.ids is None else _numbers(tickets.ids, texts)
         self.list_items = np.concatenate(items)
 
     def _values(self, tickets: Tickets, attribute: Attribute) -> Values:
@@ -439,8 +190,8 @@ class TicketArrays:
     def __init__(
         self, rules: RuleArrays, tickets: Tickets, values: PlayerArrays, texts: Numbers
     ) -> None:
-        self._tickets, self._values, table = tickets, values, rules.table
-        self._table, self.regions = table, len(tickets.regions)
+        self._tickets, self._values, self._table = tickets, values, rules.table
+        self.regions, table = len(tickets.regions), rules.table
         # columns of values, and what stands for a ticket in each
         self.columns: list[Floats] = []
         self.parties: list[int] = []
@@ -453,14 +204,25 @@ class TicketArrays:
         self.sorts = np.array([self._add_sort(rule) for rule in table.sorts], t.SORT)
         batches = [self._add_batch(number, texts) for number in table.search.batch_order]
         self.batches = np.array(batches, np.int64)
-        self.records, self.home = self._records()
-        players = np.arange(values.players)
+        self.records = np.zeros(tickets.sizes.size, t.TICKET)
+        self.records["time"], self.records["cancel"] = tickets.times, tickets.cancels
+        self.records["first"], self.records["players"] = tickets.firsts, tickets.sizes
+        self.records["matchable"] = 1
+        for attribute in table.attributes:
+            self.records["matchable"][tickets.lacks(attribute)] = 0
+        self.records["answers"] = tickets.answers.shape[1]
+        self.records["first_answer"] = tickets.answers.shape[1] * np.arange(self.records.size)
+        self.home = np.full(values.players, t.NONE)
+        if tickets.teams is not None:
+            self.home = tickets.teams
+            self.records["running"] = self.home[tickets.firsts] != t.NONE
         parts = self._parts()
         self.teams = np.array([(team, people.size) for _, team, people in parts], t.PART)
         # rows of tallies: tickets, then parts of those of games that run; the ticket of each
         self.of_row = np.append(np.arange(tickets.sizes.size), [ticket for ticket, _, _ in parts])
         self.of_row = self.of_row.astype(np.int64)
-        self._players = np.concatenate([players, *(people for _, _, people in parts)])
+        everybody = np.arange(values.players)
+        self._players = np.concatenate([everybody, *(people for _, _, people in parts)])
         sizes = np.append(tickets.sizes, self.teams["players"])
         self._firsts = np.cumsum(sizes) - sizes
 
@@ -470,34 +232,16 @@ class TicketArrays:
             return values[:0]
         return cast("NDArray[np.generic]", function.reduceat(values[self._players], self._firsts))
 
-    def _records(self) -> tuple[Records, Ints]:
-        """Return the tickets, and of players of games that run the teams."""
-        tickets = self._tickets
-        records = np.zeros(tickets.sizes.size, t.TICKET)
-        records["time"], records["cancel"] = tickets.times, tickets.cancels
-        records["first"], records["players"] = tickets.firsts, tickets.sizes
-        records["matchable"] = 1
-        for attribute in self._table.attributes:
-            records["matchable"][tickets.lacks(attribute)] = 0
-        proposals = tickets.answers.shape[1]
-        records["first_answer"] = proposals * np.arange(records.size)
-        records["answers"] = proposals
-        if tickets.teams is None:
-            return records, np.full(self._values.players, t.NONE)
-        records["running"] = tickets.teams[records["first"]] != t.NONE
-        return records, tickets.teams
-
     def _parts(self) -> list[tuple[int, int, Ints]]:
         """Return of each team of a ticket of a game that runs the ticket, the team and players."""
         parts: list[tuple[int, int, Ints]] = []
         for number in np.flatnonzero(self.records["running"]).tolist():
             record = self.records[number]
-            record["first_part"] = len(parts)
             players = np.arange(record["first"], record["first"] + record["players"])
             homes = self.home[players]
             teams = dict.fromkeys(homes.tolist())
+            record["first_part"], record["parts"] = len(parts), len(teams)
             parts += [(number, team, players[homes == team]) for team in teams]
-            record["parts"] = len(parts) - record["first_part"]
         return parts
 
     @property
@@ -540,8 +284,8 @@ class TicketArrays:
         """
         values, first = self._values.values[rule.attribute], len(self.columns)
         if isinstance(values, Maps):
-            for key in range(values.numbers.shape[1]):
-                self._add(self._of_key(values.numbers[:, key], rule.party), t.FIRST)
+            for numbers in values.numbers.T:
+                self._add(self._of_key(numbers, rule.party), t.FIRST)
         else:
             self._add_party(self._values.cells[rule.attribute]["value"], rule.party)
         keys = len(self.columns) - first
@@ -572,30 +316,266 @@ class TicketArrays:
         codes = np.where(np.isnan(numbers), -1, numbers).astype(np.int64)
         return self._add_party(np.append(places, 0)[codes] * 1.0, "min")
 
-    def answers(self) -> Records:
-        """Return all answers to proposals."""
-        seconds = self._tickets.answers.ravel()
-        answers = np.zeros(seconds.size, t.ANSWER)
-        answers["seconds"] = np.where(seconds < 0.0, -1.0 - seconds, seconds)
-        answers["seconds"][np.isinf(seconds)] = 0.0
-        answers["accepts"] = seconds >= 0.0
-        return answers
+
+# Tallies: which rules they judge, and what each ticket adds to them.
+
+SIMPLE = {"min", "max", "avg"}
+"""Functions of numbers that tallies have, and can be right of a match that is not complete."""
+
+BITS = 64  # of a set: most regions that tallies tell apart
+EXACT = 2.0**31  # up to this size, multiples of 1/1024 have sums that are exact, in whatever order
+HUGE = 1e200  # numbers from here on may have sums that are infinite
+
+ROUNDING = 1e-10
+"""More than sums of 200 numbers differ by in another order, in units of the largest."""
+
+
+class Sources(NamedTuple):
+    """What columns of rows are made of."""
+
+    parties: Ints  # of each column of values what stands for a ticket
+    stats: Ints  # of each column the column of values that it is made of; NONE: it is of players
+    marks: Ints  # of each column the first of the columns of values that it is made of
+    limits: Floats  # milliseconds within which marks are
+
+
+class Tallies:
+    """The columns of tallies, each made when it is first asked for; their rows are tickets."""
+
+    def __init__(self, rules: RuleArrays, values: PlayerArrays, tickets: TicketArrays) -> None:
+        self.table, self.rules, self.values, self.tickets = rules.table, rules, values, tickets
+        self.numbers: dict[object, int] = {}
+        self._stats: list[Records] = []
+        self.largest: list[float] = []  # of each column of stats; 0 where sums are exact
+        self._spreads: list[int] = []  # of each column of stats that of values, or NONE
+        self._marks: list[Words] = []
+        self._limits: list[tuple[int, float]] = []  # of each column of marks
+        for record, aggregate in zip(rules.aggregates, rules.listed, strict=True):
+            self._describe(record, aggregate)
+
+    @property
+    def sources(self) -> Sources:
+        """What the columns are made of."""
+        return Sources(
+            np.array(self.tickets.parties, np.int64),
+            np.array(self._spreads, np.int64),
+            np.array([row for row, _ in self._limits], np.int64),
+            np.array([limit for _, limit in self._limits], np.float64),
+        )
+
+    def arrays(self) -> tuple[Records, Words]:
+        """Return the columns of stats and of marks side by side."""
+        rows = self.tickets.of_row.size
+        stats = np.zeros((rows, len(self._stats)), t.STAT)
+        marks = np.zeros((rows, len(self._marks)), np.uint64)
+        for k, stat in enumerate(self._stats):
+            stats[:, k] = stat
+        for k, mark in enumerate(self._marks):
+            marks[:, k] = mark
+        return stats, marks
+
+    def _stat(self, key: object, values: Floats, spread: int = t.NONE) -> int:
+        """Return the column of some values of players; or of tickets, from a column of values."""
+        if key in self.numbers:
+            return self.numbers[key]
+        tickets = self.tickets
+        record = np.zeros(tickets.of_row.size, t.STAT)
+        record["players"] = tickets.by_row(np.ones(self.values.players, np.int64), np.add)
+        if spread != t.NONE:
+            record["low"] = record["high"] = values[tickets.of_row]
+        else:
+            for name, function in (("low", np.minimum), ("high", np.maximum), ("total", np.add)):
+                record[name] = tickets.by_row(values, function)
+        largest = float(np.abs(values[~np.isnan(values)]).max(initial=0.0))
+        exact = largest <= EXACT and not np.any(values * 1024.0 % 1.0 > 0.0)
+        self.numbers[key] = len(self._stats)
+        self._stats.append(record)
+        self.largest.append(0.0 if exact else largest)
+        self._spreads.append(spread)
+        return self.numbers[key]
+
+    def _spread(self, row: int) -> int:
+        """Return the column of the values of tickets that a rule SPREAD compares."""
+        return self._stat(("spread", row), self.tickets.columns[row], row)
+
+    def _regions(self, row: int, limits: Sequence[float]) -> int:
+        """Return the first column of sets of regions within limits, NONE if there are too many."""
+        regions, first = self.tickets.regions, row + t.PING_HIGH
+        if regions > BITS:
+            return t.NONE
+        pings = np.array(self.tickets.columns[first : first + t.REGION * regions : t.REGION])
+        bits = np.uint64(1) << np.arange(regions, dtype=np.uint64)[:, np.newaxis]
+        for limit in limits:
+            self._limits.append((row, limit))
+            within = pings.reshape(regions, self.tickets.records.size) <= limit
+            sets = np.bitwise_or.reduce(np.where(within, bits, np.uint64(0)), axis=0, initial=0)
+            self._marks.append(sets[self.tickets.of_row].astype(np.uint64))
+        return len(self._marks) - len(limits)
+
+    def _describe(self, record: np.void, aggregate: Aggregate) -> None:
+        """Note which column an aggregate is of and how it is got from it, where tallies have it."""
+        record["column"], record["inner"], record["outer"] = t.NONE, t.NONE, t.NONE
+        source, functions = aggregate.source, list(aggregate.functions)
+        if not isinstance(source, int):
+            return
+        shape = t.BY_TEAM if aggregate.grouped else t.AS_ONE
+        if functions and functions[0] == "flatten":
+            shape = t.AS_ONE
+            del functions[0]
+        kind = self.table.attributes[source].kind
+        if shape == t.BY_TEAM and len(functions) == 2:
+            shape = t.OVER_TEAMS
+        most = 2 if shape == t.OVER_TEAMS else int(kind == "number")
+        if kind not in ("number", "text") or len(functions) > most or set(functions) - SIMPLE:
+            return
+        record["shape"] = shape
+        record["column"] = self._stat(("value", source), self.values.cells[source]["value"])
+        if functions:
+            record["inner"] = FUNCTIONS.index(functions[0])
+            record["outer"] = FUNCTIONS.index(functions[-1])
+        if "avg" in functions and self.largest[record["column"]] > HUGE:
+            record["column"] = t.NONE
+        teams = len(self.table.teams)
+        of_all = shape == t.AS_ONE and len(set(aggregate.teams)) == teams
+        tallied = [teams] if of_all else list(aggregate.teams)
+        record["first_place"], record["places"] = self.rules.linked(tallied)
+
+    def partition_column(self, record: np.void, rule: Rule) -> int | None:
+        """Return the column that a rule wants to be the same for all tickets of a match, if any.
+
+        Such a rule refuses two tickets that differ on whatever teams they are, at any age.
+        """
+        predicate, attributes = rule.predicate, self.table.attributes
+        if not rule.alone:
+            return None
+        if isinstance(predicate, Spread) and attributes[predicate.attribute].kind == "text":
+            return self._spread(int(record["row"]))
+        is_equality = isinstance(predicate, Compared) and predicate.operation == "="
+        if not is_equality or record["reference"] != t.NONE or record["measures"] != 1:
+            return None
+        (measure,) = self.rules.measures(record)
+        plain = measure["column"] != t.NONE and measure["inner"] == t.NONE
+        return int(measure["column"]) if plain and self._is_of_all(measure) else None
+
+    def _is_of_all(self, aggregate: np.void) -> bool:
+        """Return whether an aggregate is of all teams as if they were one."""
+        team = self.rules.links[int(aggregate["first_place"])]
+        return bool(aggregate["shape"] == t.AS_ONE and team == len(self.table.teams))
+
+    def is_common(self, record: np.void) -> bool:
+        """Return whether the verdict on a rule is the same on whatever team a ticket is."""
+        every = [*self.rules.measures(record), *self.rules.referred(record)]
+        by_ticket = record["kind"] in (t.REACHED, t.SPREAD)
+        return by_ticket or all(self._is_of_all(aggregate) for aggregate in every)
+
+    def judge(self, record: np.void, rule: Rule) -> bool:
+        """Return whether tallies may give the verdict on a rule; note what they need for it."""
+        predicate = rule.predicate
+        if isinstance(predicate, Reached):
+            limits = predicate.most.values if predicate.most else (np.inf,)
+            record["column"] = self._regions(int(record["row"]), cast("Sequence[float]", limits))
+            record["partly"] = predicate.spread is not None
+            return bool(record["column"] != t.NONE)
+        if isinstance(predicate, Spread):
+            if self.table.attributes[predicate.attribute].kind != "number":
+                return False
+            record["column"] = self._spread(int(record["row"]))
+            return predicate.most is not None
+        if not isinstance(predicate, Within | Compared):
+            return False
+        measures, referred = self.rules.measures(record), self.rules.referred(record)
+        single = (referred["shape"] != t.BY_TEAM) & (referred["inner"] != t.NONE)
+        every = np.concatenate([measures, referred])
+        if (every["column"] == t.NONE).any() or not single.all():
+            return False
+        raw = measures["inner"] == t.NONE
+        if isinstance(predicate, Compared) and predicate.reference is None:
+            return predicate.operation == "=" and bool(raw.all())
+        if isinstance(predicate, Within):
+            apart = predicate.least is not None
+        else:
+            apart = predicate.operation == "!="
+        record["partly"] = raw.any() and apart
+        averages = every[(every["inner"] == t.AVG) | (every["outer"] == t.AVG)]
+        largest = [self.largest[column] for column in averages["column"].tolist()]
+        record["slack"] = ROUNDING * max(largest, default=0.0)
+        return True
+
+
+class Order(NamedTuple):
+    """In what order rules judge a match that is not complete, and what divides the pool."""
+
+    rules: Ints
+    # common, swift: the ends of the first parts of the order
+    common: int
+    swift: int
+    partition_columns: list[int]
+
+
+def order_rules(rules: RuleArrays, tallies: Tallies, counted: bool, exhaustive: bool) -> Order:
+    """Return the order of the rules; note in them what tallies judge.
+
+    Tickets are divided by all rules that want a value to be the same. Where verdicts are counted
+    they are not, as every rule is judged of every ticket, in the order of the table.
+    """
+    common, of_teams, rest, columns = list[int](), list[int](), list[int](), list[int]()
+    for number, (record, rule) in enumerate(zip(rules.rules, rules.table.rules, strict=True)):
+        divides = not exhaustive and not counted
+        column = tallies.partition_column(record, rule) if divides else None
+        record["tallied"] = not record["unknown"] and tallies.judge(record, rule)
+        if column is not None:
+            columns.append(column)
+        elif record["tallied"] and rule.alone:
+            (common if tallies.is_common(record) else of_teams).append(number)
+        elif not rule.alone or not (record["unknown"] or record["kind"] == t.ORDERED):
+            rest.append(number)
+    if counted:
+        order = np.arange(rules.rules.size)
+        first = next((k for k in order.tolist() if k not in common), order.size)
+        return Order(order, first, 0, columns)
+    common.sort(key=lambda number: rules.rules[number]["kind"] not in (t.REACHED, t.SPREAD))
+    every = np.array([*common, *of_teams, *rest], np.int64)
+    return Order(every, len(common), len(common) + len(of_teams), columns)
 
 
 def arrays_of(
     table: Table, tickets: Tickets, service: Service, search: Search, counted: bool
 ) -> tuple[World, Sources]:
     """Return the arrays of a world, and what tallies are made of in it."""
-    texts = Numbers()
+    texts, n = Numbers(), tickets.sizes.size
     rules, values = RuleArrays(table, texts), PlayerArrays(table, tickets, texts)
     made = TicketArrays(rules, tickets, values, texts)
     tallies = Tallies(rules, values, made)
     order = order_rules(rules, tallies, counted, search == "exhaustive")
-    n, (stats, marks) = tickets.sizes.size, tallies.arrays()
-    made.records["partition"] = partitions_of(stats[:n, order.partition_columns])
-    options = _options(table, service, search)
-    options["counted"], options["regions"] = counted, made.regions
-    options["common"], options["swift"] = order.common, order.swift
+    stats, marks = tallies.arrays()
+    same = stats[:n, order.partition_columns]
+    if same.size:
+        numbers = np.unique(same["low"], axis=0, return_inverse=True)[1]
+        made.records["partition"] = numbers.reshape(-1)
+        made.records["partition"][(same["low"] != same["high"]).any(axis=1)] = t.NONE
+    options = np.zeros(1, t.OPTIONS)
+    for name, value in (
+        ("oldest", table.oldest),
+        ("exhaustive", search == "exhaustive"),
+        ("batch_size", service.batch_size or 0),
+        ("sorted", table.search.batches == "sorted"),
+        ("backfill", ("normal", "high", "low").index(table.search.backfill)),
+        ("passes", service.passes or 0),
+        ("timeout", service.timeout),
+        ("horizon", service.horizon),
+        ("review", service.review or 0.0),
+        ("acceptance", service.acceptance or 0.0),
+        ("counted", counted),
+        ("regions", made.regions),
+        ("common", order.common),
+        ("swift", order.swift),
+    ):
+        options[name] = value
+    seconds = tickets.answers.ravel()
+    answers = np.zeros(seconds.size, t.ANSWER)
+    answers["seconds"] = np.where(seconds < 0.0, -1.0 - seconds, seconds)
+    answers["seconds"][np.isinf(seconds)] = 0.0
+    answers["accepts"] = seconds >= 0.0
     world = World(
         options=options,
         rules=rules.rules,
@@ -612,24 +592,10 @@ def arrays_of(
         home=made.home,
         rows=Rows(made.records, stats[:n], marks[:n], made.values),
         parts=Parts(made.teams, stats[n:], marks[n:]),
-        answers=made.answers(),
+        answers=answers,
         rng_key=tickets.rng_key,
     )
     return world, tallies.sources
-
-
-def _options(table: Table, service: Service, search: Search) -> Records:
-    """Return how matches are searched for, and when."""
-    options = np.zeros(1, t.OPTIONS)
-    options["oldest"] = table.oldest
-    options["exhaustive"] = search == "exhaustive"
-    options["batch_size"] = service.batch_size or 0
-    options["sorted"] = table.search.batches == "sorted"
-    options["backfill"] = ("normal", "high", "low").index(table.search.backfill)
-    options["passes"] = service.passes or 0
-    options["timeout"], options["horizon"] = service.timeout, service.horizon
-    options["review"], options["acceptance"] = service.review or 0.0, service.acceptance or 0.0
-    return options
 
 
 SAVED_TICKETS = 2**22  # most tickets of searches that are saved

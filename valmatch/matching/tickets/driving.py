@@ -83,18 +83,9 @@ def _next_moment(now: float, world: World, queue: Queue) -> float:
         moment = min(moment, queue.matches[queue.lists[t.PENDING, k]]["time"])
     if state["waiting"]:
         moment = min(moment, state["next_end"])
-    if options["review"] == 0.0:
-        moment = min(moment, _next_wait(now, world, queue))
     if options["review"] > 0.0:
-        moment = min(moment, state["tick"] * options["review"])
-    return moment
-
-
-@part
-def _next_wait(now: float, world: World, queue: Queue) -> float:
-    """Return the next moment at which a ticket that waits passes a wait."""
-    moment = np.inf
-    for k in range(queue.state[0]["waiting"]):
+        return min(moment, state["tick"] * options["review"])
+    for k in range(state["waiting"]):  # until the next ticket passes a wait
         time = world.rows.tickets[queue.lists[t.LINE, k]]["time"]
         for i in range(world.waits.size):
             if time + world.waits[i] > now:

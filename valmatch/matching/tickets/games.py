@@ -23,7 +23,7 @@ from valmatch.matching.tickets.arrays import arrays_of, queue_of
 from valmatch.matching.tickets.columns import Played, Search, Service, Tickets, spans
 from valmatch.matching.tickets.driving import play
 from valmatch.matching.tickets.layout import Parts, Rows
-from valmatch.matching.tickets.playing import played_of, too_many
+from valmatch.matching.tickets.playing import check_crowd, played_of
 from valmatch.rule_sets.table import Table
 
 Values = TypeVar("Values", bound=NDArray[Any])
@@ -45,15 +45,12 @@ class Backfills(NamedTuple):
     """Backfill tickets, in the order in which they came."""
 
     matches: Ints  # (backfills,); whose server has asked
-    # times, ends: (backfills,); seconds
-    times: Floats
+    times: Floats  # (backfills,); seconds
     ends: Floats
-    # statuses, sizes: (backfills,); how they ended, and how many play already
-    statuses: Ints
-    sizes: Ints
-    # members, teams: (players of backfills,); who they are, and on which team
-    members: Ints
-    teams: Ints
+    statuses: Ints  # (backfills,); how they ended
+    sizes: Ints  # how many play already
+    members: Ints  # (players of backfills,); who they are
+    teams: Ints  # and on which team
 
 
 NO_BACKFILLS = Backfills(
@@ -75,11 +72,19 @@ class Servers:
     """The games, and the servers that ask for players."""
 
     def __init__(
-        self, table: Table, tickets: Tickets, service: Service, search: Search, counted: bool
+        self,
+        table: Table,
+        tickets: Tickets,
+        service: Service,
+        search: Search,
+        serving: Serving,
+        counted_from: float | None,
     ) -> None:
-        self.service, self.times, self.drawn = service, tickets.times, tickets.times.size
-        self.people = int(tickets.sizes.sum())
+        self.service, self.serving = service, serving
+        self.times, self.drawn = tickets.times, tickets.times.size
+        self.people, counted = int(tickets.sizes.sum()), counted_from is not None
         self.world, self.sources = arrays_of(table, tickets, service, search, counted)
+        self.world.options["counted_from"] = counted_from or 0.0
         self.queue, self.arrivals = queue_of(self.world), self.world.rows
         alone = tickets._replace(
             times=np.zeros(self.people),
@@ -87,31 +92,27 @@ class Servers:
             sizes=np.ones(self.people, np.int64),
             answers=np.empty((self.people, 0)),
         )
-        never = Service(0.0, 0.0)
-        self.singles = arrays_of(table, alone, never, "pass", counted)[0].rows
+        self.singles = arrays_of(table, alone, Service(0.0, 0.0), "pass", counted)[0].rows
         self.partitions = np.repeat(self.arrivals.tickets["partition"], tickets.sizes)
         self.places = table.largest
         self.games: list[Game] = []
         self.of_row: list[int] = []  # of each row the drawn ticket; or -1 less the game that asked
         self.of_match: list[int] = []  # of each match that was made the game
         self.members: list[int] = []  # players of backfill tickets, as drawn players
-        self.parts = 0  # of backfill tickets
+        self.asked, self.parts = 0, 0  # backfill tickets, and their teams
         self.arrived = 0  # drawn tickets that have rows
         self.pending: set[int] = set()  # games whose servers wait for answers to what they asked
         self.changes: list[tuple[float, int]] = []  # when which game may have changed
-        self._make_room(ROOM)
+        self._make_room()
 
-    def play(self, serving: Serving) -> None:
+    def play(self) -> None:
         """Let tickets come and games run until the horizon."""
-        more = True
-        while more:
-            more = play(self._look(serving), self.world, self.queue)
-        for match in self._new_matches():
-            self._note_match(match, serving)
-        if crowd := int(self.queue.state[0]["too_many"]):
-            raise too_many(crowd)
+        while play(self._look(), self.world, self.queue):
+            pass
+        self._note_matches()
+        check_crowd(self.queue)
 
-    def _look(self, serving: Serving) -> float:
+    def _look(self) -> float:
         """See what has changed about games, and let tickets come; return when to look again."""
         state, review = self.queue.state[0], cast(float, self.service.review)
         now, tick = float(state["now"]), int(state["tick"])
@@ -120,15 +121,14 @@ class Servers:
         self.arrived -= len(self.of_row) - joined
         self.world.rows.tickets["time"][joined : len(self.of_row)] = np.inf
         del self.of_row[joined:]
-        due, self.pending = self.pending, set()
-        due |= {self._note_match(match, serving) for match in self._new_matches()}
+        due, self.pending = self.pending | self._note_matches(), set()
         while self.changes and self.changes[0][0] <= now:
             due.add(heappop(self.changes)[1])
         if due:
             self._let_come(until)
         for number in sorted(due):
             if self.games[number].end > until:
-                self._look_at(number, now, until, serving)
+                self._look_at(number, now, until)
         last = tick if self.pending else tick + AHEAD
         if self.changes:
             last = min(last, max(tick, int(self.changes[0][0] / review)))
@@ -140,18 +140,17 @@ class Servers:
         arrivals, first, rows = self.arrivals, self.arrived, len(self.of_row)
         end = int(self.times.searchsorted(until, side="right"))
         if end > first:
-            self._make_room(end - first)
             for target, source in zip(self.world.rows, arrivals, strict=True):
                 target[rows : rows + end - first] = source[first:end]
             self.of_row += range(first, end)
             self.arrived = end
 
-    def _new_matches(self) -> list[int]:
-        """Return the matches that were made since they were looked at last."""
+    def _note_matches(self) -> set[int]:
+        """Note the matches that were made since they were looked at last; return their games."""
         made: Ints = self.queue.lists[t.MADE, len(self.of_match) : self.queue.state[0]["completed"]]
-        return made.tolist()
+        return {self._note_match(match) for match in made.tolist()}
 
-    def _note_match(self, match: int, serving: Serving) -> int:
+    def _note_match(self, match: int) -> int:
         """Begin a game with the tickets of a match, or let those join that it was short of."""
         record = self.queue.matches[match]
         span = slice(record["first"], record["first"] + record["tickets"])
@@ -161,7 +160,7 @@ class Servers:
         askers = [-1 - of for of, _ in members if of < 0]
         number, now = askers[0] if askers else len(self.games), float(record["time"])
         if not askers:
-            self.games.append(Game(now + serving.seconds))
+            self.games.append(Game(now + self.serving.seconds))
         game = self.games[number]
         game.ticket, game.changed = None, True
         self.of_match.append(number)
@@ -170,20 +169,20 @@ class Servers:
                 continue
             ticket = self.arrivals.tickets[of]
             for player in range(ticket["first"], ticket["first"] + ticket["players"]):
-                stays, left = float(serving.stays[player]), max(game.end - now, 0.0)
+                stays, left = float(self.serving.stays[player]), max(game.end - now, 0.0)
                 leaves = now + stays * left if stays < 1.0 else math.inf
                 game.players.append((player, int(team), leaves))
-                if serving.leavers and stays < 1.0:
+                if self.serving.leavers and stays < 1.0:
                     heappush(self.changes, (leaves, number))
         return number
 
-    def _look_at(self, number: int, now: float, until: float, serving: Serving) -> None:
+    def _look_at(self, number: int, now: float, until: float) -> None:
         """Let the server of a game ask for players, in place of what it has asked for before.
 
         While it waits for their answers it asks for nobody else.
         """
         game, status = self.games[number], t.AWAY
-        if serving.leavers:
+        if self.serving.leavers:
             there = [player for player in game.players if player[2] > now]
             game.changed |= len(there) < len(game.players)
             game.players = there
@@ -203,7 +202,7 @@ class Servers:
 
     def _ask(self, number: int, now: float) -> None:
         """Let the server of a game ask for players: a backfill ticket with those who are there."""
-        self._make_room(1)
+        self._make_room()
         game, world, row = self.games[number], self.world, len(self.of_row)
         members = np.array([player for player, _, _ in game.players])
         homes = np.array([team for _, team, _ in game.players])
@@ -231,6 +230,7 @@ class Servers:
         world.parts.teams["team"][parts], world.parts.teams["players"][parts] = teams, sizes[1:]
         world.parts.stats[parts], world.parts.marks[parts] = stats[1:], marks[1:]
         self.parts += teams.size
+        self.asked += 1
 
     def _values(self, members: Ints) -> Floats:
         """Return what stands for some players: NaN where a value is."""
@@ -273,12 +273,12 @@ class Servers:
             marks[:, column] = np.bitwise_or.reduce(within, initial=0)
         return stats, marks
 
-    def _make_room(self, more: int) -> None:
-        """Make room for some more tickets, and all that these have."""
+    def _make_room(self) -> None:
+        """Make room for one more backfill ticket, and all that such tickets have."""
         size, world, queue = self.world.rows.tickets.size, self.world, self.queue
-        if len(self.of_row) + more <= size and self._fits():
+        if self.asked < size - self.drawn:
             return
-        more = max(more, size - self.drawn, ROOM)
+        more = max(size - self.drawn, ROOM)
         rows = Rows._make(_longer(values, more) for values in world.rows)
         rows.tickets["time"][len(self.of_row) :] = np.inf  # of rows that nobody has yet
         self.world = world._replace(
@@ -292,14 +292,6 @@ class Servers:
             lists=_longer(queue.lists, more, 1),
             matches=_longer(queue.matches, more),
             matched=_longer(queue.matched, more, 1),
-        )
-
-    def _fits(self) -> bool:
-        """Return whether there is room for the players of one more backfill ticket."""
-        players, parts = self.people + len(self.members), self.parts
-        return (
-            players + self.places <= self.world.home.size
-            and parts + self.world.teams.size <= self.world.parts.teams.size
         )
 
     def backfills(self) -> Backfills:
@@ -340,10 +332,8 @@ def play_with_games(
     Other parameters are those of `valmatch.matching.tickets.playing.play_columns`. Reviews are by
     the clock.
     """
-    servers = Servers(table, tickets, service, search, counted_from is not None)
-    if counted_from is not None:
-        servers.world.options["counted_from"] = counted_from
-    servers.play(serving)
+    servers = Servers(table, tickets, service, search, serving, counted_from)
+    servers.play()
     of_row, games = np.array(servers.of_row, np.int64), np.array(servers.of_match, np.int64)
     played = played_of(table, servers.queue, of_row, games, tickets.times.size)
     return played, servers.backfills()

@@ -49,29 +49,30 @@ class Outcome(NamedTuple):
     reviews: list[float]  # when they were held
 
 
-def too_many(tickets: int) -> RunError:
-    """Return the error of an exhaustive search that would have to look at too many tickets.
+def check_crowd(queue: Queue) -> None:
+    """Refuse an exhaustive search that would have had to look at too many tickets.
 
     If there are not too many of them, there are too many ways to let them play.
     """
-    if tickets <= MOST_TRIED:
-        return RunError(
+    tickets = int(queue.state[0]["too_many"])
+    if tickets > MOST_TRIED:
+        raise RunError(
+            f"the search exhaustive is for small pools: it looks at up to {MOST_TRIED} tickets at"
+            f" once, and there are {tickets}"
+        )
+    if tickets:
+        raise RunError(
             f"the search exhaustive judges up to {MOST_CANDIDATES:,} candidates for an anchor, and"
             f" {tickets} tickets can play in more ways (fewer teams, fewer tickets at once by a"
             " shorter request timeout, or the search pass)"
         )
-    return RunError(
-        f"the search exhaustive is for small pools: it looks at up to {MOST_TRIED} tickets at"
-        f" once, and there are {tickets}"
-    )
 
 
 def _run(world: World) -> Queue:
     """Let the tickets of a world come and go; return what came of them."""
     queue = queue_of(world)
     play_kernel(np.inf, world, queue)
-    if crowd := int(queue.state[0]["too_many"]):
-        raise too_many(crowd)
+    check_crowd(queue)
     return queue
 
 
@@ -84,8 +85,7 @@ def play_columns(
 ) -> Played:
     """Play drawn tickets; verdicts are counted from a second on, or not at all."""
     world, _ = arrays_of(table, tickets, service, search, counted_from is not None)
-    if counted_from is not None:
-        world.options["counted_from"] = counted_from
+    world.options["counted_from"] = counted_from or 0.0
     queue, n = _run(world), tickets.sizes.size
     return played_of(table, queue, np.arange(n), np.arange(queue.state[0]["completed"]), n)
 
@@ -105,14 +105,12 @@ def played_of(table: Table, queue: Queue, of_row: Ints, games: Ints, drawn: int)
     chosen = np.flatnonzero(tickets >= 0)
     chosen = chosen[np.argsort(games[of[chosen]], kind="stable")]
     of = of[chosen]
-    statuses, ends = np.zeros(drawn, np.int64), np.zeros(drawn)
-    is_drawn = np.flatnonzero(of_row >= 0)
-    statuses[of_row[is_drawn]] = queue.slots["status"][is_drawn]
-    ends[of_row[is_drawn]] = queue.slots["end"][is_drawn]
+    slots, is_drawn = np.zeros(drawn, t.SLOT), np.flatnonzero(of_row >= 0)
+    slots[of_row[is_drawn]] = queue.slots[is_drawn]
     judged = queue.candidate.judged[: len(table.rules)]
     return Played(
-        statuses=statuses,
-        ends=ends,
+        statuses=slots["status"].copy(),
+        ends=slots["end"].copy(),
         times=matches["time"][begun],
         proposed=matches["proposed"][begun],
         tickets=tickets[chosen],
