@@ -47,29 +47,26 @@ def blocked(pool: Pool, left: Sequence[int], now: float, review: int) -> Blocked
     """Return who waits behind whom as a review ends; None where nobody does."""
     if pool.search != "pass":
         return None
+
+    def one_pass(without: list[int]) -> tuple[list[int], Counter[int]]:
+        """Return the tickets of all matches that come of a pass, and who is in unfinished ones."""
+        taken, waiting = Taken(), [ticket for ticket in left if ticket not in without]
+        matches = Search(pool, taken).one_pass(waiting, now, review, most=FIRST)
+        return [ticket for match in matches for ticket in match.match.tickets], taken.counts
+
     away: list[int] = []
-    freed, taken = _pass(pool, left, away, now, review)
+    freed, taken = one_pass(away)
     while not freed and taken and len(away) < TOGETHER:
         away.append(min(taken, key=lambda ticket: (-taken[ticket], ticket)))
-        freed, taken = _pass(pool, left, away, now, review)
+        freed, taken = one_pass(away)
     if not freed or not away:
         return None
     for ticket in away[:-1]:
         fewer = [gone for gone in away if gone != ticket]
-        others, _ = _pass(pool, left, fewer, now, review)
+        others, _ = one_pass(fewer)
         if others:
             away, freed = fewer, others
     return Blocked(tuple(sorted(away)), tuple(sorted(freed)))
-
-
-def _pass(
-    pool: Pool, left: Sequence[int], away: list[int], now: float, review: int
-) -> tuple[list[int], Counter[int]]:
-    """Return the tickets of all matches that come of a pass, and who is in unfinished ones."""
-    taken = Taken()
-    waiting = [ticket for ticket in left if ticket not in away]
-    matches = Search(pool, taken).one_pass(waiting, now, review, most=FIRST)
-    return [ticket for match in matches for ticket in match.match.tickets], taken.counts
 
 
 # Reasons why tickets wait: what they were tried with, and which rules refused it.
@@ -79,9 +76,8 @@ def _pass(
 class Trials:
     """Candidates that were tried."""
 
-    # tried, taken: all, and those that joined; of an exhaustive search, those that are a match
     tried: int = 0
-    taken: int = 0
+    taken: int = 0  # of them, those that joined; of an exhaustive search, those that are a match
     no_room: int = 0  # those for whom no team had room
 
 
@@ -115,15 +111,13 @@ class Reasons:
     """Why a ticket waits."""
 
     ticket: int
-    # reviews, looked: reviews after which it waited on, and those of them that were looked at
-    reviews: int = 0
-    looked: int = 0
+    reviews: int = 0  # reviews after which it waited on
+    looked: int = 0  # of them, those that were looked at
     anchored: int = 0  # how often a match was built around it
     # rules that refused the ticket alone, before any other was tried; None: no team had room
     itself: Counter[int | None] = field(default_factory=Counter)
-    # own, others: candidates that it tried as anchor; its own trials by other anchors
-    own: Trials = field(default_factory=Trials)
-    others: Trials = field(default_factory=Trials)
+    own: Trials = field(default_factory=Trials)  # candidates that it tried as anchor
+    others: Trials = field(default_factory=Trials)  # its own trials by other anchors
     rules: dict[int, Refusals] = field(default_factory=dict)  # by rule, of both
     # of the candidates that one rule alone refused, the one that it refused by least
     nearest: Failed | None = None
@@ -138,9 +132,9 @@ class Recorder(Watcher):
     """Takes down why some tickets wait."""
 
     def __init__(self, pool: Pool, watched: Iterable[int]) -> None:
-        # now: the time of the review
-        # is_first: whether the search is one of those that count for other tickets than its anchor
-        self.pool, self.now, self.is_first = pool, 0.0, True
+        self.pool, self.now = pool, 0.0  # the time of the review
+        # whether the search is one of those that count for other tickets than its anchor
+        self.is_first = True
         self.of = {ticket: Reasons(ticket) for ticket in watched}
 
     def begun(self, anchor: int) -> None:
@@ -154,7 +148,9 @@ class Recorder(Watcher):
         """Note a ticket that is tried: on which teams with room it is refused, if it is taken."""
         if not match.tickets:
             if ticket in self.of and not taken:
-                self.of[ticket].itself.update(self._refusing(refused) if refused else [None])
+                judges = [Judge(tried, self.now, partial=True) for tried in refused]
+                rules = {rule for judge in judges for rule in judge.refusing()}
+                self.of[ticket].itself.update(rules if refused else [None])
                 self._note(self.of[ticket], refused, True)
             return
         anchor = match.tickets[0]
@@ -170,11 +166,8 @@ class Recorder(Watcher):
 
     def judged(self, match: PartialMatch) -> None:
         """Note a match of sizes that can be, which an exhaustive search judges."""
-        for number, ticket in enumerate(match.tickets):
-            if ticket not in self.of or (number and not self.is_first):
-                continue
-            reasons = self.of[ticket]
-            trials = reasons.others if number else reasons.own
+        for reasons in self._reasons(match, match.tickets[0]):
+            trials = reasons.own if reasons.ticket == match.tickets[0] else reasons.others
             fails = Judge(match, self.now, partial=False).refuses()
             trials.tried += 1
             trials.taken += not fails
@@ -183,21 +176,16 @@ class Recorder(Watcher):
 
     def ended(self, anchor: int, match: PartialMatch, found: bool) -> None:
         """Note with what an anchor has ended, and whether it has found a match on the way."""
-        if found:
-            return
-        for ticket in match.tickets:
-            if ticket not in self.of or (ticket != anchor and not self.is_first):
-                continue
-            reasons = self.of[ticket]
+        for reasons in self._reasons(match, anchor) if not found else ():
             if reasons.fullest is None or match.players > reasons.fullest.match.players:
                 fits = match.fits(self.now)
                 rules = Judge(match, self.now, partial=False).refusing() if fits else []
                 reasons.fullest = Failed(self.now, match, not fits, rules)
 
-    def _refusing(self, refused: list[PartialMatch]) -> list[int | None]:
-        """Return the rules that refused any of some matches that are not complete."""
-        rules = {k for match in refused for k in Judge(match, self.now, partial=True).refusing()}
-        return list(rules)
+    def _reasons(self, match: PartialMatch, anchor: int) -> list[Reasons]:
+        """Return the reasons of the tickets of a match for whom it counts."""
+        counts = [ticket for ticket in match.tickets if self.is_first or ticket == anchor]
+        return [self.of[ticket] for ticket in counts if ticket in self.of]
 
     def _note(self, reasons: Reasons, refused: list[PartialMatch], partial: bool) -> None:
         """Note which rules refused a candidate, on any of the teams that had room."""
@@ -237,61 +225,48 @@ def explain(
     and the tickets that are watched. Where that is too much, reviews at even distances are looked
     at; an exhaustive search looks at the ticket and the oldest others.
     """
-    recorder, anchors = Recorder(pool, watched), FIRST + len(watched)
+    recorder = Recorder(pool, watched)
+    of, search = recorder.of, Search(pool, recorder)
 
     def wait(review: Review) -> bool:
-        return review.time <= until and not recorder.of.keys().isdisjoint(review.left)
+        return review.time <= until and not of.keys().isdisjoint(review.left)
 
     for review in filter(wait, reviews(pool, outcome)):
-        for ticket in recorder.of.keys() & set(review.left):
-            recorder.of[ticket].reviews += 1
-    for review in _chosen(pool, outcome, wait, anchors, TRIALS):
+        for ticket in of.keys() & set(review.left):
+            of[ticket].reviews += 1
+    for review in _chosen(pool, outcome, wait, FIRST + len(watched), TRIALS):
         recorder.now = review.time
-        for ticket in recorder.of.keys() & set(review.left):
-            recorder.of[ticket].looked += 1
-        _look(Search(pool, recorder), recorder, review)
+        for ticket in of.keys() & set(review.left):
+            of[ticket].looked += 1
+        for number, (anchor, others) in enumerate(search.anchors(review.left, review.number)):
+            recorder.is_first = number < FIRST
+            if recorder.is_first or anchor in of:
+                if pool.search == "exhaustive":  # as many as it can look at, the watched before
+                    others.sort(key=lambda ticket: (ticket not in of, ticket))
+                    others = sorted(others[: _most_tried(pool) - 1])
+                search.best(anchor, others, review.time)
         block = blocked(pool, review.left, review.time, review.number)
         for ticket in block.tickets if block else ():
-            if block and ticket in recorder.of:
-                recorder.of[ticket].blocked[block.by] += 1
-    return recorder.of
+            if block and ticket in of:
+                of[ticket].blocked[block.by] += 1
+    return of
 
 
 def _chosen(
     pool: Pool, outcome: Outcome, wait: Callable[[Review], bool], anchors: int, trials: int
 ) -> Iterator[Review]:
     """Yield as many of some reviews, at even distances, as may be looked at."""
-    most = _most_tried(pool)
 
     def cost(review: Review) -> int:
         number = len(review.left)
         if pool.search == "exhaustive":
-            return int((len(pool.table.teams) + 1) ** min(number, most))
+            return int((len(pool.table.teams) + 1) ** min(number, _most_tried(pool)))
         return number * (anchors + FIRST * (1 + TOGETHER))
 
     kept = evenly([cost(review) for review in filter(wait, reviews(pool, outcome))], trials)
     for number, review in enumerate(filter(wait, reviews(pool, outcome))):
         if number in kept:
             yield review
-
-
-def _look(search: Search, recorder: Recorder, review: Review) -> None:
-    """Let tickets look for a match as a review ends."""
-    order = search.anchors(review.left, review.number)
-    for number, (anchor, others) in enumerate(order):
-        recorder.is_first = number < FIRST
-        if recorder.is_first or anchor in recorder.of:
-            search.best(anchor, _few(search.pool, others, anchor, recorder.of), review.time)
-
-
-def _few(pool: Pool, others: list[int], anchor: int, watched: Iterable[int]) -> list[int]:
-    """Return the others of an anchor; of an exhaustive search as many as it can look at."""
-    if pool.search == "pass":
-        return others
-    most = _most_tried(pool)
-    first = [ticket for ticket in others if ticket in watched][: most - 1]
-    more = [ticket for ticket in others if ticket not in first][: most - 1 - len(first)]
-    return sorted([*first, *more])
 
 
 def _most_tried(pool: Pool) -> int:
@@ -306,9 +281,8 @@ def _most_tried(pool: Pool) -> int:
 class Blockers(NamedTuple):
     """Who waits behind whom, over the reviews of a world."""
 
-    # reviews, looked: reviews after which somebody waited, and those of them that were looked at
-    reviews: int
-    looked: int
+    reviews: int  # reviews after which somebody waited
+    looked: int  # of them, those that were looked at
     found: list[Blocked]  # of each of those at which tickets blocked others
 
 
@@ -333,8 +307,7 @@ def evenly(costs: Sequence[int], most: int) -> set[int]:
     """
 
     def at(count: int) -> set[int]:
-        last = len(costs) - 1
-        steps = max(count - 1, 1)
+        last, steps = len(costs) - 1, max(count - 1, 1)
         return {last - round(k * last / steps) for k in range(count)} if costs else set()
 
     low, high = 1, len(costs)

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from valmatch.matching.plain_tickets.pool import Pool, in_force
 from valmatch.matching.tickets.columns import Document
-from valmatch.rule_sets.table import Aggregate, Reached, Steps, Table
+from valmatch.rule_sets.table import Aggregate, Reached, Steps
 from valmatch.rule_sets.types import OF_PREDICATE, Finding, Ping, added, common, defined
 
 # Aggregates of a match as nested lists: None is undefined.
@@ -23,10 +23,14 @@ Nested = Any  # a value, or nested lists of values
 def evaluate(aggregate: Aggregate, match: PartialMatch) -> Nested:
     """Return an aggregate of the players of a match; None if it is undefined."""
     depth = aggregate.depth + len(aggregate.functions)
-    value: Nested = [
-        [_source(aggregate, player, match.pool.table) for player in match.teams[k]]
-        for k in aggregate.teams
-    ]
+    source, attributes = aggregate.source, match.pool.table.attributes
+
+    def of_player(player: Document) -> object:
+        if isinstance(source, int):
+            return player["attributes"][attributes[source].name]
+        return player["id"] if source == "ids" else 0.0
+
+    value: Nested = [list(map(of_player, match.teams[k])) for k in aggregate.teams]
     if aggregate.source == "teams":
         value = [[0.0] * len(value)]
     if not aggregate.grouped or aggregate.source == "teams":
@@ -34,13 +38,6 @@ def evaluate(aggregate: Aggregate, match: PartialMatch) -> Nested:
     for function in aggregate.functions:
         value, depth = _applied(function, value, depth), depth - 1
     return value
-
-
-def _source(aggregate: Aggregate, player: Document, table: Table) -> object:
-    """Return what an aggregate takes of a player."""
-    if isinstance(aggregate.source, int):
-        return player["attributes"][table.attributes[aggregate.source].name]
-    return player["id"] if aggregate.source == "ids" else 0.0
 
 
 def _applied(function: str, value: Nested, depth: int) -> Nested:
@@ -196,7 +193,7 @@ class Judge:
 
     def refuses(self) -> bool:
         """Return whether a rule that has to hold by itself is false."""
-        return any(True for _ in self._false())
+        return next(self._false(), None) is not None
 
     def refusing(self) -> list[int]:
         """Return all rules that have to hold by themselves and are false."""

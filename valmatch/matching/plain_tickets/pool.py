@@ -51,10 +51,12 @@ class Pool:
             regions = [
                 region for region in latencies[0] if all(region in other for other in latencies)
             ]
-            self._pings[ticket, rule] = {
-                region: _ping([of_player[region] for of_player in latencies], rule)
-                for region in regions
-            }
+            self._pings[ticket, rule] = pings = {}
+            for region in regions:
+                players = [of_player[region] for of_player in latencies]
+                value = OF_PARTY[rule.party](players)
+                high, low = (max(players), min(players)) if rule.each else (value, value)
+                pings[region] = Ping(high, low, added(players), min(players))
         return self._pings[ticket, rule]
 
     def in_order(self, anchor: int, others: list[int]) -> list[int]:
@@ -90,13 +92,6 @@ class Pool:
             return {"": party(values)}
         keys = sorted({key for numbers in values for key in numbers})
         return {key: party([numbers[key] for numbers in values if key in numbers]) for key in keys}
-
-
-def _ping(players: list[float], rule: Reached) -> Ping:
-    """Return what a rule looks at of the latencies of a ticket's players."""
-    value = OF_PARTY[rule.party](players)
-    high, low = (max(players), min(players)) if rule.each else (value, value)
-    return Ping(high, low, added(players), min(players))
 
 
 def missing(table: Table, ticket: Document) -> list[str]:

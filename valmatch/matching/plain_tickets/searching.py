@@ -66,43 +66,34 @@ class Search:
         self, waiting: Sequence[int], review: int, number: int = 0
     ) -> Iterator[tuple[int, list[int]]]:
         """Yield tickets in the order of anchors, with whom they try; see `one_pass`."""
+        running = self.pool.running
         for batch in self._batches(waiting, review, number):
-            for anchor, others in self._anchors(batch):
-                yield anchor, [ticket for ticket in others if ticket != anchor]
+            parts = [(batch, batch)]
+            if (priority := self.pool.table.search.backfill) != "normal":
+                new = [ticket for ticket in batch if not running[ticket]]
+                parts = [([ticket for ticket in batch if running[ticket]], batch), (new, new)]
+            for anchors, others in parts if priority != "low" else parts[::-1]:
+                for anchor in anchors:
+                    yield anchor, [ticket for ticket in others if ticket != anchor]
 
     def _batches(self, waiting: Sequence[int], review: int, number: int) -> list[list[int]]:
         """Return the tickets that can be matched, in batches, each by age."""
         pool = [ticket for ticket in waiting if self.pool.matchable[ticket]]
-        size = self.pool.service.batch_size
+        size, search = self.pool.service.batch_size, self.pool.table.search
         if size is None:
             return [pool]
-        if self.pool.table.search.batches == "sorted":
-            pool.sort(key=self._sorting)
+
+        def sorting(ticket: int) -> list[Any]:
+            """Return by what the pool is sorted: the average of a party, the smallest text."""
+            values = [self.pool.values(ticket, attribute) for attribute in search.batch_order]
+            return [min(v) if isinstance(v[0], str) else added(v) / len(v) for v in values]
+
+        counter = review * PASSES + number
+        if search.batches == "sorted":
+            pool.sort(key=sorting)
         else:
-            counter = review * PASSES + number
             pool.sort(key=lambda ticket: uniform_at(self.pool.rng_key, BATCHES, ticket, counter))
         return [sorted(pool[start : start + size]) for start in range(0, len(pool), size)]
-
-    def _sorting(self, ticket: int) -> tuple[Any, ...]:
-        """Return by what the pool is sorted: of a party the average, of texts the smallest."""
-        keys: list[Any] = []
-        for attribute in self.pool.table.search.batch_order:
-            values = self.pool.values(ticket, attribute)
-            is_number = self.pool.table.attributes[attribute].kind == "number"
-            keys.append(added(values) / len(values) if is_number else min(values))
-        return tuple(keys)
-
-    def _anchors(self, batch: list[int]) -> Iterator[tuple[int, list[int]]]:
-        """Yield the tickets of a batch in the order of anchors, with whom they try."""
-        priority = self.pool.table.search.backfill
-        if priority == "normal":
-            yield from ((ticket, batch) for ticket in batch)
-            return
-        new = [ticket for ticket in batch if not self.pool.running[ticket]]
-        running = [ticket for ticket in batch if self.pool.running[ticket]]
-        parts = [(running, batch), (new, new)]
-        for anchors, others in parts if priority == "high" else parts[::-1]:
-            yield from ((anchor, others) for anchor in anchors)
 
     def best(self, anchor: int, others: list[int], now: float) -> PartialMatch | None:
         """Return the match that an anchor makes of others, given by age, if any."""
