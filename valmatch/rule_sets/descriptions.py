@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from valmatch.rule_sets.table import Ordered, Steps, Table, Team
-from valmatch.rule_sets.types import OF_PREDICATE, Names, amount, spelled
+from valmatch.rule_sets.types import OF_PREDICATE, amount, spelled
 
 
 class Change(NamedTuple):
@@ -30,16 +30,21 @@ class Description(NamedTuple):
 
 def describe(table: Table) -> Description:
     """Return what a table says."""
-    names = Names(
-        [attribute.name for attribute in table.attributes], [rule.name for rule in table.rules]
-    )
     rules = []
     for rule in table.rules:
-        sentence = OF_PREDICATE[type(rule.predicate)].sentence(rule.predicate, names)
+        sentence = OF_PREDICATE[type(rule.predicate)].sentence(rule.predicate, table)
         unless = "" if rule.alone else " (counts in compounds alone)"
         rules.append((rule.name, sentence + unless))
-    teams = [(name, _players(team)) for name, team in _grouped(table.teams)]
-    changes = sorted(_changes(table), key=lambda change: change.seconds)
+    teams = []
+    for name, team in _grouped(table.teams):
+        most = "" if team.least == team.most else f" to {amount(team.most)}"
+        teams.append((name, f"{amount(team.least)}{most} players"))
+    changes = [
+        Change(seconds, what, spelled(value))
+        for what, steps in stepped(table)
+        for seconds, value in zip((0.0, *steps.waits), steps.values, strict=True)
+    ]
+    changes.sort(key=lambda change: change.seconds)
     return Description(teams, rules, list(_search(table)), changes)
 
 
@@ -54,13 +59,6 @@ def _grouped(teams: tuple[Team, ...]) -> Iterator[tuple[str, Team]]:
         first, *further = same
         last = f" to {further[-1].name}" if further else ""
         yield first.name + last, first
-
-
-def _players(team: Team) -> str:
-    """Return how many players a team has, in words."""
-    if team.least == team.most:
-        return f"{amount(team.least)} players"
-    return f"{amount(team.least)} to {amount(team.most)} players"
 
 
 def _search(table: Table) -> Iterator[str]:
@@ -86,25 +84,11 @@ OF_RULES = ("reference", "least", "most", "spread")
 """Values of predicates that may have steps, as they are called."""
 
 
-def _changes(table: Table) -> Iterator[Change]:
-    """Yield all steps."""
-    for what, steps in stepped(table):
-        for seconds, value in zip((0.0, *steps.waits), steps.values, strict=True):
-            yield Change(seconds, what, spelled(value))
-
-
 def stepped(table: Table) -> Iterator[tuple[str, Steps]]:
     """Yield all values that change with the age of a match, as they are called."""
+    values: list[tuple[str, Any]] = []
     for name, team in _grouped(table.teams):
-        yield from _stepped(f"{name}: least players", team.least)
-        yield from _stepped(f"{name}: most players", team.most)
+        values += [(f"{name}: least players", team.least), (f"{name}: most players", team.most)]
     for rule in table.rules:
-        for key in OF_RULES:
-            value = getattr(rule.predicate, key, None)
-            if isinstance(value, Steps):
-                yield from _stepped(f"{rule.name}: {key}", value)
-
-
-def _stepped(what: str, steps: Steps) -> Iterator[tuple[str, Steps]]:
-    if steps.waits:
-        yield what, steps
+        values += [(f"{rule.name}: {k}", getattr(rule.predicate, k, None)) for k in OF_RULES]
+    yield from (value for value in values if isinstance(value[1], Steps) and value[1].waits)

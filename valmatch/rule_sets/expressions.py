@@ -23,6 +23,7 @@ BASE = re.compile(
     r"\s*(teams?)\s*\[([^\]]*)\]"
     r"(?:\.(players)(?:\[\s*(playerId)\s*\]|\.(playerId)|\.attributes\[([^\]]*)\])?)?\s*"
 )
+# What begins like an expression; else a text is meant literally.
 LIKE = re.compile(rf"\s*(?:teams?\s*\[|(?:{'|'.join(FUNCTIONS)})\s*\()")
 
 UNGIVEN = "teams[...].players.attributes[...] is meant, in functions or alone"
@@ -46,14 +47,14 @@ class ExpressionFault(Exception):  # noqa: N818 - caught where the expression is
     """An expression says nothing; its text says why."""
 
 
-def is_expression(text: str) -> bool:
-    """Return whether a text begins like an expression; else it is meant literally."""
-    return bool(LIKE.match(text))
-
-
 def read_expression(text: str, known: Known) -> Aggregate:
     """Return what an expression says."""
-    functions, at = _functions(text)
+    functions, at = list[str](), 0
+    while call := CALL.match(text, at):
+        if call[1] not in FUNCTIONS:
+            raise ExpressionFault(f"no function {shown(call[1])} ({hint(call[1], FUNCTIONS)})")
+        functions.append(call[1])
+        at = call.end()
     base = BASE.match(text, at)
     if base is None:
         raise ExpressionFault(f"{shown(text)}: {UNGIVEN}")
@@ -68,17 +69,6 @@ def read_expression(text: str, known: Known) -> Aggregate:
     for function in reversed(functions):
         aggregate = _applied(function, aggregate)
     return aggregate
-
-
-def _functions(text: str) -> tuple[list[str], int]:
-    """Return the functions of an expression, outermost first, and where the rest begins."""
-    functions, at = [], 0
-    while call := CALL.match(text, at):
-        if call[1] not in FUNCTIONS:
-            raise ExpressionFault(f"no function {shown(call[1])} ({hint(call[1], FUNCTIONS)})")
-        functions.append(call[1])
-        at = call.end()
-    return functions, at
 
 
 def _base(text: str, base: re.Match[str], known: Known) -> Aggregate:

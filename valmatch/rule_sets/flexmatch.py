@@ -33,7 +33,7 @@ from valmatch.rule_sets.table import (
     Valued,
     Within,
 )
-from valmatch.rule_sets.types import TYPES, Context, Earlier, Expansion
+from valmatch.rule_sets.types import TYPES, Context, Earlier, Expansion, attribute_of
 from valmatch.text.suggestions import closest_name, hint
 from valmatch.text.terminal import shown
 
@@ -414,7 +414,7 @@ def _algorithm(item: Item | None, known: Known) -> tuple[Search, bool]:
     balance = None
     if (name := item.members.get("balancedAttribute")) or large:
         node = item.get("balancedAttribute", "string", required=large)
-        balance = _attribute_of(node, item, known, ("number",), "no number") if node else None
+        balance = attribute_of(node, item, known, ("number",), "no number")
         if name and balance is not None and not large:
             item.warn("balancedAttribute", "has no effect without the strategy balanced")
     age = item.choice("expansionAgeSelection", AGES)
@@ -431,28 +431,10 @@ def _algorithm(item: Item | None, known: Known) -> tuple[Search, bool]:
     return search, age == "oldest"
 
 
-def _attribute_of(
-    node: Node, item: Item, known: Known, kinds: Sequence[Valued], wrong: str
-) -> int | None:
-    """Return the attribute of a name, None where there is none of some kinds."""
-    number = known.numbers.get(str(node.value))
-    if number is None:
-        near = hint(str(node.value), known.numbers)
-        text = f"no attribute {shown(node.value)} is declared ({near})"
-    elif known.attributes[number].kind not in kinds:
-        text = f"{shown(node.value)} is {wrong}"
-    else:
-        return number
-    item.problems.error(node.start, node.path, text)
-    return None
-
-
 def _batch_order(item: Item, is_sorted: bool, known: Known) -> tuple[int, ...]:
     """Return the attributes by which the pool is sorted before it is cut."""
     names, wrong = list(item.list_of("sortByAttributes", "string")), "neither a number nor a string"
-    order = [
-        _attribute_of(attribute, item, known, ("number", "text"), wrong) for attribute in names
-    ]
+    order = [attribute_of(attribute, item, known, ("number", "text"), wrong) for attribute in names]
     listed = item.members.get("sortByAttributes")
     if is_sorted and (listed is None or not listed.value):
         item.error("batchingPreference", "sorted needs sortByAttributes")

@@ -227,19 +227,38 @@ def read_json(
     Of a text that is a line of another one, `start` is its place there, and what is wrong with it
     is said of the `line`; `name` is that of the value.
     """
-    bare = text
+    bare, twice = text, list[int]()
+
+    def blank(comment: re.Match[str]) -> str:
+        if comment[1] is None:
+            return comment[0]  # a string
+        what = "a comment: the service takes JSON without comments"
+        problems.warn(start + comment.start(), line, what)
+        return " " * len(comment[0])
+
+    def members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        values = dict(pairs)
+        if len(values) < len(pairs):
+            twice.append(len(pairs))
+        return values
+
+    decoder = JSONDecoder(
+        object_pairs_hook=members,
+        parse_float=_finite,
+        parse_int=lambda digits: int(digits) if len(digits) <= EXACT else _finite(digits),
+        parse_constant=_constant,
+    )
     if "/" in text:
-        bare = COMMENT.sub(lambda match: _blank(match, problems, start, line), text)
+        bare = COMMENT.sub(blank, text)
     bare = bare.replace("\ufeff", " ", 1) if bare.startswith("\ufeff") else bare
     try:
         _check_depth(bare)
-        try:
-            value = OF_ONCE.decode(bare)
-        except KeyTwiceError:
-            value = OF_LAST.decode(bare)
+        value = decoder.decode(bare)
+        if twice:
             _report_twice(bare, problems, "warning" if lenient else "error", start, line)
-        if LONE.search(bare):
-            _check_pairs(bare)
+        for _, (_, first, end), _ in _spans(bare, 0) if LONE.search(bare) else ():
+            if bare[first] == '"' and SURROGATE.search(loads(bare[first:end])):
+                raise SyntaxFault("half of a character that is written as a pair", at=first)
         places = Places(lambda: {path: span for path, span, _ in _spans(bare, start)})
         return Node(value, places, name)
     except JSONDecodeError as error:
@@ -294,31 +313,14 @@ def _report_twice(text: str, problems: Problems, severity: Severity, start: int,
         if key == "target" and isinstance(value, str):
             lost = f": the expansion of {shown(value)[1:-1]} is lost"
         row, column = problems.place(start + before.key)
-        text_of_fault = (
-            f'key "{shortened(key)}" twice in one object{lost} (first at {row}:{column})'
-        )
+        what = f'key "{shortened(key)}" twice in one object{lost} (first at {row}:{column})'
         where = line or label(inner[:-1]).removeprefix(".")
-        problems.add(severity, start + span.key, where, text_of_fault)
+        problems.add(severity, start + span.key, where, what)
 
 
 def label(path: Path) -> str:
     """Return a path as messages have it: ``.expansions[1].steps``."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-
-
-def _check_pairs(text: str) -> None:
-    """Refuse half of a character that is written as a pair of escapes."""
-    for _, (_, start, end), _ in _spans(text, 0):
-        if text[start] == '"' and SURROGATE.search(loads(text[start:end])):
-            raise SyntaxFault("half of a character that is written as a pair", at=start)
-
-
-def _blank(match: re.Match[str], problems: Problems, start: int, path: str) -> str:
-    """Return blanks in place of a comment, of which is warned; a string as it is."""
-    if match[1] is None:
-        return match[0]
-    problems.warn(start + match.start(), path, "a comment: the service takes JSON without comments")
-    return " " * len(match[0])
 
 
 def _check_depth(text: str) -> None:
@@ -349,21 +351,6 @@ def _place_and_fault(error: JSONDecodeError) -> tuple[int, str]:
     return at, f"{what}, found {instead}"
 
 
-class KeyTwiceError(Exception):
-    """A key stands twice in an object."""
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise KeyTwiceError
-    return members
-
-
-def _integer(digits: str) -> int | float:
-    return int(digits) if len(digits) <= EXACT else _finite(digits)
-
-
 def _finite(digits: str) -> float:
     if math.isinf(value := float(digits)):
         raise SyntaxFault(f"{shown(digits)} is too large for a number", digits)
@@ -372,15 +359,3 @@ def _finite(digits: str) -> float:
 
 def _constant(name: str) -> float:
     raise SyntaxFault(f"{shown(name)} is no number of JSON", name)
-
-
-OF_ONCE, OF_LAST = (
-    JSONDecoder(
-        object_pairs_hook=hook,
-        parse_float=_finite,
-        parse_int=_integer,
-        parse_constant=_constant,
-    )
-    for hook in (_once, None)
-)
-"""Readers of JSON: that refuses keys that stand twice, and that takes the last."""

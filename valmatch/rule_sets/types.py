@@ -18,10 +18,10 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, cast
 
 from valmatch.rule_sets.expressions import (
+    LIKE,
     ExpressionFault,
     Known,
     described,
-    is_expression,
     read_expression,
 )
 from valmatch.rule_sets.items import Item
@@ -38,6 +38,7 @@ from valmatch.rule_sets.table import (
     Reached,
     Spread,
     Steps,
+    Table,
     Value,
     Within,
 )
@@ -63,6 +64,23 @@ class Earlier(NamedTuple):
     kind: str  # what the rule set calls its type; "" where that is unknown
 
 
+def attribute_of(
+    node: Node | None, item: Item, known: Known, kinds: Collection[str] = (), wrong: str = ""
+) -> int | None:
+    """Return the attribute of a name, reporting one that is unknown or of none of some kinds."""
+    if node is None:
+        return None
+    name = str(node.value)
+    number = known.numbers.get(name)
+    if number is None:
+        text = f"no attribute {shown(name)} is declared ({hint(name, known.numbers)})"
+        item.problems.error(node.start, node.path, text)
+    elif kinds and known.attributes[number].kind not in kinds:
+        item.problems.error(node.start, node.path, f"{shown(name)} is {wrong}")
+        return None
+    return number
+
+
 class Context(NamedTuple):
     """What a rule may refer to."""
 
@@ -73,11 +91,7 @@ class Context(NamedTuple):
 
     def attribute(self, item: Item, key: str) -> int | None:
         """Return the number of the attribute that a key names, reporting an unknown one."""
-        name = item.text(key, required=True)
-        if name is not None and name not in self.known.numbers:
-            near = hint(name, self.known.numbers)
-            item.error(key, f"no attribute {shown(name)} is declared ({near})")
-        return self.known.numbers.get(name or "")
+        return attribute_of(item.get(key, "string", required=True), item, self.known)
 
     def stepped(
         self, item: Item, target: str, key: str, read: Callable[[Item, str], T | None]
@@ -199,13 +213,6 @@ def in_range(numbers: Sequence[float], rule: Within | Counted, match: Judged) ->
 # What types have.
 
 
-class Names(NamedTuple):
-    """Names of a table by number."""
-
-    attributes: Sequence[str]
-    rules: Sequence[str]
-
-
 class RuleType(NamedTuple):
     """A type of rules."""
 
@@ -213,10 +220,8 @@ class RuleType(NamedTuple):
     # returns what a rule says, given its item, what expansions call it, and the context; None if it
     # says nothing. Wrong values are reported
     read: Callable[[Item, str, Context], Predicate | None]
-    # returns a predicate of this type in words, given the names of attributes and rules
-    sentence: Callable[[Any, Names], str]
-    # returns what is found of a predicate of this type in a match
-    judge: Callable[[Any, Judged], Finding]
+    sentence: Callable[[Any, Table], str]  # returns a predicate of this type in words
+    judge: Callable[[Any, Judged], Finding]  # returns what is found of one in a match
     predicate: type[Predicate]  # what `read` makes
     # the properties that may have steps, and what the predicate calls them
     expandable: Mapping[str, str] = MappingProxyType({})
@@ -265,7 +270,7 @@ def read_reference(context: Context, item: Item, target: str) -> Steps | None:
             item.error(key, "a number, a string or an expression is needed")
             return None
         text = str(node.value)
-        return _expression(node, item, context) if is_expression(text) else text
+        return _expression(node, item, context) if LIKE.match(text) else text
 
     return context.stepped(item, target, "referenceValue", read)
 
@@ -335,7 +340,7 @@ def _read_distance(item: Item, target: str, context: Context) -> Within | None:
     return Within(measures, reference, least, most)
 
 
-def _say_distance(rule: Within, names: Names) -> str:
+def _say_distance(rule: Within, table: Table) -> str:
     reference = " or ".join(spelled(value) for value in rule.reference.values)
     return f"{listed(rule.measures)}: {bounds(rule.least, rule.most)} away from {reference}"
 
@@ -403,7 +408,7 @@ def _read_comparison(item: Item, target: str, context: Context) -> Compared | No
     return Compared(measures, operation, reference) if operation else None
 
 
-def _say_comparison(rule: Compared, names: Names) -> str:
+def _say_comparison(rule: Compared, table: Table) -> str:
     if rule.reference is None:
         how = "all the same" if rule.operation == "=" else "all different"
         return f"{listed(rule.measures)}: {how}"
@@ -489,7 +494,7 @@ def _read_collection(item: Item, target: str, context: Context) -> Counted | Non
     return Counted(measures, counts, reference, least, most)
 
 
-def _say_collection(rule: Counted, names: Names) -> str:
+def _say_collection(rule: Counted, table: Table) -> str:
     many = bounds(rule.least, rule.most)
     lists = listed(rule.measures)
     if rule.counts == "common":
@@ -575,7 +580,7 @@ def _read_latency(item: Item, target: str, context: Context) -> Reached | None:
     return Reached(most, spread, cast(Any, named or ""), read_party(item))
 
 
-def _say_latency(rule: Reached, names: Names) -> str:
+def _say_latency(rule: Reached, table: Table) -> str:
     parts = []
     if rule.most:
         parts.append(f"at most {amount(rule.most)} ms")
@@ -646,8 +651,8 @@ def _read_batch(item: Item, target: str, context: Context) -> Spread | None:
     return Spread(attribute, most if kind == "number" else None, party)
 
 
-def _say_batch(rule: Spread, names: Names) -> str:
-    name = names.attributes[rule.attribute]
+def _say_batch(rule: Spread, table: Table) -> str:
+    name = table.attributes[rule.attribute].name
     if rule.most is None:
         return f"{name}: the same for all"
     how = {"avg": "mean", "min": "lowest", "max": "highest"}[rule.party]
@@ -700,8 +705,8 @@ def _read_order(from_anchor: bool, item: Item, target: str, context: Context) ->
     return Ordered(attribute, from_anchor, direction == "descending", cast(Any, key), party)
 
 
-def _say_order(rule: Ordered, names: Names) -> str:
-    what = f"the value of {names.attributes[rule.attribute]}"
+def _say_order(rule: Ordered, table: Table) -> str:
+    what = f"the value of {table.attributes[rule.attribute].name}"
     if rule.key:
         what += f" at the {rule.key} key of the ticket that a match is built around"
     if rule.from_anchor:
@@ -789,11 +794,11 @@ def _read_compound(item: Item, target: str, context: Context) -> Combined | None
         return None
 
 
-def _say_compound(rule: Combined, names: Names) -> str:
+def _say_compound(rule: Combined, table: Table) -> str:
     stack: list[str] = []
     for part in rule.program:
         if isinstance(part, int):
-            stack.append(names.rules[part])
+            stack.append(table.rules[part].name)
         elif part == "not":
             stack.append(f"not {stack.pop()}")
         else:
