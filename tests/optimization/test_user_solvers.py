@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import valmatch
-from tests.support.command import python, success
+from tests.support.command import success
 from tests.support.command import valmatch as command
 from tests.support.refusals import defined
 from tests.support.sectioned_model import SHOTS
@@ -236,12 +236,3 @@ def test_all_solvers_are_listed_with_what_they_need() -> None:
     assert rows["cma-es"]["needs"].startswith("extra cma")
     assert all(row["summary"] for row in found)
     assert max(map(len, command("solvers").out.splitlines())) <= 80
-
-
-@pytest.mark.slow
-def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
-    path = tmp_path / "cloud.py"
-    path.write_text(blocks("python")[0])
-    done = python(path, cwd=tmp_path)
-    assert "feasible: yes" in done.stdout
-    assert "'value': " in done.stdout.splitlines()[-1]

@@ -92,28 +92,19 @@ def upper_half_width(values: np.ndarray) -> float:
     return float(scipy.stats.t.ppf(0.975, n - 1) * np.sqrt(limit / n))
 
 
-def test_an_absolute_target_is_reached_at_the_upper_half_width() -> None:
-    values = normal(250)
-    half = upper_half_width(values)
-    assert Target("x", 0, half * (1 + 1e-9), False).reached(values)
-    missed = Target("x", 0, half * (1 - 1e-9), False).assess(values)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("relative", [False, True])
+def test_a_target_is_reached_at_the_upper_half_width(relative: bool, sign: float) -> None:
+    values = sign * normal(250)
+    size = upper_half_width(values)
+    if relative:  # g with g / (1 + g) = share, for the error of the mean
+        size = 1.0 / (abs(values.mean()) / size - 1.0)
+    above = Target("x", 0, size * (1 + 1e-9), relative)
+    assert above.reached(values)
+    assert not above.reached(values, 0.96)  # a higher confidence asks for more
+    missed = Target("x", 0, size * (1 - 1e-9), relative).assess(values)
     assert not missed.reached
     assert defined(missed.why).startswith("the half-width may be")
-
-
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_a_relative_target_allows_for_the_error_of_the_mean(sign: float) -> None:
-    values = sign * normal(250)
-    share = upper_half_width(values) / abs(values.mean())
-    target = share / (1 - share)  # g with g / (1 + g) = share
-    assert Target("x", 0, target * (1 + 1e-9), True).reached(values)
-    assert not Target("x", 0, target * (1 - 1e-9), True).reached(values)
-
-
-def test_a_higher_confidence_asks_for_more() -> None:
-    target = Target("x", 0, upper_half_width(normal(250)) * 1.01, False)
-    assert target.reached(normal(250), 0.95)
-    assert not target.reached(normal(250), 0.96)
 
 
 @pytest.mark.parametrize("unit", [1e-150, 1.0, 1e150])

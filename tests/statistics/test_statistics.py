@@ -78,49 +78,28 @@ def test_order_of_the_values_does_not_matter() -> None:
     assert estimate(values) == estimate(values[::-1].copy())
 
 
-def test_curve_sums_are_means_and_standard_errors() -> None:
+def test_curve_sums_are_means_and_standard_errors_in_any_order() -> None:
     rows = np.random.default_rng(3).normal(1.0, 2.0, (50, 2, 3))
-    sums = CurveSums.zeros((2, 3))
-    for row in rows:
-        sums.add(row)
-    np.testing.assert_allclose(sums.mean, rows.mean(axis=0), atol=1e-9)
-    errors = rows.std(axis=0, ddof=1) / math.sqrt(50)
-    np.testing.assert_allclose(sums.std_error, errors, atol=1e-8)
-
-
-def test_curve_sums_do_not_depend_on_chunks_or_order() -> None:
-    rows = np.random.default_rng(4).normal(0.0, 1.0, (60, 4))
-    whole, parts = CurveSums.zeros((4,)), [CurveSums.zeros((4,)) for _ in range(3)]
+    rows[:48, 0, 0], rows[:, 0, 1] = np.nan, np.nan  # values that few or no replications define
+    whole, parts = CurveSums.zeros((2, 3)), [CurveSums.zeros((2, 3)) for _ in range(3)]
+    assert np.isnan(whole.mean).all()
     for k, row in enumerate(rows):
         whole.add(row)
         parts[k % 3].add(row)
-    merged = CurveSums.zeros((4,))
+        if k == 0:
+            np.testing.assert_allclose(whole.mean, row, atol=1e-9)
+            assert np.isnan(whole.std_error).all()
+    assert (whole.n, whole.defined.tolist()) == (50, [[2, 0, 50], [50, 50, 50]])
+    for index in np.ndindex(2, 3):
+        values = rows[(slice(None), *index)]
+        mean = estimate(values)
+        expected = mean.mean or np.nan, mean.std_error or np.nan
+        np.testing.assert_allclose((whole.mean[index], whole.std_error[index]), expected, atol=1e-8)
+    merged = CurveSums.zeros((2, 3))
     for part in reversed(parts):
         merged.merge(part)
-    assert merged.mean.tolist() == whole.mean.tolist()
-    assert merged.std_error.tolist() == whole.std_error.tolist()
-
-
-def test_curve_sums_over_too_little_are_undefined() -> None:
-    sums = CurveSums.zeros((2,))
-    assert np.isnan(sums.mean).all()
-    sums.add(np.array([1.0, 2.0]))
-    assert sums.mean.tolist() == [1.0, 2.0]
-    assert np.isnan(sums.std_error).all()
-
-
-def test_curve_sums_count_who_defines_a_value() -> None:
-    sums = CurveSums.zeros((3,))
-    for values in ([1.0, np.nan, np.nan], [2.0, 5.0, np.nan], [6.0, np.nan, np.nan]):
-        sums.add(np.array(values))
-    other = CurveSums.zeros((3,))
-    other.add(np.array([3.0, 7.0, np.nan]))
-    sums.merge(other)
-    assert sums.n == 4
-    assert sums.defined.tolist() == [4, 2, 0]
-    np.testing.assert_allclose(sums.mean, [3.0, 6.0, np.nan])
-    deviation = float(np.std([1.0, 2.0, 6.0, 3.0], ddof=1))
-    np.testing.assert_allclose(sums.std_error, [deviation / 2.0, 1.0, np.nan])
+    for name in ("mean", "std_error"):
+        np.testing.assert_array_equal(getattr(merged, name), getattr(whole, name))
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 10])

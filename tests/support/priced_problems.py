@@ -103,7 +103,8 @@ def priced_of(problem: Problem, seed: int, n: int) -> tuple[Price, float]:
     unit = np.clip(np.array(problem.best(margin)) / SIDE, 0.0, 1.0)
     inside = (unit > 0.0) & (unit < 1.0)
     if len(unit) > 1:
-        unit = np.clip(unit + inside * rng.normal(0.0, 0.002, len(unit)), 0.0, 1.0)
+        away = rng.normal(0.0, 0.002 if problem.noise[1] else 0.0, len(unit))
+        unit = np.clip(unit + inside * away, 0.0, 1.0)
     constraints = [Constraint.of(f"r{k}", sign, 3.0) for k, sign in enumerate(problem.signs)]
     before = outcomes_of(problem.truth, problem.noise, 1000 + seed, problem.skewed)
     fresh = outcomes_of(problem.truth, problem.noise, 2000 + seed, problem.skewed)

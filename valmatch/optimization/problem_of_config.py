@@ -83,10 +83,9 @@ def _today(config: Config, variables: Sequence[Variable]) -> dict[str, float] | 
     return None if all(today[v.name] == v.start for v in variables) else today
 
 
-def scales_by_default(config: Config) -> dict[str, Any]:
+def scales_by_default(problem: Problem) -> dict[str, Any]:
     """Return what a summary says of search scales that were not given, if any."""
-    variables = config.optimize.variables
-    names = [name for name, of in variables.items() if _variable(config, name, of).ends]
+    names = [variable.name for variable in problem.variables if variable.ends]
     scales = dict.fromkeys(names, "linear and logarithmic from both ends")
     return {"search_scale": scales} if scales else {}
 

@@ -214,7 +214,7 @@ class FrontSpec(StudySpec):
             "given": given,
             "remarks": remarks,
             **({"no_interval": no_interval} if no_interval else {}),
-            **scales_by_default(self.config),
+            **scales_by_default(problem),
             "front": [point.entry() for point in points],
         }
         return Outcome(document, bool(run.tested), {"points": len(points)})

@@ -156,7 +156,7 @@ class SolverStudySpec(StudySpec):
             "runs": len(runs),
             "requested": len(self.solvers) * self.size,
             **self.shard_entry,
-            **scales_by_default(self.config),
+            **scales_by_default(problem),
             **(best.verdict_entry() if best else empty),
         }
         solvers = {}

@@ -147,7 +147,7 @@ class SweepSpec(StudySpec):
             "algorithm": algorithm(self.solver),
             "budget": self.settings.budget,
             "sweep": name,
-            **scales_by_default(self.config),
+            **scales_by_default(built.problem),
             **self.shard_entry,
             "frontier": [
                 {name: self.sweep.points[index], **point.verdict_entry()}
