@@ -12,7 +12,7 @@ import pytest
 from tests.support.command import refusal, valmatch
 from tests.support.folders import rows
 from valmatch.game_logs.rating import rate_games
-from valmatch.ratings.elo import goals_multiplier, margin_multiplier
+from valmatch.ratings.elo import margin_multiplier
 from valmatch.ratings.matches import update_ratings
 
 HOME = 65.0
@@ -124,13 +124,3 @@ def test_predicts_like_elo(tmp_path: Path) -> None:
     ratings = {row["player"]: float(row["rating"]) for row in table}
     done = valmatch("predict", tmp_path / "out", "--pair", "t7,t0", "--json")
     assert f"{expected(ratings['t7'] - ratings['t0']):.6f}"[:7] in done.out
-
-
-def test_kernels_agree_with_their_interpreted_twins() -> None:
-    rng = np.random.default_rng(1)
-    for _ in range(100):
-        margin, lead = float(rng.integers(0, 30)), float(rng.normal(0.0, 900.0))
-        twin = vars(margin_multiplier)["py_func"]
-        assert margin_multiplier(margin, lead, 2200.0) == twin(margin, lead, 2200.0)
-        twin = vars(goals_multiplier)["py_func"]
-        assert goals_multiplier(margin) == twin(margin)

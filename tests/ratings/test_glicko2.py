@@ -91,26 +91,6 @@ def random_period(rng: np.random.Generator) -> tuple[float, float, float, float,
     return phi, sigma, information, surprise, tau
 
 
-def test_kernels_agree_with_their_interpreted_twins() -> None:
-    rng = np.random.default_rng(1)
-    for _ in range(300):
-        period = random_period(rng)
-        phi, sigma, *_ = period
-        lead, x = float(rng.normal(0.0, 5.0)), float(rng.uniform(-12.0, 3.0))
-        calls: list[tuple[Callable[..., object], tuple[float, ...]]] = [
-            (glicko2.damping, (phi,)),
-            (glicko2.expected_score, (lead, phi)),
-            (glicko2.result, (lead, phi, float(rng.choice([0.0, 0.5, 1.0])))),
-            (glicko2.volatility_slope, (x, phi, 2.0 * math.log(sigma), *period[2:])),
-            (glicko2.new_volatility, period),
-            (glicko2.updated, period),
-            (glicko2.grown, (phi, sigma, 7.0)),
-            (glicko2.updated_by_glicko, (*period[:1], *period[2:4], 0.2)),
-        ]
-        for kernel, values in calls:
-            assert kernel(*values) == vars(kernel)["py_func"](*values)
-
-
 def printed_f(x: Any, phi: Any, sigma: Any, v: Any, delta: Any, tau: Any) -> Any:  # noqa: ANN401
     """Return f(x) of step 5 as it is printed."""
     e, a = mpmath.exp(x), mpmath.log(sigma**2)

@@ -1,10 +1,10 @@
-"""The two-player rating agrees with published vectors, `mpmath` and the `trueskill` package."""
+"""The two-player rating agrees with published vectors, `mpmath`, simulation and `trueskill`."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,14 @@ import trueskill
 
 from valmatch.ratings.trueskill import (
     both_outcomes,
+    draw_probability,
     draw_quality,
     draw_quality_normalised,
     hazard_excess,
     normal_cdf,
-    normal_density,
-    standardised,
     true_draw_probability,
     update,
+    update_drawn,
     v_and_w,
     win_probability,
 )
@@ -171,30 +171,6 @@ def test_true_draw_probability_is_the_density_of_the_performance_difference() ->
     assert true_draw_probability(1.0, -0.5, 2.5) == pytest.approx(expected, rel=1e-14)
 
 
-def assert_interpreted_twin_agrees(
-    kernel: Callable[..., object], arguments: Sequence[tuple[float, ...]]
-) -> None:
-    twin = vars(kernel)["py_func"]
-    for values in arguments:
-        assert kernel(*values) == twin(*values)
-
-
-def test_kernels_agree_with_their_interpreted_twins() -> None:
-    line = [(x,) for x in np.linspace(-12, 12, 81).tolist()]
-    games = [(*i, *j, noise) for i, j, noise in random_pairs(50, seed=5)]
-    forms = [(*game, printed) for game in games for printed in (False, True)]
-    assert_interpreted_twin_agrees(hazard_excess, [(abs(x),) for (x,) in line])
-    assert_interpreted_twin_agrees(normal_density, line)
-    assert_interpreted_twin_agrees(normal_cdf, line)
-    assert_interpreted_twin_agrees(v_and_w, line)
-    assert_interpreted_twin_agrees(standardised, [(form[0], form[1], form[-1]) for form in forms])
-    assert_interpreted_twin_agrees(update, forms)
-    assert_interpreted_twin_agrees(win_probability, forms)
-    assert_interpreted_twin_agrees(draw_quality, games)
-    assert_interpreted_twin_agrees(draw_quality_normalised, games)
-    assert_interpreted_twin_agrees(true_draw_probability, [(g[0], g[2], g[4]) for g in games])
-
-
 def test_both_outcomes_at_once_are_those_one_by_one_to_the_last_bit() -> None:
     rng = np.random.default_rng(5)
     apart = [0.0, 5e-324, -5e-324, 1e-12, 40.0, -40.0, 1e6, -1e6]
@@ -205,3 +181,69 @@ def test_both_outcomes_at_once_are_those_one_by_one_to_the_last_bit() -> None:
         assert p == win_probability(*i, *j, noise)
         assert won == update(*i, *j, noise)
         assert (lost[2:], lost[:2]) == (update(*j, *i, noise)[:2], update(*j, *i, noise)[2:])
+
+
+# Drawn games.
+
+
+def margins(n: int, seed: int) -> list[float]:
+    return [float(m) for m in 10 ** np.random.default_rng(seed).uniform(-2, 1, n)]
+
+
+@pytest.mark.slow
+def test_beliefs_after_any_result_agree_with_the_trueskill_package() -> None:
+    """The package takes the chance of a draw of equals instead of the margin."""
+    for (i, j, noise), margin in zip(random_pairs(300, seed=5), margins(300, seed=6), strict=True):
+        beta = math.sqrt(noise)
+        with mpmath.workdps(40):
+            chance = mpmath.erf(mpmath.mpf(margin) / (2 * beta))
+            environment = trueskill.TrueSkill(
+                draw_probability=chance, tau=0.0, beta=beta, backend="mpmath"
+            )
+            ratings = [trueskill.Rating(m, math.sqrt(s)) for m, s in (i, j)]
+            for drawn in (True, False):
+                new = trueskill.rate_1vs1(*ratings, drawn=drawn, env=environment)
+                expected = [float(value) for r in new for value in (r.mu, r.sigma**2)]
+                got = (
+                    update_drawn(*i, *j, noise, margin)
+                    if drawn
+                    else update(*i, *j, noise, False, margin)
+                )
+                assert got == pytest.approx(expected, rel=1e-8, abs=1e-8)
+
+
+def test_the_probability_of_a_draw_agrees_with_mpmath() -> None:
+    with mpmath.workdps(60):
+        for lead, margin in product([0.0, 1e-6, 0.5, -3.0, 20.0, -80.0], [1e-9, 0.1, 2.0, 50.0]):
+            c = mpmath.sqrt(mpmath.mpf(3.0) + 2 * mpmath.mpf(2.5))
+            low, high = (-margin - abs(lead)) / c, (margin - abs(lead)) / c
+            exact = (mpmath.erfc(-high / mpmath.sqrt(2)) - mpmath.erfc(-low / mpmath.sqrt(2))) / 2
+            got = draw_probability(lead, 1.0, 0.0, 2.0, 2.5, margin)
+            assert got == pytest.approx(float(exact), rel=1e-11, abs=1e-15)
+
+
+def test_the_three_outcomes_exclude_each_other() -> None:
+    for (i, j, noise), margin in zip(random_pairs(300, seed=7), margins(300, seed=8), strict=True):
+        wins = win_probability(*i, *j, noise, False, margin)
+        loses = win_probability(*j, *i, noise, False, margin)
+        draws = draw_probability(*i, *j, noise, margin)
+        assert wins + loses + draws == pytest.approx(1.0, abs=1e-14)
+        assert draws == draw_probability(*j, *i, noise, margin)
+
+
+def test_beliefs_after_a_draw_are_the_moments_of_the_posterior() -> None:
+    """Skills of a million games are kept where the performances are close."""
+    rng = np.random.default_rng(9)
+    belief_i, belief_j, noise, margin = (1.0, 3.0), (-0.5, 2.0), 2.5, 0.8
+    size = 1_000_000
+    skills = [rng.normal(mean, math.sqrt(var), size) for mean, var in (belief_i, belief_j)]
+    shown = [skill + rng.normal(0, math.sqrt(noise), size) for skill in skills]
+    kept = np.abs(shown[0] - shown[1]) < margin
+    share = draw_probability(*belief_i, *belief_j, noise, margin)
+    assert abs(kept.mean() - share) < 4 * math.sqrt(share * (1 - share) / size)
+    after = update_drawn(*belief_i, *belief_j, noise, margin)
+    for skill, mean, var in zip(skills, after[::2], after[1::2], strict=True):
+        own = skill[kept]
+        assert abs(own.mean() - mean) < 4 * own.std() / math.sqrt(own.size)
+        squares = (own - mean) ** 2
+        assert abs(squares.mean() - var) < 4 * squares.std() / math.sqrt(own.size)

@@ -133,14 +133,3 @@ def test_expected_score_counts_a_draw_as_half() -> None:
     wins = 0.5 * math.erfc(-(4.0 - margin) / c / math.sqrt(2))
     loses = 0.5 * math.erfc((4.0 + margin) / c / math.sqrt(2))
     assert got == pytest.approx(wins + 0.5 * (1 - wins - loses), rel=1e-14)
-
-
-def test_kernels_agree_with_their_interpreted_twins() -> None:
-    rng = np.random.default_rng(1)
-    for lead, margin in zip(rng.normal(0, 3, 100), rng.uniform(0, 1, 100), strict=True):
-        for kernel, values in (
-            (v_and_w_draw, (lead, margin)),
-            (pulls, (lead, 40.0, 4, BETA, margin, margin > 0.5)),
-            (chances, (lead, 40.0, 4, BETA, margin)),
-        ):
-            assert kernel(*values) == vars(kernel)["py_func"](*values)

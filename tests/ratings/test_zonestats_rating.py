@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -277,25 +276,3 @@ def test_unit_of_ratings_is_free(party: Party) -> None:
     scaled = party._replace(ratings=[4.0 * rating for rating in party.ratings])
     larger = adjustments(scaled, Rules(480.0, 8.0, 20.0, False))
     assert larger == [4.0 * value for value in adjustments(party)]
-
-
-def test_kernels_agree_with_their_interpreted_twins() -> None:
-    rng = np.random.default_rng(1)
-    kernels: list[tuple[Callable[..., object], list[tuple[float, ...]]]] = [
-        (score_per_hour, [(float(s), float(m)) for s, m in rng.integers(1, 60, (50, 2))]),
-        (predicted_outcome, [(*pair, 120.0) for pair in rng.normal(500, 400, (50, 2)).tolist()]),
-        (pairwise_result, [(3.0, 2.0, 0.3), (2.0, 3.0, 0.3), (2.0, 2.0, 0.3)]),
-        (time_together, rng.uniform(1, 40, (50, 4)).tolist()),
-    ]
-    for kernel, arguments in kernels:
-        for values in arguments:
-            assert kernel(*values) == vars(kernel)["py_func"](*values)
-    for _ in range(20):
-        n = int(rng.integers(2, 9))
-        whole = (rng.integers(low, high, n).tolist() for low, high in ((0, 9), (1, 40), (0, 3)))
-        party = Party(rng.normal(500, 200, n).tolist(), *whole)
-        joins = rng.integers(0, 20, n).tolist()
-        for rules, came in itertools.product((RULES, EVERY_PLAYER), (joins, ())):
-            compiled, plain = played(party, came), played(party, came)
-            assert adjust(rules, compiled) == vars(adjust)["py_func"](rules, plain)
-            assert compiled.adjustments.tolist() == plain.adjustments.tolist()
