@@ -288,8 +288,9 @@ class RunFolder:
     @property
     def previous_remarks(self) -> list[Notice]:
         """What had to be said of the run that this one goes on with."""
-        remarks = self._previous.remarks if self._previous and self.resume else ()
-        return [remark.notice for remark in remarks]
+        if not (self._previous and self.resume and self.shard == WHOLE):
+            return []  # of a shard the manifest has it already
+        return [remark.notice for remark in self._previous.remarks]
 
     def note(self, **facts: object) -> None:
         """Add facts that the manifest will hold once the run has ended, however it ends."""
@@ -358,11 +359,6 @@ class ShardFolder(RunFolder):
                 self._write(manifest)
         finally:
             _unlock(lock)
-
-    @property
-    def previous_remarks(self) -> list[Notice]:
-        """What had to be said of the shard before: the manifest has it already."""
-        return []
 
     def close(self, status: str, **facts: object) -> None:
         """Write down how the shard ended, unless others keep the manifest: rows are what counts."""

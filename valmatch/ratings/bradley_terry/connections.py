@@ -41,20 +41,12 @@ def levels_of(contests: Contests) -> Levels:
     return Levels(of_side[rows_of_sides(contests)], of_sides[new], tied)
 
 
-class Graph(NamedTuple):
-    """Edges between players (numbered as they are), levels and anchors."""
-
-    edges: sparse.csr_array  # an edge from row to column
-    # n_players, n_levels: nodes are the players, then the steps up from each level, then the ties
-    # of each level, at last what links the anchors
-    n_players: int
-    n_levels: int
-
-
 def graph_of(
     contests: Contests, levels: Levels, games: Bools, anchors: Ints, ties: bool = True
-) -> Graph:
-    """Return the graph of wins of some games, (games,)."""
+) -> sparse.csr_array:
+    """Return the edges of wins of some games, (games,), each from row to column."""
+    # Nodes are the players, then the steps up from each level, then the ties of each level, at last
+    # what links the anchors.
     n, n_levels = contests.n_players, len(levels.games)
     rows = np.flatnonzero(games[levels.games[levels.of_row]])
     players, level = contests.players[rows], levels.of_row[rows]
@@ -73,8 +65,7 @@ def graph_of(
     head += [hub, anchors]
     size = n + 2 * n_levels + 1
     ends = np.concatenate(tail), np.concatenate(head)
-    edges = sparse.csr_array((np.ones(len(ends[0])), ends), shape=(size, size))
-    return Graph(edges, n, n_levels)
+    return sparse.csr_array((np.ones(len(ends[0])), ends), shape=(size, size))
 
 
 class Linked(NamedTuple):
@@ -100,7 +91,7 @@ def link(
     games = weights > 0.0
     row_games = games_of_sides(contests)[rows_of_sides(contests)]
     played = np.bincount(contests.players, games[row_games], contests.n_players) > 0.0
-    graph = graph_of(contests, levels, games, anchors)
+    n_players, edges = contests.n_players, graph_of(contests, levels, games, anchors)
 
     def by_weight(labels: Ints, among: Bools) -> Ints:
         """Return the first player of each part: the largest, then the heaviest, then by name."""
@@ -116,22 +107,22 @@ def link(
         heavy = np.bincount(touched % n, weights[touched // n], n)
         return players[first[np.lexsort((first, -heavy, -sizes))]]
 
-    def largest(graph: Graph, among: Bools) -> Bools:
+    def largest(edges: sparse.csr_array, among: Bools) -> Bools:
         """Return the strong component with most players; with anchors the one that holds them."""
-        labels = _components(graph, "strong")[: graph.n_players]
+        labels = _components(edges, "strong")[:n_players]
         first = anchors[0] if len(anchors) else by_weight(labels, among)[0]
         members: Bools = (labels == labels[first]) & among
         return members
 
-    groups = np.zeros(contests.n_players, np.int64)
+    groups = np.zeros(n_players, np.int64)
     if grouped:  # the parts that no game links
-        labels = _components(graph, "weak")[: contests.n_players]
+        labels = _components(edges, "weak")[:n_players]
         numbers, firsts = np.zeros(int(labels.max()) + 1, np.int64), by_weight(labels, played)
         numbers[labels[firsts]] = np.arange(1, len(firsts) + 1)
         groups = np.where(played, numbers[labels], 0)
     if all_rated:
         return Linked(played, games, [RATED if player else "" for player in played], groups)
-    rated, used = largest(graph, played), games
+    rated, used = largest(edges, played), games
     # With sides of several and orders, games that are left out may have held others together.
     while True:
         outside = np.bincount(row_games, ~rated[contests.players], contests.n_games)
@@ -142,28 +133,22 @@ def link(
         if (within == rated).all():
             break
         rated = within
-    return Linked(rated, used, _statuses(graph, rated, played), groups)
-
-
-def _components(graph: Graph, connection: str) -> Ints:
-    _, labels = csgraph.connected_components(graph.edges, directed=True, connection=connection)
-    return np.asarray(labels)
-
-
-def _statuses(graph: Graph, rated: Bools, played: Bools) -> list[str]:
-    """Return what to say of each player."""
     start, reached = int(np.flatnonzero(rated)[0]), []
-    for edges in (graph.edges, graph.edges.T.tocsr()):
-        order = csgraph.breadth_first_order(edges, start, return_predecessors=False)
-        reached.append(np.isin(np.arange(graph.n_players), order))
-    up, down = reached
-    kinds = [~played, rated, up, down]
-    return [str(status) for status in np.select(kinds, ["", RATED, ABOVE, BELOW], UNLINKED)]
+    for ways in (edges, edges.T.tocsr()):
+        order = csgraph.breadth_first_order(ways, start, return_predecessors=False)
+        reached.append(np.isin(np.arange(n_players), order))
+    kinds = [~played, rated, *reached]
+    statuses = np.select(kinds, ["", RATED, ABOVE, BELOW], UNLINKED)
+    return Linked(rated, used, list(map(str, statuses)), groups)
+
+
+def _components(edges: sparse.csr_array, connection: str) -> Ints:
+    _, labels = csgraph.connected_components(edges, directed=True, connection=connection)
+    return np.asarray(labels)
 
 
 def wins_lead_back(contests: Contests, levels: Levels, games: Bools, anchors: Ints) -> bool:
     """Return whether wins alone lead from somebody back to them."""
-    graph = graph_of(contests, levels, games, anchors, ties=False)
-    labels = _components(graph, "strong")
-    steps = labels[graph.n_players : graph.n_players + graph.n_levels]
-    return bool(np.isin(steps, labels[: graph.n_players]).any())
+    n, edges = contests.n_players, graph_of(contests, levels, games, anchors, ties=False)
+    labels = _components(edges, "strong")
+    return bool(np.isin(labels[n : n + len(levels.games)], labels[:n]).any())

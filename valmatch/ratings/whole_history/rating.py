@@ -179,14 +179,7 @@ def log_determinant(steps: Fronts) -> float:
     return total
 
 
-class Inverse(NamedTuple):
-    """Parts of the inverse of a matrix."""
-
-    diagonal: Floats  # (parameters,)
-    block: Floats  # (wanted, wanted) of the parameters that were wanted, as they were named
-
-
-def inverse_of(steps: Fronts, wanted: Ints) -> Inverse:
+def inverse_of(steps: Fronts, wanted: Ints) -> tuple[Floats, Floats]:
     """Return the diagonal of the inverse, and all of it that is of some parameters."""
     # Fronts are eliminated from the first to the last; then the inverse is made back to the first.
     left, factors = np.zeros((0, 0)), []
@@ -217,7 +210,7 @@ def inverse_of(steps: Fronts, wanted: Ints) -> Inverse:
             known = np.concatenate([np.arange(at, end), steps.fronts[step]])
             kept = np.searchsorted(known, steps.fronts[step - 1])
             spread, shared = inverse[np.ix_(kept, kept)], rows[kept]
-    return Inverse(diagonal, block)
+    return diagonal, block
 
 
 def _widened(factor: Floats, across: Floats, spread: Floats) -> tuple[Floats, Floats]:
@@ -270,13 +263,13 @@ def parts_of_covariance(
     # By how much all covariances are less where the mean of the first days is held, so that all
     # together cannot move.
     held = 1.0 / (problem.prior.roots.data[0] ** 2 * int(problem.prior.held.sum()))
-    parts: Inverse | None = None
+    parts: tuple[Floats, Floats] | None = None  # all variances, and the covariance of the last
     if size <= (DENSE_COVARIANCE if sandwich or not len(moments) else SMALL):
         inverse = inverse_information(fit)
         if sandwich:
             parts = _sandwiched(problem, fit, inverse, last)
         else:
-            parts = Inverse(np.diag(inverse).copy(), inverse[np.ix_(last, last)])
+            parts = np.diag(inverse).copy(), inverse[np.ix_(last, last)]
     elif not sandwich and n <= DENSE_COVARIANCE:
         fronts = fronts_of(fit.information.matrix, in_time(moments, size))
         work = 3.0 * fronts.work + float(fronts.cells) * n
@@ -284,9 +277,9 @@ def parts_of_covariance(
             with one_thread():  # for products that are small, and many
                 parts = inverse_of(fronts, last)
     if parts is not None:
-        variances = parts.diagonal
+        variances, block = parts
         variances[:players] -= held
-        return Parts(variances, parts.block - held, False)
+        return Parts(variances, block - held, False)
     variances = sampled_variances(problem, fit, sandwich, draws)
     if n * size > _MOST_SOLVED:
         return Parts(variances, None, True)
@@ -295,7 +288,7 @@ def parts_of_covariance(
     return Parts(variances, block, True)
 
 
-def _sandwiched(problem: Problem, fit: Fit, inverse: Floats, last: Ints) -> Inverse:
+def _sandwiched(problem: Problem, fit: Fit, inverse: Floats, last: Ints) -> tuple[Floats, Floats]:
     """Return the parts of a sandwich, whose inner part is the square of a sparse matrix."""
     wide = problem.prior.roots.copy()
     wide.resize(wide.shape[0], len(problem.start))
@@ -304,7 +297,7 @@ def _sandwiched(problem: Problem, fit: Fit, inverse: Floats, last: Ints) -> Inve
     parts = (roots @ inverse[:, at:end] for at, end in pairwise(ends))
     variances = np.concatenate([(part**2).sum(axis=0) for part in parts])
     of_last = roots @ inverse[:, last]
-    return Inverse(variances, of_last.T @ of_last)
+    return variances, of_last.T @ of_last
 
 
 def _solved(problem: Problem, fit: Fit, sandwich: bool, last: Ints) -> Floats:
