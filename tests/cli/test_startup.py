@@ -203,6 +203,7 @@ def test_a_cached_kernel_is_loaded_without_all_registries() -> None:
         "    run(build(load_config(config)), 1, [0])\n"
         "print(json.dumps(len(refreshed)))"
     )
+    python("-c", code)  # compiles what is not cached yet
     assert process(code) == 0
 
 

@@ -71,40 +71,6 @@ def problem_names(root: Node) -> dict[str, list[str]]:
     return paths
 
 
-class ProblemUnits:
-    """The units of what the sections of a config say of factors and responses."""
-
-    def __init__(self, model: str, factors: Factors | None) -> None:
-        self._model, self._factors = model, factors
-
-    def plain(self, value: object, path: tuple[str, ...], outer: object = None) -> object:
-        """Return a section in which durations that are written with a unit are plain numbers."""
-        if isinstance(value, dict) and len(path) < 4:
-            return {key: self.plain(inner, (*path, key), value) for key, inner in value.items()}
-        if len(path) < 4 or not isinstance(value, str):
-            return value
-        unit = self.unit(path, outer)
-        # In any unit where what it is of will be refused.
-        return in_unit(value, "hours" if unit is None else unit)
-
-    def unit(self, path: Sequence[str | int], outer: object) -> str | None:
-        """Return the unit of the number at a path in an outer mapping; None if it is not known."""
-        section, key, name, inner = map(str, path) if len(path) == 4 else [""] * 4
-        bound = (section, key) == ("optimize", "constraints") and inner in BOUNDS
-        if not (bound or (section, key) in BY_FACTOR):
-            return ""
-        if self._model not in MODELS:
-            return None
-        if not bound:
-            return unit_at(MODELS[self._model].factors, name)
-        model: Any = load_model(self._model)
-        responses = list(getattr(model, "responses", ()))
-        if self._factors is not None and hasattr(model, "further"):
-            responses += model.further(self._factors)
-        response = outer.get("response") if isinstance(outer, dict) else None
-        return next((known.unit for known in responses if known.name == response), None)
-
-
 TOP_LEVEL = ("model", "factors", *SECTIONS)
 
 S = TypeVar("S", bound=Section)
@@ -133,14 +99,14 @@ class _Check:
         self.further = 0  # how many problems there are besides
         # what may stand at the top level with the model; with none, all that may with any
         self.keys: tuple[str, ...] = ()
-        # what the numbers of a problem are in, once the factors are known
-        self.units = ProblemUnits("", None)
+        self.model = ""
+        self.factors: Factors | None = None  # once they are known
         # keys under which a mapping stood, by the names of the factors that it is
         self.moved: dict[str, str] = {}
 
     def config(self, source: str, folder: Path) -> Config:
         """Check all of the document; raise with one line for each problem."""
-        model = self._model()
+        self.model = model = self._model()
         entry = MODELS.get(model)
         if entry:
             self._move_files(entry)
@@ -172,7 +138,7 @@ class _Check:
         context = {"files": frozenset(files)}
         # Without a factor that is no mapping, what goes with it would be refused, too.
         factors = self._section("factors", cls, context) if entry and not without else None
-        self.units = ProblemUnits(model, factors)
+        self.factors = factors
         replicate = self._section("replicate", ReplicateOptions)
         optimize = self._section("optimize", OptimizeOptions)
         design = self._section("design", DesignOptions)
@@ -302,7 +268,7 @@ class _Check:
     ) -> S | None:
         """Validate one section; an absent or empty one has only defaults."""
         node = find(self.root, [name])
-        value = self.units.plain(to_value(node), (name,)) if node is not None else None
+        value = self._in_units(to_value(node), (name,)) if node is not None else None
         try:
             return cls.model_validate({} if value is None else value, context=dict(context))
         except ValidationError as error:
@@ -323,6 +289,33 @@ class _Check:
                 what = " or ".join([first.what, *forms])
                 self.problems.append((first.node, f"{first.label}: {what}{first.got}"))
             return None
+
+    def _in_units(self, value: object, path: tuple[str, ...], outer: object = None) -> object:
+        """Return a section in which durations that are written with a unit are plain numbers."""
+        if isinstance(value, dict) and len(path) < 4:
+            return {key: self._in_units(part, (*path, key), value) for key, part in value.items()}
+        if len(path) < 4 or not isinstance(value, str):
+            return value
+        unit = self._unit(path, outer)
+        # In any unit where what it is of will be refused.
+        return in_unit(value, "hours" if unit is None else unit)
+
+    def _unit(self, path: Sequence[str | int], outer: object) -> str | None:
+        """Return the unit of the number at a path in an outer mapping; None if it is not known."""
+        section, key, name, inner = map(str, path) if len(path) == 4 else [""] * 4
+        bound = (section, key) == ("optimize", "constraints") and inner in BOUNDS
+        if not (bound or (section, key) in BY_FACTOR):
+            return ""
+        if self.model not in MODELS:
+            return None
+        if not bound:
+            return unit_at(MODELS[self.model].factors, name)
+        model: Any = load_model(self.model)
+        responses = list(getattr(model, "responses", ()))
+        if self.factors is not None and hasattr(model, "further"):
+            responses += model.further(self.factors)
+        response = outer.get("response") if isinstance(outer, dict) else None
+        return next((known.unit for known in responses if known.name == response), None)
 
     def _refusal(self, name: str, cls: type[Section], error: ErrorDetails) -> _Refusal:
         """Return an error of pydantic with its place."""
@@ -352,7 +345,7 @@ class _Check:
         if what == _MAPPING and "example" in schema:
             what += f" such as {schema['example']}"
         holder = find(self.root, path[:-1])
-        unit = schema.get("unit") or self.units.unit(path, to_value(holder) if holder else None)
+        unit = schema.get("unit") or self._unit(path, to_value(holder) if holder else None)
         what += f", in {unit}" if unit else ""
         if kind(node) == "str" and unit in SECONDS:
             what += ", or with a unit, such as 12 min"
