@@ -151,21 +151,6 @@ def test_what_takes_long_is_said_before(rated: Path, monkeypatch: pytest.MonkeyP
     assert "10 pairs of 6 players by knowledge_gradient (best): about 0 s (allowed: " in line
 
 
-@pytest.mark.parametrize(
-    ("policy", "goal", "players", "size", "least", "most"),
-    [
-        ("knowledge_gradient", "order", 2_000, 10, 1_000.0, 10_000.0),
-        ("knowledge_gradient", "best", 2_000, 10, 2.0, 20.0),
-        ("uniform", "", 4, 100_000, 0.0, 0.2),
-    ],
-)
-def test_estimates_are_of_the_size_that_was_measured(
-    policy: str, goal: str, players: int, size: int, least: float, most: float
-) -> None:
-    pairs = players * (players - 1) // 2
-    assert least < next_pairs.seconds_of_choice(policy, goal, players, pairs, size) < most
-
-
 def test_explored_pairs_are_as_likely_as_said(rated: Path) -> None:
     known = read_together(rated)
     share, n = 0.4, 4_000

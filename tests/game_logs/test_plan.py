@@ -16,7 +16,6 @@ from tests.support.command import refusal, success, valmatch
 from tests.support.folders import rows
 from tests.support.refusals import defined
 from valmatch.draws.streams import Streams
-from valmatch.game_logs import next_pairs
 from valmatch.game_logs.next_pairs import caution
 from valmatch.game_logs.planning import (
     GAMES,
@@ -165,12 +164,6 @@ def test_a_policy_that_chooses_names_the_best_sooner() -> None:
     points = min(len(even.grid), len(chosen.grid))
     means = [measured(found)[:, :points, 1].mean(axis=0)[-4:].mean() for found in (even, chosen)]
     assert means[1] > means[0]
-
-
-def test_what_takes_long_is_said_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(next_pairs, "LONG", -1.0)
-    said = valmatch("plan", *SMALL).err
-    assert "the first 2,017 games of 6 leagues of 4 players by uniform: about 0 s, and for" in said
 
 
 def test_pairs_who_have_met_the_least_play() -> None:

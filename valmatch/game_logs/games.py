@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from valmatch.errors import InputError
-from valmatch.game_logs.scores import Played, new_tally, note_game, note_pair, unplayed
+from valmatch.game_logs.scores import Played, note_game, note_pair
 from valmatch.inputs.csv_reader import unmark
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.compilation import part
 from valmatch.ratings.games import Games, Players, add_scores, open_game
 from valmatch.ratings.matches import kernel_of
-from valmatch.ratings.system import NO_VERBS, Chances, System
+from valmatch.ratings.system import NO_VERBS, System
 
 _PIECE = 1 << 12  # games of a piece, at which working space does not matter
 
@@ -44,6 +44,9 @@ def games_between(games: Games, first: int, last: int) -> Games:
     return _taken(games, slice(first, last), sides, rows, game_starts, side_starts)
 
 
+_OF_GAMES, _OF_SIDES = ("names", "times", "homes"), ("points", "scores")
+
+
 def _taken(
     games: Games,
     which: Ints | slice,
@@ -53,56 +56,31 @@ def _taken(
     side_starts: Ints,
 ) -> Games:
     """Return some games, sides and rows of games."""
-    return Games(
-        games.names[which],
-        games.times[which],
-        games.homes[which],
-        game_starts,
-        side_starts,
-        games.points[sides],
-        games.players[rows],
-        games.sides[rows],
-        games.rates[rows],
-        games.minutes[rows],
-        games.scores[sides],
+    index = dict.fromkeys(_OF_GAMES, which) | dict.fromkeys(_OF_SIDES, sides)
+    taken: dict[str, Any] = {
+        name: column[index.get(name, rows)]
+        for name, column in games._asdict().items()
+        if not name.endswith("_starts")
+    }
+    return Games(**taken, game_starts=game_starts, side_starts=side_starts)
+
+
+def joined(parts: list[Games]) -> Games:
+    """Return the games of several parts, which are given up column by column to save memory."""
+    columns: dict[str, list[Any]] = {name: [] for name in Games._fields}
+    columns["game_starts"], columns["side_starts"] = (
+        [np.zeros(1, np.int64)],
+        [np.zeros(1, np.int64)],
     )
-
-
-class NewGames:
-    """Games to which others are added, in arrays with room for all: what is not used costs none."""
-
-    def __init__(self, games: int, rows: int) -> None:
-        sizes = {"game_starts": games + 1, "points": rows, "scores": rows, "side_starts": rows + 1}
-        sizes |= dict.fromkeys(("players", "sides", "rates", "minutes"), rows)
-        columns: list[Any] = [
-            np.zeros(sizes.get(name, games), np.float64 if name in _FLOATS else np.int64)
-            for name in Games._fields
-        ]
-        self._room = Games(*columns)
-        self.count = self._sides = self._rows = 0
-
-    def add(self, games: Games) -> None:
-        """Add games behind the others."""
-        more = games._replace(
-            game_starts=games.game_starts[1:] + self._sides,
-            side_starts=games.side_starts[1:] + self._rows,
-        )
-        firsts = {"game_starts": self.count + 1, "side_starts": self._sides + 1}
-        firsts |= dict.fromkeys(("names", "times", "homes"), self.count)
-        firsts |= dict.fromkeys(("points", "scores"), self._sides)
-        for name, column in more._asdict().items():
-            first = firsts.get(name, self._rows)
-            getattr(self._room, name)[first : first + len(column)] = column
-        self.count += games.n_games
-        self._sides += len(games.points)
-        self._rows += len(games.players)
-
-    def done(self) -> Games:
-        """Return all games."""
-        return games_between(self._room, 0, self.count)
-
-
-_FLOATS = ("times", "points", "rates", "minutes", "scores")
+    sides = rows = 0
+    for games in parts:
+        game_starts, side_starts = games.game_starts[1:] + sides, games.side_starts[1:] + rows
+        sides, rows = sides + len(games.points), rows + len(games.players)
+        games = games._replace(game_starts=game_starts, side_starts=side_starts)
+        for name, column in games._asdict().items():
+            columns[name].append(column)
+    parts.clear()
+    return Games(*(np.concatenate(columns.pop(name) or [np.zeros(0)]) for name in Games._fields))
 
 
 def pieces(
@@ -144,13 +122,6 @@ def play(
         raise InputError(_out_of_range(system, games, players, end))
 
 
-def predict(system: System, values: Mapping[str, float], games: Games, players: Players) -> Chances:
-    """Predict games of two sides, of which no two have a player in common."""
-    state, played = players.state.copy(), unplayed(games, new_tally())
-    play(system, values, games, players, 0, played)
-    return system.outcomes(values, games, state, played.assessed)
-
-
 def _out_of_range(system: System, games: Games, players: Players, game: int) -> str:
     """Say that a game cannot be rated with finite numbers."""
     starts = games.side_starts[games.game_starts[game] : games.game_starts[game + 1] + 1]
@@ -159,15 +130,6 @@ def _out_of_range(system: System, games: Games, players: Players, game: int) -> 
         f"{system.name}: math range error in a game of players with {system.columns[0].name}"
         f" {[players.state[side, 0].tolist() for side in sides]}: too far apart for this system"
     )
-
-
-@part(inline=True)
-def after_burn_in(games: Games, players: Players, burn_in: int, lo: int, hi: int) -> int:
-    """Return how many rows of the tally the rows lo..hi-1 count in: 2 after the burn-in, else 1."""
-    for row in range(lo, hi):
-        if players.games[games.players[row]] < burn_in:
-            return 1
-    return 2
 
 
 strengths, chances, update = NO_VERBS
@@ -190,9 +152,11 @@ def _play_games(
     for game in range(begin, end):
         first, last = games.game_starts[game], games.game_starts[game + 1]
         lo, hi = games.side_starts[first], games.side_starts[last]
+        rows = 2  # of the tally: after the burn-in of all players, else the first alone
         for row in range(lo, hi):
             played.before[row] = _shown(games.players[row], players, deviation)
-        rows = after_burn_in(games, players, burn_in, lo, hi)
+            if players.games[games.players[row]] < burn_in:
+                rows = 1
         strengths(game, games, players, numbers, assessed)
         open_game(game, games, assessed)
         weight, loss = 2.0 / ((last - first) * (last - first - 1)), 0.0

@@ -389,52 +389,6 @@ def read_together(path: Path) -> RatedTogether:
     return RatedTogether(path, posterior.names, belief, games, prior, anchors)
 
 
-# Estimates of how long choices of pairs take, told before they begin.
-
-LONG, MOST = 10.0, 7 * 86_400.0
-"""Seconds beyond which something is said, and beyond which nothing is begun."""
-
-LARGE = 1e9  # bytes beyond which something is said
-BYTES = 90  # bytes of memory for each two players
-FIT = 2e-9  # seconds in which players are rated anew, over the cube of their number
-_LOOKED_AT = 5e-8  # seconds in which a pair is passed over
-
-_VALUED = dict.fromkeys(JOINT, 3e-8) | {"information": 1e-6, "knowledge_gradient": 2e-6}
-"""Seconds in which a pair is valued, on one core of a server; after that most are passed over."""
-
-_ORDERED, _EXACT = 1e-7, 1.5e-8
-"""The same over the number of players: for the goal order, for every pair; where no bound does."""
-
-
-def seconds_of_choice(
-    policy: str, goal: str | None, players: int, pairs: int, size: int, once: bool = False
-) -> float:
-    """Return about how many seconds it takes to choose so many of some pairs of players."""
-    valued, times = _VALUED[policy], 1 if once else size
-    if policy == "knowledge_gradient" and goal == "order":
-        valued = times * _ORDERED * players
-    elif policy == "knowledge_gradient" and once:
-        valued = max(valued, _EXACT * players)
-    return pairs * (valued + times * _LOOKED_AT)
-
-
-def tell_cost(
-    what: str,
-    seconds: float,
-    warn: Callable[[str], None],
-    room: float = 0.0,
-    further: str = "",
-) -> None:
-    """Say what something takes where that is much."""
-    takes = f"{what}: about {in_words(seconds)}"
-    if seconds > MOST:
-        most = in_words(MOST)
-        raise InputError(f"{takes} (allowed: {most}; take fewer, or another policy or goal)")
-    if seconds > LONG or room > LARGE:
-        memory = f" and {room / 1e9:.1f} GB of memory" if room > LARGE else ""
-        warn(Note(f"{takes}{memory}{further}"))
-
-
 BATCH = "batch.csv"
 
 DIGITS = 12  # significant digits of what is written, beyond which sums of floats say nothing
@@ -473,7 +427,11 @@ def next_pairs(
     warn, rated = Warnings(settings.warn), read_together(arguments.path("ratings", ratings))
     rated = rated.with_new(settings.new)
     may_play = allowed_pairs(rated.names, settings.allowed, settings.without)
-    _tell_cost(settings, may_play)
+    n, pairs, goal = len(may_play), int(may_play.sum()) // 2, settings.goal_of_policy
+    size = min(settings.batch, n // 2) if settings.once else settings.batch
+    by = f"{policy} ({goal})" if goal else policy
+    seconds = seconds_of_choice(policy, goal, n, pairs, size, settings.once)
+    tell_cost(f"{size:,} pairs of {n:,} players by {by}", seconds, settings.warn)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()
     if settings.out is not None:
         allowed = [settings.allowed] if settings.allowed else []
@@ -504,14 +462,39 @@ def next_pairs(
     return result
 
 
-def _tell_cost(options: NextOptions, may_play: Bools) -> None:
-    """Say what a choice takes."""
-    n, pairs = len(may_play), int(may_play.sum()) // 2
-    size = min(options.batch, n // 2) if options.once else options.batch
-    policy, goal = options.policy, options.goal_of_policy
-    seconds = seconds_of_choice(policy, goal, n, pairs, size, options.once)
-    by = f"{policy} ({goal})" if goal else policy
-    tell_cost(f"{size:,} pairs of {n:,} players by {by}", seconds, options.warn, BYTES * n**2)
+# Seconds that choices of pairs take, told before they begin where they are many.
+
+LONG, MOST = 10.0, 7 * 86_400.0
+"""Seconds beyond which something is said, and beyond which nothing is begun."""
+
+_VALUED = dict.fromkeys(JOINT, 3e-8) | {"information": 1e-6, "knowledge_gradient": 2e-6}
+"""Seconds in which a pair is valued, on one core of a server; after that most are passed over."""
+
+_PASSED = 5e-8  # seconds in which a pair is passed over
+_ORDERED, _EXACT = 1e-7, 1.5e-8
+"""The same over the number of players: for the goal order, for every pair; where no bound does."""
+
+
+def seconds_of_choice(
+    policy: str, goal: str, players: int, pairs: int, size: int, once: bool = False
+) -> float:
+    """Return about how many seconds it takes to choose so many of some pairs of players."""
+    valued, times = _VALUED[policy], 1 if once else size
+    if goal == "order":
+        valued = times * _ORDERED * players
+    elif goal and once:
+        valued = max(valued, _EXACT * players)
+    return pairs * (valued + times * _PASSED)
+
+
+def tell_cost(what: str, seconds: float, warn: Callable[[str], None]) -> None:
+    """Say what something takes where that is much."""
+    text = f"{what}: about {in_words(seconds)}"
+    if seconds > MOST:
+        most = in_words(MOST)
+        raise InputError(f"{text} (allowed: {most}; take fewer, or another policy or goal)")
+    if seconds > LONG:
+        warn(Note(text))
 
 
 def _rounded(value: float) -> float:

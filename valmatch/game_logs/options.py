@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, get_args
 from valmatch.errors import InputError, option
 from valmatch.inputs import arguments
 from valmatch.inputs import options as o
-from valmatch.inputs.csv_reader import MOST, parse_columns
+from valmatch.inputs.csv_reader import (
+    MOST,
+    Dialect,
+    Row,
+    parse_columns,
+    read_rows,
+    unmark,
+    with_columns,
+)
 from valmatch.policies.registry import GOALS, JOINT, meanings
 from valmatch.ratings.registry import (
     BATCH_NAMES,
@@ -27,7 +35,6 @@ from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 
 if TYPE_CHECKING:
-    from valmatch.game_logs.reading.aliases import Aliases
     from valmatch.game_logs.reading.columns import Further
     from valmatch.ratings.parameters import BatchSystem
     from valmatch.ratings.system import System
@@ -57,7 +64,7 @@ def _results(name: str, given: Mapping[str, str]) -> Mapping[str, str]:
     """Return the results that words stand for, checked."""
     if not arguments.mapping(name, given):
         return {}
-    from valmatch.game_logs.reading.results import check_results
+    from valmatch.game_logs.reading.cells import check_results
 
     return check_results(name, given)
 
@@ -67,6 +74,61 @@ def _date_format(name: str, given: object) -> str:
     from valmatch.game_logs.reading.cells import check_date_format
 
     return check_date_format(name, arguments.text(name, given))
+
+
+# Players whom a log calls by other names.
+
+
+@dataclass(frozen=True)
+class Aliases:
+    """The name of whoever a log calls by an alias; checked."""
+
+    names: Mapping[str, str] = field(default_factory=dict)  # by alias
+    places: Mapping[str, str] = field(default_factory=dict)  # where each alias is given
+
+    def spelled(self, cell: str) -> str:
+        """Return the name that a cell stands for."""
+        name = unmark(cell)
+        return self.names.get(name, name)
+
+    def check(self, log: str, cells: Iterable[str]) -> None:
+        """Refuse aliases that the cells of a whole log do not hold."""
+        known = set(map(unmark, cells)) if self.names else set()
+        for alias in self.names:
+            if alias not in known:
+                what = f"alias: {shown(alias)} is nobody in {log}"
+                raise InputError(f"{self.places[alias]}: {what}")
+
+
+def read_aliases(path: Path) -> Aliases:
+    """Read a file with the columns name, alias."""
+    names: dict[str, str] = {}
+    rows: dict[str, Row] = {}
+    choose = with_columns(("name", "alias"), what="aliases have the columns name, alias")
+    for row in read_rows(path, choose, Dialect(trimmed=True, placed=True)):
+        name, alias = row.text("name"), row.text("alias")
+        if alias in names:
+            raise row.wrong("alias", f"{shown(alias)} is there twice")
+        if alias == name:
+            raise row.wrong("alias", f"{shown(alias)} is the name itself")
+        names[alias], rows[alias] = name, row
+    for alias, name in names.items():
+        if name in names:
+            last, met = name, {alias}
+            while last in names and last not in met:
+                met.add(last)
+                last = names[last]
+            what = "and so on in a circle" if last in met else f"which goes by {shown(last)}"
+            of = f"is itself an alias of {shown(names[name])}, {what}"
+            raise rows[alias].wrong(
+                "name", f"{shown(name)} {of} (allowed: a name that is no alias)"
+            )
+    if not names:
+        raise InputError(f"{path}: holds no alias")
+    return Aliases(names, {alias: row.place_of("alias") for alias, row in rows.items()})
+
+
+# How files of games are read.
 
 
 @dataclass(frozen=True)
@@ -118,9 +180,7 @@ class LogOptions(FileOptions):
     @cached_property
     def aliases(self) -> Aliases:
         """Who goes by another name."""
-        from valmatch.game_logs.reading.aliases import NO_ALIASES, read_aliases
-
-        return NO_ALIASES if self.alias is None else read_aliases(self.alias)
+        return Aliases() if self.alias is None else read_aliases(self.alias)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -128,7 +188,7 @@ class LogOptions(FileOptions):
         return {
             **super().identity,
             "skip_bad_games": self.most_bad is not None,
-            "aliases": self.aliases.identity,
+            "aliases": dict(sorted(self.aliases.names.items())) or None,
         }
 
 

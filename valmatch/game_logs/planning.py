@@ -22,7 +22,6 @@ from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.processes import WorkerPool
 from valmatch.game_logs.documents import DocumentedResult
 from valmatch.game_logs.next_pairs import (
-    FIT,
     RatedTogether,
     caution,
     read_together,
@@ -54,7 +53,6 @@ from valmatch.statistics.crossing import crossing, crossing_interval
 from valmatch.statistics.estimates import range_quantile, t_quantile
 from valmatch.storage.result_files import ResultFiles
 from valmatch.storage.run_folder import RunFolder
-from valmatch.text.durations import in_words
 from valmatch.text.terminal import Notice
 
 # Simulated leagues: truths, games by a policy, and what the ratings say at numbers of games.
@@ -430,25 +428,20 @@ def plan_games(
     return result
 
 
+FIT = 2e-9  # seconds in which players are rated anew, over the cube of their number
+
+
 def _tell_cost(league: League, options: PlanOptions) -> None:
-    """Say what the first leagues take, and what all their games would."""
-    n, batch = league.n_players, options.batch
-    policy, goal = options.policy, options.goal_of_policy
-
-    def seconds(points: int) -> float:
-        """Return those up to a number of points of the grid."""
-        rated = points * FIT * n**3
-        if policy != UNIFORM:
-            choice = seconds_of_choice(policy, goal, n, n * (n - 1) // 2, batch)
-            rated = league.grid[points - 1] / batch * (FIT * n**3 + choice)
-        return float(options.replications / options.workers * rated)
-
-    points = _first_points(league.grid)
+    """Say what the first leagues take."""
+    n, points = league.n_players, _first_points(league.grid)
+    policy, goal, games = options.policy, options.goal_of_policy, int(league.grid[points - 1])
+    rated = points * FIT * n**3
+    if policy != UNIFORM:
+        choice = seconds_of_choice(policy, goal, n, n * (n - 1) // 2, options.batch)
+        rated = games / options.batch * (FIT * n**3 + choice)
     by = f"{policy} ({goal})" if goal else policy
-    games, last = league.grid[points - 1], league.grid[-1]
     what = f"the first {games:,} games of {options.replications:,} leagues of {n:,} players by {by}"
-    further = f", and for all {last:,} games {in_words(seconds(len(league.grid)))}"
-    tell_cost(what, seconds(points), options.warn, further=further if last > games else "")
+    tell_cost(what, options.replications / options.workers * rated, options.warn)
 
 
 def _first_points(grid: Ints) -> int:

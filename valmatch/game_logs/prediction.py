@@ -16,13 +16,14 @@ import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.game_logs.documents import SUMMARY, DocumentedResult
-from valmatch.game_logs.games import predict
+from valmatch.game_logs.games import play
 from valmatch.game_logs.options import TIME_UNITS, FileOptions, PredictOptions, values_of
 from valmatch.game_logs.previous_ratings import KINDS, PreviousRatings
 from valmatch.game_logs.rating_files import write_result
 from valmatch.game_logs.reading.cells import SINCE, time_text
 from valmatch.game_logs.reading.columns import LONG, Format, find_columns
 from valmatch.game_logs.roster import LAST_GAME, RatedPlayer
+from valmatch.game_logs.scores import new_tally, unplayed
 from valmatch.game_logs.warnings import nobody_at_home
 from valmatch.game_logs.whole_log.contests import day_of
 from valmatch.game_logs.whole_log.result import DRAW_WEIGHT, HOME, BatchRating
@@ -459,7 +460,10 @@ class FollowedRatings:
         for _, group in groupby(portions, key=lambda pair: pair[0]):
             portion = [fixture for _, fixture in group]
             games, players = _duels(portion, self.everybody, newcomer)
-            chances, at = predict(self._system, self.values, games, players), 0
+            played, state = unplayed(games, new_tally()), players.state.copy()
+            play(self._system, self.values, games, players, 0, played)
+            chances = self._system.outcomes(self.values, games, state, played.assessed)
+            at = 0
             for fixture in portion:
                 end = at + len(fixture.sides) * (len(fixture.sides) - 1)
                 of_game = Chances(*(column[at:end] for column in chances))

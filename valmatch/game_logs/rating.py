@@ -23,8 +23,7 @@ from valmatch.game_logs.rating_files import (
     read_games,
     write_result,
 )
-from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
+from valmatch.game_logs.reading.log import DEFAULT_MINUTES, GameLog
 from valmatch.game_logs.roster import (
     CHANGES,
     LAST_GAME,

@@ -62,7 +62,6 @@ class Ranking:
     # by how much the rating is higher than the earlier one; None for new players
     change: list[float | None]
     state: dict[str, list[float]]  # further columns of the system
-    printed: tuple[str, ...]  # those of them that people want to see
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each player, the best first."""
@@ -74,11 +73,6 @@ class Ranking:
             **{name: getattr(self, name) for name in (*COUNTS, LAST_GAME, "change")},
             **self.state,
         }
-
-
-def printed_columns(system: System) -> tuple[str, ...]:
-    """Return the further columns of a system that people want to see."""
-    return tuple(c.name for c in system.columns if c.printed and c.name != "rating")
 
 
 def read_ranking(files: ResultFiles, system: System) -> Ranking:
@@ -102,7 +96,6 @@ def read_ranking(files: ResultFiles, system: System) -> Ranking:
         last_game=table.texts.get(LAST_GAME, blank),
         change=[None if math.isnan(x) else x for x in changes],
         state={name: numbers[name] for name in more},
-        printed=printed_columns(system),
     )
 
 
@@ -176,7 +169,6 @@ class Roster:
                 for k, column in enumerate(self.system.columns)
                 if column.name != "rating"
             },
-            printed=printed_columns(self.system),
         )
 
 

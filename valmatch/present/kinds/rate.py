@@ -12,11 +12,12 @@ import numpy as np
 from valmatch.errors import InputError, option
 from valmatch.game_logs.rating import RatedLog
 from valmatch.game_logs.rating_files import HISTORY
-from valmatch.game_logs.roster import COUNTS, LAST_GAME, Ranking
+from valmatch.game_logs.roster import COUNTS, LAST_GAME
 from valmatch.game_logs.scores import Scores
 from valmatch.game_logs.tuning import Tuning
 from valmatch.present import document as d
 from valmatch.present.bins import histogram
+from valmatch.ratings.registry import system_named
 from valmatch.statistics.estimates import t_quantile
 from valmatch.statistics.rounding import arms_of, formatted
 from valmatch.storage.result_files import ResultFiles, damaged, result_files
@@ -58,7 +59,7 @@ def present(result: RatedLog, view: d.View) -> d.Presentation:
             d.Block(
                 "Predictions", table=scores_table([*rows, *_trials(result.tuning)]), items=tuned
             ),
-            _leaderboard(ranking, view),
+            _leaderboard(result, view),
         ],
         charts=[
             d.Block("Ratings over time", charts=_history(result, view), figure="history"),
@@ -130,9 +131,9 @@ def tuning_lines(title: str, tuning: Tuning) -> Iterator[str]:
     return (f"{title} {line}" for line in lines or ["nothing"])
 
 
-def _leaderboard(ranking: Ranking, view: d.View) -> d.Block:
+def _leaderboard(result: RatedLog, view: d.View) -> d.Block:
     """Return the best players who have so many games."""
-    min_games = view.min_games
+    ranking, min_games = result.ranking, view.min_games
     listed = [k for k, games in enumerate(ranking.games) if games >= min_games]
     best = listed[: view.top or BEST]
     if not best:
@@ -148,9 +149,10 @@ def _leaderboard(ranking: Ranking, view: d.View) -> d.Block:
     for name in ("games", *COUNTS):
         columns[name] = [f"{getattr(ranking, name)[k]}" for k in best]
     columns[LAST_GAME.replace("_", " ")] = [ranking.last_game[k] for k in best]
-    for name in ranking.printed:
-        state = [ranking.state[name][k] for k in best]
-        columns[name] = [f"{x:.{_digits(state)}f}" for x in state]
+    for column in system_named(result.system).columns:
+        if column.printed and column.name != "rating":
+            state = [ranking.state[column.name][k] for k in best]
+            columns[column.name] = [f"{x:.{_digits(state)}f}" for x in state]
     for name in ("change", "last game"):
         if not any(columns[name]):
             del columns[name]
