@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.oracles.fifo import Line
-from tests.oracles.joint import Pool
-from tests.oracles.ladder import Fifo, Joint, Matcher, TeamFirst
-from tests.oracles.team_first import Lobby
+from tests.oracles.ladder import Matcher
+from tests.oracles.queue_rules import Line, Lobby, Pool
 from tests.support.days import HORIZON, check_sums, random_day, random_rules
 from valmatch.matching import fifo, joint, team_first
 from valmatch.matching.queue import Arrivals, departures_of, let_arrive, new_counts
@@ -20,9 +18,9 @@ from valmatch.matching.rules import Rules
 Played = list[tuple[float, frozenset[int], frozenset[int]]]
 
 PLAIN: dict[Any, Callable[[Rules], Matcher]] = {
-    fifo: lambda rules: Fifo(Line(rules.team_num)),
-    joint: lambda rules: Joint(Pool(rules)),
-    team_first: lambda rules: TeamFirst(Lobby(rules)),
+    fifo: lambda rules: Line(rules.team_num),
+    joint: Pool,
+    team_first: Lobby,
 }
 
 

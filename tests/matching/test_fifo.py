@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from tests.models.valorant.test_valorant_model import recorded, replicated
-from tests.oracles.fifo import Line
+from tests.oracles.queue_rules import Line
 from tests.support.interpreted import interpreted
 from valmatch.config.loading import load_config
 from valmatch.statistics.estimates import Estimate
@@ -24,7 +24,7 @@ def test_matches_are_those_of_the_words(team_num: int) -> None:
     line, expected = Line(team_num), []
     for player, time in enumerate(tables["players"]["arrival_hours"]):
         line.join(player, time, 0.0)
-        expected += [(time, a, b) for a, b in line.review()]
+        expected += [(time, a, b) for a, b in line.review(time)]
     found = [
         (time, *(tuple(map(int, team.split(";"))) for team in teams))
         for time, *teams in zip(*(tables["matches"][c] for c in COLUMNS), strict=True)

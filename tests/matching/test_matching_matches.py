@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.oracles.joint import best_match as enumerated
-from tests.oracles.team_first import Day
+from tests.oracles.queue_rules import Day
+from tests.oracles.queue_rules import best_match as enumerated
 from tests.support.days import random_day, random_rules
 from valmatch import matching
 from valmatch.matching.rules import tick_of

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.oracles.team_first import Day, Windows
+from tests.oracles.queue_rules import Day, Windows
 from tests.support.days import HORIZON, check_sums, random_day, random_rules
 from valmatch.matching import team_first
 from valmatch.matching.queue import Arrivals, let_arrive, new_counts

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from tests.oracles import fifo, joint, pairs, team_first
+from tests.oracles import pairs, queue_rules
 from tests.oracles.ladder_world import (
     BREAK,
     CHURN,
@@ -23,6 +23,7 @@ from tests.oracles.ladder_world import (
     PATIENCE,
     World,
 )
+from tests.oracles.queue_rules import Sides
 from tests.oracles.rate import (
     EloOracle,
     Game,
@@ -38,7 +39,6 @@ from valmatch.ratings.trueskill import normal_cdf
 
 Factors = Mapping[str, Any]
 Belief = tuple[float, float]
-Sides = tuple[tuple[int, ...], tuple[int, ...]]
 
 END, GIVE_UP, QUEUE, PRIORITIZE, TICK = range(5)
 """Kinds of events, in the order in which they happen at one moment."""
@@ -124,38 +124,6 @@ class Matcher(Protocol):
         """Let a ticket leave; return those that this changes."""
 
     def review(self, now: float, changed: Sequence[int]) -> list[Sides]: ...
-
-
-class TeamFirst:
-    def __init__(self, lobby: team_first.Lobby) -> None:
-        self.lobby = lobby
-        self.join, self.leave = lobby.join, lobby.leave
-
-    def review(self, now: float, changed: Sequence[int]) -> list[Sides]:
-        return [(a, b) for (_, a), (_, b) in self.lobby.review(now, changed)]
-
-
-class Joint:
-    def __init__(self, pool: joint.Pool) -> None:
-        self.pool = pool
-        self.join = pool.join
-
-    def leave(self, ticket: int) -> list[int]:
-        self.pool.leave(ticket)
-        return []
-
-    def review(self, now: float, changed: Sequence[int]) -> list[Sides]:
-        found = self.pool.review(now)
-        return [found] if found else []
-
-
-class Fifo:
-    def __init__(self, line: fifo.Line) -> None:
-        self.line = line
-        self.join, self.leave = line.join, line.leave
-
-    def review(self, now: float, changed: Sequence[int]) -> list[Sides]:
-        return list(self.line.review())
 
 
 class Pairs:
@@ -246,12 +214,12 @@ class Ladder:
     def new_matcher(self) -> Matcher:
         rule = self.factors["rule"]
         if rule["matching"] == "joint":
-            return Joint(joint.Pool(rules_of(self.factors)))
+            return queue_rules.Pool(rules_of(self.factors))
         if rule["matching"] == "fifo":
-            return Fifo(fifo.Line(rule["team_num"]))
+            return queue_rules.Line(rule["team_num"])
         if rule["matching"] == "pairs":
             return Pairs(self)
-        return TeamFirst(team_first.Windows(rules_of(self.factors)))
+        return queue_rules.Windows(rules_of(self.factors))
 
     def play(self) -> None:
         """Play to the horizon."""

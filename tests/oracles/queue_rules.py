@@ -1,8 +1,8 @@
-"""Team-first matching by enumeration of all teams and all pairs, in exact arithmetic."""
+"""Rules of the queue straight from their words, by enumeration in exact arithmetic."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
@@ -10,6 +10,91 @@ from itertools import combinations
 from valmatch.matching.rules import Rules, prioritized, tick_of
 
 Team = tuple[int, ...]
+Sides = tuple[Team, Team]
+
+
+def admissible_matches(
+    ratings: Sequence[float], n_prioritized: int, rules: Rules
+) -> Iterator[tuple[Team, Team]]:
+    """Yield every admissible (team_a, team_b), each way round, straight from the rules."""
+    exact = [Fraction(rating) for rating in ratings]
+    teams = []
+    for team in combinations(range(len(ratings)), rules.team_num):
+        own = [exact[k] for k in team]
+        relaxed = _relaxed(team, n_prioritized, rules)
+        span = Fraction(rules.player_diff) + relaxed * Fraction(rules.player_slack)
+        if max(own) - min(own) <= span:
+            teams.append((frozenset(team), team, sum(own, Fraction()), relaxed))
+    strict = rules.team_num * Fraction(rules.team_diff)
+    slack = rules.team_num * Fraction(rules.team_slack)
+    for set_a, team_a, total_a, relaxed_a in teams:
+        for set_b, team_b, total_b, relaxed_b in teams:
+            if set_a.isdisjoint(set_b):
+                limit = strict + slack if relaxed_a or relaxed_b else strict
+                if abs(total_a - total_b) <= limit:
+                    yield team_a, team_b
+
+
+def best_match(
+    ticks: Sequence[int], ratings: Sequence[float], n_prioritized: int, rules: Rules
+) -> tuple[Team, Team] | None:
+    """Return the best (team_a, team_b), or None if nothing is admissible."""
+    exact = [Fraction(rating) for rating in ratings]
+
+    def key(match: tuple[Team, Team]) -> tuple[int, int, Fraction, Team, Team]:
+        team_a, team_b = match
+        players = team_a + team_b
+        diff = sum((exact[k] for k in team_a), Fraction()) - sum(exact[k] for k in team_b)
+        return (
+            -sum(k < n_prioritized for k in players),
+            sum(ticks[k] for k in players),
+            abs(diff) if rules.balanced else Fraction(0),
+            team_b,
+            team_a,
+        )
+
+    return min(admissible_matches(ratings, n_prioritized, rules), key=key, default=None)
+
+
+@dataclass
+class Pool:
+    """Those who wait, numbered in the order in which they came."""
+
+    rules: Rules
+    # Of everybody who ever waited, like ratings.
+    times: dict[int, float] = field(default_factory=dict)
+    ratings: dict[int, float] = field(default_factory=dict)
+    players: list[int] = field(default_factory=list)
+
+    def join(self, player: int, time: float, rating: float) -> None:
+        self.times[player], self.ratings[player] = time, rating
+        self.players.append(player)
+
+    def leave(self, player: int) -> list[int]:
+        self.players.remove(player)
+        return []
+
+    def review(self, now: float, changed: Sequence[int] = ()) -> list[Sides]:
+        """Take the best match out of the pool and return it, if there is any."""
+        times = [self.times[player] for player in self.players]
+        first = [bool(prioritized(time, now, self.rules)) for time in times]
+        assert first == sorted(first, reverse=True)
+        ticks = [tick_of(time, self.rules) for time in times]
+        ratings = [self.ratings[player] for player in self.players]
+        found = best_match(ticks, ratings, sum(first), self.rules)
+        if found is None:
+            return []
+        team_a, team_b = (tuple(self.players[place] for place in team) for team in found)
+        self.players = [player for player in self.players if player not in team_a + team_b]
+        return [(team_a, team_b)]
+
+
+def _relaxed(team: Team, n_prioritized: int, rules: Rules) -> bool:
+    if rules.pool_scope:
+        return n_prioritized > 0
+    return any(k < n_prioritized for k in team)
+
+
 FormedTeam = tuple[int, Team]
 Key = tuple[int, Fraction | int]
 
@@ -55,7 +140,12 @@ class Lobby:
         count = sum(self.prioritized(player, now) for player in players)
         return -count, sum((Fraction(self.times[player]) for player in players), Fraction(0))
 
-    def review(self, now: float, centres: Sequence[int]) -> list[tuple[FormedTeam, FormedTeam]]:
+    def review(self, now: float, centres: Sequence[int]) -> list[Sides]:
+        return [(a, b) for (_, a), (_, b) in self.numbered_pairs(now, centres)]
+
+    def numbered_pairs(
+        self, now: float, centres: Sequence[int]
+    ) -> list[tuple[FormedTeam, FormedTeam]]:
         """Form teams until none is possible, then pair teams; return the pairs in order."""
         while team := self.best_team(now, centres):
             self.pool = [player for player in self.pool if player not in team]
@@ -158,8 +248,31 @@ class Day:
             elif player not in self.lobby.waiting():
                 continue
             centres = [player] if arrives else self.expiring(now)
-            for a, b in self.lobby.review(now, centres):
+            for a, b in self.lobby.numbered_pairs(now, centres):
                 self.matches.append((now, *a, *b))
 
     def expiring(self, now: float) -> list[int]:
         return [k for k in self.lobby.pool if self.times[k] + self.rules.wait_thresh == now]
+
+
+@dataclass
+class Line:
+    """Those who wait, in order of arrival."""
+
+    team_num: int
+    waiting: list[int] = field(default_factory=list)
+
+    def join(self, player: int, time: float, rating: float) -> None:
+        self.waiting.append(player)
+
+    def leave(self, player: int) -> list[int]:
+        self.waiting.remove(player)
+        return []
+
+    def review(self, now: float, changed: Sequence[int] = ()) -> list[Sides]:
+        """Return the matches that those who wait play, longest waiting first; dealt in turn."""
+        size, matches = 2 * self.team_num, []
+        while len(self.waiting) >= size:
+            playing, self.waiting = self.waiting[:size], self.waiting[size:]
+            matches.append((tuple(playing[::2]), tuple(playing[1::2])))
+        return matches
