@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.command import Outcome, refusal, success, valmatch
 from tests.support.folders import rows
-from tests.support.published_worlds import party, solo, team, world
+from tests.support.ticket_worlds import party, solo, team, world
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "ticket_worlds"
 

@@ -1,4 +1,4 @@
-"""Tables of tickets: equal to those of the same tickets one by one."""
+"""Tickets as tables: equal to those of the same tickets one by one."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import yaml
 
 from valmatch.draws.streams import Streams
 from valmatch.matching.tickets.columns import (
+    Document,
     Lists,
     Maps,
     Service,
@@ -24,6 +25,7 @@ from valmatch.matching.tickets.columns import (
 )
 from valmatch.matching.tickets.layout import COMPLETED, STATUSES
 from valmatch.matching.tickets.playing import play, play_columns
+from valmatch.matching.tickets.reading import read_list
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
 from valmatch.rule_sets.types import added
@@ -176,3 +178,47 @@ def test_sums_are_those_of_compiled_code_on_every_python() -> None:
     # Python 3.12 would return 2.
     assert added([1.0, 1e100, 1.0, -1e100]) == 0.0
     assert added([]) == 0.0
+
+
+OF_ONE = """
+ruleLanguageVersion: '1.0'
+playerAttributes: [{name: skill, type: number}]
+teams: [{name: a, minPlayers: 1, maxPlayers: 2}]
+rules: [{name: Ping, type: latency, maxLatency: 50}]
+"""
+TABLE_OF_ONE = read_rule_set(json.dumps(yaml.safe_load(OF_ONE))).table
+
+
+def test_rows_are_tickets_of_one_player() -> None:
+    assert TABLE_OF_ONE is not None
+    text = "id,time,skill,latency.eu\nann,0.5,1500,20\nbob,2,,\n"
+    tickets, problems = read_list(text, TABLE_OF_ONE, True)
+    assert problems == []
+    ann: Document = {"id": "ann", "attributes": {"skill": 1500.0}, "latency": {"eu": 20.0}}
+    assert tickets is not None
+    assert tickets.documents(TABLE_OF_ONE) == [
+        {"id": "ann", "time": 0.5, "players": [ann]},
+        {"id": "bob", "time": 2.0, "players": [{"id": "bob", "attributes": {}, "latency": {}}]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("", 1, "no column id"),
+        ("id,skill\n", 1, "no column time"),
+        ("id,time,skil\n", 1, "unknown column 'skil' (did you mean skill?)"),
+        ("id,time\na,1,2\n", 2, "3 cells, and the header has 2"),
+        ("id,time\na," + "1" * 200_000, 2, "1 cells, and the header has 2"),
+        ('id,time\n"a,2\n', 2, "1 cells, and the header has 2"),
+        ("id,time\na,x\n", 2, "time: a number is needed, not 'x'"),
+        ("id,time\na,1\na,2\n", 3, "there is a ticket 'a' already"),
+        ("id,time\na,2\nb,1\n", 3, "tickets come in order of time"),
+        ("id,time,skill\na,2,nan\n", 2, "skill: a number is needed, not 'nan'"),
+    ],
+)
+def test_bad_tables(text: str, line: int, what: str) -> None:
+    assert TABLE_OF_ONE is not None
+    tickets, problems = read_list(text, TABLE_OF_ONE, True)
+    assert tickets is None
+    assert [one for one in problems if one.line == line and what in one.text], problems

@@ -10,8 +10,19 @@ import numpy as np
 import pytest
 
 from tests.support.plain_matchmaker import played_by_both as both
-from tests.support.published_worlds import SKILL, ages, distance, party, solo, team, world
-from tests.support.ticket_worlds import in_tenths, plain_world, random_world, reading_of
+from tests.support.ticket_worlds import (
+    SKILL,
+    ages,
+    distance,
+    in_tenths,
+    party,
+    plain_world,
+    random_world,
+    reading_of,
+    solo,
+    team,
+    world,
+)
 from valmatch.matching.tickets.arrays import arrays_of, queue_of
 from valmatch.matching.tickets.columns import Search
 from valmatch.matching.tickets.driving import play as play_kernel

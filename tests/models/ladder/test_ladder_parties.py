@@ -16,7 +16,7 @@ from tests.models.ladder.test_ladder import rows, same, same_games, same_tickets
 from tests.oracles.ladder_measures import days, responses
 from tests.oracles.ladder_parties import PartyLadder
 from tests.oracles.ladder_world import draw_world
-from tests.support.ladder_rule_sets import random_ladder
+from tests.support.ladders import random_ladder
 from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError

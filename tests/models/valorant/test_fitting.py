@@ -1,4 +1,4 @@
-"""Configs fitted to a queue log: hourly rates, the quantile function of ratings."""
+"""Configs fitted to a queue log, and what is said of logs that are no Poisson process."""
 
 from __future__ import annotations
 
@@ -7,15 +7,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from scipy.special import ndtr, ndtri
 
 import valmatch as library
 from tests.support.command import valmatch
+from tests.support.log_inference import coverage, fit_errors
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
+from valmatch.kernels.arrays import Floats
 from valmatch.models.valorant.arrivals import ArrivingPlayers, QuantileArrivals, QuantileFunction
 from valmatch.models.valorant.factors import ValorantFactors
-from valmatch.models.valorant.fitting import fit_arrivals
+from valmatch.models.valorant.fitting import (
+    LEVEL,
+    HourlyCounts,
+    daily_trend,
+    dispersion_of_days,
+    dispersion_of_hours,
+    fit_arrivals,
+    hourly_counts,
+    remarks_on,
+)
 
 SKEWED = tuple(
     (float(p), float(1000 + 100 * math.exp(ndtri(p)))) for p in ndtr(np.linspace(-2, 2, 9))
@@ -109,3 +121,193 @@ def test_control_variates_are_not_known_of_other_distributions() -> None:
     )  # fmt: skip
     assert made.code == 2
     assert "has none with these arrivals" in made.err
+
+
+RATES = 3.0 + 2.5 * np.sin(np.arange(24) * math.pi / 12.0)
+
+
+def log(rng: np.random.Generator, days: int, factors: Floats | None = None) -> HourlyCounts:
+    """Return the counts of a log whose days have these factors before their rates."""
+    rates = np.outer(np.ones(days) if factors is None else factors, RATES).ravel()
+    return HourlyCounts(np.arange(24 * days), rng.poisson(rates))
+
+
+def test_of_a_poisson_process_little_is_said() -> None:
+    """At most as often as the level says, each: by standard error."""
+    rng = np.random.default_rng(1)
+    said = np.zeros(3)
+    runs = 1000
+    for _ in range(runs):
+        counts = log(rng, int(rng.integers(7, 40)))
+        trend = daily_trend(counts)
+        assert trend is not None
+        hours, days = dispersion_of_hours(counts), dispersion_of_days(counts)
+        assert hours is not None
+        assert days is not None
+        said += [not trend.low <= 0.0 <= trend.high, hours.beyond_noise, days.beyond_noise]
+    assert (said / runs < LEVEL + 4 * math.sqrt(LEVEL / runs)).all(), said
+    assert said.sum() > 0
+
+
+def test_intervals_of_the_trend_hold_it() -> None:
+    rng, runs, held = np.random.default_rng(2), 600, 0
+    for _ in range(runs):
+        days = np.arange(21.0)
+        wild = rng.gamma(8.0, 1 / 8.0, days.size)  # days vary more than a Poisson process
+        trend = daily_trend(log(rng, 21, (1.0 + 0.02 * (days - days.mean())) * wild))
+        assert trend is not None
+        held += trend.low <= 0.02 <= trend.high
+    assert held / runs > 1.0 - LEVEL - 4 * math.sqrt(LEVEL / runs)
+
+
+def test_scattered_days_are_measured() -> None:
+    """Days of gamma factors of variance v have 1 + v m times the variance, of mean m."""
+    rng, runs, variance = np.random.default_rng(3), 300, 0.05
+    found = []
+    for _ in range(runs):
+        counts = log(rng, 28, rng.gamma(1 / variance, variance, 28))
+        days = dispersion_of_days(counts)
+        assert days is not None
+        found.append(days.ratio)
+    mean, error = np.mean(found), np.std(found) / math.sqrt(runs)
+    assert abs(mean - (1.0 + variance * RATES.sum())) < 4 * error
+    (remark,) = remarks_on(log(rng, 28, rng.gamma(1 / variance, variance, 28)))
+    assert "of a day" in remark
+
+
+def test_a_trend_is_no_scatter() -> None:
+    rng = np.random.default_rng(4)
+    days = np.arange(30.0)
+    (remark,) = remarks_on(log(rng, 30, 1.0 + 0.03 * (days - days.mean())))
+    assert "arrivals grow by " in remark
+    slope = float(remark.split("by ")[1].split(" %")[0])
+    assert slope == pytest.approx(3.0, abs=0.8)
+
+
+def test_parts_of_days_count_for_their_part() -> None:
+    rng = np.random.default_rng(5)
+    hours = np.sort(rng.uniform(30.5, 250.2, 4000))
+    assert list(remarks_on(hourly_counts(hours))) == []
+
+
+def write(folder: Path) -> Path:
+    """Write a dated log of four weeks, of which weekends have twice the players."""
+    rng = np.random.default_rng(6)
+    start = np.datetime64("2026-03-02T00:00:00")  # a Monday
+    rows = ["joined,mmr"]
+    for day in range(28):
+        rate = RATES.sum() * (2.0 if day % 7 >= 5 else 1.0)
+        times = np.sort(rng.uniform(0.0, 86400.0, rng.poisson(rate)))
+        rows += [f"{start + np.timedelta64(day * 86400 + int(t), 's')}Z,1500" for t in times]
+    path = folder / "log.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def test_weekdays_and_weekends_are_fitted_apart(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    how = ("fit", path, "--columns", "arrival_hours=joined,rating=mmr")
+    whole = valmatch(*how)
+    assert "that of a Poisson process" in " ".join(whole.err.split())
+    sums = {}
+    for kind, days in (("weekdays", 20), ("weekends", 8)):
+        made = valmatch(*how, "--days", kind)
+        assert made.code == 0, made.err
+        assert "Poisson process" not in made.err
+        assert f"players in {24 * days} hours of its {kind}" in made.out
+        sums[kind] = sum(yaml.safe_load(made.out)["factors"]["poisson_rate"])
+    assert sums["weekends"] / sums["weekdays"] == pytest.approx(2.0, abs=0.2)
+    undated = tmp_path / "hours.csv"
+    undated.write_text("arrival_hours,rating\n1,1500\n2,1500\n")
+    refused = valmatch("fit", undated, "--days", "weekdays")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "--days: the log has hours" in refused.err
+
+
+def test_what_a_config_says_of_weekdays_is_left_out(tmp_path: Path) -> None:
+    write(tmp_path)
+    mine, fitted = tmp_path / "mine.yaml", tmp_path / "fitted.yaml"
+    head = (
+        "model: valorant\narrivals: log.csv\nfactors:\n  team_num: 2\n  measure: [weekdays]\n"
+        "  log: {columns: {arrival_hours: joined, rating: mmr}}\n"
+        "replicate:\n  n: 3\n  expect: {avg_wait_time.monday: {mean: 9, tolerance: 9}}\n"
+        "  target: [avg_wait_time.saturday=9, avg_wait_time=9]\n"
+        "optimize:\n  variables: {player_diff: {low: 50, high: 300}}\n"
+    )
+    constraint = (
+        "  constraints: {own: {response: avg_wait_time.sunday, at_most: 90}, all: {response:"
+        " avg_wait_time, at_most: 90}}\n"
+    )
+    for response, kept in (("avg_team_diff", True), ("avg_wait_time.friday", False)):
+        mine.write_text(f"{head}  objective: {{it: {{response: {response}}}}}\n{constraint}")
+        made = valmatch("fit", mine)
+        assert made.code == 0, made.err
+        found = yaml.safe_load(made.out)
+        assert "expect" not in found["replicate"] or not found["replicate"]["expect"]
+        assert (
+            "section replicate: avg_wait_time.saturday, avg_wait_time.monday left out" in made.err
+        )
+        if kept:
+            assert [*found["optimize"]["constraints"]] == ["all"]
+            assert "section optimize: avg_wait_time.sunday left out" in made.err
+        else:
+            assert "optimize" not in found
+            assert "section optimize left out" in made.err
+        fitted.write_text(made.out)
+        assert valmatch("replicate", fitted, "--quiet").code == 0
+
+
+def test_a_config_keeps_its_rule_and_its_problem(tmp_path: Path) -> None:
+    write(tmp_path)
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(
+        "model: valorant\narrivals: log.csv\n"
+        "factors:\n  team_num: 2\n  player_diff: 150\n  rate_multiplier: 3\n"
+        "  patience_minutes: 20\n  measure: [hours, weekdays]\n"
+        "  log: {columns: {arrival_hours: joined, rating: mmr}}\n"
+        "optimize:\n  variables: {player_diff: {low: 50, high: 300}}\n"
+        "  objective: {wait: {response: avg_wait_time}}\n"
+        "replicate: {n: 7}\n"
+    )
+    made = valmatch("fit", mine, "--set", "team_diff=90")
+    assert made.code == 0, made.err
+    found = yaml.safe_load(made.out)
+    factors = found["factors"]
+    kept = {name: factors[name] for name in ("team_num", "player_diff", "team_diff")}
+    assert kept == {"team_num": 2, "player_diff": 150, "team_diff": 90}
+    assert factors["patience_minutes"] == 20
+    assert factors["measure"] == ["hours"]  # random days are of no week
+    assert not {"rate_multiplier", "log"} & factors.keys()
+    fitted = tmp_path / "fitted.yaml"
+    fitted.write_text(made.out)
+    done = valmatch("replicate", fitted, "--json")
+    assert done.code == 0, done.err
+    assert found["optimize"]["variables"]["player_diff"]["high"] == 300
+    refused = valmatch("fit", "valorant.yaml")
+    assert refused.code == 2
+    (tmp_path / "no.yaml").write_text("model: valorant\n")
+    refused = valmatch("fit", tmp_path / "no.yaml")
+    assert (refused.code, "names no queue log" in refused.err) == (2, True)
+
+
+def test_that_nobody_gives_up_in_a_fitted_config_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("arrival_hours,rating,left_hours\n0.1,1500,\n0.2,1510,0.9\n0.4,1490,\n")
+    said = "how long players wait before they give up is not fitted"
+    made = valmatch("fit", path)
+    assert (made.code, said in made.err) == (0, True)
+    patient = valmatch("fit", path, "--set", "patience_minutes=30")
+    assert (patient.code, said in patient.err) == (0, False)
+
+
+@pytest.mark.slow
+def test_intervals_of_resamples_cover_the_true_mean(tmp_path: Path) -> None:
+    names = ("avg_wait_time", "avg_team_diff", "n_players")
+    found = coverage(tmp_path, names, days=14, logs=16, resamples=20)
+    assert all(share >= 0.68 for share in found.values()), found  # 11 of 16 at least
+
+
+@pytest.mark.slow
+def test_a_fitted_config_reproduces_every_response(tmp_path: Path) -> None:
+    found = fit_errors(tmp_path, days=60, n=400)
+    assert max(map(abs, found.values())) <= 4.0, found

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, spearmanr
 
-from tests.models.test_curves import RULES
+from tests.models.test_model import RULES
 from tests.support import folders
 from tests.support.command import valmatch
 from valmatch.config.loading import load_config

@@ -1,0 +1,126 @@
+"""What a ladder keeps: heaps of events, waits in room that grows, tables written in parts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+import valmatch
+from valmatch.config.loading import load_config
+from valmatch.draws.streams import Streams
+from valmatch.execution.chunks import build
+from valmatch.models.curves import rank_correlation
+from valmatch.models.ladder import state
+from valmatch.models.ladder.model import LadderModel
+from valmatch.models.ladder.state import EVENT, NONE, cancel, schedule
+from valmatch.models.model import LargeTable, Table
+
+PLAYERS = 60
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("sought", [True, False], ids=["places", "no places"])
+def test_a_heap_is_a_sorted_list(seed: int, sought: bool) -> None:
+    """Times are few, so that many are equal; players come in and out in any order."""
+    rng = np.random.default_rng(seed)
+    heap = np.zeros(PLAYERS, EVENT)
+    places = np.full(PLAYERS, NONE, np.int32) if sought else None
+    times: dict[int, float] = {}
+    for _ in range(600):
+        player = int(rng.integers(PLAYERS))
+        if player not in times and rng.random() < 0.7:
+            times[player] = float(rng.integers(10))
+            assert schedule(times[player], player, len(times) - 1, heap, places) == len(times)
+        elif player in times and places is not None:
+            assert cancel(int(places[player]), len(times), heap, places) == len(times) - 1
+            del times[player]
+        elif times:
+            assert cancel(0, len(times), heap, places) == len(times) - 1
+            del times[min(times, key=lambda one: (times[one], one))]
+        if times:
+            first = min(times, key=lambda one: (times[one], one))
+            assert (heap["player"][0], heap["time"][0]) == (first, times[first])
+        inside = heap[: len(times)]
+        assert dict(zip(inside["player"].tolist(), inside["time"].tolist(), strict=True)) == times
+        if places is not None:
+            expected = np.full(PLAYERS, NONE)
+            expected[inside["player"]] = np.arange(len(times))
+            assert np.array_equal(places, expected)
+
+
+@pytest.mark.parametrize("n", [2, 1000])
+def test_rank_correlations_are_those_of_scipy(n: int) -> None:
+    rng = np.random.default_rng(n)
+    x, y = rng.normal(size=n), rng.integers(0, 1 + n // 5, n) / 2.0 + np.arange(n) % 2
+    assert rank_correlation(x, y) == pytest.approx(spearmanr(x, y).statistic, rel=1e-12)
+    for nothing in (x[:0], np.ones(n)):
+        assert np.isnan(rank_correlation(nothing, y[: nothing.size]))
+
+
+def test_room_changes_nothing_and_waits_are_those_of_the_tickets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    few = {"rule.team_num": 1, "rating.system": "elo", "warmup_days": 0, "days": 3}
+    few |= {"population.newcomers_per_day": 0, "population.players": 300}
+    model = build(load_config("ladder", few))
+    assert isinstance(model, LadderModel)
+    found = model.record(model.draw(Streams(1), 0))
+    exact = dict(found.responses)
+    (tickets,) = (table.columns for table in found.tables if table.name == "tickets")
+    waits = tickets["wait_minutes"][~np.isnan(tickets["match"])]
+    assert len(waits) > 2 * 1024
+    assert exact["avg_wait_time"] == pytest.approx(waits.mean(), rel=1e-12)
+    wanted = np.percentile(waits, (50, 90, 95, 99))
+    assert [exact[f"wait_p{p}"] for p in (50, 90, 95, 99)] == pytest.approx(wanted, rel=1e-12)
+    monkeypatch.setattr(state, "LEAST_RING", 1)
+    again = dict(model.run(model.draw(Streams(1), 0)).responses)
+    np.testing.assert_equal(again, exact)
+
+
+SMALL = {
+    "population.players": 150,
+    "days": 2,
+    "warmup_days": 1,
+    "sessions.patience_minutes": 5,
+    "rule.team_num": 1,
+    "rule.team_diff": 300,
+}
+
+
+def test_files_are_the_same_however_many_rows_are_written_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = valmatch.load_config("ladder", SMALL)
+    whole_tables = valmatch.simulate(config, out=tmp_path / "a")
+    monkeypatch.setattr("valmatch.experiments.simulate.ROWS_AT_ONCE", 100)
+    parts = valmatch.simulate(config, out=tmp_path / "b")
+    names = sorted(path.name for path in (tmp_path / "a").glob("*.csv"))
+    assert names == ["days.csv", "games.csv", "players.csv", "tickets.csv"]
+    for name in names:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
+    for name in ("games", "tickets"):
+        for column, values in whole_tables[name].items():
+            np.testing.assert_array_equal(values, parts[name][column])
+    assert len(parts["games"]["game"]) > 200
+    assert list((tmp_path / "b").glob(".*")) == list((tmp_path / "a").glob(".*"))
+    waits = parts["tickets"]
+    assert np.isnan(waits["match"]).any()  # some gave up, or wait still
+
+
+def test_a_large_table_gives_its_rows_in_parts() -> None:
+    columns = {"x": np.arange(10), "y": np.arange(10) / 4}
+    small = Table("t", columns, whole=("x",))
+    large = LargeTable("t", 10, lambda rows: {k: v[rows] for k, v in columns.items()}, ("x",))
+    assert (large.names, len(large), large.whole) == (small.names, 10, small.whole)
+    for count in (1, 3, 10, 20):
+        pieces = [list(table.parts(count)) for table in (small, large)]
+        assert [len(part["x"]) for part in pieces[0]] == [len(part["x"]) for part in pieces[1]]
+        for name in columns:
+            whole = [np.concatenate([part[name] for part in of]) for of in pieces]
+            assert whole[0].tolist() == whole[1].tolist() == columns[name].tolist()
+    assert large.columns["y"].tolist() == columns["y"].tolist()
+    assert large.part(slice(-2, None))["x"].tolist() == [8, 9]
+    assert repr(large) == repr(small)
