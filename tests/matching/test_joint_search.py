@@ -11,9 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from valmatch.matching.joint_search import BEST_A, BEST_B, Pool, Work, find_match, new_work
 
-from tests.oracles.joint import Team, best_match
 from tests.oracles.queue_rules import Team, best_match
 from tests.support.machine import slowness
 from tests.support.signals import ended_badly

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.published_worlds import party, solo, team, world
 from tests.support.ticket_worlds import party, reading_of, solo, team, world
 from valmatch.matching.plain_tickets.explaining import Blocked, blocked, blockers, evenly
-from valmatch.matching.plain_tickets.judging import Judge, Lack, PartialMatch, holds_from
+from valmatch.matching.plain_tickets.judging import Judge, PartialMatch, holds_from
 from valmatch.matching.plain_tickets.pool import Pool
 from valmatch.matching.tickets.columns import Search
 from valmatch.matching.tickets.playing import play
