@@ -13,10 +13,11 @@ from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
+from valmatch.models.ladder.loop import set_clocks
 from valmatch.models.ladder.measures import scale, standing
 from valmatch.models.ladder.model import InitialState, LadderModel
 from valmatch.models.ladder.population import DrawnPlayers
-from valmatch.models.ladder.state import NO_SESSIONS, new_log, new_loop
+from valmatch.models.ladder.state import Sessions, new_log, new_loop
 from valmatch.models.model import Record
 from valmatch.models.valorant.model import ValorantModel
 
@@ -338,13 +339,16 @@ def calibration_after_rounds(
     model = ladder({**ONE_GAME, **people, **skill, **match, **length, **rule})
     inputs = model.draw(Streams(seed), 0)
     records, ratings = model._players(inputs.population)
-    loop = new_loop(records, ratings, inputs.rng_key, model._shares, NO_SESSIONS, 1, 1.0, 1)
+    order, moments = np.random.default_rng(seed), np.full((rounds, players), 0.25)
+    if at_random:
+        orders = [order.permutation(players) for _ in range(rounds)]
+        moments = (1 + np.array(orders)) / (4 * players)
+    starts = (moments + np.arange(rounds, dtype=np.float64)[:, np.newaxis]).T.ravel()
+    sessions = Sessions(starts, rounds * np.arange(players + 1))
+    loop = new_loop(records, ratings, inputs.rng_key, model._shares, sessions, 1, 1.0, 1)
+    set_clocks(np.empty(0), loop)
     model._empty_queue(loop)
-    order, log = np.random.default_rng(seed), new_log(0, 0, 1)
-    for hour in range(rounds):
-        moments = (1 + order.permutation(players)) / (4 * players) if at_random else 0.25
-        loop.starts[:] = hour + moments
-        loop = model._go_on(hour + 1.0, loop, log)
+    loop = model._go_on(float(rounds), loop, new_log(0, 0, 1))
     assert (loop.players["finished"] == rounds).all()
     now = standing(loop.players)
     return float(scale(now)["rating_error"] ** 2 / now.mean_variance)

@@ -1,11 +1,11 @@
 """The loop of the model `ladder`: one event at a time, each the earliest of its kind.
 
-Match ends come in the order of their starts and wait in a ring; patience and the ends of breaks
-have a heap each; session starts are entered into a third one an hour ahead, so that it holds few of
-them. At equal times: match ends, patience, queueings, becoming prioritized or ticks.
+Match ends come in the order of their starts and wait in a ring; session starts and the ends of
+breaks and of patience are in a heap. At equal times: match ends, patience, queueings, becoming
+prioritized or ticks.
 
 Friends who play a session together share the break and the patience of their leader, who decides
-whether they go on. So of a party the leader alone is in the heaps.
+whether they go on. So of a party the leader alone is in the heap.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ from valmatch.models.ladder.state import (
     LadderRules,
     Log,
     Loop,
+    break_end,
     cancel,
     schedule,
 )
@@ -151,7 +152,6 @@ def count_day(now: float, p: float, loop: Loop) -> None:
 DONE, NO_ROOM_IN_QUEUE, NO_ROOM_FOR_WAITS, NO_ROOM_FOR_MATCHES = range(4)
 """Why `advance` returns."""
 
-SLICE = 1.0  # hours that session starts are entered ahead
 NEVER = 1e12  # a profile time that no session starts after
 
 
@@ -185,12 +185,10 @@ def _advance(
     while True:
         due = RULE.next_review(queue_rules, queue)
         ends = loop.ring[at(state["first"])]["end"] if state["playing"] > 0 else np.inf
-        quits = loop.patient[0]["time"] if state["patient"] > 0 else np.inf
-        queues = _next_queueing(loop)
-        now = min(min(ends, quits), min(queues, due))
-        if now >= state["entered"] and state["entered"] < until:
-            _enter_starts(loop)
-            continue
+        event, happens = loop.events[0]["key"], np.inf
+        if state["scheduled"] > 0:
+            happens = loop.events[0]["time"]
+        now = min(min(ends, happens), due)
         if now >= until:
             return DONE
         if not RULE.has_room(queue_rules, queue):
@@ -205,15 +203,15 @@ def _advance(
         if ends <= now:
             _end_match(now, rules, loop, log)
             continue
-        if quits <= now:
-            player = loop.patient[0]["player"]
-            dissolved = RULE.leave(loop.players[at(player)]["queued"], player, queue_rules, queue)
-            _give_up(now, rules, loop, log)
+        if happens <= now and event < loop.players.size:
+            queued = loop.players[at(event)]["queued"]
+            dissolved = RULE.leave(queued, event, queue_rules, queue)
+            _give_up(now, event, rules, loop, log)
             if not dissolved:
                 continue
             newcomer = DISSOLVED
-        elif queues <= now:
-            player = _next_to_queue(rules, loop)
+        elif happens <= now:
+            player = _next_to_queue(now, event - loop.players.size, rules, loop)
             if player == NOBODY:
                 continue
             rating = _queue(now, player, rules, loop, log)
@@ -227,58 +225,34 @@ def _advance(
 
 
 @macro
-def _next_queueing(loop: Loop) -> float:
-    """Return when the next session starts or the next break ends."""
+def _schedule(time: float, key: int, loop: Loop) -> None:
+    """Let something happen to a player."""
     state = loop.state[0]
-    starts = loop.starting[0]["time"] if state["starting"] > 0 else np.inf
-    resumes = loop.pausing[0]["time"] if state["pausing"] > 0 else np.inf
-    return min(starts, resumes)
-
-
-@part
-def _enter_starts(loop: Loop) -> None:
-    """Enter the session starts of the next slice of time into their heap."""
-    state = loop.state[0]
-    state["entered"] += SLICE
-    for player in range(loop.players.size):
-        if loop.starts[at(player)] < state["entered"] and loop.players[at(player)]["state"] != LEFT:
-            _enter_start(player, loop)
+    state["scheduled"] = schedule(time, key, state["scheduled"], loop.events, loop.places)
 
 
 @macro
-def _enter_start(player: int, loop: Loop) -> None:
+def _cancel(index: int, loop: Loop) -> None:
+    """Take an event out of the heap."""
     state = loop.state[0]
-    state["starting"] = schedule(
-        loop.starts[at(player)], player, state["starting"], loop.starting, None
-    )
+    state["scheduled"] = cancel(index, state["scheduled"], loop.events, loop.places)
 
 
 @part
-def _next_to_queue(rules: LadderRules, loop: Loop) -> int:
-    """Take the next queueing out of its book; return the player, NOBODY if the start is dropped."""
-    state = loop.state[0]
-    start, resume = loop.starting[0], loop.pausing[0]
-    resumes = state["pausing"] > 0 and (
-        state["starting"] == 0
-        or resume["time"] < start["time"]
-        or (resume["time"] == start["time"] and resume["player"] <= start["player"])
-    )
-    if resumes:
-        player = resume["player"]
-        state["pausing"] = cancel(0, state["pausing"], loop.pausing, None)
-        return player
-    player, now = start["player"], start["time"]
-    state["starting"] = cancel(0, state["starting"], loop.starting, None)
+def _next_to_queue(now: float, event: int, rules: LadderRules, loop: Loop) -> int:
+    """Take the next queueing out of the heap; return the player, NOBODY if the start is dropped."""
+    _cancel(0, loop)
+    player = event // 2
     entry = loop.players[at(player)]
+    if event % 2 == 0:  # the end of a break
+        return player
     if entry["state"] == LEFT:
         return NOBODY
     _expect_session(player, loop)
-    if loop.starts[at(player)] < state["entered"]:
-        _enter_start(player, loop)
     if entry["state"] == AWAY:
         _gather(player, loop)
         return player
-    state["dropped"] += int(now >= rules.behaviour.warmup)
+    loop.state[0]["dropped"] += int(now >= rules.behaviour.warmup)
     return NOBODY
 
 
@@ -297,30 +271,32 @@ def _gather(player: int, loop: Loop) -> None:
 
 @macro
 def _expect_session(player: int, loop: Loop) -> None:
-    """Set a player's clock to the next session start, or take it from those that are given."""
-    entry, number = loop.players[at(player)], loop.players[at(player)]["starts"]
+    """Schedule a player's next session start, drawn or taken from those that are given."""
+    entry, number, time = loop.players[at(player)], loop.players[at(player)]["starts"], np.inf
     entry["starts"] += 1
     if loop.sessions.firsts.size > 0:
         start = loop.sessions.firsts[at(player)] + number
-        more = start < loop.sessions.firsts[at(player + 1)]
-        loop.starts[at(player)] = loop.sessions.times[at(start)] if more else np.inf
-        return
-    gap = exponential_at(loop.rng_key, SESSIONS, player, number)
-    entry["clock"] += gap / entry["rate"]
-    never = entry["clock"] > NEVER
-    loop.starts[at(player)] = np.inf if never else moment_of(entry["clock"], loop.shares)
+        if start < loop.sessions.firsts[at(player + 1)]:
+            time = loop.sessions.times[at(start)]
+    else:
+        gap = exponential_at(loop.rng_key, SESSIONS, player, number)
+        entry["clock"] += gap / entry["rate"]
+        if entry["clock"] <= NEVER:
+            time = moment_of(entry["clock"], loop.shares)
+    if time < np.inf:
+        _schedule(time, break_end(player, loop.places) + 1, loop)
 
 
 @kernel
 def set_clocks(joining: Floats, loop: Loop) -> None:
-    """Set everybody's clock to the first session; newcomers start one when they join."""
+    """Schedule everybody's first session; newcomers start one when they join."""
     old = loop.players.size - joining.size
     for player in range(loop.players.size):
         entry = loop.players[at(player)]
         entry["newcomer"] = int(player >= old)
         if player >= old:
-            loop.starts[at(player)] = joining[at(player - old)]
             entry["clock"] = profile_time(joining[at(player - old)], loop.shares)
+            _schedule(joining[at(player - old)], break_end(player, loop.places) + 1, loop)
         else:
             _expect_session(player, loop)
 
@@ -328,12 +304,10 @@ def set_clocks(joining: Floats, loop: Loop) -> None:
 @part
 def _queue(now: float, player: int, rules: LadderRules, loop: Loop, log: Log) -> float:
     """Give a player and who comes along their tickets; return the rating that the rule sees."""
-    behaviour, state, entry = rules.behaviour, loop.state[0], loop.players[at(player)]
+    behaviour, entry = rules.behaviour, loop.players[at(player)]
     if behaviour.patience < np.inf:
         wait = behaviour.patience * exponential_at(loop.rng_key, PATIENCE, player, entry["tickets"])
-        state["patient"] = schedule(
-            now + wait, player, state["patient"], loop.patient, loop.patient_places
-        )
+        _schedule(now + wait, player, loop)
     together = 0
     for member in range(player, player + entry["friends"]):
         together += int(loop.players[at(member)]["leader"] == player)
@@ -358,19 +332,11 @@ def _give_ticket(now: float, player: int, behaviour: Behaviour, loop: Loop, log:
     state["tickets"] += 1
 
 
-@macro
-def _cancel_patience(player: int, loop: Loop) -> None:
-    """Take the end of a player's patience out of its heap."""
-    state, index = loop.state[0], int(loop.patient_places[at(player)])
-    state["patient"] = cancel(index, state["patient"], loop.patient, loop.patient_places)
-
-
 @part
-def _give_up(now: float, rules: LadderRules, loop: Loop, log: Log) -> None:
-    """End the tickets and the session of the player whose patience ends, and of their party."""
+def _give_up(now: float, player: int, rules: LadderRules, loop: Loop, log: Log) -> None:
+    """End the tickets and the session of a player whose patience ends, and of their party."""
     behaviour, state = rules.behaviour, loop.state[0]
-    player = loop.patient[0]["player"]
-    _cancel_patience(player, loop)
+    _cancel(0, loop)
     together = loop.players[at(player)]["together"]
     if now >= behaviour.warmup:
         state["abandoned"] += together
@@ -423,7 +389,7 @@ def _start_match(now: float, rules: LadderRules, loop: Loop, waits: Floats, log:
         loop.players[at(player)]["state"] = PLAYING
         loop.players[at(player)]["matches"] += 1
         if behaviour.patience < np.inf and loop.players[at(player)]["leader"] == player:
-            _cancel_patience(player, loop)
+            _cancel(int(loop.places[at(player)]), loop)
     state["playing"] += 1
     state["numbered"] += 1
 
@@ -477,7 +443,7 @@ def _take_rating(player: int, rater: Rater, loop: Loop) -> None:
 @macro
 def _go_on(now: float, player: int, won: bool, behaviour: Behaviour, loop: Loop) -> None:
     """Let a party queue again after a break, or end the session."""
-    state, entry = loop.state[0], loop.players[at(player)]
+    entry = loop.players[at(player)]
     game = entry["matches"] - 1
     chance = behaviour.after_win if won else behaviour.after_loss
     if uniform_at(loop.rng_key, CONTINUE, player, game) < chance:
@@ -485,7 +451,7 @@ def _go_on(now: float, player: int, won: bool, behaviour: Behaviour, loop: Loop)
             if loop.players[at(member)]["leader"] == player:
                 loop.players[at(member)]["state"] = PAUSING
         pause = behaviour.pause * exponential_at(loop.rng_key, BREAK, player, game)
-        state["pausing"] = schedule(now + pause, player, state["pausing"], loop.pausing, None)
+        _schedule(now + pause, break_end(player, loop.places), loop)
     else:
         _end_sessions(player, behaviour, loop)
 

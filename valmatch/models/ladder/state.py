@@ -13,65 +13,73 @@ from valmatch.matching.queue import LINEUP
 from valmatch.models.ladder.rating import Rater, new_match
 from valmatch.ratings.games import Assessment, Games, Players, unassessed
 
-# The next event of its kind of each player, in a heap by time, then by player.
+# What comes next of each player, in a heap by time, then by key.
 #
-# Where an event may be taken out that is not the first, the places of all players are kept as well.
+# The key of the end of a player's patience is their number. The places of these are kept, as they
+# may be taken out before they are the first. At equal times all others come later, those of a
+# player together.
 
-EVENT = np.dtype([("time", "f8"), ("player", "i8")])
+EVENT = np.dtype([("time", "f8"), ("key", "i8")])
 NONE = -1
 
-Places = NDArray[np.int32]  # where players are in a heap
+Places = NDArray[np.int32]  # (n,); where the events of the first n keys are in the heap
 
 
 @part(inline=True)
-def schedule(time: float, player: int, size: int, heap: Records, places: Places | None) -> int:
-    """Enter the event of a player who has none; return the size of the heap."""
-    _rise(time, player, size, heap, places)
+def break_end(player: int, places: Places) -> int:
+    """Return the key of the end of a player's break; that of a session start is 1 more."""
+    return places.size + 2 * player
+
+
+@part(inline=True)
+def schedule(time: float, key: int, size: int, heap: Records, places: Places) -> int:
+    """Enter an event that is not there; return the size of the heap."""
+    _rise(time, key, size, heap, places)
     return size + 1
 
 
 @part(inline=True)
-def cancel(index: int, size: int, heap: Records, places: Places | None) -> int:
+def cancel(index: int, size: int, heap: Records, places: Places) -> int:
     """Take the event at an index out, 0 for the earliest; return the size of the heap."""
-    _note(heap[at(index)]["player"], NONE, places)
+    _note(heap[at(index)]["key"], NONE, places)
     size -= 1
     if index < size:
         free = _sink(index, size, heap, places)
         last = heap[at(size)]
-        _rise(last["time"], last["player"], free, heap, places)
+        _rise(last["time"], last["key"], free, heap, places)
     return size
 
 
 @part(inline=True)
-def _note(player: int, index: int, places: Places | None) -> None:
-    """Note where a player is, if that is kept."""
-    if places is not None:
-        places[at(player)] = index
+def _note(key: int, index: int, places: Places) -> None:
+    """Note where an event is, if that is kept."""
+    if key < places.size:
+        places[at(key)] = index
 
 
 @part(inline=True)
-def _before(time: float, player: int, other: int, heap: Records) -> bool:
+def _before(time: float, key: int, other: int, heap: Records) -> bool:
     """Return whether an event is earlier than that at the index `other`."""
     event = heap[at(other)]
-    return time < event["time"] or (time == event["time"] and player < event["player"])
+    return time < event["time"] or (time == event["time"] and key < event["key"])
 
 
 @part(inline=True)
-def _rise(time: float, player: int, index: int, heap: Records, places: Places | None) -> None:
+def _rise(time: float, key: int, index: int, heap: Records, places: Places) -> None:
     """Put an event at an index, or as far up from it as it is early."""
     while index > 0:
         parent = (index - 1) // 2
-        if not _before(time, player, parent, heap):
+        if not _before(time, key, parent, heap):
             break
         heap[at(index)] = heap[at(parent)]
-        _note(heap[at(index)]["player"], index, places)
+        _note(heap[at(index)]["key"], index, places)
         index = parent
-    heap[at(index)]["time"], heap[at(index)]["player"] = time, player
-    _note(player, index, places)
+    heap[at(index)]["time"], heap[at(index)]["key"] = time, key
+    _note(key, index, places)
 
 
 @part(inline=True)
-def _sink(index: int, size: int, heap: Records, places: Places | None) -> int:
+def _sink(index: int, size: int, heap: Records, places: Places) -> int:
     """Let the earliest come up from below a free index, to the bottom; return what is free then.
 
     The last event takes that index and seldom rises from there, so it is not compared on the way.
@@ -80,9 +88,9 @@ def _sink(index: int, size: int, heap: Records, places: Places | None) -> int:
         child = 2 * index + 1
         if child + 1 < size:
             right = heap[at(child + 1)]
-            child += int(_before(right["time"], right["player"], child, heap))
+            child += int(_before(right["time"], right["key"], child, heap))
         heap[at(index)] = heap[at(child)]
-        _note(heap[at(index)]["player"], index, places)
+        _note(heap[at(index)]["key"], index, places)
         index = child
     return index
 
@@ -170,10 +178,7 @@ STATE = np.dtype(
         ("numbered", "i8"),  # matches that have started
         ("first", "i8"),  # of the ring of matches at play
         ("playing", "i8"),
-        ("entered", "f8"),  # hour before which session starts are in their heap
-        ("starting", "i8"),  # sizes of the three heaps
-        ("pausing", "i8"),
-        ("patient", "i8"),
+        ("scheduled", "i8"),  # events in the heap
         ("ended", "i8"),  # matches that have ended
         ("day", "i8"),  # what the numbers of the day are of
     ]
@@ -241,12 +246,8 @@ class Loop(NamedTuple):
     rng_key: Words  # (3,); where the addressed numbers of the replication lie
     shares: Floats  # (25,); see `valmatch.models.ladder.population`
     sessions: Sessions  # session starts that are given, not drawn
-    starts: Floats  # (n,); hour of each player's next session start, infinite for none
-    # starting, pausing, patient: (n,); the heaps of session starts, breaks and patience
-    starting: Records
-    pausing: Records
-    patient: Records
-    patient_places: Places  # (n,); where players are in the last of them
+    events: Records  # (2 n,); the heap of session starts, ends of breaks and of patience
+    places: Places  # (n,); where the ends of patience are in it
     # records of `PLAYED`; the matches at play, as far as there is room, see `with_larger_ring`
     ring: Records
     teams: Ints  # their players, those of the older team first
@@ -288,17 +289,13 @@ def new_loop(
     """Return the start of a replication."""
     n = players.size
     match = new_match(team_num, minutes)
-    starting, pausing, patient = np.zeros((3, n), EVENT)
     return Loop(
         np.zeros(1, STATE),
         players,
         rng_key,
         shares,
         sessions,
-        np.full(n, np.inf),
-        starting,
-        pausing,
-        patient,
+        np.zeros(2 * n, EVENT),
         np.full(n, NONE, np.int32),
         np.zeros(LEAST_RING, PLAYED),
         np.zeros((LEAST_RING, 2 * team_num), np.int64),
