@@ -125,11 +125,6 @@ class Duels(Pops):
         "deviations",
     )
 
-    @property
-    def teams(self) -> tuple[int, int]:
-        """How many teams a match has, and of how many players."""
-        return 2, 1
-
 
 # When there is a pop, also of duels.
 

@@ -76,11 +76,6 @@ class Numbers(registry.Numbers):
         True, "", "Whether nobody joins again before the wave after a pairing.", "requeuing"
     )
 
-    @property
-    def teams(self) -> tuple[int, int]:
-        """How many teams a match has, and of how many players."""
-        return 2, 1
-
 
 # Waves.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, cast
+from typing import Annotated, Any, ClassVar, Self, cast
 
 from pydantic import Field, model_validator
 
@@ -58,9 +58,6 @@ class Numbers(Factors):
     relaxes: ClassVar[bool] = False  # whether it asks for less of a small population
     in_kernels: ClassVar[Any]  # the named tuple that kernels take the numbers as
 
-    if TYPE_CHECKING:
-        team_size: int = 1
-
     @classmethod
     def __pydantic_init_subclass__(cls, **_: object) -> None:
         """Make the type of the numbers in kernels, which those of former processes know again."""
@@ -77,8 +74,8 @@ class Numbers(Factors):
 
     @property
     def teams(self) -> tuple[int, int]:
-        """How many teams a match has, and of how many players."""
-        return 2, self.team_size
+        """How many teams a match has, and of how many players: one where no number says so."""
+        return 2, getattr(self, "team_size", 1)
 
     @property
     def newcomers(self) -> tuple[float, float] | None:
