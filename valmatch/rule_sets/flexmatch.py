@@ -275,7 +275,15 @@ def _rules(items: list[Item], context: Context, large: bool) -> tuple[Rule, ...]
         if name is not None and name in context.earlier:
             item.error("name", f"there is a rule {shown(name)} already")
             name = None
-        predicate = _predicate(item, f"rules[{name}]", kind, context, large) if kind else None
+        predicate = None
+        if kind and (rule_type := TYPES[kind]):
+            item.known(("name", "type", "description", *rule_type.keys))
+            item.text("description")
+            if large and not rule_type.large:
+                item.error("type", f"{kind} is not for large matches ({hint(kind, LARGE_RULES)})")
+            if large and kind == "latency" and "maxDistance" in item.members:
+                item.error("maxDistance", "of latency, large matches know maxLatency alone")
+            predicate = rule_type.read(item, f"rules[{name}]", context)
         if name is None:
             continue
         context.earlier[name] = Earlier(-1 if predicate is None else len(rules), kind or "")
@@ -284,20 +292,6 @@ def _rules(items: list[Item], context: Context, large: bool) -> tuple[Rule, ...]
     programs = [getattr(rule.predicate, "program", ()) for rule in rules]
     taken = {part for program in programs for part in program}
     return tuple(rule._replace(alone=number not in taken) for number, rule in enumerate(rules))
-
-
-def _predicate(
-    item: Item, target: str, kind: str, context: Context, large: bool
-) -> Predicate | None:
-    """Return what a rule of a type says, None if nothing."""
-    rule_type = TYPES[kind]
-    item.known(("name", "type", "description", *rule_type.keys))
-    item.text("description")
-    if large and not rule_type.large:
-        item.error("type", f"{kind} is not for large matches ({hint(kind, LARGE_RULES)})")
-    if large and kind == "latency" and "maxDistance" in item.members:
-        item.error("maxDistance", "of latency, large matches know maxLatency alone")
-    return rule_type.read(item, target, context)
 
 
 # Expansions: numbers of rules and teams that change as tickets grow older.
@@ -491,32 +485,25 @@ def _remarks(rule: Rule, table: Table) -> Iterator[str]:
         yield f"rule {shown(rule.name)} never refuses anything: {why}"
     for measure in rule.aggregates:
         # What is flattened before has the players of the other teams.
-        first = next(
-            (function for function in measure.functions if function in {"flatten", *UNDEFINED}),
-            None,
-        )
+        first = next((name for name in measure.functions if name in {"flatten", *UNDEFINED}), "")
         teams = [table.teams[team] for team in measure.teams]
         empty = [team.name for team in teams if not min(team.least.numbers)]
         if empty and first in UNDEFINED:
             yield f"{measure.text}: without players in {', '.join(empty)} that is left out"
-    if isinstance(predicate, Reached) and predicate.most:
-        yield from _latencies_below(LEAST_LATENCY, predicate.most)
+    most = predicate.most if isinstance(predicate, Reached) else None
+    ends = zip((0.0, *most.waits), most.numbers, (*most.waits, inf), strict=True) if most else ()
+    for begin, value, end in ends:
+        if value < LEAST_LATENCY:
+            since = f" from {begin:g} s on" if begin else ""
+            until = f" until {end:g} s" if end < inf else ""
+            text = f"maxLatency {value:g} refuses everybody{since}{until}"
+            yield f"{text}: latencies are {LEAST_LATENCY:g} ms or more"
     if isinstance(predicate, Within | Counted) and predicate.least:
         least = min(predicate.least.numbers)
         if predicate.most and least > max(predicate.most.numbers):
             yield "the least is above the most: it never holds"
         if isinstance(predicate, Counted) and predicate.counts == "holders" and least > players:
             yield f"minCount {least:g} is never reached by the {players:g} players of a match"
-
-
-def _latencies_below(least: float, most: Steps) -> Iterator[str]:
-    """Yield at which ages nobody has a latency that is small enough."""
-    for begin, value, end in zip((0.0, *most.waits), most.values, (*most.waits, inf), strict=True):
-        if isinstance(value, (int, float)) and value < least:
-            since = f" from {begin:g} s on" if begin else ""
-            until = f" until {end:g} s" if end < inf else ""
-            text = f"maxLatency {value:g} refuses everybody{since}{until}"
-            yield f"{text}: latencies are {least:g} ms or more"
 
 
 def _never_binds(rule: Predicate, table: Table) -> str:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from valmatch.models.tickets.factors import Parties, Regions, Service
 from valmatch.rule_sets.table import (
-    Aggregate,
-    Attribute,
     Compared,
     Counted,
     Reached,
@@ -38,6 +35,10 @@ def first_config(table: Table, file: Path) -> str:
     ]
     named = [k for k in numbers if table.attributes[k].name.lower() in SKILLS]
     skill = next(iter(named or numbers), None)
+    # A ticket lives past the last step, and no party is larger than a team.
+    timeout = max([Service().request_timeout_seconds, *(1.5 * wait for wait in table.waits)])
+    parties = Parties().shares[: max(team.largest for team in table.teams)]
+    parties = (round(1.0 - sum(parties[1:]), 4), *parties[1:])
     lines = [
         f"# A first config for {json.dumps(file.name, ensure_ascii=False)}. Lines marked `assumed`"
         " say who comes: put in your own numbers.",
@@ -48,9 +49,9 @@ def first_config(table: Table, file: Path) -> str:
         "factors:",
         "  hours: 4",
         "  warmup_minutes: 20       # nothing before is measured",
-        f"  service: {{request_timeout_seconds: {_timeout(table):g}}}{ASSUMED}",
+        f"  service: {{request_timeout_seconds: {timeout:g}}}{ASSUMED}",
         f"  arrivals: {{per_hour: 1200}}{ASSUMED}; tickets an hour",
-        f"  parties: {{shares: {_parties(table)}}}{ASSUMED}; of tickets, by size from 1 on",
+        f"  parties: {{shares: {list(parties)}}}{ASSUMED}; of tickets, by size from 1 on",
     ]
     if skill is not None:
         name = json.dumps(table.attributes[skill].name, ensure_ascii=False)
@@ -68,18 +69,6 @@ def first_config(table: Table, file: Path) -> str:
             law = json.dumps(_law(table, k), ensure_ascii=False)
             lines.append(f"    {name}: {law}{ASSUMED}")
     return "\n".join(lines) + "\n"
-
-
-def _timeout(table: Table) -> float:
-    """Return seconds that a ticket lives: past the last step of the rule set."""
-    usual = Service().request_timeout_seconds
-    return max(usual, 1.5 * table.waits[-1]) if table.waits else usual
-
-
-def _parties(table: Table) -> list[float]:
-    """Return shares of tickets by size, none of them larger than a team."""
-    usual = Parties().shares[: max(team.largest for team in table.teams)]
-    return [round(1.0 - sum(usual[1:]), 4), *usual[1:]]
 
 
 def _normal(table: Table, attribute: int) -> tuple[float, float]:
@@ -101,24 +90,14 @@ def _law(table: Table, attribute: int) -> dict[str, Any]:
     if one.kind == "number":
         mean, std = _normal(table, attribute)
         return {"mean": mean, "std": std}
-    texts = list(dict.fromkeys([*_named(table, attribute), *_default(one)])) or ["a", "b"]
+    named = list[object]()
+    for rule in table.rules:
+        reference = getattr(rule.predicate, "reference", None)
+        is_named = attribute in rule.attributes and isinstance(rule.predicate, Compared | Counted)
+        named += reference.values if is_named and isinstance(reference, Steps) else ()
+    named += one.default if isinstance(one.default, list | tuple) else [one.default]
+    texts = list(dict.fromkeys(text for text in named if isinstance(text, str))) or ["a", "b"]
     if one.kind == "texts":
         return {"lists": dict.fromkeys(texts, 1.0 if len(texts) == 1 else 0.7)}
     shares = [round(1.0 / len(texts), 4)] * (len(texts) - 1)
     return dict(zip(texts, [round(1.0 - sum(shares), 4), *shares], strict=True))
-
-
-def _default(attribute: Attribute) -> list[str]:
-    value = attribute.default
-    if isinstance(value, str):
-        return [value]
-    return [str(text) for text in value] if isinstance(value, list | tuple) else []
-
-
-def _named(table: Table, attribute: int) -> Iterator[str]:
-    """Yield the texts that rules compare an attribute to."""
-    for rule in table.rules:
-        reference = getattr(rule.predicate, "reference", None)
-        if attribute in rule.attributes and isinstance(rule.predicate, Compared | Counted):
-            values = reference.values if isinstance(reference, Steps) else ()
-            yield from (v for v in values if not isinstance(v, float | int | Aggregate))

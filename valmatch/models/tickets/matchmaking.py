@@ -50,14 +50,10 @@ def between_centres(trips: RoundTrips) -> Floats:
     """Return milliseconds between data centres that are homes, too; NaN of others."""
     n = len(trips.centres)
     between = np.full((n, n), np.nan)
-    for i, centre in enumerate(trips.centres):
-        for j, other_centre in enumerate(trips.centres):
-            if i == j:
-                between[i, j] = 0.0
-            elif centre in trips.homes:
-                between[i, j] = trips.milliseconds[trips.homes.index(centre), j]
-            elif other_centre in trips.homes:
-                between[i, j] = trips.milliseconds[trips.homes.index(other_centre), i]
+    for number, centre in enumerate(trips.centres):
+        if centre in trips.homes:
+            between[number] = trips.milliseconds[trips.homes.index(centre)]
+    np.fill_diagonal(between, 0.0)
     return np.asarray(np.fmin(between, between.T))
 
 
