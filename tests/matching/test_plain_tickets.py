@@ -171,8 +171,8 @@ def test_a_world_is_looked_at_as_its_reviews_end() -> None:
     found = blockers(pool, outcome)
     # At the first party nobody waits behind anybody; at the others there is a pair more.
     assert (found.reviews, found.looked) == (4, 4)
-    assert [one.tickets for one in found.found] == [(1, 2), (1, 2), (1, 2, 3, 4)]
-    assert {one.by for one in found.found} == {(0,)}
+    assert [one.tickets for one in found.blocked] == [(1, 2), (1, 2), (1, 2, 3, 4)]
+    assert {one.by for one in found.blocked} == {(0,)}
 
 
 def test_who_has_a_match_waits_behind_nobody() -> None:

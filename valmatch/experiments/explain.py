@@ -121,7 +121,7 @@ def explained(
 def explanation(pool: Pool, reasons: Reasons, ended: Ended) -> dict[str, Any]:
     """Return why a ticket waited; the keys are those of ``explain.jsonl``."""
     ticket = pool.tickets[reasons.ticket]
-    candidates = reasons.own.tried + reasons.others.tried
+    candidates = reasons.as_anchor.tried + reasons.others.tried
     names = [rule.name for rule in pool.table.rules]
     rules = [
         {
@@ -155,7 +155,7 @@ def explanation(pool: Pool, reasons: Reasons, ended: Ended) -> dict[str, Any]:
                 reasons.itself.items(), key=lambda pair: -1 if pair[0] is None else pair[0]
             )
         },
-        "tried": asdict(reasons.own),
+        "tried": asdict(reasons.as_anchor),
         "tried_by_others": asdict(reasons.others),
         "rules": rules,
         "nearest": _failed(pool, reasons.ticket, reasons.nearest, None),

@@ -115,7 +115,7 @@ class Played:
         Of reviews at even distances, where there were too many to look at all of them.
         """
         waiting: dict[tuple[int, ...], Counter[int]] = {}
-        for wait in self.blockers.found if self.blockers else ():
+        for wait in self.blockers.blocked if self.blockers else ():
             waiting.setdefault(wait.by, Counter()).update(wait.tickets)
         return dict(sorted(waiting.items(), key=lambda item: (-len(item[1]), item[0])))
 
@@ -147,7 +147,7 @@ class Played:
         """Return who blocked whom; nothing of a search that lets nobody block."""
         if self.blockers is None:
             return {}
-        reviews = Counter(wait.by for wait in self.blockers.found)
+        reviews = Counter(wait.by for wait in self.blockers.blocked)
         return {
             "reviews": self.blockers.reviews,
             "reviews_looked_at": self.blockers.looked,

@@ -43,7 +43,7 @@ class Problems:
         while place >= 0:
             self._starts.append(place + 1)
             place = text.find("\n", place + 1)
-        self._found: set[Problem] = set()
+        self._problems: set[Problem] = set()
 
     def place(self, offset: int) -> tuple[int, int]:
         """Return line and column of a character, from 1."""
@@ -53,7 +53,7 @@ class Problems:
 
     def add(self, severity: Severity, offset: int, path: str, text: str) -> None:
         """Add a problem."""
-        self._found.add(Problem(*self.place(offset), severity, path or self._whole, text))
+        self._problems.add(Problem(*self.place(offset), severity, path or self._whole, text))
 
     def error(self, offset: int, path: str, text: str) -> None:
         """Add what the service would refuse."""
@@ -65,22 +65,22 @@ class Problems:
 
     def at(self, line: int, column: int, text: str) -> None:
         """Add an error whose line and column are known."""
-        self._found.add(Problem(line, column, "error", self._whole, text))
+        self._problems.add(Problem(line, column, "error", self._whole, text))
 
     def sorted(self) -> list[Problem]:
         """Return all problems by place."""
-        return sorted(self._found)
+        return sorted(self._problems)
 
     def errors_in(self, path: str) -> bool:
         """Return whether there is an error of something at a path, or in it."""
         inner = (f"{path}.", f"{path}[")
-        paths = [fault.path for fault in self._found if fault.severity == "error"]
+        paths = [fault.path for fault in self._problems if fault.severity == "error"]
         return any(fault == path or fault.startswith(inner) for fault in paths)
 
     @property
     def errors(self) -> int:
         """How many of them are errors."""
-        return sum(problem.severity == "error" for problem in self._found)
+        return sum(problem.severity == "error" for problem in self._problems)
 
 
 Kind = Literal["object", "array", "string", "number", "boolean", "null"]
@@ -135,15 +135,15 @@ class Places:
     """Where the values of a document stand: looked for once one of them is wanted."""
 
     def __init__(self, find: Callable[[], Mapping[Path, Place]]) -> None:
-        self._find, self._found = find, dict[Path, Place]()
+        self._find, self._places = find, dict[Path, Place]()
 
     def of(self, path: Path) -> Place:
         """Return the place of a value, or of the innermost one around it that has a place."""
-        if not self._found:
-            self._found = dict(self._find())
-        while path and path not in self._found:
+        if not self._places:
+            self._places = dict(self._find())
+        while path and path not in self._places:
             path = path[:-1]
-        return self._found[path]
+        return self._places[path]
 
 
 def one_place(start: Callable[[], int]) -> Places:

@@ -177,14 +177,14 @@ def _meant(unit: str) -> str:
 def _substituted(text: str, places: Sequence[int], values: Mapping[str, str]) -> Body:
     """Return a rule set with values for its placeholders; those without one are refused."""
     parts, where, last = [], [], 0
-    for one in PLACEHOLDER.finditer(text):
-        if one[1] not in values:
-            what = f"{one[0]} is filled in when the rule set is deployed: {ASK}"
-            raise NoRuleSetError(what, places[one.start()])
-        value = values[one[1]]
-        parts += [text[last : one.start()], value]
-        where += [*places[last : one.start()], *[places[one.start()]] * len(value)]
-        last = one.end()
+    for mark in PLACEHOLDER.finditer(text):
+        if mark[1] not in values:
+            what = f"{mark[0]} is filled in when the rule set is deployed: {ASK}"
+            raise NoRuleSetError(what, places[mark.start()])
+        value = values[mark[1]]
+        parts += [text[last : mark.start()], value]
+        where += [*places[last : mark.start()], *[places[mark.start()]] * len(value)]
+        last = mark.end()
     return Body("".join([*parts, text[last:]]), [*where, *places[last:]])
 
 

@@ -37,9 +37,9 @@ class Taken(Watcher):
     def __init__(self) -> None:
         self.counts: Counter[int] = Counter()
 
-    def ended(self, anchor: int, match: PartialMatch, found: bool) -> None:
+    def ended(self, anchor: int, match: PartialMatch, has_match: bool) -> None:
         """Note with what an anchor has ended, and whether it has found a match on the way."""
-        if not found:
+        if not has_match:
             self.counts.update(ticket for ticket in match.tickets if ticket != anchor)
 
 
@@ -116,7 +116,7 @@ class Reasons:
     anchored: int = 0  # how often a match was built around it
     # rules that refused the ticket alone, before any other was tried; None: no team had room
     itself: Counter[int | None] = field(default_factory=Counter)
-    own: Trials = field(default_factory=Trials)  # candidates that it tried as anchor
+    as_anchor: Trials = field(default_factory=Trials)  # candidates that it tried as anchor
     others: Trials = field(default_factory=Trials)  # its own trials by other anchors
     rules: dict[int, Refusals] = field(default_factory=dict)  # by rule, of both
     # of the candidates that one rule alone refused, the one that it refused by least
@@ -154,7 +154,7 @@ class Recorder(Watcher):
                 self._note(self.of[ticket], refused, True)
             return
         anchor = match.tickets[0]
-        sides = [(self.of[anchor], self.of[anchor].own)] if anchor in self.of else []
+        sides = [(self.of[anchor], self.of[anchor].as_anchor)] if anchor in self.of else []
         if ticket in self.of and self.is_first:
             sides.append((self.of[ticket], self.of[ticket].others))
         for reasons, trials in sides:
@@ -167,16 +167,16 @@ class Recorder(Watcher):
     def judged(self, match: PartialMatch) -> None:
         """Note a match of sizes that can be, which an exhaustive search judges."""
         for reasons in self._reasons(match, match.tickets[0]):
-            trials = reasons.own if reasons.ticket == match.tickets[0] else reasons.others
+            trials = reasons.as_anchor if reasons.ticket == match.tickets[0] else reasons.others
             fails = Judge(match, self.now, partial=False).refuses()
             trials.tried += 1
             trials.taken += not fails
             if fails:
                 self._note(reasons, [match], False)
 
-    def ended(self, anchor: int, match: PartialMatch, found: bool) -> None:
+    def ended(self, anchor: int, match: PartialMatch, has_match: bool) -> None:
         """Note with what an anchor has ended, and whether it has found a match on the way."""
-        for reasons in self._reasons(match, anchor) if not found else ():
+        for reasons in self._reasons(match, anchor) if not has_match else ():
             if reasons.fullest is None or match.players > reasons.fullest.match.players:
                 fits = match.fits(self.now)
                 rules = Judge(match, self.now, partial=False).refusing() if fits else []
@@ -283,7 +283,7 @@ class Blockers(NamedTuple):
 
     reviews: int  # reviews after which somebody waited
     looked: int  # of them, those that were looked at
-    found: list[Blocked]  # of each of those at which tickets blocked others
+    blocked: list[Blocked]  # of each of those at which tickets blocked others
 
 
 def blockers(pool: Pool, outcome: Outcome) -> Blockers:

@@ -189,7 +189,7 @@ class Judge:
         self.match, self.partial, self.players = match, partial, match.players
         self.now, self.born = now, match.born
         self.rules = match.pool.table.rules
-        self._found: dict[int, Finding] = {}
+        self._findings: dict[int, Finding] = {}
 
     def refuses(self) -> bool:
         """Return whether a rule that has to hold by itself is false."""
@@ -207,12 +207,12 @@ class Judge:
 
     def finding(self, number: int) -> Finding:
         """Return what is found of a rule."""
-        if number not in self._found:
+        if number not in self._findings:
             rule = self.rules[number]
             judge = OF_PREDICATE[type(rule.predicate)].judge
             unknown = self.partial and rule.is_open
-            self._found[number] = Finding(None) if unknown else judge(rule.predicate, self)
-        return self._found[number]
+            self._findings[number] = Finding(None) if unknown else judge(rule.predicate, self)
+        return self._findings[number]
 
     def number(self, steps: Steps | None) -> float | None:
         """Return a number that is in force, None where there is none."""

@@ -39,7 +39,7 @@ class Watcher:
     def judged(self, match: PartialMatch) -> None:
         """Note a match of sizes that can be, which an exhaustive search judges."""
 
-    def ended(self, anchor: int, match: PartialMatch, found: bool) -> None:
+    def ended(self, anchor: int, match: PartialMatch, has_match: bool) -> None:
         """Note with what an anchor has ended, and whether it has found a match on the way."""
 
 

@@ -381,7 +381,7 @@ class Played(NamedTuple):
     tickets: Ints
     matches: Ints
     teams: Ints
-    asked: Floats  # (matched,); when these had been proposed
+    proposals: Floats  # (matched,); when these had been proposed
     filled: Bools  # (matched,); whether they joined a match that ran
     # held, refused: (rules,); how often each rule held, or was unknown, and refused; 0 where that
     # is not counted

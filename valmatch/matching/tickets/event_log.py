@@ -186,10 +186,10 @@ class _Reader:
             return
         detail = Item(node, self.problems, lenient=True)
         kind = detail.choice("type", TYPES, required=True)
-        named = [self._ticket(one) for one in detail.items("tickets", required=True)]
+        named = [self._ticket(ticket) for ticket in detail.items("tickets", required=True)]
         match = detail.text("matchId") or ""
         if kind is not None and time is not None:
-            tickets = [one for one in named if one]
+            tickets = [ticket for ticket in named if ticket]
             more = detail if kind in DETAILED else None
             self.events.append(_Event(time, len(self.events), kind, match, tickets, more))
 

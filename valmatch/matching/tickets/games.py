@@ -99,7 +99,7 @@ class Servers:
         self.of_row: list[int] = []  # of each row the drawn ticket; or -1 less the game that asked
         self.of_match: list[int] = []  # of each match that was made the game
         self.members: list[int] = []  # players of backfill tickets, as drawn players
-        self.asked, self.parts = 0, 0  # backfill tickets, and their teams
+        self.backfilled, self.parts = 0, 0  # backfill tickets, and their teams
         self.arrived = 0  # drawn tickets that have rows
         self.pending: set[int] = set()  # games whose servers wait for answers to what they asked
         self.changes: list[tuple[float, int]] = []  # when which game may have changed
@@ -230,7 +230,7 @@ class Servers:
         world.parts.teams["team"][parts], world.parts.teams["players"][parts] = teams, sizes[1:]
         world.parts.stats[parts], world.parts.marks[parts] = stats[1:], marks[1:]
         self.parts += teams.size
-        self.asked += 1
+        self.backfilled += 1
 
     def _values(self, members: Ints) -> Floats:
         """Return what stands for some players: NaN where a value is."""
@@ -276,7 +276,7 @@ class Servers:
     def _make_room(self) -> None:
         """Make room for one more backfill ticket, and all that such tickets have."""
         size, world, queue = self.world.rows.tickets.size, self.world, self.queue
-        if self.asked < size - self.drawn:
+        if self.backfilled < size - self.drawn:
             return
         more = max(size - self.drawn, ROOM)
         rows = Rows._make(_longer(values, more) for values in world.rows)

@@ -116,7 +116,7 @@ def played_of(table: Table, queue: Queue, of_row: Ints, games: Ints, drawn: int)
         tickets=tickets[chosen],
         matches=games[of],
         teams=teams[chosen],
-        asked=matches["proposed"][of],
+        proposals=matches["proposed"][of],
         filled=~begun[of],
         held=judged["held"].copy(),
         refused=judged["refused"].copy(),

@@ -86,8 +86,8 @@ def _normal(table: Table, attribute: int) -> tuple[float, float]:
 
 def _law(table: Table, attribute: int) -> dict[str, Any]:
     """Return what players have of an attribute: values that rules name, and its default."""
-    one = table.attributes[attribute]
-    if one.kind == "number":
+    declared = table.attributes[attribute]
+    if declared.kind == "number":
         mean, std = _normal(table, attribute)
         return {"mean": mean, "std": std}
     named = list[object]()
@@ -95,9 +95,9 @@ def _law(table: Table, attribute: int) -> dict[str, Any]:
         reference = getattr(rule.predicate, "reference", None)
         is_named = attribute in rule.attributes and isinstance(rule.predicate, Compared | Counted)
         named += reference.values if is_named and isinstance(reference, Steps) else ()
-    named += one.default if isinstance(one.default, list | tuple) else [one.default]
+    named += declared.default if isinstance(declared.default, list | tuple) else [declared.default]
     texts = list(dict.fromkeys(text for text in named if isinstance(text, str))) or ["a", "b"]
-    if one.kind == "texts":
+    if declared.kind == "texts":
         return {"lists": dict.fromkeys(texts, 1.0 if len(texts) == 1 else 0.7)}
     shares = [round(1.0 / len(texts), 4)] * (len(texts) - 1)
     return dict(zip(texts, [round(1.0 - sum(shares), 4), *shares], strict=True))

@@ -10,7 +10,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints, Shorts
 from valmatch.matching.living.queue import PresetReport
-from valmatch.matching.tickets.columns import Lists, Played, Texts, Tickets
+from valmatch.matching.tickets.columns import Lists, Played, Texts, Tickets, spans
 from valmatch.matching.tickets.games import Backfills
 from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TIMED_OUT
 from valmatch.models.model import Table
@@ -57,9 +57,7 @@ def matches_of(drawn: Tickets, played: Played, table: rule_table.Table, spread: 
     n, teams = played.times.size, len(table.teams)
     tickets, sizes = played.tickets, drawn.sizes[played.tickets]
     # Numbers of players are short ones, as a long run has many of them.
-    firsts = drawn.firsts[tickets]
-    people = np.repeat((firsts - (np.cumsum(sizes) - sizes)).astype(np.int32), sizes)
-    people += np.arange(people.size, dtype=np.int32)
+    people = spans(drawn.firsts[tickets], sizes).astype(np.int32)
     of = np.repeat(played.matches.astype(np.int32), sizes)
     team_of = np.repeat(played.teams.astype(np.int32), sizes)
     some = played.filled.any()
@@ -68,7 +66,10 @@ def matches_of(drawn: Tickets, played: Played, table: rule_table.Table, spread: 
     players = np.bincount(of[first], minlength=n)
     true = _team_means(drawn.skills[people[first]], camp, n, teams)
     seen = _team_means(drawn.seen[people[first]], camp, n, teams)
-    true_diffs = _span(true)
+    true_diffs = span(true)
+    born = np.full(n, np.inf if table.oldest else -np.inf)  # of the ticket whose age counts
+    begins, earliest = ~played.filled, np.minimum if table.oldest else np.maximum
+    earliest.at(born, played.matches[begins], drawn.times[tickets[begins]])
     centres, latencies = _latencies(drawn.latencies, people, of, first, n)
     match = np.full(drawn.times.size, -1)
     match[tickets] = played.matches
@@ -85,11 +86,11 @@ def matches_of(drawn: Tickets, played: Played, table: rule_table.Table, spread: 
         gaps = 1.0 / (1.0 + np.exp(-true_diffs / spread)) - 0.5
     return Matches(
         players,
-        np.searchsorted(np.array(table.waits), _ages(drawn, played, table.oldest), side="right"),
+        np.searchsorted(np.array(table.waits), played.proposed - born, side="right"),
         centres,
         players == table.largest,
         true_diffs,
-        _span(seen),
+        span(seen),
         gaps,
         latencies,
         of,
@@ -103,15 +104,6 @@ def matches_of(drawn: Tickets, played: Played, table: rule_table.Table, spread: 
     )
 
 
-def _ages(drawn: Tickets, played: Played, oldest: bool) -> Floats:
-    """Return the ages of matches when they were proposed."""
-    born = np.full(played.times.size, np.inf if oldest else -np.inf)
-    function = np.minimum if oldest else np.maximum
-    first = ~played.filled
-    function.at(born, played.matches[first], drawn.times[played.tickets[first]])
-    return np.asarray(played.proposed - born)
-
-
 def _team_means(values: Floats, camp: Ints, n: int, teams: int) -> Floats:
     """Return the mean of each team of each match, (n, teams); NaN where it has no players."""
     count = np.bincount(camp, minlength=n * teams)
@@ -119,7 +111,7 @@ def _team_means(values: Floats, camp: Ints, n: int, teams: int) -> Floats:
     return np.asarray(sums / np.where(count > 0, count, np.nan)).reshape(n, teams)
 
 
-def _span(means: Floats) -> Floats:
+def span(means: Floats) -> Floats:
     """Return the largest difference between teams; NaN where fewer than two have players."""
     high = np.where(np.isnan(means), -np.inf, means).max(axis=1, initial=-np.inf)
     low = np.where(np.isnan(means), np.inf, means).min(axis=1, initial=np.inf)

@@ -23,6 +23,7 @@ from valmatch.models.tickets.groups import (
     mean,
     over,
     percentile,
+    span,
     time_average,
     worst_percentile,
 )
@@ -108,11 +109,9 @@ def _over_time(run: Replication, joins: Floats, leaves: Floats) -> tuple[float, 
     sums = np.cumsum(sums[order], axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = np.where(counts > 0.5, sums / counts, np.nan)
-    high = np.where(np.isnan(means), -np.inf, means).max(axis=1, initial=-np.inf)
-    low = np.where(np.isnan(means), np.inf, means).min(axis=1, initial=np.inf)
-    several = (counts > 0.5).sum(axis=1) >= 2
-    with np.errstate(invalid="ignore"):
-        gaps = np.where(several, expit((high - low) / run.factors.match.spread) - 0.5, 0.0)
+    differences = span(means)
+    several = ~np.isnan(differences)
+    gaps = np.where(several, expit(differences / run.factors.match.spread) - 0.5, 0.0)
     length = time_average(run.played.times, run.ends, 1, (start, stop)) * (stop - start)
     full = spent[counts.sum(axis=1) > run.places - 0.5].sum()
     played = spent[several].sum()
@@ -245,12 +244,19 @@ def measure(run: Replication) -> dict[str, float]:
     played, matches, made = run.played, run.matches, run.made
     values = figures(run, np.ones(run.drawn.times.size, np.bool_))
     del values["timed_out_fraction"], values["win_prob"]
+    moves = run.factors.match.leave_prob > 0.0 or run.factors.match.backfill != "none"
+    playing: tuple[Floats, Floats, int | Ints] = played.times, run.ends, matches.players
+    if moves:
+        playing = *presence(run), 1
+    matched = run.came & (played.statuses == COMPLETED)
+    waits = (played.ends - run.drawn.times)[matched]
+    divisions = [group_of(run.factors, of, run.drawn)[matched] for of in ("sizes", "regions")]
     latencies = matches.latencies[made[matches.of_players]]
     values |= {
         "n_matches": count(made),
         "players_per_match": mean(matches.players[made]),
         "full_share": mean(matches.full[made]),
-        "players_in_matches": _playing(run),
+        "players_in_matches": time_average(*playing, run.window),
         "step_used": mean(matches.steps[made]),
         "latency": mean(latencies),
         "latency_p95": percentile(latencies, 95),
@@ -258,7 +264,7 @@ def measure(run: Replication) -> dict[str, float]:
         "true_team_diff": mean(matches.true_diffs[made]),
         "seen_team_diff": mean(matches.seen_diffs[made]),
         "win_gap": mean(matches.gaps[made]),
-        "worst_wait_ratio": _worst(run),
+        "worst_wait_ratio": worst_percentile(waits, divisions, 90, FEW),
         "matchmaking_hours": covered(run.drawn.times, played.ends, run.window) / HOUR,
     }
     values |= measure_preset(run)
@@ -296,23 +302,6 @@ def _further(run: Replication, of: str) -> dict[str, float]:
     return values
 
 
-def _playing(run: Replication) -> float:
-    """Return the time average of the number of players in matches."""
-    match = run.factors.match
-    if match.leave_prob == 0.0 and match.backfill == "none":
-        return time_average(run.played.times, run.ends, run.matches.players, run.window)
-    return time_average(*presence(run), 1, run.window)
-
-
-def _worst(run: Replication) -> float:
-    """Return the 90th percentile of the wait in the worst group over that of all."""
-    drawn, played = run.drawn, run.played
-    matched = run.came & (played.statuses == COMPLETED)
-    waits = (played.ends - drawn.times)[matched]
-    divisions = [group_of(run.factors, of, drawn)[matched] for of in ("sizes", "regions")]
-    return worst_percentile(waits, divisions, 90, FEW)
-
-
 FEW = 20  # matched tickets of a group from which on its percentile says something
 
 
@@ -336,7 +325,11 @@ def unmatchable(table: Table, drawn: Tickets, timeout: float) -> Ints:
     Shapes: returns (tickets,).
     """
     why = np.full(drawn.times.size, -1)
-    why[_too_far(table, drawn, timeout)] = LATENCY
+    for rule, limit in _limits(table):  # over it in all data centres, whenever they are matched
+        steps = zip((0.0, *limit.waits), limit.numbers, strict=True)
+        most = max(value for wait, value in steps if wait < timeout)
+        pings = drawn.of_party(drawn.latencies, "max" if rule.each else rule.party)
+        why[~(pings <= most).any(axis=1)] = LATENCY
     for attribute in table.attributes:
         why[drawn.lacks(attribute)] = VALUE
     why[drawn.sizes > max(team.largest for team in table.teams)] = PARTY
@@ -355,14 +348,3 @@ def _limits(table: Table) -> list[tuple[Reached, Steps]]:
     return [
         (rule, rule.most) for rule in rules if isinstance(rule, Reached) and rule.most is not None
     ]
-
-
-def _too_far(table: Table, drawn: Tickets, timeout: float) -> Bools:
-    """Return which tickets are over a limit in all data centres, whenever they are matched."""
-    far = np.zeros(drawn.times.size, np.bool_)
-    for rule, limit in _limits(table):
-        steps = zip((0.0, *limit.waits), limit.values, strict=True)
-        most = max(float(value) for wait, value in steps if wait < timeout)  # type: ignore[arg-type]
-        pings = drawn.of_party(drawn.latencies, "max" if rule.each else rule.party)
-        far |= ~(pings <= most).any(axis=1)
-    return far

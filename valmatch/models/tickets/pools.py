@@ -62,7 +62,7 @@ def blocking(
 ) -> Blocking:
     """Return who blocks whom; a ticket of a proposal that fails counts as waiting meanwhile."""
     until = played.ends.copy()
-    until[played.tickets] = played.asked
+    until[played.tickets] = played.proposals
     left_over = [
         (np.flatnonzero((tickets.times <= t) & (until > t))[:MOST], t)
         for t in _moments(start, service, LOOKS)
