@@ -146,18 +146,15 @@ def node_of(root: yaml.Node, problems: Problems) -> Node:
                 for number, inner in enumerate(node.value)
             ]
         value = to_value(node)
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return _number(node, value, problems) if is_number else value
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return value
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            problems.error(node.start_mark.index, "", f"{shown(node.value)} is no finite number")
+            return 0
+        return value if isinstance(value, int) and abs(value) < 10**15 else number
 
     return Node(value_of(root, (), root.start_mark.index), Places(lambda: places))
-
-
-def _number(node: yaml.Node, value: object, problems: Problems) -> int | float:
-    """Return a number, 0 where it is not finite, which is reported."""
-    try:
-        if math.isfinite(number := float(value)):  # type: ignore[arg-type]
-            return value if isinstance(value, int) and abs(value) < 10**15 else number
-    except OverflowError:
-        pass
-    problems.error(node.start_mark.index, "", f"{shown(node.value)} is no finite number")
-    return 0

@@ -41,9 +41,7 @@ VERSION = "1.0"
 
 LONGEST = 65_535  # most characters of a rule set
 
-MOST_PLAYERS, MOST_SMALL = 200, 40
-"""Most players of a match; of a small one."""
-
+MOST_PLAYERS, MOST_SMALL = 200, 40  # most players of a match; of a small one
 WRITTEN_OUT = 1e15  # number from which on a message has it as a power of ten
 
 KEYS = (

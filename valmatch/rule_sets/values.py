@@ -181,7 +181,8 @@ def _leaves(new_values: Any, known: Any, path: Path) -> Iterator[tuple[Path, Any
     elif isinstance(new_values, list):
         items = list(enumerate(new_values))
     else:
-        raise UnknownValue(path, f"is no single value ({hint(shown(new_values), _keys(known))})")
+        keys = list(known) if isinstance(known, dict) else [str(k) for k in range(len(known))]
+        raise UnknownValue(path, f"is no single value ({hint(shown(new_values), keys)})")
     for key, inner in items:
         if isinstance(known, list):
             number = int(key) if str(key).isdecimal() else len(known)
@@ -193,11 +194,6 @@ def _leaves(new_values: Any, known: Any, path: Path) -> Iterator[tuple[Path, Any
             raise UnknownValue((*path, key), f"is not in the rule set ({hint(str(key), known)})")
         else:
             yield from _leaves(inner, known[key], (*path, key))
-
-
-def _keys(known: dict[str, Any] | list[Any]) -> list[str]:
-    """Return the names of values, or the numbers of steps."""
-    return list(known) if isinstance(known, dict) else [str(k) for k in range(len(known))]
 
 
 def _kind(value: object) -> str:

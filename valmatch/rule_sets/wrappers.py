@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple, TypeAlias
 
 import yaml
@@ -77,14 +78,17 @@ def body_of(text: str) -> Body | None:
     mappings = list(_mappings(tree, set()))
     keys = {key.lower() for mapping in mappings for key in mapping}
     keys |= {_text(mapping.get("type")).lower() for mapping in mappings}
+    is_playfab = any(_text(mapping.get("Type")).endswith("Rule") for mapping in mappings)
     for service, words in SERVICES.items():
-        if not keys.isdisjoint(words) or (service == PLAYFAB and any(map(_is_typed, mappings))):
+        if not keys.isdisjoint(words) or (service == PLAYFAB and is_playfab):
             raise NoRuleSetError(f"this is a {service}, which is not read{ALLOWED}")
     if mark[0].startswith("+"):
         raise NoRuleSetError(f"this is a query of Nakama, which is not read{ALLOWED}")
     outer = [mapping for mapping in mappings if BODY in mapping]
     if len(outer) > 1:
-        what = f"{len(outer)} rule sets stand here ({', '.join(map(_name, outer[:5]))})"
+        names = [_text(mapping.get("RuleSetName", mapping.get("Name"))) for mapping in outer[:5]]
+        listed = ", ".join(shown(name or "no name") for name in names)
+        what = f"{len(outer)} rule sets stand here ({listed})"
         raise NoRuleSetError(f"{what}: keep one of them in the file", text.rindex(BODY))
     if not outer:
         return None if text.lstrip().startswith(("{", "[")) else _in_code(text)
@@ -114,16 +118,6 @@ def _mappings(tree: Tree, seen: set[int]) -> Iterator[dict[str, Tree]]:
         tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
     ):
         yield from _mappings(inner, seen)
-
-
-def _is_typed(mapping: dict[str, Tree]) -> bool:
-    """Return whether a mapping is a rule that has its type as PlayFab's have."""
-    return _text(mapping.get("Type")).endswith("Rule")
-
-
-def _name(mapping: dict[str, Tree]) -> str:
-    """Return what a rule set is called whose body stands in a mapping."""
-    return shown(_text(mapping.get("RuleSetName", mapping.get("Name"))) or "no name")
 
 
 def _text(tree: Tree) -> str:
@@ -194,9 +188,10 @@ def _in_code(text: str) -> Body | None:
         first = heredoc.start(2)
         body = heredoc[2]
         return _substituted(body, range(first, first + len(body) + 1), {})
-    encoded = ENCODED.search(text)
-    if encoded and _is_json(encoded[1]):
-        return Body(encoded[1], range(encoded.start(1), encoded.end(1) + 1))
+    if encoded := ENCODED.search(text):
+        with suppress(ValueError):
+            json.loads(encoded[1])
+            return Body(encoded[1], range(encoded.start(1), encoded.end(1) + 1))
     if hcl := HCL_BODY.search(text):
         file = re.match(r'file\("([^"]*)"\)', hcl[1])
         what = f"the rule set is {file[1]}: name that file" if file else IN_CODE
@@ -207,11 +202,3 @@ def _in_code(text: str) -> Body | None:
 
 
 IN_CODE = f"the rule set is made by the code here: {ASK}"
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True

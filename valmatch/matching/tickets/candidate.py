@@ -16,8 +16,7 @@ from valmatch.matching.tickets.layout import Candidate, Queue, World
 # players' values, and of all the regions that they reach as sets of bits. With them a verdict takes
 # a few operations for each team that the rule speaks of, however many players there are.
 
-NOBODY = np.uint64(2**64 - 1)
-"""The regions that nobody rules out: all bits."""
+NOBODY = np.uint64(2**64 - 1)  # the regions that nobody rules out: all bits
 
 
 @part(inline=True)

@@ -15,8 +15,7 @@ from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.layout import Queue, World
 from valmatch.matching.tickets.search import review
 
-OVER = -1
-"""What `_advance` returns where nothing is left to happen until the horizon."""
+OVER = -1  # what `_advance` returns where nothing is left to happen until the horizon
 
 
 @kernel(allocates=True)

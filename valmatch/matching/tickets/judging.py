@@ -58,7 +58,17 @@ def evaluate(number: int, slot: int, world: World, candidate: Candidate) -> None
         size["depth"] += aggregate["lists"]
         _fill(aggregate, slot, world, candidate)
     for k in range(aggregate["functions"]):
-        _apply(world.links[aggregate["first_function"] + k], size, items, lists)
+        function = world.links[aggregate["first_function"] + k]
+        if size["undefined"]:
+            size["depth"] -= 1
+        elif function == t.INTERSECTION:
+            _intersect(size, items, lists)
+        elif function != t.FLATTEN:
+            _reduce(function, size, items, lists)
+        elif size["depth"] == 3:
+            size["outer"], size["depth"] = 0, 2
+        else:
+            size["lists"], size["depth"] = 0, size["depth"] - 1
 
 
 @part
@@ -87,23 +97,6 @@ def _fill(aggregate: np.void, slot: int, world: World, candidate: Candidate) -> 
             lists[k]["end"], lists[k]["gap"] = count, 0
     size["items"], size["lists"] = count, number if aggregate["lists"] else aggregate["teams"]
     size["outer"] = aggregate["teams"] if aggregate["lists"] else 0
-
-
-@part
-def _apply(function: int, size: Records, items: Floats, lists: Records) -> None:
-    """Replace a nested list by a function of it."""
-    if size["undefined"]:
-        size["depth"] -= 1
-    elif function == t.FLATTEN:
-        if size["depth"] == 3:
-            size["outer"] = 0
-        else:
-            size["lists"] = 0
-        size["depth"] -= 1
-    elif function == t.INTERSECTION:
-        _intersect(size, items, lists)
-    else:
-        _reduce(function, size, items, lists)
 
 
 @part

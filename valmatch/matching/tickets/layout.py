@@ -16,21 +16,15 @@ from valmatch.kernels.arrays import Floats, Ints, Records, Words
 WITHIN, COMPARED, COUNTED, REACHED, SPREAD, COMBINED, ORDERED = range(7)
 """Kinds of rules, after the predicates of the table."""
 
-COMMON, HOLDERS, OVERLAP = range(3)
-"""What a rule of the kind COUNTED counts."""
-
-LESS, AT_MOST, EQUAL, OTHER, MORE, AT_LEAST = range(6)
-"""Operations of a rule of the kind COMPARED."""
-
+COMMON, HOLDERS, OVERLAP = range(3)  # what a rule of the kind COUNTED counts
+LESS, AT_MOST, EQUAL, OTHER, MORE, AT_LEAST = range(6)  # operations of a rule of the kind COMPARED
 MIN, MAX, AVG, MEDIAN, SUM, STDDEV, COUNT, FLATTEN, INTERSECTION = range(9)
 """Functions of aggregates."""
 
 AND, OR, XOR, NOT = -1, -2, -3, -4
 """Operators of a rule of the kind COMBINED; its other parts are rules."""
 
-FALSE, TRUE, UNKNOWN, UNDECIDED = range(4)
-"""Verdicts; UNDECIDED is one that tallies cannot give."""
-
+FALSE, TRUE, UNKNOWN, UNDECIDED = range(4)  # verdicts; UNDECIDED is one that tallies cannot give
 AWAY, WAITING, PROPOSED, COMPLETED, CANCELLED, TIMED_OUT, SEARCHING = range(7)
 """States of a ticket; the last ones are ends."""
 
@@ -211,8 +205,7 @@ LIST = np.dtype(
     ]
 )
 
-MEASURED, REFERRED = range(2)
-"""Nested lists that there is room for."""
+MEASURED, REFERRED = range(2)  # nested lists that there is room for
 
 
 MATCH = np.dtype(

@@ -19,24 +19,14 @@ PRESET_SEES = (*BELIEFS, MAPS)  # attributes that a rule may see, besides the sk
 MOST_PICKS = 62  # maps that bits tell apart
 
 
-class PresetMatchmaker:
-    """Matches tickets by the rule of a living matchmaker."""
-
-    def __init__(self, preset: str, numbers: Numbers, trips: RoundTrips) -> None:
-        self.preset, self.numbers = preset, numbers
-        self.table = table_of(*numbers.teams)  # its teams, without any rule
-        self._between = between_centres(trips)
-
-    def play(self, drawn: Tickets, service: Service) -> tuple[Played, PresetReport]:
-        """Let the rule match tickets."""
-        tickets = PresetInput(
-            drawn.times,
-            drawn.cancels,
-            users_by_ticket(drawn),
-            people_of(drawn, self._between),
-            drawn.rng_key,
-        )
-        return play_preset(self.preset, self.numbers, tickets, service.timeout, service.horizon)
+def play_rule(
+    preset: str, numbers: Numbers, trips: RoundTrips, drawn: Tickets, service: Service
+) -> tuple[Played, PresetReport]:
+    """Let the rule of a living matchmaker match tickets."""
+    people = people_of(drawn, between_centres(trips))
+    users = users_by_ticket(drawn)
+    tickets = PresetInput(drawn.times, drawn.cancels, users, people, drawn.rng_key)
+    return play_preset(preset, numbers, tickets, service.timeout, service.horizon)
 
 
 def table_of(count: int, size: int) -> Table:

@@ -34,7 +34,7 @@ from valmatch.models.model import (
 from valmatch.models.tickets.factors import Group, Kind, TicketsFactors, kind_of, round_trips
 from valmatch.models.tickets.groups import Replication, groups_table, matches_of
 from valmatch.models.tickets.logged import TicketLog
-from valmatch.models.tickets.matchmaking import PRESET_SEES, PresetMatchmaker
+from valmatch.models.tickets.matchmaking import PRESET_SEES, play_rule, table_of
 from valmatch.models.tickets.measures import (
     draw_stays,
     first_limit,
@@ -212,12 +212,9 @@ class TicketsModel(Model[Tickets]):
         rules = read_rules(source, values, service.request_timeout_seconds)
         self._table = rules.table
         self._trips = round_trips(tuple(factors.regions.shares), files.get("latency"))
-        preset, numbers = factors.rule.preset, factors.rule.numbers()
-        self._preset = (
-            PresetMatchmaker(preset, numbers, self._trips) if preset and numbers else None
-        )
+        self._preset = factors.rule.numbers()  # None: there is a rule set
         if self._preset:
-            self._table = self._preset.table
+            self._table = table_of(*self._preset.teams)
         self._service = Service(
             service.request_timeout_seconds,
             HOUR * factors.hours,
@@ -239,7 +236,9 @@ class TicketsModel(Model[Tickets]):
     def further(cls, factors: Factors) -> Sequence[Response]:
         """Return the responses of groups that factors ask for."""
         assert isinstance(factors, TicketsFactors)
-        return [*preset_responses(factors), *further_responses(factors)]
+        asked_for = dict.fromkeys(factors.measure)
+        groups = [response for of in asked_for for response in further_responses(factors, of)]
+        return [*preset_responses(factors), *groups]
 
     def _kinds(self) -> dict[str, Valued]:
         """Return what factors give, by attribute."""
@@ -248,10 +247,6 @@ class TicketsModel(Model[Tickets]):
         if self._preset:
             kinds |= dict.fromkeys(BELIEFS, "number")
         return {self._factors.skill.attribute: "number", **kinds}
-
-    def _given(self) -> set[str]:
-        """Return the attributes that players have values of."""
-        return {*self._kinds(), *(self._log.given if self._log else ())}
 
     def _check_laws(self, files: Mapping[str, Path]) -> None:
         """Refuse values of another type than the rule set declares, and a limit of few."""
@@ -266,7 +261,8 @@ class TicketsModel(Model[Tickets]):
 
     def _remarks(self) -> Iterator[str]:
         """Yield what is to be said of the rule set and of who comes."""
-        known, table = self._given(), self._table
+        table = self._table
+        known = {*self._kinds(), *(self._log.given if self._log else ())}
         declared = [attribute.name for attribute in table.attributes]
         for name in self._factors.attributes:
             if name not in (*declared, *(PRESET_SEES if self._preset else ())):
@@ -354,7 +350,8 @@ class TicketsModel(Model[Tickets]):
         backfills, report, search = NO_BACKFILLS, None, factors.service.search
         counted = 60.0 * factors.warmup_minutes if "rules" in factors.measure else None
         if self._preset:
-            played, report = self._preset.play(inputs, service)
+            preset = factors.rule.preset or ""
+            played, report = play_rule(preset, self._preset, self._trips, inputs, service)
         elif factors.match.backfill == "none":
             played = play_columns(table, self._answered(inputs), service, search, counted)
         else:

@@ -145,13 +145,8 @@ REASONS = {
 DECILES, QUARTERS = 10, 4
 
 
-def further_responses(factors: TicketsFactors) -> list[Response]:
-    """Return the responses of groups that factors ask for."""
-    return [response for of in dict.fromkeys(factors.measure) for response in _further(factors, of)]
-
-
-def _further(factors: TicketsFactors, of: str) -> Iterator[Response]:
-    """Yield the responses of one kind."""
+def further_responses(factors: TicketsFactors, of: str) -> Iterator[Response]:
+    """Yield the responses of one kind of groups that factors ask for."""
     if of == "steps":
         for step in range(len(passed_waits(factors.expansions)) + 1):
             meaning = f"share of matches whose age had passed {step} expansion steps"
@@ -173,17 +168,10 @@ def _further(factors: TicketsFactors, of: str) -> Iterator[Response]:
     else:
         by = BY[of]
         for measure in OF_GROUPS:
-            yield from (_of_group(measure, by, name) for _, name in groups(factors, of))
-
-
-def _of_group(measure: Response, by: str, name: str) -> Response:
-    return Response(
-        f"{measure.name}.{name}",
-        measure.unit,
-        f"{measure.meaning}; by {by}: {name}",
-        part=Part(measure.name, by, name),
-        limits=measure.limits,
-    )
+            for _, name in groups(factors, of):
+                meaning, part = f"{measure.meaning}; by {by}: {name}", Part(measure.name, by, name)
+                full, limits = f"{measure.name}.{name}", measure.limits
+                yield Response(full, measure.unit, meaning, part=part, limits=limits)
 
 
 BY = {
