@@ -164,10 +164,7 @@ def reset(queue: QueueState) -> None:
 
 
 def grown(queue: QueueState, rules: Parameters) -> QueueState:
-    """Return a copy of a queue in which those who wait are numbered from 0 on.
-
-    It has twice the room if they would fill the half of it.
-    """
+    """Return a copy of a queue, numbered from 0 on, with twice the room where half is taken."""
     world, line = queue.world, queue.line
     old, n = world.rows.tickets.size, int(line.state[0]["waiting"])
     large = new(2 * old if 2 * n >= old else old, rules)
@@ -296,10 +293,7 @@ def _expect(queue: QueueState) -> None:
 
 @part
 def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> int:
-    """Look for matches if something has changed; return their number.
-
-    By the clock, newcomers wait for the next tick.
-    """
+    """Look for matches if something has changed; return their number."""
     state, line = queue.state[0], queue.line.state[0]
     if rules.review_seconds > 0.0:
         if newcomer >= 0:
@@ -318,10 +312,7 @@ def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> i
 
 @part
 def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: Records) -> None:
-    """Give the players of a match, those of the first team of the rule set first.
-
-    Tickets of a team are in the order in which they were taken.
-    """
+    """Give the players of a match: the first team first, tickets in the order of their taking."""
     record, line, state = queue.line.matches[match], queue.line, queue.state[0]
     number = state["formed"] + 2 * (match - state["found"])
     cells = queue.world.cells

@@ -96,10 +96,7 @@ def read_parsed(
 def read_any(
     node: Node, problems: Problems, timeout: float | None = None, lenient: bool = False
 ) -> tuple[Node | None, Table | None]:
-    """Return a rule set, that of a short form expanded, and its table; None where it has none.
-
-    What is wrong with a short form is said of its own words.
-    """
+    """Return a rule set, that of a short form expanded, and its table; None where it has none."""
     if not is_short(node):
         return node, _read(node, problems, timeout, lenient)
     expanded = expand(node, problems, lenient)
@@ -242,10 +239,7 @@ def _sizes(item: Item, name: str | None, context: Context) -> tuple[Steps, Steps
 
 
 def _is_large(root: Item, teams: list[tuple[Team, list[str]]], balanced: bool) -> bool:
-    """Return whether matches may have more than 40 players; report sizes that are not allowed.
-
-    Of a match that is too large, nobody knows what it was meant to be.
-    """
+    """Return whether matches may have more than 40 players; report sizes that are not allowed."""
     most = sum(len(names) * max(team.most.numbers) for team, names in teams)
     if most > MOST_PLAYERS:
         # Of a quantity no more teams are made than show that they are too many.

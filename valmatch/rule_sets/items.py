@@ -131,10 +131,7 @@ class Item:
     def list_of(
         self, key: str, kind: str, required: bool = False, empty: str = ""
     ) -> Iterator[Node]:
-        """Yield the values of a list; those of another kind are reported and left out.
-
-        `empty` is reported of a list without any.
-        """
+        """Yield values of a list, reporting those of another kind, and `empty` where it is."""
         node = self.get(key, "array", required)
         if node and empty and not node.value:
             self.error(key, empty)

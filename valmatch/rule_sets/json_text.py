@@ -273,10 +273,7 @@ def read_json(
 
 
 def _spans(text: str, shift: int) -> list[tuple[Path, Place, int]]:
-    """Return the paths and places of all values of JSON, and in which object or list each is.
-
-    Of a key that stands twice there are both.
-    """
+    """Return the paths and places of all values of JSON, and in which object or list each is."""
     tokens, spans, at = list(TOKEN.finditer(text)), list[tuple[Path, Place, int]](), 0
 
     def walk(path: Path, key: int | None, outer: int) -> None:

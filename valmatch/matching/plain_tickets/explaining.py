@@ -301,10 +301,7 @@ def blockers(pool: Pool, outcome: Outcome) -> Blockers:
 
 
 def evenly(costs: Sequence[int], most: int) -> set[int]:
-    """Return numbers at even distances, with the first and the last, whose costs are not too much.
-
-    Of one number at least, whatever it costs.
-    """
+    """Return numbers at even distances, the last at least, whose costs are not too much."""
 
     def at(count: int) -> set[int]:
         last, steps = len(costs) - 1, max(count - 1, 1)

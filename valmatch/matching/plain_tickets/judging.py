@@ -237,10 +237,7 @@ class Judge:
 
 
 def holds_from(match: PartialMatch, now: float, partial: bool, number: int) -> float | None:
-    """Return the age of the match from which a rule that is false would not be, None if never.
-
-    Its tickets stay the same; only what is in force changes with their age.
-    """
+    """Return from which age of the match a rule that is false would not be; None if never."""
     age = now - match.born
     for wait in match.pool.table.waits:
         if wait > age:

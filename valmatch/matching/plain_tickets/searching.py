@@ -135,10 +135,7 @@ class Search:
         return None
 
     def _exhaustive(self, anchor: int, others: list[int], now: float) -> PartialMatch | None:
-        """Return the best of all valid matches with an anchor.
-
-        Most players; then lexicographically smallest places; then smallest numbers of teams.
-        """
+        """Return the best match: most players, then smallest places, then smallest teams."""
         best: tuple[Any, PartialMatch] | None = None
         for match, indices in self._every([anchor, *others]):
             if not match.fits(now):

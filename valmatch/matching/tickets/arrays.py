@@ -278,10 +278,7 @@ class TicketArrays:
                 self._add_party(self._tickets.latencies[:, region], party)
 
     def _add_sort(self, rule: Ordered) -> tuple[bool, bool, int, int]:
-        """Add the values of tickets by key, and which key counts for each of them as anchor.
-
-        Of keys with the same value the one that comes first in the alphabet counts.
-        """
+        """Add values of tickets by key, and the key that counts for each as anchor: the best."""
         values, first = self._values.values[rule.attribute], len(self.columns)
         if isinstance(values, Maps):
             for numbers in values.numbers.T:
@@ -441,10 +438,7 @@ class Tallies:
         record["first_place"], record["places"] = self.rules.linked(tallied)
 
     def partition_column(self, record: np.void, rule: Rule) -> int | None:
-        """Return the column that a rule wants to be the same for all tickets of a match, if any.
-
-        Such a rule refuses two tickets that differ on whatever teams they are, at any age.
-        """
+        """Return the column in which a rule refuses tickets that differ on whatever teams."""
         predicate, attributes = rule.predicate, self.table.attributes
         if not rule.alone:
             return None

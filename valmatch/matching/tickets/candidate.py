@@ -286,11 +286,7 @@ def is_valid(only_final: bool, world: World, candidate: Candidate) -> bool:
 
 @part(inline=True)
 def _order_teams(age: int, world: World, queue: Queue) -> None:
-    """Put the teams in the order in which they are filled.
-
-    Those that are too small come first, then those with most room, then those that the table has
-    first. The order is mostly that of before.
-    """
+    """Put first the teams that are too small, then those with most room, then by the table."""
     filling, sizes = queue.filling, queue.candidate.sizes
     for k in range(filling.size):
         team, index = filling[k], k

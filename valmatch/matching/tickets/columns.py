@@ -191,10 +191,7 @@ def filled(values: Values, others: Values) -> Values:
 
 
 def inner_of(sizes: Ints, outer: Ints) -> Ints:
-    """Return the numbers of the players of some tickets, in their order; sizes are of all.
-
-    Likewise of whatever else stands together.
-    """
+    """Return the numbers of the players of some tickets, in their order; sizes are of all."""
     return spans((np.cumsum(sizes) - sizes)[outer], sizes[outer])
 
 

@@ -259,11 +259,7 @@ def _next_of(number: int, last: int, queue: Queue) -> int:
 
 @part
 def _end_proposals(now: float, world: World, queue: Queue) -> bool:
-    """End the proposals that are decided; return whether a ticket waits again.
-
-    Of one that was refused, or not answered in time, the tickets wait again that had accepted by
-    then; the others are cancelled.
-    """
+    """End proposals: who had accepted one that failed waits again; return whether anybody does."""
     state, returned, kept = queue.state[0], False, 0
     for k in range(state["proposals"]):
         number = queue.lists[t.PENDING, k]

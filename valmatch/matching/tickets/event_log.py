@@ -327,10 +327,7 @@ def world_of_log(
     service: tuple[float | None, float],
     warn: Callable[[str], None],
 ) -> tuple[WorldReading | None, list[Problem]]:
-    """Return a log as a world; None with errors, and all that is wrong.
-
-    Shapes: `service` (float or None, float).
-    """
+    """Return a log as a world; None with errors, and all that is wrong."""
     teams, strange = {team.name for team in table.teams}, False
     for ticket, item in zip(log.tickets, log.items, strict=True):
         for player in ticket["players"]:

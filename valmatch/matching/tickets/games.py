@@ -177,10 +177,7 @@ class Servers:
         return number
 
     def _look_at(self, number: int, now: float, until: float) -> None:
-        """Let the server of a game ask for players, in place of what it has asked for before.
-
-        While it waits for their answers it asks for nobody else.
-        """
+        """Let the server of a game ask for players, unless it waits for answers already."""
         game, status = self.games[number], t.AWAY
         if self.serving.leavers:
             there = [player for player in game.players if player[2] > now]
@@ -249,10 +246,7 @@ class Servers:
         return np.array([stands[party][k] for k, party in enumerate(parties)], np.float64)
 
     def _tallies(self, people: Ints, sizes: Ints, values: Floats) -> tuple[Records, Words]:
-        """Return what groups of players of a backfill ticket add to tallies.
-
-        The players of a group stand together; values are of the ticket.
-        """
+        """Return what groups of players add to tallies; values are of the ticket."""
         sources, singles = self.sources, self.singles.stats[people]
         firsts, of = np.cumsum(sizes) - sizes, np.repeat(np.arange(sizes.size), sizes)
         stats = np.zeros((sizes.size, singles.shape[1]), t.STAT)
@@ -327,11 +321,7 @@ def play_with_games(
     serving: Serving,
     counted_from: float | None = None,
 ) -> tuple[Played, Backfills]:
-    """Play drawn tickets with the games that they begin, whose servers ask for players.
-
-    Other parameters are those of `valmatch.matching.tickets.playing.play_columns`. Reviews are by
-    the clock.
-    """
+    """Play drawn tickets with the games that they begin, whose servers ask for players."""
     servers = Servers(table, tickets, service, search, serving, counted_from)
     servers.play()
     of_row, games = np.array(servers.of_row, np.int64), np.array(servers.of_match, np.int64)

@@ -191,10 +191,7 @@ def _intersect(size: Records, items: Floats, lists: Records) -> None:
 
 @part
 def _keep_common(first: int, last: int, count: int, items: Floats, lists: Records) -> int:
-    """Move the values that some lists have in common to a place; return their end.
-
-    Returns -1 where there is no list. What is moved stands before what is read.
-    """
+    """Move the values that lists have in common to a place; return their end, -1 of no list."""
     while first < last and lists[first]["gap"]:
         first += 1
     if first >= last:
@@ -379,10 +376,7 @@ def _counted(rule: np.void, age: int, partial: bool, world: World, candidate: Ca
 def _range_of(
     counts: int, first: int, last: int, reference: float, candidate: Candidate
 ) -> tuple[float, float]:
-    """Return the least and the most of what is counted of some lists.
-
-    Of what cannot be counted they are infinity and -infinity.
-    """
+    """Return the least and the most of what is counted of some lists: of nothing inf and -inf."""
     items, lists = candidate.items[t.MEASURED], candidate.lists[t.MEASURED]
     fewest, highest = np.inf, -np.inf
     if counts == t.HOLDERS:

@@ -50,10 +50,7 @@ class Outcome(NamedTuple):
 
 
 def check_crowd(queue: Queue) -> None:
-    """Refuse an exhaustive search that would have had to look at too many tickets.
-
-    If there are not too many of them, there are too many ways to let them play.
-    """
+    """Refuse an exhaustive search of too many tickets, or of too many ways to let them play."""
     tickets = int(queue.state[0]["too_many"])
     if tickets > MOST_TRIED:
         raise RunError(

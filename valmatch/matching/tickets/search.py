@@ -32,10 +32,7 @@ MOST_CANDIDATES = 10**8
 
 @part
 def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
-    """Find the best match of all: most players, then smallest places, then smallest teams.
-
-    Where there are too many candidates ``too_many`` says of how many tickets.
-    """
+    """Find the best match of all: most players, then smallest places, then smallest teams."""
     candidate = queue.candidate
     begin(candidate)
     tried, candidates, index, team = candidate.tried, 0, 0, t.NONE
@@ -157,10 +154,7 @@ def _save(anchor: int, queue: Queue) -> None:
 
 @part(inline=True)
 def _next_news(anchor: int, news: int, world: World, queue: Queue) -> tuple[int, int]:
-    """Return the next ticket of which there are news for an anchor, and its place among news.
-
-    After the last one that is the number of all tickets.
-    """
+    """Return the next ticket of which there are news for an anchor, and its place among news."""
     number, none = anchor % queue.saved.size, world.rows.tickets.size
     record, last = queue.saved[number], none
     if record["full"]:  # nobody behind the last one was tried
@@ -196,10 +190,7 @@ def _has_changed(anchor: int, world: World, queue: Queue) -> bool:
 
 @part
 def _resume(anchor: int, among_new: bool, world: World, queue: Queue) -> int:
-    """Go on from a saved search, as long as it goes as before.
-
-    Return from which ticket on all are to be tried, NONE where it has ended as before.
-    """
+    """Go on from a saved search as before; return from which ticket on all are tried, or NONE."""
     slot, number, none = anchor % queue.saved.size, 0, world.rows.tickets.size
     news = queue.partitions[world.rows.tickets[anchor]["partition"]]["first_news"]
     while True:
@@ -404,10 +395,7 @@ def _bring_together(pool: int, world: World, queue: Queue) -> None:
 
 @part
 def _batch(now: float, start: int, count: int, saves: bool, world: World, queue: Queue) -> int:
-    """Let the tickets of a batch be anchors; return how many matches were made.
-
-    By age, or those of games that run before the others, which then are among themselves, or after.
-    """
+    """Let the tickets of a batch be anchors; return how many matches were made."""
     priority, made = world.options[0]["backfill"], 0
     for piece in range(1 if priority == 0 else 2):
         for k in range(start, start + count):

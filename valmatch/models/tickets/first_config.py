@@ -22,10 +22,7 @@ SKILLS = ("skill", "mmr", "rating", "elo")  # usual names of the number that ski
 
 
 def first_config(table: Table, file: Path) -> str:
-    """Return the config of a rule set, which runs at once; what is not in the rule set is marked.
-
-    Texts and lists are those that rules name.
-    """
+    """Return a config of a rule set that runs at once; what is not in the rule set is marked."""
     used = {k for rule in table.rules for k in rule.attributes}
     used |= {sort.attribute for sort in table.sorts}
     numbers = [

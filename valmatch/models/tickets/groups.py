@@ -122,10 +122,7 @@ def span(means: Floats) -> Floats:
 def _latencies(
     every: Floats, people: Shorts, of: Shorts, first: Bools | slice, n: int
 ) -> tuple[Ints, Floats]:
-    """Return the data centres of matches, and the latencies of their players to these.
-
-    Those who are there from the beginning decide.
-    """
+    """Return the data centres by who was there from the beginning, and latencies of players."""
     if not n:
         return np.empty(0, np.int64), np.empty(0)
     deciding, their = people[first], of[first]
@@ -157,10 +154,7 @@ def percentile(values: Floats, percent: float) -> float:
 def worst_percentile(
     values: Floats, divisions: Iterable[Ints], percent: float, enough: int
 ) -> float:
-    """Return a percentile in the worst group over that of all; groups are those with enough values.
-
-    Each division has the number of the group of each value.
-    """
+    """Return a percentile in the worst group with enough values over that of all."""
     worst = math.nan
     for of in divisions:
         for number in np.unique(of):
@@ -275,12 +269,7 @@ def _ranked(values: Floats, parts: int) -> Ints:
 
 
 def figures(run: Replication, group: Bools) -> dict[str, float]:
-    """Return what is measured of the tickets of a group that came after the warm-up.
-
-    What is of matches is a mean over tickets: each counts once, in whatever match it is.
-
-    Shapes: `group` (tickets,).
-    """
+    """Return what is measured of tickets of a group: of matches a mean over tickets."""
     drawn, played, matches = run.drawn, run.played, run.matches
     came = run.came & group
     statuses = played.statuses[came]

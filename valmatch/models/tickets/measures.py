@@ -237,10 +237,7 @@ def repeated(run: Replication) -> Bools:
 
 
 def measure(run: Replication) -> dict[str, float]:
-    """Return all responses by name, but those of `pools`; NaN where undefined.
-
-    Tickets that come after the warm-up, and matches made after it, are measured.
-    """
+    """Return all responses by name, but those of `pools`; NaN where undefined."""
     played, matches, made = run.played, run.matches, run.made
     values = figures(run, np.ones(run.drawn.times.size, np.bool_))
     del values["timed_out_fraction"], values["win_prob"]
@@ -320,10 +317,7 @@ def lacking(table: Table, known: Collection[str]) -> list[str]:
 
 
 def unmatchable(table: Table, drawn: Tickets, timeout: float) -> Ints:
-    """Return why no match can ever take each ticket, as the number of one of `REASONS`.
-
-    Shapes: returns (tickets,).
-    """
+    """Return why no match can ever take each ticket, as the number of one of `REASONS`."""
     why = np.full(drawn.times.size, -1)
     for rule, limit in _limits(table):  # over it in all data centres, whenever they are matched
         steps = zip((0.0, *limit.waits), limit.numbers, strict=True)

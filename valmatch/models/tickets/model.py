@@ -98,10 +98,7 @@ def tickets_table(
 
 
 def matches_table(run: Replication, centres: Sequence[str]) -> Table:
-    """Return a row for each match, in the order in which they were made.
-
-    Where a living matchmaker formed them it also says what it thought of each.
-    """
+    """Return a row for each match, in the order in which they were made."""
     played, matches, report = run.played, run.matches, run.report
     first = ~played.filled
     members = played.tickets[first].tolist()  # once: a match takes a few of very many

@@ -39,10 +39,7 @@ class Blocking(NamedTuple):
 
 
 def search_gap(table: Table, tickets: Tickets, service: Service, start: float) -> float:
-    """Return the share of the players whom an exhaustive search matches that a pass leaves out.
-
-    Of pools of the latest tickets, as if there had been no review before.
-    """
+    """Return the share of the players whom an exhaustive search matches that a pass leaves out."""
     world, now = (table, tickets, service), _moments(start, service, SMALL_LOOKS)
     came = [tickets.times.searchsorted(t, side="right") for t in now]
     live = [tickets.times.searchsorted(t - service.timeout, side="right") for t in now]
