@@ -61,13 +61,13 @@ def explain_ticket(folder: PathLike, ticket: str, *, search: str | None = None) 
         chosen = arguments.one_of("search", search, world.searches)
         world = world._replace(searches=tuple(search for search in SEARCHES if search == chosen))
     number, documents = names.index(ticket), {}
-    for one in world.searches:
-        inputs = (world.table, world.tickets, world.service, one)
-        outcome = outcomes.get(one) or play(*inputs)
+    for name in world.searches:
+        inputs = (world.table, world.tickets, world.service, name)
+        outcome = outcomes.get(name) or play(*inputs)
         ended = ends(outcome)
         if number not in ended:
             raise InputError(f"{path}: {ticket} joined after the horizon")
-        (documents[one],) = explained(Pool(*inputs), outcome, ended, number)
+        (documents[name],) = explained(Pool(*inputs), outcome, ended, number)
     return Explanation(world, documents)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -157,7 +158,7 @@ def _report(path: Path, problems: Sequence[Problem], warn: Warn) -> None:
 
 
 def replay(
-    given: ReplayInput,
+    source: ReplayInput,
     *,
     search: str | None = None,
     out: Path | None = None,
@@ -168,25 +169,35 @@ def replay(
     if explain and out is None:
         raise InputError(f"{option('explain')}: {option('out')} is needed too, which takes it")
     warnings = Warnings(warn)
-    world, log = given.world(warnings)
+    world, log = source.world(warnings)
     if search is not None:
         chosen = arguments.one_of("search", search, SEARCHES)
         world = world._replace(searches=tuple(search for search in SEARCHES if search == chosen))
-    if out is None:
-        return _result(given, _play(world, log, explain)[0], warnings, None)
-    read = {name: path for name in FILES if (path := getattr(given, name)) is not None}
-    identity = {
-        **{f"{name}_sha256": sha256(path) for name, path in read.items()},
-        "searches": list(world.searches),
-        "latency_of": world.latency_of,
-    }
-    facts = {"source": str(given.rules)}
-    command = "rules replay"
-    with RunFolder(out, command, None, identity, facts=facts, read=list(read.values())) as run:
-        played, explained = _play(world, log, explain)
-        result = _result(given, played, warnings, out)
-        _write(out, played, result, explained)
-        run.close("complete")
+    around: AbstractContextManager[RunFolder | None] = nullcontext()
+    if out is not None:
+        read = {name: path for name in FILES if (path := getattr(source, name)) is not None}
+        identity = {
+            **{f"{name}_sha256": sha256(path) for name, path in read.items()},
+            "searches": list(world.searches),
+            "latency_of": world.latency_of,
+        }
+        facts, files = {"source": str(source.rules)}, list(read.values())
+        around = RunFolder(out, "rules replay", None, identity, facts=facts, read=files)
+    with around as folder:
+        played, reasons = _play(world, log, explain)
+        tables = tables_of(played)
+        result = ReplayedTickets(
+            str(source.rules),
+            {replay.search: replay.numbers() for replay in played},
+            {name: table for name, table in tables.items() if name in SHOWN},
+            warnings,
+            out,
+        )
+        if folder:
+            for name, columns in tables.items():
+                write_csv(folder.path / f"{name}.csv", columns)
+            _write_texts(folder.path, played, result, reasons)
+            folder.close("complete")
     return result
 
 
@@ -197,34 +208,24 @@ def _play(
     world: WorldReading, log: EventLog | None, explain: bool
 ) -> tuple[list[Played], list[dict[str, Any]] | None]:
     """Return what comes of a world by its searches, and why tickets ended without a match."""
-    made, reasons = [], []
+    played, reasons = [], []
     for search in world.searches:
         inputs = (world.table, world.tickets, world.service, search)
         outcome, pool = play(*inputs), Pool(*inputs)
         behind = blockers(pool, outcome) if search == "pass" else None
-        made.append(Played(world, search, outcome, log, behind))
+        played.append(Played(world, search, outcome, log, behind))
         if explain:
             reasons += explained(pool, outcome, ends(outcome))
-    return made, reasons if explain else None
+    return played, reasons if explain else None
 
 
-def _result(
-    given: ReplayInput, played: Sequence[Played], warnings: Sequence[str], out: Path | None
-) -> ReplayedTickets:
-    numbers: dict[str, dict[str, Any]] = {replay.search: replay.numbers() for replay in played}
-    tables = {name: table for name, table in tables_of(played).items() if name in SHOWN}
-    return ReplayedTickets(str(given.rules), numbers, tables, warnings, out)
-
-
-def _write(
+def _write_texts(
     folder: Path,
     played: Sequence[Played],
     result: ReplayedTickets,
-    explained: list[dict[str, Any]] | None,
+    reasons: list[dict[str, Any]] | None,
 ) -> None:
-    """Write all files of a replay."""
-    for name, columns in tables_of(played).items():
-        write_csv(folder / f"{name}.csv", columns)
+    """Write all files of a replay but the tables."""
     texts = {
         SUMMARY: [to_json(result.summary())],
         "result.json": [to_json({replay.search: replay.answers() for replay in played})],
@@ -232,10 +233,10 @@ def _write(
         "proposals.jsonl": [line for replay in played for line in replay.proposal_lines()],
     }
     if played[0].log:
-        compared = {search: one["compared"] for search, one in result.results.items()}
+        compared = {search: numbers["compared"] for search, numbers in result.results.items()}
         texts["comparison.json"] = [to_json(compared)]
-    if explained is not None:
-        texts["explain.jsonl"] = [f"{json.dumps(reason)}\n" for reason in explained]
+    if reasons is not None:
+        texts["explain.jsonl"] = [f"{json.dumps(reason)}\n" for reason in reasons]
     for name, lines in texts.items():
         with write_atomically(folder / name) as file:
             file.writelines(lines)

@@ -129,6 +129,17 @@ class Played:
         done = [k for k in outcome.ended if outcome.statuses[k] == DONE]
         players, statuses = int(tickets.sizes[done].sum()), Counter(outcome.statuses)
         rules = zip(self.world.table.rules, outcome.judged.tolist(), strict=True)
+        blocked: dict[str, Any] = {}  # who blocked whom, of a search that lets anybody block
+        if self.blockers:
+            reviews = Counter(wait.by for wait in self.blockers.blocked)
+            blocked = {
+                "reviews": self.blockers.reviews,
+                "reviews_looked_at": self.blockers.looked,
+                "blocked_by": [
+                    {"tickets": self.names(by), "behind": len(waiting), "reviews": reviews[by]}
+                    for by, waiting in self.behind.items()
+                ],
+            }
         return {
             "tickets": tickets.sizes.size,
             "matches": len(self.matches),
@@ -139,22 +150,8 @@ class Played:
             "rules": {
                 rule.name: {"passed": passed, "failed": failed} for rule, (passed, failed) in rules
             },
-            **self._blocked(),
+            **blocked,
             **({"compared": self.compared(self.log)} if self.log else {}),
-        }
-
-    def _blocked(self) -> dict[str, Any]:
-        """Return who blocked whom; nothing of a search that lets nobody block."""
-        if self.blockers is None:
-            return {}
-        reviews = Counter(wait.by for wait in self.blockers.blocked)
-        return {
-            "reviews": self.blockers.reviews,
-            "reviews_looked_at": self.blockers.looked,
-            "blocked_by": [
-                {"tickets": self.names(by), "behind": len(waiting), "reviews": reviews[by]}
-                for by, waiting in self.behind.items()
-            ],
         }
 
     def compared(self, log: EventLog) -> dict[str, Any]:
@@ -210,6 +207,7 @@ class Played:
 
     def tables(self) -> dict[str, tuple[str, list[tuple[Any, ...]]]]:
         """Return the tables by name, each as the names of its columns and its rows."""
+        names = self.world.tickets.names
         rules = zip(self.world.table.rules, self.outcome.judged.tolist(), strict=True)
         tables: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
             "tickets": (
@@ -218,15 +216,29 @@ class Played:
             ),
             "matches": (
                 "match time proposed anchor tickets players age",
-                [self._match(number, match) for number, match in enumerate(self.matches)],
+                [
+                    (
+                        number,
+                        match.time,
+                        match.proposed,
+                        names[match.anchor],
+                        len(match.tickets),
+                        sum(map(len, match.teams)),
+                        self._age(match),
+                    )
+                    for number, match in enumerate(self.matches)
+                ],
             ),
             "players": ("match team player ticket wait", self._players()),
             "rules": ("rule passed failed", [(rule.name, *counts) for rule, counts in rules]),
             "steps": ("what from_seconds value matches", self._steps()),
         }
         if self.log:
-            names = "ticket players status wait log_status log_wait log_match"
-            tables["log"] = (names, self._logged(self.log))
+            header = "ticket players status wait log_status log_wait log_match"
+            by_rules, logged = self.by_rules, side_of_log(self.log)
+            ends = (by_rules.statuses, by_rules.waits, logged.statuses, logged.waits)
+            matches, sizes = [end.match for end in self.log.ends], self.world.tickets.sizes.tolist()
+            tables["log"] = (header, list(zip(names, sizes, *ends, matches, strict=True)))
         return tables
 
     def _tickets(self) -> list[tuple[Any, ...]]:
@@ -253,11 +265,6 @@ class Played:
             rows.append((*start, status, end, wait, match_of.get(k), lacking, behind))
         return rows
 
-    def _match(self, number: int, match: Match) -> tuple[Any, ...]:
-        anchor, players = self.world.tickets.names[match.anchor], sum(map(len, match.teams))
-        times = (match.time, match.proposed)
-        return number, *times, anchor, len(match.tickets), players, self._age(match)
-
     def _age(self, match: Match) -> float:
         """Return the age that the steps of a match went by."""
         times = self.world.tickets.times[match.tickets].tolist()
@@ -276,8 +283,8 @@ class Played:
             for team, players in zip(self.world.table.teams, match.teams, strict=True):
                 for player in players:
                     k = ticket_of[player]
-                    own = (player, tickets.names[k], match.time - times[k])
-                    rows.append((number, team.name, *own))
+                    wait = match.time - times[k]
+                    rows.append((number, team.name, player, tickets.names[k], wait))
         return rows
 
     def _steps(self) -> list[tuple[Any, ...]]:
@@ -289,14 +296,6 @@ class Played:
                 begins = float(steps.waits[number - 1]) if number else 0.0
                 rows.append((what, begins, spelled(value), held.count(number)))
         return rows
-
-    def _logged(self, log: EventLog) -> list[tuple[Any, ...]]:
-        """Return how each ticket ended, and how it did in the game's log."""
-        rules, logged = self.by_rules, side_of_log(log)
-        rows = zip(rules.statuses, rules.waits, logged.statuses, logged.waits, strict=True)
-        own, sizes = self.world.tickets.names, self.world.tickets.sizes.tolist()
-        tickets = zip(own, sizes, log.ends, rows, strict=True)
-        return [(name, size, *row, end.match) for name, size, end, row in tickets]
 
 
 def tables_of(played: Sequence[Played]) -> dict[str, Columns]:
@@ -348,7 +347,7 @@ class ReplayedTickets(Result):
     def rows(self, table: str, search: str) -> Columns:
         """Return the rows of a table that are of one search."""
         columns = self.tables[table]
-        rows = [k for k, one in enumerate(columns["search"]) if one == search]
+        rows = [k for k, name in enumerate(columns["search"]) if name == search]
         return {name: [values[k] for k in rows] for name, values in columns.items()}
 
     @classmethod
