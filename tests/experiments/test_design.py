@@ -23,11 +23,9 @@ SMALL = ["--set", "rate_multiplier=0.2"]
 
 
 def test_spans_are_taken_in_decimals() -> None:
-    assert span("0.1:0.3:0.1") == [0.1, 0.2, 0.3]
-    assert span("10:60:25") == [10, 35, 60]
-    assert span("10:59:25") == [10, 35]
-    assert span("3:1:-1") == [3, 2, 1]
-    assert span("2:2:1") == [2]
+    spans = {"0.1:0.3:0.1": [0.1, 0.2, 0.3], "10:60:25": [10, 35, 60], "10:59:25": [10, 35]}
+    for text, values in {**spans, "3:1:-1": [3, 2, 1], "2:2:1": [2]}.items():
+        assert span(text) == values
     wrong = "1:2 1:2:0 2:1:1 a:2:1 0:1:0.00001 nan:1:1 0:inf:1 0:1:Infinity 0:1:٣ 0:1e200:1e199"
     assert {span(ends) for ends in wrong.split()} == {None}
     for tiny in ("0:1:1e-999999999", "0:1e-999999999:1"):
@@ -36,11 +34,10 @@ def test_spans_are_taken_in_decimals() -> None:
 
 @pytest.mark.usefixtures("command_line_words")
 def test_levels_are_yaml() -> None:
-    assert parse_levels("a=1,2.5,x") == ("a", [1, 2.5, "x"])
-    assert parse_levels("a=true,false") == ("a", [True, False])
-    assert parse_levels("a=1:3:1") == ("a", [1, 2, 3])
-    assert parse_levels("a=[1, 2],[3]") == ("a", [[1, 2], [3]])
-    assert parse_levels("a=1:2") == ("a", ["1:2"])  # a string, not minutes and seconds
+    lists = {"1,2.5,x": [1, 2.5, "x"], "true,false": [True, False], "[1, 2],[3]": [[1, 2], [3]]}
+    # The last is a string, not minutes and seconds.
+    for text, values in {**lists, "1:3:1": [1, 2, 3], "1:2": ["1:2"]}.items():
+        assert parse_levels(f"a={text}") == ("a", values)
     for wrong in ("a", "a=", "=1", "a=1,,2", "a=1:2:0", "a=["):
         with pytest.raises(InputError, match=r"--sweep .*: not of the form KEY=VALUE"):
             parse_levels(wrong)

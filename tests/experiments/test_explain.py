@@ -34,14 +34,12 @@ def duels(*tickets: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN
 
 def played(folder: Path, given: dict[str, Any], *options: object) -> Outcome:
     (folder / "world.json").write_text(json.dumps(given), encoding="utf-8")
-    done = success("rules", "replay", folder / "world.json", "--out", folder / "out", *options)
-    return done
+    return success("rules", "replay", folder / "world.json", "--out", folder / "out", *options)
 
 
 def why(folder: Path, ticket: str, *options: object) -> dict[str, Any]:
     done = success("rules", "explain", folder / "out", ticket, "--json", *options)
-    document: dict[str, Any] = json.loads(done.out)
-    return document
+    return dict(json.loads(done.out))
 
 
 def test_which_rule_refused_and_what_was_nearest(tmp_path: Path) -> None:
@@ -66,6 +64,11 @@ def test_which_rule_refused_and_what_was_nearest(tmp_path: Path) -> None:
     ]
     assert document["fullest"]["players"] == 1
     assert document["blocked_by"] == []
+    lines = valmatch("rules", "explain", tmp_path / "out", "t1").out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith("search pass: t1 (1 player, skill 1000) timed out after 30 s: Near")
+    text = " ".join(line.strip() for line in lines)
+    assert "needs maxDistance 300, 200 is in force; allowed from 40 s" in text
 
 
 def test_a_ticket_that_blocks_is_named(tmp_path: Path) -> None:
@@ -84,17 +87,6 @@ def test_a_ticket_that_blocks_is_named(tmp_path: Path) -> None:
     assert "blocked: without t1, a match at 3 reviews" in printed
     summary = json.loads(valmatch("rules", "replay", tmp_path / "world.json", "--json").out)
     assert summary["pass"]["blocked_by"] == [{"tickets": ["t1"], "behind": 4, "reviews": 3}]
-
-
-def test_what_is_printed_fits_a_terminal(tmp_path: Path) -> None:
-    tickets = [solo(1, 0, skill=1000), solo(2, 2, skill=1300)]
-    played(tmp_path, duels(*tickets, timeout=30))
-    done = valmatch("rules", "explain", tmp_path / "out", "t1")
-    lines = done.out.splitlines()
-    assert max(map(len, lines)) <= 80
-    assert lines[0].startswith("search pass: t1 (1 player, skill 1000) timed out after 30 s: Near")
-    text = " ".join(line.strip() for line in lines)
-    assert "needs maxDistance 300, 200 is in force; allowed from 40 s" in text
 
 
 def test_each_search_has_its_reasons(tmp_path: Path) -> None:
@@ -170,27 +162,24 @@ def test_the_world_can_be_played_again(tmp_path: Path) -> None:
             assert results[0] == results[1]
 
 
-BAD: list[tuple[str, str, str]] = [
-    ("world.json", "{", "world.json:1:2: damaged"),
-    ("manifest.json", '{"command": "rules replay"}', "manifest.json: damaged: searches: None"),
-]
-
-
-@pytest.mark.parametrize(("file", "content", "text"), BAD)
-def test_a_damaged_folder_is_refused(file: str, content: str, text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("argv", "text"),
+    [
+        (("out", "t11"), "out: no ticket 't11' (did you mean t1?)"),
+        ((".", "t1"), "no folder of tickets that were played"),
+        (("out", "t1", "--search", "exhaustive"), "--search: 'exhaustive' (allowed: pass)"),
+        (("out", "t1", "world.json", "{"), "world.json:1:2: damaged"),
+        (("out", "t1", "world.json", None), "world.json: cannot be read"),
+        (
+            ("out", "t1", "manifest.json", '{"command": "rules replay"}'),
+            "manifest.json: damaged: searches: None",
+        ),
+    ],
+)
+def test_what_cannot_be_explained(argv: tuple[Any, ...], text: str, tmp_path: Path) -> None:
     played(tmp_path, duels(solo(1, 0, skill=1)))
-    (tmp_path / "out" / file).write_text(content, encoding="utf-8")
-    assert text in refusal("rules", "explain", tmp_path / "out", "t1")
-
-
-def test_what_is_not_there(tmp_path: Path) -> None:
-    played(tmp_path, duels(solo(1, 0, skill=1)))
-    out = tmp_path / "out"
-    refused = refusal("rules", "explain", out, "t11")
-    assert refused == f"{out}: no ticket 't11' (did you mean t1?)"
-    refused = refusal("rules", "explain", tmp_path, "t1")
-    assert "no folder of tickets that were played" in refused
-    refused = refusal("rules", "explain", out, "t1", "--search", "exhaustive")
-    assert "--search: 'exhaustive' (allowed: pass)" in refused
-    (out / "world.json").unlink()
-    assert "world.json: cannot be read" in refusal("rules", "explain", out, "t1")
+    folder, ticket, *change = argv
+    if change and change[0].endswith(".json"):
+        file, content = tmp_path / folder / change.pop(0), change.pop(0)
+        file.unlink() if content is None else file.write_text(content, encoding="utf-8")
+    assert text in refusal("rules", "explain", tmp_path / folder, ticket, *change)

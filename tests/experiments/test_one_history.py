@@ -46,11 +46,15 @@ def test_replicate_makes_one_and_knows_no_interval(config: Path, tmp_path: Path)
         assert one.mean == pytest.approx(found["responses"][name]["mean"], rel=1e-15)
     assert library.replicate(config).requested == 1
     assert more.sampling.of == "on this log"
+    target = valmatch("replicate", config, "--target", "avg_wait_time=1%")
+    assert (target.code, target.err.splitlines()[-1]) == (
+        2,
+        "--target: every replication is the same: there is no interval to narrow",
+    )
 
 
 def test_compare_makes_one_pair(config: Path) -> None:
-    made = valmatch("compare", config, "--set", "team_diff=50", "--json")
-    found = json.loads(made.out)
+    found = compared(config, "--set", "team_diff=50")
     assert found["replications"] == 1
     two = library.compare(config, library.load_config(config, {"team_diff": 50}), 3)
     difference = two.comparisons["avg_team_diff"].difference
@@ -61,14 +65,6 @@ def test_compare_makes_one_pair(config: Path) -> None:
     assert mixed.comparisons["avg_wait_time"].a.ci_low is None
     assert mixed.comparisons["avg_wait_time"].b.ci_low is not None
     assert mixed.comparisons["avg_wait_time"].difference.ci_low is None
-
-
-def test_targets_have_nothing_to_narrow(config: Path) -> None:
-    made = valmatch("replicate", config, "--target", "avg_wait_time=1%")
-    assert made.code == 2
-    assert made.err.splitlines()[-1] == (
-        "--target: every replication is the same: there is no interval to narrow"
-    )
 
 
 @pytest.mark.slow
@@ -110,8 +106,7 @@ def days(config: Path) -> Path:
 
 
 def compared(*arguments: object) -> dict[str, Any]:
-    made = success("compare", *arguments, "--json")
-    return dict(json.loads(made.out))
+    return dict(json.loads(success("compare", *arguments, "--json").out))
 
 
 RESAMPLED = ("--set", "log.resample=block", "--set", "log.block_hours=12", "-n", 5)
