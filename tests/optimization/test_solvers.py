@@ -16,7 +16,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
 from tests.support.command import python
 from tests.support.known_problems import RULES, registered
-from tests.support.refusals import defined
 from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build
@@ -99,7 +98,6 @@ def test_starts_at_the_start_and_keeps_the_budget(name: str, title: str, budget:
     assert_array_equal(asked[0].unit, case.problem.start)
     assert all(request.n >= 1 for request in asked)
     assert all(((request.unit >= 0.0) & (request.unit <= 1.0)).all() for request in asked)
-    assert solver.ask() is None
     points = [tuple(case.problem.point(unit).values()) for unit in solver.finalists(5).units]
     assert 1 <= len(set(points)) == len(points) <= 5
 
@@ -135,11 +133,6 @@ def test_larger_budgets_buy_points_and_precision(name: str) -> None:
     assert many[-1].n > few[0].n
 
 
-def test_ask_is_the_same_until_told() -> None:
-    solver = solver_for("auto", PROBLEMS["bowl"])
-    assert solver.ask() is solver.ask()
-
-
 def test_the_incumbent_is_safer_than_the_first_finalist() -> None:
     days = np.random.default_rng(3).normal(size=(50, 2))
     doubt = math.sqrt(1 / 50 + 1 / TEST)
@@ -150,10 +143,12 @@ def test_the_incumbent_is_safer_than_the_first_finalist() -> None:
         yield Request(better, 50)
         yield Request(safer, 50)
 
+    def evaluate(unit: Floats, n: int) -> Floats:
+        outcomes: Floats = days - days.mean(axis=0)
+        return outcomes + ([0.0, near] if unit is better else [1.0, 10.0 * near])
+
     solver = Search(_task(), steps)
-    for mean in ([0.0, near], [1.0, 10.0 * near]):
-        request = solver.ask()
-        solver.tell(defined(request), days - days.mean(axis=0) + mean)
+    assert len(list(solver.run(evaluate))) == 2
     assert_array_equal(solver.finalists(1).units[0], better)
     assert_array_equal(solver.incumbent(), safer)
 
@@ -179,13 +174,11 @@ def test_dropped_search_leaves_no_thread() -> None:
     for name in ("cobyqa", "nelder-mead"):
         case = PROBLEMS["bowl"]
         solver = solver_for(name, case, 10**6)
-        laboratory = Laboratory(case)
+        running = solver.run(Laboratory(case).evaluate)
         for _ in range(30):
-            request = solver.ask()
-            assert request is not None
-            solver.tell(request, laboratory.evaluate(request.unit, request.n))
+            next(running)
         assert threading.active_count() == before + 1
-        del solver
+        del running
         gc.collect()
         assert threading.active_count() == before
 
@@ -196,9 +189,8 @@ def test_error_of_a_minimiser_reaches_the_caller() -> None:
         raise ZeroDivisionError
 
     solver = Search(_task(), lambda _: inverted(broken))
-    request = solver.ask()
     with pytest.raises(ZeroDivisionError):
-        solver.tell(defined(request), np.zeros((1, 2)))
+        list(solver.run(lambda unit, n: np.zeros((1, 2))))
 
 
 def test_search_that_repeats_itself_ends() -> None:

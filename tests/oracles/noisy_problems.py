@@ -46,11 +46,7 @@ class Laboratory:
 
 def search(solver: Search, laboratory: Laboratory) -> list[Request]:
     """Run a search to its end and return what it asked."""
-    asked = []
-    while (request := solver.ask()) is not None:
-        asked.append(request)
-        solver.tell(request, laboratory.evaluate(request.unit, request.n))
-    return asked
+    return [request for request, _ in solver.run(laboratory.evaluate)]
 
 
 def _problem(count: int, start: float, constraints: int = 1, whole: bool = False) -> Problem:

@@ -156,8 +156,7 @@ def test_whole_runs_on_problems_of_known_optima(title: str, solver: str) -> None
         archive = Archive(case.problem, replications_of_test(BUDGET))
         task = SearchTask(case.problem, BUDGET, rng, case.problem.start, archive)
         found = make(solver, task)
-        while (request := found.ask()) is not None:
-            found.tell(request, search(request.unit, request.n))
+        list(found.run(search))
 
         def fresh(stage: int, run: int = run) -> Fresh:
             @cache

@@ -6,6 +6,7 @@ Where evaluations are exact, as on one log, the best of the evaluated points nee
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
@@ -181,14 +182,11 @@ def run_search(
 ) -> list[Evaluation]:
     """Evaluate what a solver asks for until it has done or the budget is spent."""
     evaluations: list[Evaluation] = []
-    while (request := search.ask()) is not None:
-        before = evaluator.spent
-        try:
-            outcomes = evaluator.evaluate(request.unit, request.n)
-        except BudgetSpent:
-            break
-        search.tell(request, outcomes)
-        incumbent, mean = search.incumbent(), outcomes.mean(axis=0)
-        evaluations.append(Evaluation(request.unit, request.n, mean, evaluator.spent, incumbent))
-        progress(evaluator.spent - before)
+    before = evaluator.spent
+    with suppress(BudgetSpent):
+        for request, outcomes in search.run(evaluator.evaluate):
+            mean, spent = outcomes.mean(axis=0), evaluator.spent
+            evaluations.append(Evaluation(request.unit, request.n, mean, spent, search.incumbent()))
+            progress(spent - before)
+            before = spent
     return evaluations

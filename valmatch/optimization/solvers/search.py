@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
@@ -115,47 +116,35 @@ class SearchTask:
 
 
 class Search:
-    """A solver made of the steps of a search: a generator of requests that is sent outcomes.
-
-    Results that are known already are sent without asking; the steps end with the budget.
-    """
+    """A solver made of the steps of a search: a generator of requests that is sent outcomes."""
 
     def __init__(self, task: SearchTask, steps: Callable[[SearchTask], Steps]) -> None:
-        self.task = task
-        self._steps = steps(task)
-        self._next = self._wanted(next(self._steps, None))
+        self.task, self._steps = task, steps
 
-    def ask(self) -> Request | None:
-        """Return the next request; None when the search is done."""
-        for _ in range(REPEATS):
-            if self._next is None:
-                return None
-            known = self.task.archive.outcomes(self._next.unit)
-            if len(known) < self._next.n:
-                if self._next.n - len(known) <= self.task.left:
-                    return self._next
-                break
-            self._advance(known[: self._next.n])
-        self._steps.close()
-        self._next = None
-        return None
+    def run(self, evaluate: Callable[[Floats, int], Floats]) -> Iterator[tuple[Request, Floats]]:
+        """Yield what is evaluated, with its outcomes, until the steps or the budget end.
 
-    def tell(self, request: Request, outcomes: Floats) -> None:
-        """Take the outcomes of the request that was asked last."""
-        archive = self.task.archive
-        self.task.spent += request.n - len(archive.outcomes(request.unit))
-        archive.record(request.unit, outcomes)
-        self._advance(outcomes)
-
-    def _advance(self, outcomes: Floats) -> None:
-        try:
-            self._next = self._wanted(self._steps.send(outcomes))
-        except StopIteration:
-            self._next = None
-
-    def _wanted(self, request: Request | None) -> Request | None:
-        """Return a request, for one replication where the others would be the same."""
-        return replace(request, n=1) if request and self.task.exact else request
+        Results that are known already are sent without evaluation.
+        """
+        task, repeats = self.task, 0
+        with closing(self._steps(task)) as steps:
+            request = next(steps, None)
+            while request is not None and repeats < REPEATS:
+                # Where evaluations are exact, all other replications would be the same.
+                request = replace(request, n=1) if task.exact else request
+                outcomes = task.archive.outcomes(request.unit)
+                missing, repeats = request.n - len(outcomes), repeats + 1
+                if missing > task.left:
+                    return
+                if missing > 0:
+                    outcomes, repeats = evaluate(request.unit, request.n), 0
+                    task.spent += missing
+                    task.archive.record(request.unit, outcomes)
+                    yield request, outcomes
+                try:
+                    request = steps.send(outcomes[: request.n])
+                except StopIteration:
+                    return
 
     def finalists(self, k: int) -> PointEstimates:
         """Return up to `k` distinct points: the best at several margins, then the next best."""
