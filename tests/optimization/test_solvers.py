@@ -26,7 +26,6 @@ from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
 from valmatch.optimization.solvers.archive import Archive, PointEstimates
 from valmatch.optimization.solvers.bayes import Surrogate, smooth
 from valmatch.optimization.solvers.gaussian_process import (
-    Total,
     fit,
     likelihood_of,
     log_density,
@@ -370,20 +369,23 @@ def test_parts_of_evaluated_points_add_up_to_their_objectives() -> None:
     assert_allclose(parts.sum(axis=1), outcomes[:3, 0])
 
 
-def test_a_total_of_processes_is_the_sum_of_independent_ones() -> None:
-    rng = np.random.default_rng(16)
-    units, noise, new = rng.random((9, 2)), np.ones(9), rng.random((4, 2))
-    thetas = np.log([[0.4, 0.9, 0.05], [9.0, 0.2, 0.5]])
-    parts = [posterior(units, rng.normal(size=9), noise, theta) for theta in thetas]
-    total = Total(parts)
-    means, deviations = zip(*(part.predict(new) for part in parts), strict=True)
-    mean, deviation = total.predict(new)
-    assert_allclose(mean, means[0] + means[1])
-    assert_allclose(deviation, np.hypot(*deviations))
-    assert_allclose(total.fitted, parts[0].fitted + parts[1].fitted)
-    alone = Total(parts[:1])
-    assert_array_equal(alone.predict(new), parts[0].predict(new))
-    assert_array_equal(alone.fitted, parts[0].fitted)
+def test_the_objective_is_the_sum_of_the_processes_of_its_parts() -> None:
+    problem, rng = PROBLEMS["bowl"].problem, np.random.default_rng(16)
+
+    def terms(unit: Floats, n: int) -> Floats:
+        return np.tile([unit[0], 3.0 * unit[1] ** 2], (n, 1))
+
+    task = SearchTask(problem, 400, rng, problem.start, Archive(problem, TEST, parts=terms))
+    for unit in rng.random((12, 2)):
+        task.archive.record(unit, np.column_stack([terms(unit, 2).sum(axis=1), [-1.0, -1.0]]))
+    model, new = Surrogate(task), rng.random((4, 2))
+    model.learn()
+    *parts, bounded = model._each
+    means, deviations = np.swapaxes([part.predict(new) for part in parts], 0, 1)
+    mean, deviation = model.predict(new)
+    assert_allclose(mean, [means.sum(axis=0), bounded.predict(new)[0]])
+    assert_allclose(deviation, [np.hypot(*deviations), bounded.predict(new)[1]])
+    assert_allclose(model.at_known[0], parts[0].fitted + parts[1].fitted)
 
 
 def test_margin_moves_the_choice_away_from_the_bound() -> None:

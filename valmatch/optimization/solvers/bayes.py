@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.solvers.archive import PointEstimates, spread
-from valmatch.optimization.solvers.gaussian_process import Posterior, Total, fit, posterior
+from valmatch.optimization.solvers.gaussian_process import Posterior, fit, posterior
 from valmatch.optimization.solvers.search import (
     NEEDED,
     Level,
@@ -163,8 +163,7 @@ class Surrogate:
             posterior(*of, theta, before)
             for of, theta, before in zip(data, self._theta, earlier, strict=False)
         ]
-        many = len(self._each) - (len(scale) - 1)
-        self._processes: list[Total | Posterior] = [Total(self._each[:many]), *self._each[many:]]
+        self._parts = len(self._each) - (len(scale) - 1)  # processes whose sum is the objective
         # All points met the same replications: what they share shows in none of them.
         unknown = np.zeros(len(scale) - known.means.shape[1])
         self.doubt = np.append(_least(known.doubts[known.defined]), unknown) / scale
@@ -172,7 +171,7 @@ class Surrogate:
         self.known, self.scale = known, scale
         # (1 + constraints, points): the means of the processes at the known points
         self.at_known = (
-            np.array([process.fitted for process in self._processes])
+            self._summed(np.array([process.fitted for process in self._each]))
             if known.defined.all()
             else self.predict(known.units)[0]
         )
@@ -188,14 +187,17 @@ class Surrogate:
     def roughness(self) -> Floats:
         """Return (1 + constraints,): deviations of one outcome from the processes."""
         both = zip(self._theta, self._each, strict=True)
-        variances = [math.exp(theta[-1]) * process.variance for theta, process in both]
-        parts = len(variances) - (len(self.scale) - 1)
-        return np.sqrt([sum(variances[:parts]), *variances[parts:]])
+        variances = np.array([math.exp(theta[-1]) * process.variance for theta, process in both])
+        return np.sqrt(self._summed(variances))
 
     def predict(self, units: Floats) -> tuple[Floats, Floats]:
         """Return means and deviations, both (1 + constraints, points)."""
-        both = np.array([process.predict(units) for process in self._processes])
-        return both[:, 0], both[:, 1]
+        both = np.array([process.predict(units) for process in self._each])
+        return self._summed(both[:, 0]), np.sqrt(self._summed(both[:, 1] ** 2))
+
+    def _summed(self, each: Floats) -> Floats:
+        """Return values of all processes, those of the parts of the objective as their sum."""
+        return np.concatenate([each[: self._parts].sum(axis=0)[None], each[self._parts :]])
 
     def candidates(self) -> Floats:
         """Return points all over the cube, then points around the best ones."""

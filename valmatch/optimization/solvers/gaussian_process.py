@@ -7,7 +7,6 @@ number of threads that a BLAS library starts for them.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,24 +56,6 @@ class Posterior:
         """Return means and standard deviations of the function at (k, d) points."""
         mean, remaining = project(units, self.units, self.lengths, self.weights, self.inverse)
         return self.mean + mean, np.sqrt(self.variance * np.maximum(1e-12, remaining))
-
-
-@dataclass(frozen=True)
-class Total:
-    """A sum of independent processes, all conditioned at the same points."""
-
-    parts: Sequence[Posterior]  # at least one
-
-    @property
-    def fitted(self) -> Floats:
-        """(n,): posterior means at the points of the data."""
-        fitted: Floats = np.sum([piece.fitted for piece in self.parts], axis=0)
-        return fitted
-
-    def predict(self, units: Floats) -> tuple[Floats, Floats]:
-        """Return means and standard deviations of the sum at (k, d) points."""
-        both = np.array([piece.predict(units) for piece in self.parts])
-        return both[:, 0].sum(axis=0), np.sqrt((both[:, 1] ** 2).sum(axis=0))
 
 
 def fit(units: Floats, values: Floats, noise: Floats, theta: Floats, steps: int) -> Floats:
