@@ -249,7 +249,7 @@ class Told(Search):
     def place(self, test: NextTest) -> Proposal:
         """Place the other point."""
         level = test.level or Level(np.zeros(1), np.ones(1))
-        return Proposal(self.other, np.zeros(1), np.zeros(1), level, True)
+        return Proposal(self.other, np.zeros(1), np.zeros(1), level)
 
 
 def fresh(

@@ -30,50 +30,41 @@ from valmatch.optimization.solvers.search import (
 # Stages that look for improvement: up to which share of the budget, and with how many times the
 # replications of a first look. What is left sharpens the picture of the best points.
 STAGES = (0.4, 1), (0.7, 3)
-# First looks that a whole budget could buy, at most: with more points the processes are slow.
-POINTS = 500
-# The processes average over noise, so that first looks can be this much shorter than usual.
-SHORTER = 2
-# The first point of the final phase gets this share of the budget: what it says of how the
-# replications fell out holds for all points. The others get this many times a first look.
-LEVEL = 0.1
-SHARPER = 8
-# The start gets this share of the budget in that phase, unless it is seen to violate a constraint.
-START = 0.05
-# Doubts by which the constraints hold at the points of the final phase.
-MARGIN = 0.4
+POINTS = 500  # first looks of a whole budget, at most: with more points the processes are slow
+SHORTER = 2  # times that first looks are shorter than usual, as the processes average over noise
+
+# The final phase: shares of the budget of its first point, which says for all points how the
+# replications fell out, and of the start, unless that is seen to violate; first looks of others.
+LEVEL, START, SHARPER = 0.1, 0.05, 8
+MARGIN = 0.4  # doubts by which the constraints hold at its points
+
 # A search is settled where an improvement is expected of less than this share of what the room for
 # a test costs, and the processes know the best point to this share of the error that all points
 # have in common; it ends after so many looks in a row that find it settled. Then the final phase
 # gets this share of the budget, half of it for its first point, and certification gets the rest.
-LITTLE = 0.02
-PRECISE = 0.05
-CALM = 2
-SETTLED = 0.3
+LITTLE, PRECISE, CALM, SETTLED = 0.02, 0.05, 2, 0.3
+
 # Where good points have this much in common, few replications tell them apart, and a path of tests
 # settles what all of them leave open: then later stages have first looks, too, and end at the
 # first of these shares of the budget; the final phase gets the second, certification the rest.
 ALIKE = 0.99
 EARLY, FINAL = 0.6, 0.15
+
 # Room for a test on the scale of -1 where outcomes are defined and 1 where they are not, in place
 # of a standard error: with more replications, more points turn out to be undefined.
 EDGE = 0.24
-# Candidates per choice: half over the whole cube, half around this many of the best points.
-CANDIDATES = 400
-CENTRES = 5
-# Sizes of moves around these points: powers of ten.
-SIZES = -2.2, -0.6
-# Times as many candidates for a point that is tested; widths of the steps that refine it, and the
-# share of the coordinates that move. Its constraints hold with so many of its doubts.
-TESTED = 3
-WIDTHS = 0.1, 0.04, 0.016, 0.0064
-MOVED = 0.7
-DOUBTS = 0.5
+
+CANDIDATES = 400  # per choice: half over the whole cube, half around the best points
+CENTRES = 5  # of these
+SIZES = -2.2, -0.6  # of moves around them: powers of ten
+TESTED = 3  # times as many for a point that is tested
+WIDTHS = 0.1, 0.04, 0.016, 0.0064  # of the steps that refine it
+MOVED = 0.7  # share of the coordinates that move
+DOUBTS = 0.5  # by which its constraints hold
+
 # Hyperparameters: their first values, gradient steps, growth of the data that calls for more.
 FIRST_THETA = math.log(0.5), math.log(0.01)
-FIRST_STEPS = 30
-STEPS = 10
-GROWTH = 1.15
+FIRST_STEPS, STEPS, GROWTH = 30, 10, 1.15
 
 
 def bayes(task: SearchTask) -> Steps:
@@ -274,7 +265,6 @@ class Surrogate:
             excess[:many, best],
             doubt[:many, best],
             level,
-            bool((bounds[:, best] <= 0.0).all()),
             float(objective[best] * self.scale[0]),
         )
 
@@ -362,18 +352,12 @@ def improvement(mean: Floats, deviation: Floats, best: float) -> Floats:
 # around the best points of all with what is left. There roughness is no error, since what was
 # evaluated is so: improvement is expected over the best value seen, roughness included.
 
-# Points of one search, for each variable; then the next one starts.
-LENGTH = 40
-# Share of the budget, about, that goes to searches over the whole cube.
-WIDE = 0.7
-# Points around a good one that the processes are conditioned on in the end.
-AROUND = 150
-# Points that are proposed at once in the end, each the best of so many candidates.
-AT_ONCE, OF_EACH = 5, 40
-# Sizes of moves around the best points: powers of ten.
-NEAR_SIZES = -3.0, -0.8
-# Random points of which one may be new, before all are taken to be known.
-DRAWN = 1000
+LENGTH = 40  # points of one search, for each variable; then the next one starts
+WIDE = 0.7  # share of the budget, about, that goes to searches over the whole cube
+AROUND = 150  # points around a good one that the processes are conditioned on in the end
+AT_ONCE, OF_EACH = 5, 40  # points proposed at once in the end, each the best of so many candidates
+NEAR_SIZES = -3.0, -0.8  # of moves around the best points: powers of ten
+DRAWN = 1000  # random points of which one may be new, before all are taken to be known
 
 
 def exact_search(task: SearchTask) -> Steps:

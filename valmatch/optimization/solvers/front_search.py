@@ -16,15 +16,11 @@ from valmatch.kernels.arrays import Floats
 from valmatch.optimization.solvers.bayes import LENGTH, POINTS, SHARPER, SHORTER, Surrogate
 from valmatch.optimization.solvers.search import Request, SearchTask, Steps, first_looks
 
-# Share of the budget that looks for improvement; the rest sharpens the picture of the front.
-EXPLORED = 0.6
-# Directions in which the front is sharpened, one after the other.
-DIRECTIONS = 8
-# Draws of the processes by which an improvement is expected; share of the plain sum.
-DRAWS = 32
-AUGMENTED = 0.05
-# Doubts by which the constraints hold at points of the front, in turn.
-MARGINS = (1.5, 0.5, 2.5)
+EXPLORED = 0.6  # share of the budget that looks for improvement; the rest sharpens the front
+DIRECTIONS = 8  # in which it is sharpened, one after the other
+DRAWS = 32  # of the processes by which an improvement is expected
+AUGMENTED = 0.05  # share of the plain sum
+MARGINS = (1.5, 0.5, 2.5)  # doubts by which the constraints hold at points of the front, in turn
 
 
 class FrontSearch:

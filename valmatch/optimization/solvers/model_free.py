@@ -64,18 +64,12 @@ def inverted(minimise: Callable[[EvaluateRequest], None]) -> Steps:
         thread.join()
 
 
-# Radii of the rounds of local searches: of the first one, and of the finest.
-RADIUS = 0.2
-FINEST = 0.02
+RADIUS, FINEST = 0.2, 0.02  # of the rounds of local searches: the first one, and the finest
 
 # Exponents of the gains of SPSA and the share of the iterations that stabilises them: Spall (1998),
 # "Implementation of the simultaneous perturbation algorithm", section III.
-ALPHA = 0.602
-GAMMA = 0.101
-STABILITY = 0.1
-
-PERTURBATION = 0.1
-FIRST_STEP = 0.1
+ALPHA, GAMMA, STABILITY = 0.602, 0.101, 0.1
+PERTURBATION = FIRST_STEP = 0.1
 
 STEP = 0.2  # the first one of CMA-ES
 

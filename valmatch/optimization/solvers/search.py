@@ -55,7 +55,6 @@ class Proposal(NamedTuple):
     excess: Floats
     doubt: Floats
     level: Level  # what was known of the excesses of all points
-    holds: bool  # whether it is as likely to pass as was wanted; if not, no point is known that is
     objective: float = -math.inf  # its expected objective; -inf where nothing is said of it
 
 

@@ -94,7 +94,11 @@ def run_front(
             slice(objectives - 1, None)
         )
         if exact:  # the constraints hold or do not, at all points
-            made = [_seen(unit, evaluator, objectives) for unit in known.units]
+            for unit in known.units:
+                outcomes = evaluator.evaluate(unit, 1)
+                holds = bool((outcomes[:, objectives:] <= 0.0).all())  # not where one is undefined
+                sample = AdjustedOutcomes(outcomes, evaluator.controls)
+                made.append(CandidatePoint(unit, sample, holds))
         else:
             fewest, most = FINALISTS
             count = (budget - part) // TEST_REPLICATIONS - len(problem.baselines)
@@ -118,13 +122,6 @@ def _with_baselines(problem: Problem, units: Floats, most: int) -> Floats:
     points = [problem.point(unit) for unit in units]
     others = [unit for unit in problem.baselines.values() if problem.point(unit) not in points]
     return np.vstack([units, *others[: max(0, most - len(units))]])
-
-
-def _seen(unit: Floats, evaluator: Evaluator, objectives: int) -> CandidatePoint:
-    """Return a point whose outcomes are exact."""
-    outcomes = evaluator.evaluate(unit, 1)
-    holds = bool((outcomes[:, objectives:] <= 0.0).all())  # not where one is undefined
-    return CandidatePoint(unit, AdjustedOutcomes(outcomes, evaluator.controls), holds)
 
 
 @dataclass(frozen=True, kw_only=True)
