@@ -151,14 +151,11 @@ def _update_by_margin(
 
 
 class Elo(System):
-    """Elo; a side plays by its mean rating, and its players all gain the same.
+    """Elo; a side plays by its mean rating, and its players all gain the same."""
 
-    A side at home plays as if it had `home_advantage` points more, unless the game is on neutral
-    ground. With a `draw_probability`, that of a draw between equals, draws are predicted by
-    Davidson's model, by whose `scale` a side wins ten times as often as it loses: the expected
-    score then grows more slowly with the lead, so that ratings and advantages come out larger, see
-    `valmatch.ratings.davidson.share_of_slope`.
-    """
+    # With a `draw_probability`, that of a draw between equals, draws are predicted by Davidson's
+    # model: the expected score then grows more slowly with the lead, so that ratings and advantages
+    # come out larger, see `valmatch.ratings.davidson.share_of_slope`.
 
     name = "elo"
     parameters: Sequence[Parameter] = (
@@ -229,13 +226,10 @@ def _without_factors(k: float) -> Sequence[Parameter]:
 
 
 class EloMargin(Elo):
-    """Elo whose changes grow with the margin of victory, as FiveThirtyEight rates football teams.
+    """Elo whose changes grow with the margin of victory, as FiveThirtyEight rates teams."""
 
-    A win counts as many times as ln(margin + 1) says, and less where the winner was expected to
-    win: favourites win by more, which would otherwise raise their ratings again and again. Sides of
-    a team have the sum of its players' scores. A win by no margin at all, as of whoever needed less
-    time, counts as one by 1.
-    """
+    # Favourites win by more, which would otherwise raise their ratings again and again. A win by no
+    # margin at all, as of whoever needed less time, counts as one by 1.
 
     name = "elo_margin"
     parameters = (*_without_factors(20.0), Parameter("autocorrelation", 2200.0, 1.0, 1e9))
@@ -245,11 +239,7 @@ class EloMargin(Elo):
 
 
 class EloGoals(Elo):
-    """Elo whose changes grow with the difference of goals, see `goals_multiplier`.
-
-    The published K is that of most tournaments; there it is 60 in World Cup finals and 20 in
-    friendly matches, and 100 points are the advantage of the side at home.
-    """
+    """Elo whose changes grow with the difference of goals, with the K of most tournaments."""
 
     name = "elo_goals"
     parameters = _without_factors(30.0)

@@ -11,11 +11,10 @@ from valmatch.kernels.compilation import part
 
 
 class Games(NamedTuple):
-    """Games in play order, of enabled players alone, with at least two sides each.
+    """Games in play order, of enabled players alone, with at least two sides each."""
 
-    In a log, sides stand in the order of their alphabetically first player, players of a side in
-    the order of their names, so that nothing depends on the order of rows in a file.
-    """
+    # In a log, sides stand in the order of their alphabetically first player, players of a side in
+    # that of their names, so that nothing depends on the order of rows in a file.
 
     names: Ints  # (games,): number of each game's name
     times: Floats  # (games,): moment of each game; 0 where the log has no times

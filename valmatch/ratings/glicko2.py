@@ -268,19 +268,13 @@ def _update(game: int, games: Games, players: Players, numbers: Floats, sums: As
 
 
 class Glicko2(System):
-    """Glicko-2; a side is predicted by the means of its players' ratings and squared deviations.
+    """Glicko-2; a side is predicted by the means of its players' ratings and squared deviations."""
 
-    Each player meets each opposing side as one opponent of that rating and deviation.
-
-    `period` is the length of a rating period in the unit of the log's times (seconds, if they are
-    dates): all games of equal floor(time / period) count as played at once. They are predicted
-    from the ratings before the period, which a player's columns ``base_...`` hold, and the
-    deviation of who plays again has grown for each whole period without a game. `rating`,
-    `deviation` and `volatility` are what the games so far make of these at the end of the period.
-    A period of 0, the common form online, makes every game a period of its own, and nobody is ever
-    idle; Glickman recommends periods of 10 to 15 games a player. A log without times is one
-    period, if `period` is not 0.
-    """
+    # Each player meets each opposing side as one opponent of that. All games of equal floor(time /
+    # period) count as played at once: they are predicted from the ratings before, which the columns
+    # ``base_...`` hold; `rating`, `deviation` and `volatility` are what the games so far make of
+    # these at the end of the period. With a period of 0 every game is one, and nobody is ever idle.
+    # A log without times is one period, if `period` is not 0.
 
     name = "glicko2"
     parameters: Sequence[Parameter] = (
@@ -338,13 +332,10 @@ _GLICKO2_COLUMNS = len(Glicko2.columns)
 
 
 class Glicko(Glicko2):
-    """Glicko: Glicko-2 without volatilities.
+    """Glicko: Glicko-2 without volatilities, whose deviations grow by `c` in each period."""
 
-    A deviation grows by `c` in each period, sqrt(RD^2 + c^2), up to `deviation`, which newcomers
-    have, and no result takes it below `floor`. With c = 34.6, Glickman's example, a deviation of 50
-    is one of 350 after 100 periods. With a `period` of 0 every game is one, so that deviations grow
-    before each game, and not while a player is idle.
-    """
+    # With a `period` of 0 every game is one, so that they grow before each game, and not while a
+    # player is idle.
 
     name = "glicko"
     parameters = (

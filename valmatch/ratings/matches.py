@@ -168,18 +168,6 @@ def update_ratings(
     array([[27.869,  8.205],
            [25.717,  8.058],
            [21.414,  8.058]])
-
-    A win of 1400 against 1600 by Glicko-2, then one that surprises less:
-
-    >>> state = newcomers("glicko2", 2, {"deviation": 200.0})
-    >>> state[:, 0] = 1400.0, 1600.0
-    >>> state = update_ratings("glicko2", state, [[0], [1]], [1, 0])
-    >>> state[:, :2].round(1)
-    array([[1519. ,  183.7],
-           [1481. ,  183.7]])
-    >>> update_ratings("glicko2", state, [[0], [1]], [1, 0])[:, :2].round(1)
-    array([[1582.1,  167.4],
-           [1417.9,  167.4]])
     """
     return _played(system, state, sides, scores, parameters, circumstances, rate=True)[1]
 
