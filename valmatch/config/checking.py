@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -23,7 +25,7 @@ from valmatch.config.config import (
     ReplicateOptions,
     VariableOptions,
 )
-from valmatch.config.factor_paths import factor_names, parts, section_depth, unit_at
+from valmatch.config.factor_paths import dotted, factor_names, parts, section_depth, unit_at
 from valmatch.errors import MOST, InputError, in_lines
 from valmatch.inputs.fields import Factors, Misplaced, Section, schema_at
 from valmatch.inputs.files import sha256
@@ -32,6 +34,7 @@ from valmatch.inputs.yaml_document import (
     find,
     from_override,
     kind,
+    parse,
     place,
     show,
     to_value,
@@ -139,13 +142,25 @@ class _Check:
         # Without a factor that is no mapping, what goes with it would be refused, too.
         factors = self._section("factors", cls, context) if entry and not without else None
         self.factors = factors
+        ranges = [path for path, keys in BY_FACTOR.items() if keys]
+        starred = [pair for path in ranges for pair in self._take_starred(path)]
         replicate = self._section("replicate", ReplicateOptions)
-        optimize = self._section("optimize", OptimizeOptions)
-        design = self._section("design", DesignOptions)
+        optimize: OptimizeOptions | None = OptimizeOptions.model_validate({})
+        design: DesignOptions | None = DesignOptions.model_validate({})
+        if not starred:
+            optimize = self._section("optimize", OptimizeOptions)
+            design = self._section("design", DesignOptions)
         if self.problems or not (factors and replicate and optimize and design):
             self._raise()
         if files or (entry and entry.mappings):
             factors = self._with_files(factors, files)
+        for path, key, value in starred:
+            self._spread(path, key, value, factors)
+        if starred:
+            optimize = self._section("optimize", OptimizeOptions)
+            design = self._section("design", DesignOptions)
+            if self.problems or not (optimize and design):
+                self._raise()
         return Config(
             model=model,
             factors=factors,
@@ -162,6 +177,34 @@ class _Check:
             ),
             places=dict(_places(self.root)),
         )
+
+    def _take_starred(self, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Node, Node]]:
+        """Take names with ``*`` out of a mapping by factor; return them with what they hold."""
+        mapping = find(self.root, path)
+        if not isinstance(mapping, MappingNode):
+            return []
+        starred = [(key, value) for key, value in mapping.value if "*" in str(key.value)]
+        mapping.value = [pair for pair in mapping.value if "*" not in str(pair[0].value)]
+        return [(path, key, value) for key, value in starred]
+
+    def _spread(self, path: tuple[str, ...], key: Node, value: Node, factors: Factors) -> None:
+        """Put the factors that a name with ``*`` stands for in its place, with their ranges."""
+        name, given = dotted(key.value), to_value(value)
+        ranges = {n: ends for n, ends in factors.starred_ranges().items() if fnmatchcase(n, name)}
+        if not ranges or not isinstance(given, dict | None):
+            what = "should be a mapping" if ranges else "stands for no step of a rule set"
+            known = ", ".join(list(factors.starred_ranges())[:2]) or "none without a rule set"
+            allowed = f"allowed: expansions.* or expansions.*.wait, for steps such as {known}"
+            self.problems.append((key, f"{'.'.join(path)}.{shortened(name)}: {what} ({allowed})"))
+            self._raise()
+        for factor, (low, high) in ranges.items():
+            if find(self.root, [*path, factor]) is not None:
+                continue  # it has a range of its own
+            node = parse(json.dumps({"low": low, "high": high, **(given or {})}), "")
+            assert node is not None
+            for inner in (node, *(part for pair in cast(MappingNode, node).value for part in pair)):
+                inner.start_mark, inner.end_mark = key.start_mark, key.end_mark
+            self.root = assign(self.root, [*path, factor], node)
 
     def _raise(self) -> NoReturn:
         def order(problem: tuple[Node, str]) -> tuple[int, int, int]:

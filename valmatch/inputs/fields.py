@@ -120,6 +120,10 @@ class Factors(Section):
         """
         return {}
 
+    def starred_ranges(self) -> Mapping[str, tuple[float, float]]:
+        """Return the ranges of factors that a name with ``*`` stands for, by dotted name."""
+        return {}
+
     def one_history(self, files: Collection[str]) -> bool:
         """Return whether every replication with these files is the same."""
         return False

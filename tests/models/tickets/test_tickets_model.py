@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from tests.support.case_tables import cases
 from valmatch import load_config, simulate
+from valmatch.config.factor_paths import flat
 from valmatch.config.identity import config_id
 from valmatch.config.loading import shipped_configs
 from valmatch.errors import InputError, RunError
@@ -358,3 +360,43 @@ def test_what_is_wrong_in_a_file_has_its_place_there(
     line = refused(path)
     assert line.startswith(f"{path}:5:")
     assert message in line
+
+
+def test_players_an_hour_are_tickets_by_their_parties(tmp_path: Path) -> None:
+    shares = {"parties.shares": [0.5, 0.25, 0.25]}  # 1.75 players a ticket
+    tickets = simulate(load_config(arena(), {**shares, "arrivals.per_hour": 480}))
+    players = simulate(load_config(arena(), {**shares, "population.players_per_hour": 840}))
+    assert tickets["tickets"]["time"].tolist() == players["tickets"]["time"].tolist()
+    unset = load_config(arena(), {"population.players_per_hour": None})
+    assert unset.factors == load_config(arena()).factors
+    assert "population" not in unset.factors.model_dump()
+
+
+def test_one_word_stands_for_all_steps() -> None:
+    variables = {"expansions.*.wait": None, "expansions.*.value": {"high": 900}}
+    config = load_config({**arena(), "optimize": {"variables": variables}})
+    steps = flat(config.factors.model_dump()["expansions"])
+    found = config.optimize.variables
+    numbers = {
+        f"expansions.{name}" for name, value in steps.items() if isinstance(value, int | float)
+    }
+    assert {*found} == {name for name in numbers if "Players" not in name}
+    for name, of in found.items():
+        today = steps[name.removeprefix("expansions.")]
+        assert isinstance(today, int | float)
+        assert of.low <= today <= of.high
+        if name.endswith("value"):
+            assert (of.low, of.high) == (today / 2, 900)
+    waits = [of for name, of in found.items() if name.endswith("wait")]
+    for first, second in pairwise(waits):
+        assert second.low == 1 or first.high < second.low
+    own = {"expansions.*.wait": {"low": 2}, next(iter(found)): {"low": 3, "high": 4}}
+    again = load_config({**arena(), "design": {"ranges": own, "points": 3}}).design.ranges
+    assert (again[next(iter(found))].low, again[next(iter(found))].high) == (3, 4)
+    assert len(again) == len(waits)
+    with pytest.raises(InputError, match="stands for no step of a rule set"):
+        load_config({**arena(), "optimize": {"variables": {"rules.*": None}}})
+    with pytest.raises(InputError, match="none without a rule set"):
+        load_config({"model": "valorant", "design": {"ranges": {"*": None}, "points": 3}})
+    with pytest.raises(InputError, match="should be a mapping"):
+        load_config({**arena(), "optimize": {"variables": {"expansions.*": 3}}})

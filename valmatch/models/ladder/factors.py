@@ -48,6 +48,7 @@ from valmatch.models.tickets.rule_file import (
     filled_values,
     read_rules,
     rewritten_rules,
+    step_ranges,
 )
 from valmatch.policies import registry as policies
 from valmatch.ratings.parameters import Parameter
@@ -597,6 +598,10 @@ class LadderFactors(Factors):
             raise Misplaced(("parties", "shares"), _too_large(self.parties.largest, size))
         rule = self.rule.model_copy(update={"team_num": size})
         return filled.model_copy(update={"rule": rule})
+
+    def starred_ranges(self) -> Mapping[str, tuple[float, float]]:
+        """Return the ranges of the steps of the rule set."""
+        return step_ranges(self.expansions, math.inf)
 
     def rewritten(self, files: Mapping[str, Path]) -> Mapping[str, str]:
         """Return the text of the rule set with the values of these factors, if any differs."""

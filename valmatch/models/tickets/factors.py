@@ -49,6 +49,7 @@ from valmatch.models.tickets.rule_file import (
     check_steps,
     filled_values,
     rewritten_rules,
+    step_ranges,
 )
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
@@ -221,6 +222,19 @@ class Arrivals(Factors, json_schema_extra={"example": "{per_hour: 1200}"}):
     def _some_hour(cls, weights: tuple[float, ...]) -> tuple[float, ...]:
         check_some(weights)
         return weights
+
+
+class Population(Factors, json_schema_extra={"example": "{players_per_hour: 1800}"}):
+    """How many players come, where that is known in place of the tickets."""
+
+    players_per_hour: Annotated[float, Field(gt=0, le=1e7, allow_inf_nan=False), *Real] | None = (
+        factor(
+            None,
+            "players per hour",
+            "Expected players an hour, on average over a day: as many tickets come as have them in"
+            " parties. null: tickets come as arrivals.per_hour says.",
+        )
+    )
 
 
 class Parties(Factors, json_schema_extra={"example": "{shares: [0.8, 0.2]}"}):
@@ -614,6 +628,7 @@ class TicketsFactors(Factors):
     )
     service: Service = Field(Service(), description="How the service ticks.")
     arrivals: Arrivals = Field(Arrivals(), description="When tickets come.")
+    population: Population = Field(Population(), description="How many players come.")
     parties: Parties = Field(Parties(), description="With whom they come.")
     skill: Skill = Field(Skill(), description="How good they are.")
     regions: Regions = Field(Regions(), description="Where they come from.")
@@ -648,6 +663,19 @@ class TicketsFactors(Factors):
         " and failed; why tickets are never matchable; of pools that are looked at again; and of"
         " leavers and backfill.",
     )
+
+    @model_serializer(mode="wrap")
+    def _without_news(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what results without it do not know, unless it is set."""
+        return without_news(self, handler(self), ("population",))
+
+    @property
+    def tickets_per_hour(self) -> float:
+        """Expected tickets an hour, on average over a day."""
+        if self.population.players_per_hour is None:
+            return self.arrivals.per_hour
+        size = sum(n * share for n, share in enumerate(self.parties.shares, 1))
+        return self.population.players_per_hour / size
 
     @field_validator("attributes")
     @classmethod
@@ -703,6 +731,10 @@ class TicketsFactors(Factors):
         lacks = [need for need, is_there in there.items() if not is_there]
         for name, text in self.rule.without_effect(lacks):
             yield f"rule.{name}", text
+
+    def starred_ranges(self) -> Mapping[str, tuple[float, float]]:
+        """Return the ranges of the steps of the rule set."""
+        return step_ranges(self.expansions, self.service.request_timeout_seconds)
 
     def rewritten(self, files: Mapping[str, Path]) -> Mapping[str, str]:
         """Return the text of the rule set with the values of these factors, if any differs."""

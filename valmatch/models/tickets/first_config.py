@@ -48,6 +48,7 @@ def first_config(table: Table, file: Path) -> str:
         "  warmup_minutes: 20       # nothing before is measured",
         f"  service: {{request_timeout_seconds: {timeout:g}}}{ASSUMED}",
         f"  arrivals: {{per_hour: 1200}}{ASSUMED}; tickets an hour",
+        "  # population: {players_per_hour: 1800}  # in place of arrivals, if you know players",
         f"  parties: {{shares: {list(parties)}}}{ASSUMED}; of tickets, by size from 1 on",
     ]
     if skill is not None:

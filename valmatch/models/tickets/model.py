@@ -187,6 +187,7 @@ class TicketsModel(Model[Tickets]):
         (
             "hours",
             "arrivals",
+            "population",
             "parties",
             "skill",
             "regions",

@@ -76,7 +76,7 @@ def most_at_once(factors: TicketsFactors, timeout: float, times: Floats | None) 
 def _rates(factors: TicketsFactors) -> Floats:
     """Return the tickets an hour of each hour of a day."""
     profile = np.array(factors.arrivals.hourly_profile) / max(factors.arrivals.hourly_profile)
-    return np.asarray(factors.arrivals.per_hour * profile / profile.mean())
+    return np.asarray(factors.tickets_per_hour * profile / profile.mean())
 
 
 # Beliefs about rated players: deviations, games, who is new, who comes again.

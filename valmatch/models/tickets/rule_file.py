@@ -206,6 +206,33 @@ def check_steps(expansions: Mapping[str, Any]) -> None:
                     raise refuse(text, f"expansions.{name}.{key}")
 
 
+def step_ranges(expansions: Mapping[str, Any], most: float) -> dict[str, tuple[float, float]]:
+    """Return ranges of all steps by the names of their factors: from half to double a value.
+
+    Waits keep their order: the ranges of two steps do not meet, and the last ends by `most`
+    seconds. Steps of numbers of players, which teams bound, are not among them.
+    """
+    ranges: dict[str, tuple[float, float]] = {}
+    for name, properties in expansions.items():
+        for key, steps in properties.items():
+            if key in ("minPlayers", "maxPlayers"):
+                continue
+            waits = [float(step["wait"]) for step in steps]
+            middles = [(first + second) // 2 for first, second in pairwise(waits)]
+            lows = [min(1.0, *waits), *(middle + 1.0 for middle in middles)]
+            last = 2.0 * waits[-1]
+            highs = [*middles, min(last, most) if waits[-1] < most else last]
+            for k, step in enumerate(steps):
+                factor_name = f"expansions.{name}.{key}.{k}"
+                ranges[f"{factor_name}.wait"] = lows[k], highs[k]
+                value = step.get("value")
+                if isinstance(value, int | float) and not isinstance(value, bool):
+                    low, high = sorted((value / 2, 2.0 * value))
+                    whole = isinstance(value, int)
+                    ranges[f"{factor_name}.value"] = (-(-low // 1) if whole else low), high
+    return {name: (low, high) for name, (low, high) in ranges.items() if low < high}
+
+
 def rewritten_rules(factors: OfRules, files: Mapping[str, Path]) -> Mapping[str, str]:
     """Return the text of the rule set with the values of factors, by file, if any differs."""
     source = files.get("rules", factors.rule_set)
