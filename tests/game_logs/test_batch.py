@@ -374,8 +374,8 @@ def test_a_bootstrap_whose_zero_moves_is_not_compared(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text(lines, encoding="utf-8")
     done = valmatch("rank", tmp_path / "log.csv", "--bootstrap", "40", "--level", "0.2")
     said = " ".join(done.out.split())
-    assert "not compared: 1 of 3 players lack a rating in some refits" in said
-    assert "times as wide" not in said
+    assert "among 2 of 3 players; without a rating in some refits" in said
+    assert "intervals of the bootstrap" not in said
 
 
 def test_clusters_without_a_game_used_leave_nothing_undefined(tmp_path: Path) -> None:

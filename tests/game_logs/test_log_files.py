@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from datetime import date, timedelta
 from itertools import groupby
 from pathlib import Path
@@ -81,9 +82,14 @@ def test_nobody_predicts_those_who_never_won(tmp_path: Path) -> None:
     assert [side["win"] for side in json.loads(done.out)["games"][0]["sides"]] == [None, None]
 
 
-def test_a_bootstrap_with_somebody_unrated_compares_no_intervals() -> None:
-    done = success("rank", GIVEN / "bootstrap-with-an-unrated-log.csv", "--bootstrap", "60")
-    assert "intervals of the bootstrap are not compared: 1 of 5 players lack" in done.out
+def test_a_bootstrap_with_somebody_unrated_compares_differences_of_the_others() -> None:
+    done = success("rank", GIVEN / "bootstrap-with-an-unrated-log.csv", "--bootstrap", "200")
+    said = " ".join(done.out.split())
+    found = re.search(r"differences by the bootstrap: ([\d.]+) times as wide", said)
+    assert found is not None
+    assert 0.9 <= float(found[1]) <= 1.1
+    assert "among 4 of 5 players; without a rating in some refits, which moves the zero: " in said
+    assert "rare" in said
 
 
 def test_files_of_newcomers_are_read_or_refused_with_the_way_out() -> None:

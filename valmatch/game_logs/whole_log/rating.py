@@ -286,13 +286,15 @@ def _drawn(design: Design, linked: Linked) -> bool:
 
 def _result(fitted: FittedLog) -> BatchRating:
     """Return what was fitted as rows."""
+    posterior = _posterior(fitted)
+    resampled, ratio = _bootstrap(fitted, posterior)
     return BatchRating(
         fitted.options.system,
-        _facts(fitted),
+        _facts(fitted) | ({} if ratio is None else {"bootstrap_differences": ratio}),
         _players(fitted),
         _coefficients(fitted),
-        _posterior(fitted),
-        _bootstrap(fitted),
+        posterior,
+        resampled,
         _days(fitted),
     )
 
@@ -470,11 +472,15 @@ def _met(fitted: FittedLog) -> tuple[Ints, Floats]:
     return np.column_stack((met.row, met.col)).astype(np.int64)[order], met.data[order]
 
 
-def _bootstrap(fitted: FittedLog) -> list[BootstrapRow]:
-    """Return what resampling says of the rated players, in order."""
+def _bootstrap(fitted: FittedLog, posterior: Posterior) -> tuple[list[BootstrapRow], float | None]:
+    """Return what resampling says of the rated players, in order, and how wide differences are.
+
+    The latter is the median ratio to their standard errors, among those whom all refits rate; None
+    where all are rated.
+    """
     options, made = fitted.options, fitted.estimate
     if not options.bootstrap or made is None or not fitted.linked.games.any():
-        return []
+        return [], None
     streams = Streams(options.seed)
     draws = (streams.stream(k, _RESAMPLING) for k in range(options.bootstrap))
     checked = bootstrap(fitted.design, fitted.levels, fitted.model, made, options.level, draws)
@@ -483,7 +489,13 @@ def _bootstrap(fitted: FittedLog) -> list[BootstrapRow]:
         error, low, high = (_rounded(float(column[k])) for column in checked[:3])
         unrated = round(float(checked.unrated[k]), 9)
         rows.append(BootstrapRow(fitted.games.players[k], error, low, high, unrated))
-    return rows
+    differences, covariance = checked.differences[fitted.order], posterior.covariance
+    always = np.flatnonzero(np.isfinite(differences))
+    if covariance is None or not 1 < always.size < len(rows):
+        return rows, None
+    known = covariance[np.ix_(always, always)]
+    variances = np.diag(known) - 2.0 * known.mean(axis=1) + known.mean()
+    return rows, float(np.median(differences[always] / np.sqrt(variances)))
 
 
 def _days(fitted: FittedLog) -> list[DayRow]:
@@ -610,17 +622,22 @@ def _note_of_bootstrap(result: BatchRating) -> str:
         if not (row.high is None or row.low is None or of.high is None or of.low is None)
         and of.high != of.low
     ]
-    sometimes = sum(row.unrated > 0.0 for row in result.bootstrap)
+    sometimes = [row.player for row in result.bootstrap if row.unrated > 0.0]
+    names = f"without a rating in some refits, which moves the zero: {listed(sometimes)}"
+    ratio = result.facts.get("bootstrap_differences")
+    if ratio is not None:
+        return (
+            f"differences by the bootstrap: {ratio:.2f} times as wide (median), among"
+            f" {len(result.bootstrap) - len(sometimes):,} of {len(result.bootstrap):,} players;"
+            f" {names}"
+        )
     if not ratios:
         return (
             "no interval of the bootstrap has an end on both sides: refits leave too many without a"
             " rating"
         )
     if sometimes and result.facts["zero"] == "mean":
-        return (
-            f"intervals of the bootstrap are not compared: {sometimes:,} of"
-            f" {len(result.bootstrap):,} players lack a rating in some refits, which moves the zero"
-        )
+        return f"intervals of the bootstrap are not compared; {names}"
     return f"intervals of the bootstrap: {statistics.median(ratios):.2f} times as wide (median)"
 
 

@@ -303,6 +303,8 @@ class Bootstrap(NamedTuple):
     low: Floats
     high: Floats
     unrated: Floats  # (players,) share of the refits in which each has no rating
+    # (players,) deviation from the mean of those whom all refits rate; NaN of others
+    differences: Floats
 
 
 def refit(
@@ -358,4 +360,9 @@ def bootstrap(
     lower = np.quantile(low, tail, axis=0, method="inverted_cdf")
     upper = np.quantile(high, 1.0 - tail, axis=0, method="inverted_cdf")
     lower, upper = (np.where(np.isfinite(bound), bound, np.nan) for bound in (lower, upper))
-    return Bootstrap(errors, lower, upper, 1.0 - counts / len(low))
+    always = finite.all(axis=0)
+    differences = np.full(low.shape[1], np.nan)
+    if always.any() and len(low) > 1:
+        leads = low[:, always] - low[:, always].mean(axis=1, keepdims=True)
+        differences[always] = leads.std(axis=0, ddof=1)
+    return Bootstrap(errors, lower, upper, 1.0 - counts / len(low), differences)
