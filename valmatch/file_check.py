@@ -564,9 +564,7 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
     options += [f"--max-bad-rows {share:g}"] if share > 0.05 else []
     options += ["--date-format dmy"] if "date_format" in how else []
     words = " ".join([shlex.quote(str(path)), *options])
-    called = {"PGN": "games in PGN", "votes": "votes between two models each"}.get(
-        kind, "a game log"
-    )
+    called = {"PGN": "games in PGN", "votes": "a game log of votes"}.get(kind, "a game log")
     mapping = {key: reading[key] for key in ("columns", "results", "date_format") if reading[key]}
     mapping |= {"separator": reading["separator"]} if reading["separator"] else {}
     mapping |= {"skip_bad_games": True, "max_bad_rows": share} if bad else {}

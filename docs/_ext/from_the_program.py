@@ -161,7 +161,10 @@ def exit_codes() -> Lines:
         ["code", "meaning"],
         [
             ["0", "Success."],
-            ["1", "The run failed. What is finished is kept."],
+            [
+                "1",
+                "The run failed; what is finished is kept. Of `check`: dirt that changes answers.",
+            ],
             ["2", "Bad input or usage. Nothing was written."],
             [
                 str(console.MISSED),
