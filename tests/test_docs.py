@@ -1,11 +1,13 @@
-"""The pages of docs/: complete, and true where they are not run as examples."""
+"""The pages of docs/: complete, true where they are not run as examples, linked within."""
 
 from __future__ import annotations
 
 import importlib
+import json
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 import typer
@@ -199,3 +201,171 @@ def test_the_page_for_man_has_every_command(tmp_path: Path) -> None:
     for name in COMMANDS:
         assert f"valmatch {name} [OPTIONS]" in page
     assert "control\\-variates" in page
+
+
+PAGES = sorted(
+    path
+    for place in ("*.md", "docs/**/*.md", "results/**/*.md")
+    for path in ROOT.glob(place)
+    if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
+)
+
+CITATION = ROOT / "CITATION.cff"
+
+LINK = re.compile(r"(!?)\[[^\]]*\]\(([^()\s]+)(?: \"[^\"]*\")?\)")
+HEADING = re.compile(r"^#{1,6} (.+)$", re.M)
+INCLUDED = re.compile(r"^```\{include\} (\S+)$", re.M)
+ELSEWHERE = re.compile(r"\b[a-z]+://[^\s<>\"'`]*")
+WELL_FORMED = re.compile(
+    r"https://[\w-]+(\.[\w-]+)+(/[\w.~%+@!$&*,;=:/-]*)?(\?[\w=&%-]+)?(#[\w-]+)?"
+)
+CODE = re.compile(r"^(`{3,})(?!\{).*?^\1$|`[^`\n]+`", re.M | re.S)
+
+
+def source(page: Path) -> Path:
+    """Return the page that a page includes, or itself."""
+    included = INCLUDED.search(page.read_text(encoding="utf-8"))
+    return page.parent / included[1] if included else page
+
+
+def text_of(page: Path) -> str:
+    """Return what a page says."""
+    return source(page).read_text(encoding="utf-8")
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of the headings of a page, as forges and the site make them."""
+    found: set[str] = set()
+    for heading in HEADING.findall(re.sub(r"^```.*?^```$", "", text_of(page), flags=re.M | re.S)):
+        words = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+        name = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+        number = 1
+        while name in found:
+            name = f"{name.removesuffix(f'-{number - 1}')}-{number}"
+            number += 1
+        found.add(name)
+    return found
+
+
+def broken(page: Path) -> list[str]:
+    """Return the local links of a page that lead nowhere."""
+    found = []
+    for picture, link in LINK.findall(CODE.sub("", text_of(page))):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = unquote(link).partition("#")
+        start = source(page) if picture else page
+        target = (start.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            found.append(link)
+    return found
+
+
+def external(text: str) -> list[str]:
+    """Return the links to other places of a page."""
+    return [link.rstrip(").,;:") for link in ELSEWHERE.findall(CODE.sub("", text))]
+
+
+def test_external_links_are_well_formed() -> None:
+    links = [(page, link) for page in PAGES for link in external(text_of(page))]
+    links += [(CITATION, link) for link in external(CITATION.read_text(encoding="utf-8"))]
+    wrong = [(page.name, link) for page, link in links if not WELL_FORMED.fullmatch(link)]
+    assert wrong == []
+
+
+def test_a_malformed_link_is_found() -> None:
+    text = (
+        "[a](https://example.org/x) <http://example.org> (https://example.org/y_(z)). https://a b"
+    )
+    links = external(text)
+    assert links[0] == "https://example.org/x"
+    assert [bool(WELL_FORMED.fullmatch(link)) for link in links] == [True, False, False, False]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_local_links_lead_somewhere(page: Path) -> None:
+    assert broken(page) == []
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+    (tmp_path / "other.md").write_text("# A `title`, twice\n\n# A title twice\n")
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# Top\n\n[a](#top) [b](#bottom)\n"
+        "[c](other.md#a-title-twice) [d](other.md#a-title-twice-1)\n"
+        "[e](gone.md) `[f](code.md)` [g](https://example.org/x)\n```\n[h](code.md)\n```\n"
+    )
+    assert broken(page) == ["#bottom", "gone.md"]
+
+
+NOTEBOOK = DOCS / "notebooks" / "from-python.ipynb"
+LARGEST_PICTURE = 40_000
+"""Bytes of a picture of a concept, at most."""
+
+
+def toctree(page: Path) -> list[str]:
+    """Return the pages of the first toctree of a page."""
+    found = re.search(r"```\{toctree\}\n(?::\w+:[^\n]*\n)*\n?(.*?)```", page.read_text(), re.S)
+    assert found is not None
+    return found[1].split()
+
+
+def test_concepts_have_their_pictures() -> None:
+    pages = toctree(DOCS / "concepts" / "index.md")
+    pictures = {path.stem for path in (DOCS / "concepts").glob("*.svg")}
+    assert pictures == set(pages)
+    for name in pages:
+        text = (DOCS / "concepts" / f"{name}.md").read_text(encoding="utf-8")
+        assert text.count(f"]({name}.svg)") == 1
+        assert (DOCS / "concepts" / f"{name}.svg").stat().st_size < LARGEST_PICTURE
+
+
+@pytest.mark.slow
+def test_pictures_of_concepts_are_made_again(tmp_path: Path) -> None:
+    made = python(DOCS / "concepts" / "make_pictures.py", "--out", tmp_path)
+    assert made.returncode == 0, made.stderr
+    for path in sorted((DOCS / "concepts").glob("*.svg")):
+        assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("page", ["league", "paper-figure", "queue-log"])
+def test_figures_of_tutorials_are_made_again(page: str, tmp_path: Path) -> None:
+    made = python(DOCS / "tutorials" / "make_pictures.py", page, "--out", tmp_path)
+    assert made.returncode == 0, made.stderr
+    kept = sorted((DOCS / "tutorials" / page).glob("*.png"))
+    assert [path.name for path in sorted((tmp_path / page).iterdir())] == [p.name for p in kept]
+    for path in kept:
+        assert (tmp_path / page / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+def sources(kind: str) -> list[str]:
+    """Return the cells of a kind of the notebook."""
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == kind]
+
+
+def test_the_notebook_is_kept_without_outputs() -> None:
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    assert {cell["cell_type"] for cell in cells} == {"code", "markdown"}
+    for cell in cells:
+        assert cell.get("outputs", []) == []
+        assert cell.get("execution_count") is None
+
+
+@pytest.mark.slow
+def test_the_cells_of_the_notebook_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for number, source in enumerate(sources("code"), 1):
+        exec(compile(source, f"cell {number}", "exec"), names)
+    printed = capsys.readouterr().out
+    assert re.search(r"^\d+ players, \d+ matches$", printed, re.MULTILINE)
+    wait, change = names["wait"], names["comparison"].comparisons["avg_wait_time"].difference
+    assert wait.ci_low < wait.mean < wait.ci_high
+    assert change.ci_high < 0.0  # the looser rule makes waits shorter
+    moved = abs(names["after"] - names["before"])[:, 0]
+    assert min(moved[:2]) > max(moved[2:])  # those of whom least is known
+    assert len(names["figure"].axes) == 1

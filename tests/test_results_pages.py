@@ -6,7 +6,6 @@ import math
 import os
 import re
 import runpy
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -25,7 +24,6 @@ from valmatch.draws.streams import Streams
 from valmatch.execution import chunks
 from valmatch.kernels.arrays import Floats
 from valmatch.models.tickets.model import TicketsModel
-from valmatch.ratings import registry
 
 RESULTS = Path(__file__).parent.parent / "results"
 STUDIES = sorted(path.parent.name for path in RESULTS.glob("*/make.py"))
@@ -300,32 +298,6 @@ def test_games_are_read_back_as_the_benchmark_writes_them(tmp_path: Path) -> Non
     assert copy.games.homes.tolist() == log.games.homes.tolist()
     assert [copy.names[k] for k in copy.pairs.ravel()] == [log.names[k] for k in log.pairs.ravel()]
     assert copy.scores.tolist() == log.scores.tolist() == [1.0, 0.0, 0.5, 1.0]
-
-
-@pytest.mark.long
-def test_a_benchmark_of_one_log_leaves_the_others(tmp_path: Path) -> None:
-    page = tmp_path / "rating-benchmark"
-    shutil.copytree(RESULTS / page.name, page)
-    before = (page / "scores.csv").read_text().splitlines(keepends=True)
-    kept = [line for line in before if not line.startswith("votes,")]
-    (page / "scores.csv").write_text("".join(kept))
-    lines = ["player_a,player_b,result"]
-    lines += [
-        f"p{k % 5},p{(k + 1 + k // 5 % 4) % 5},{'1-0' if k % 3 else '0-1'}" for k in range(60)
-    ]
-    (page / "logs").mkdir()
-    (page / "logs" / "votes.csv").write_text("\n".join(lines) + "\n")
-    made = make(page, "scores")
-    assert made.returncode == 0, made.stderr
-    after = (page / "scores.csv").read_text().splitlines(keepends=True)
-    assert [line for line in after if not line.startswith("votes,")] == kept
-    fresh = {row["system"]: row for row in rows(page / "scores.csv") if row["log"] == "votes"}
-    assert {f"valmatch {system.name}" for system in registry.systems_of_results()} < set(fresh)
-    scored = [system.name for system in registry.all_systems() if system.needs_scores]
-    assert not {f"valmatch {name}" for name in scored} & set(fresh)
-    assert {"valmatch bradley_terry, prior 350", "coin", "better record"} < set(fresh)
-    assert {row["games"] for row in fresh.values()} == {"60"}
-    assert "of 60 games" in (page / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_overview_lists_every_folder() -> None:

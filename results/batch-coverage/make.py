@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from results.study import Row, Study, errors, grid
-from tests.support.batch_leagues import LEAGUES, MEASURES, shares
-from tests.support.path_leagues import LEVELS, PATH_LEAGUES, path_shares
+from tests.support.batch_leagues import LEAGUES, LEVELS, MEASURES, PATH_LEAGUES, path_shares, shares
 
 study = Study(globals())
 WORLDS, PATH_WORLDS = 500, 1000

@@ -17,7 +17,7 @@ import pytest
 
 import valmatch as library
 from tests.support.case_tables import cases
-from tests.support.command import python, refusal, success, valmatch
+from tests.support.command import python, refusal, valmatch
 from tests.support.crashes import start
 from tests.support.folders import rows
 from valmatch.config.writing import template
@@ -244,24 +244,6 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     command = f"{sys.executable} -m valmatch factors | head -n 1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert done.stderr == ""
-
-
-def test_rate_prints_and_writes(tmp_path: Path) -> None:
-    # Ann beats Bob, both at 500, over 20 minutes: 0.5 * 2 * 20 = 20 points.
-    log = tmp_path / "log.csv"
-    log.write_text("game,player,score,minutes\n1,ann,30,20\n1,bob,20,20\n")
-    done = success("rate", log, "--out", tmp_path / "o")
-    assert [line.split()[:3] for line in done.out.splitlines()[-2:]] == [
-        ["1", "ann", "520.00"],
-        ["2", "bob", "480.00"],
-    ]
-    assert [row["rating"] for row in rows(tmp_path / "o" / "ratings.csv")] == ["520.0", "480.0"]
-    document = json.loads(valmatch("rate", log, "--json").out)
-    assert document["predictions"]["all"]["games"] == 1
-    assert valmatch("rate", log, "--system", "ello").code == 2
-    log.write_text("game,player,score,minutes\n1,ann,30,0\n1,bob,20,20\n")
-    assert refusal("rate", log, "--out", tmp_path / "bad").startswith(f"{log}:2:")
-    assert not (tmp_path / "bad").exists()
 
 
 def test_without_a_command_there_is_help() -> None:

@@ -361,12 +361,6 @@ def test_example_11_nobody_meets_who_is_blocked() -> None:
     assert match["anchor"] == "t0"
 
 
-def test_who_has_no_value_is_never_matched() -> None:
-    tickets = [solo(1), solo(2, skill=1), solo(3, skill=1)]
-    given = world([team("a", 2, 2)], tickets, playerAttributes=SKILL)
-    assert made(both(given)) == [(0, ["t2", "t3"])]
-
-
 def test_an_empty_team_is_left_out() -> None:
     given = world(
         [team("a", 1, 1), team("b", 0, 1)],

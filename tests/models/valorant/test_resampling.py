@@ -173,12 +173,6 @@ def test_blocks_are_as_long_as_goes_with_the_log(
     assert len(warned) == 1
 
 
-def test_blocks_of_a_day_and_less_do_not_overlap(log: Path) -> None:
-    read = read_queue_log(log, LogFactors.model_validate({}), (1, 1, 1), None)
-    found = [BlockResampling(read, hours, None, log).sampling.degrees for hours in (6, 24, 48)]
-    assert found == [4 * 3.0, 3.0, pytest.approx(4 * 6 / 9 - 1)]
-
-
 def test_targets_are_refused_as_resamples_narrow_nothing(log: Path, tmp_path: Path) -> None:
     sets = [f"--set={key}={value}" for key, value in factors(log, 24).items()]
     out = tmp_path / "out"

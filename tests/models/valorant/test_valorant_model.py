@@ -119,13 +119,6 @@ def test_no_match_leaves_averages_undefined(tmp_path: Path) -> None:
     assert (values["unmatched"], values["matched_fraction"]) == (3, 0)
 
 
-def test_a_replication_depends_on_its_index_alone() -> None:
-    model = build(load_config("valorant"))
-    rows = run(model, 5, range(20)).responses
-    np.testing.assert_array_equal(run(model, 5, [17, 3]).responses, rows[[17, 3]])
-    assert (run(model, 6, [0]).responses != rows[0]).any()
-
-
 def test_rules_never_shift_a_draw() -> None:
     changed = ("player_diff=1", "team_diff=0", "wait_thresh=3", "player_slack=7", "team_slack=9")
     others = (*changed, "team_num=2", "review=continuous", "matching=joint", "slack_scope=pool")

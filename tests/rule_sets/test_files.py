@@ -1,0 +1,309 @@
+"""JSON with places; the published examples, and rule sets within files of other tools."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.command import success, valmatch
+from valmatch.rule_sets.descriptions import describe
+from valmatch.rule_sets.files import read_rule_file
+from valmatch.rule_sets.flexmatch import ALONE
+from valmatch.rule_sets.json_text import DEEPEST, Problem, Problems, plain, read_json
+from valmatch.rule_sets.table import Steps
+from valmatch.rule_sets.wrappers import body_of
+
+
+def read(text: str, lenient: bool = False) -> tuple[object, list[Problem]]:
+    problems = Problems(text)
+    node = read_json(text, problems, lenient)
+    return (None if node is None else plain(node)), problems.sorted()
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**14), 10**14)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@settings(max_examples=60)
+@given(VALUES, st.sampled_from([None, 1]))
+def test_every_value_is_read_and_stands_where_it_is_written(
+    value: object, indent: int | None
+) -> None:
+    text = json.dumps(value, indent=indent)
+    assert read(text) == (value, [])
+    node = read_json(text, Problems(text))
+    assert node is not None
+    nodes = [node]
+    for one in nodes:
+        assert json.loads(text[one.start : one.place.end]) == plain(one)
+        nodes += one.items
+        for key, member in one.members.items():
+            assert text[member.place.key :].startswith(json.dumps(key))
+            nodes.append(member)
+
+
+@given(st.text(alphabet='{}[]",:\\/*0123456789.eEtrufalsn-\n '))
+def test_what_python_does_not_read_is_an_error(text: str) -> None:
+    try:
+        json.loads(text, parse_constant=lambda word: 1 / 0)
+        readable = True
+    except (ValueError, ZeroDivisionError):
+        readable = False
+    _, problems = read(text, lenient=True)
+    comments = [one for one in problems if "comment" in one.text]
+    assert readable == (not any(one.severity == "error" for one in problems) and not comments)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "what"),
+    [
+        ("", (1, 1), "expected a value, found the end of the file"),
+        ('{"a": 1,\n "b" 2}', (2, 6), "expected a colon, found '2'"),
+        ('{"a": 1,}', (1, 8), "a comma before }"),
+        ("[1, 2", (1, 6), "expected a comma or a closing bracket, found the end of the file"),
+        ('{"a": NaN}', (1, 7), "'NaN' is no number of JSON"),
+        ("[1e999]", (1, 2), "'1e999' is too large for a number"),
+        ("[1e999skill]", (1, 2), "'1e999' is too large for a number"),
+        (f"[{'9' * 5000}]", (1, 2), "is too large for a number"),
+        ("['a']", (1, 2), "expected a value, found \"'a'\""),
+        ('["a\nb"]', (1, 4), "a control character in a string"),
+        ('["a', (1, 2), "a string without end"),
+        ('["\\q"]', (1, 3), "an escape that stands for no character"),
+        ('["\\ud800"]', (1, 2), "half of a character that is written as a pair"),
+        ("{a: 1}", (1, 2), "expected a key in quotes, found 'a'"),
+        ("/* no end", (1, 1), "expected a value, found '/*'"),
+        ('{"NaN": [",", NaN]}', (1, 15), "'NaN' is no number of JSON"),
+        ('["\x85 \u2028", \n\t"\U0001f600", 1e999]', (2, 7), "is too large"),
+        ("[" * 100_000, (1, DEEPEST + 1), "nested deeper than 64 levels"),
+    ],
+)
+def test_places_of_errors(text: str, place: tuple[int, int], what: str) -> None:
+    value, problems = read(text)
+    assert value is None
+    (problem,) = [one for one in problems if one.severity == "error"]
+    assert (problem.line, problem.column) == place
+    assert problem.text.startswith("no JSON: ")
+    assert what in problem.text
+
+
+def test_comments_are_found_and_read_over() -> None:
+    value, problems = read('// one\n{"a": /* two */ 1} // three')
+    assert value == {"a": 1}
+    assert [one[:3] for one in problems] == [
+        (1, 1, "warning"),
+        (2, 7, "warning"),
+        (2, 20, "warning"),
+    ]
+
+
+def test_a_key_that_stands_twice_is_found_and_the_last_holds() -> None:
+    text = '{"a": {"b": 1,\n"b": 2}}'
+    value, problems = read(text)
+    assert value == {"a": {"b": 2}}
+    assert problems == [Problem(2, 1, "error", "a", 'key "b" twice in one object (first at 1:8)')]
+    assert read(text, lenient=True)[1][0].severity == "warning"
+
+
+def test_a_mark_of_the_encoding_is_read_over() -> None:
+    assert read("\ufeff[1]") == ([1], [])
+
+
+FOLDER = Path(__file__).parents[1] / "fixtures" / "rule_sets"
+
+COMMENT = ("warning", "rule set", "a comment: the service takes JSON without comments")
+NEVER = ("warning", "rule set", "no expansion: who waits is never granted more")
+
+PROBLEMS: dict[int, list[tuple[str, str, str]]] = {
+    1: [COMMENT] * 4,
+    2: [("warning", "expansions[0].steps[0]", ALONE)],
+    3: [COMMENT] * 2,
+    4: [NEVER, COMMENT, COMMENT],
+    5: [],
+    6: [NEVER],
+    7: [
+        (
+            "error",
+            "expansions[0]",
+            'key "target" twice in one object: the expansion of rules[low-latency].maxLatency is'
+            " lost (first at 14:7)",
+        ),
+        ("error", "expansions[0]", 'key "steps" twice in one object (first at 15:7)'),
+        ("warning", "expansions[0].steps[0]", ALONE),
+    ],
+    8: [("warning", "expansions[0].steps[0]", ALONE)],
+    9: [],
+    10: [("warning", "algorithm", "balanced is for more than 40 players; there are at most 40")],
+    11: [NEVER],
+}
+
+
+def path(number: int) -> Path:
+    return FOLDER / f"example-{number:02d}.json"
+
+
+@pytest.mark.parametrize("number", PROBLEMS)
+def test_known_problems(number: int) -> None:
+    assert [one[2:] for one in read_rule_file(path(number)).problems] == PROBLEMS[number]
+
+
+def test_the_lost_expansion_is_read_leniently() -> None:
+    reading = read_rule_file(path(7), lenient=True)
+    assert reading.table is not None
+    assert [one.severity for one in reading.problems] == ["warning"] * 3
+    (team,) = reading.table.teams
+    assert team.least == Steps((10, 15), (175, 150, 100))
+    assert reading.table.rules[0].predicate.most == Steps((), (150,))  # type: ignore[attr-defined]
+
+
+SENTENCES = {
+    1: "avg(teams[*].players.attributes[skill]): at most 10 (50 from 5 s, 100 from 15 s) away from"
+    " avg(flatten(teams[*].players.attributes[skill]))",
+    2: "teams[monster].players.attributes[wantsToBeMonster]: equal to 1",
+    4: "tickets with the highest value of mapPreference at the highest key of the ticket that a"
+    " match is built around come first",
+    5: "flatten(teams[*].players.attributes[myCharacter]): of each player at least 1 (0 from 15 s)"
+    " strings among"
+    " set_intersection(flatten(teams[*].players.attributes[preferredOpponents]))",
+    6: "flatten(teams[*].players.attributes[gameMode]): all the same",
+    8: "some region that all report, with at most 150 ms for every ticket",
+    9: "league: all tickets within 2 of each other (of a party the mean)",
+}
+
+
+@pytest.mark.parametrize("number", SENTENCES)
+def test_first_rules_in_words(number: int) -> None:
+    table = read_rule_file(path(number)).table
+    assert table is not None
+    assert describe(table).rules[0][1] == SENTENCES[number]
+
+
+def test_a_compound_in_words() -> None:
+    table = read_rule_file(path(10)).table
+    assert table is not None
+    *members, (name, sentence) = describe(table).rules
+    assert name == "CompoundRuleMatchmaker"
+    assert sentence == (
+        "((SameMapComparison and SameModeComparison) or"
+        " (SimilarSkillDistance and SimilarLeagueDistance))"
+    )
+    assert all(text.endswith(" (counts in compounds alone)") for _, text in members)
+
+
+def test_teams_and_changes_in_words() -> None:
+    table = read_rule_file(path(8)).table
+    assert table is not None
+    description = describe(table)
+    assert description.teams == [
+        ("Monsters", "5 players"),
+        ("Hunters_1 to Hunters_10", "12 (10 from 15 s, 8 from 20 s) to 15 players"),
+    ]
+    assert [tuple(change) for change in description.changes] == [
+        (0.0, "Hunters_1 to Hunters_10: least players", "12"),
+        (15.0, "Hunters_1 to Hunters_10: least players", "10"),
+        (20.0, "Hunters_1 to Hunters_10: least players", "8"),
+    ]
+
+
+BODY = """{
+  "name": "caf\\u00e9", "ruleLanguageVersion": "1.0",
+  "playerAttributes": [{"name": "mmr", "type": "number", "default": 1000}],
+  "teams": [{"name": "all", "minPlayers": 2, "maxPlayers": 2}],
+  "rules": [{"name": "near", "type": "distance", "referenceValue": 1000, "maxDistance": LIMIT,
+    "measurements": ["avg(flatten(teams[*].players.attributes[mmr]))"]}]
+}"""
+JSON = BODY.replace("LIMIT", "100")
+INDENTED = "\n".join(f"        {line}" for line in BODY.splitlines())
+
+TEMPLATE = f"""Parameters:
+  Limit: {{Type: Number, Default: 100}}
+Resources:
+  Rules:
+    Properties:
+      Name: duel
+      RuleSetBody: !Sub |
+{INDENTED.replace("LIMIT", "${Limit}")}
+"""
+WRAPPED = {
+    "described.json": json.dumps(
+        {"RuleSets": [{"RuleSetName": "duel", "RuleSetBody": JSON}]}, indent=1
+    ),
+    "template.yaml": TEMPLATE,
+    "joined.json": json.dumps(
+        {
+            "Resources": {
+                "R": {"RuleSetBody": {"Fn::Sub": [BODY.replace("LIMIT", "${L}"), {"L": 100}]}}
+            }
+        }
+    ),
+    "heredoc.tf": f'resource "x" "y" {{\n  rule_set_body = <<-EOT\n{JSON}\n  EOT\n}}\n',
+    "encoded.tf": f'resource "x" "y" {{\n  rule_set_body = jsonencode({JSON})\n}}\n',
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_a_rule_set_is_taken_out_with_the_places_of_its_characters(
+    name: str, tmp_path: Path
+) -> None:
+    body = body_of(WRAPPED[name])
+    assert body is not None
+    assert json.loads(body.text) == json.loads(JSON)
+    where = body.places[body.text.index("near")]
+    assert WRAPPED[name][where:].startswith("near")
+    file = tmp_path / name
+    file.write_text(WRAPPED[name].replace("[mmr]", "[mnr]"), encoding="utf-8")
+    (error,) = [one for one in read_rule_file(file).problems if one.severity == "error"]
+    line = file.read_text(encoding="utf-8").splitlines()[error.line - 1]
+    assert "[mnr]" in line
+    assert line[error.column - 1 :].removeprefix("\\").startswith('"avg(flatten')
+    assert valmatch("rules", "check", file).code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('{"MatchmakingQueue": {"Name": "q"}}', "PlayFab matchmaking queue"),
+        ('{"Rules": [{"Type": "DifferenceRule"}]}', "PlayFab matchmaking queue"),
+        ('{"name": "r", "MatchLogic": {}}', "Unity Matchmaker queue"),
+        ('{"pools": [{"doubleRangeFilters": []}]}', "Open Match profile"),
+        ('{"data": {"type": "gameCenterMatchmakingRuleSets"}}', "Game Center rule set"),
+        ('{"query": "+properties.region:europe"}', "query of Nakama"),
+        (TEMPLATE.replace("Limit:", "Other:"), "${Limit} is filled in when"),
+        ('{"RuleSets": [{"RuleSetBody": "{}"}, {"RuleSetBody": "{}"}]}', "2 rule sets stand here"),
+        ('{"RuleSetBody": {"Fn::Join": ["", []]}}', "put together when it is deployed"),
+        ('rule_set_body = file("duel.json")\n', "the rule set is duel.json"),
+        ("rule_set_body = jsonencode({\n  name = local.name\n})\n", "made by the code here"),
+        ("new Rules(this, 'R', { ruleSetBody: JSON.stringify(x) });", "made by the code here"),
+    ],
+)
+def test_what_cannot_be_read_is_named_in_one_line(text: str, what: str, tmp_path: Path) -> None:
+    file = tmp_path / "rules.json"
+    file.write_text(text)
+    done = valmatch("rules", "check", file)
+    assert (done.code, len(done.out.splitlines())) == (2, 1), done.out
+    assert what in done.out
+    assert done.out.startswith(f"{file}:")
+
+
+def test_a_first_config_runs(tmp_path: Path) -> None:
+    file = tmp_path / "described.json"
+    file.write_text(WRAPPED["described.json"])
+    text = success("rules", "config", file).out
+    config = tmp_path / "duel.yaml"
+    config.write_text(text.replace("hours: 4", "hours: 0.5"))
+    assert yaml.safe_load(text)["factors"]["skill"] == {
+        "attribute": "mmr", "mean": 1000, "std": 200, "party_std": 100,
+    }  # fmt: skip
+    assert max(map(len, text.splitlines())) <= 120
+    shown = success("simulate", config).out
+    assert "time_to_match" in shown
