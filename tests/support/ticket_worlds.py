@@ -57,216 +57,203 @@ class Maker:
     """Makes one random world of so many tickets."""
 
     def __init__(self, seed: int, tickets: int) -> None:
-        self.rng = random.Random(seed)
-        self.tickets = tickets
-        self.players = 0
+        self.rng = rng = random.Random(seed)
+        self.tickets, self.players = tickets, 0
+        self.teams = [
+            {
+                "name": name,
+                "minPlayers": rng.randint(int(rng.random() > 0.15), most),
+                "maxPlayers": most,
+                **self.maybe(0.2, quantity=2),
+            }
+            for name in ("red", "blue", "green")[: rng.randint(1, 3)]
+            for most in [rng.randint(1, 3)]
+        ]
+        self.names = [
+            team["name"] + (f"_{k + 1}" if "quantity" in team else "")
+            for team in self.teams
+            for k in range(team.get("quantity", 1))
+        ]
 
-    def chance(self, share: float) -> bool:
-        return self.rng.random() < share
+    def maybe(self, share: float, **keys: Any) -> World:  # noqa: ANN401
+        """Return keys in a share of the cases, else none."""
+        return keys if self.rng.random() < share else {}
+
+    def either(self, first: World, second: World) -> World:
+        """Return one or the other, or both."""
+        return self.rng.choice((first, first, second, {**first, **second}))
 
     def world(self) -> World:
         """Return the world."""
         rng = self.rng
-        self.teams = self.some_teams()
-        rules = [rule for k in range(rng.randint(0, 4)) for rule in [self.rule(f"R{k}")] if rule]
+        rules = [self.rule(f"R{k}") for k in range(rng.randint(0, 4))]
         rules += self.compounds(rules)
         rule_set = {
             "ruleLanguageVersion": "1.0",
-            "playerAttributes": [self.attribute(name) for name in ATTRIBUTES],
+            "playerAttributes": [
+                {"name": name, "type": kind, **self.maybe(0.9, default=self.value(name))}
+                for name, kind in ATTRIBUTES.items()
+            ],
             "teams": self.teams,
             "rules": rules,
             "expansions": self.expansions(rules),
             "algorithm": self.algorithm(),
         }
-        return {"ruleSet": rule_set, "config": self.config(), "tickets": self.all_tickets()}
-
-    def some_teams(self) -> list[World]:
-        rng, teams = self.rng, []
-        for name in ("red", "blue", "green")[: rng.randint(1, 3)]:
-            most = rng.randint(1, 3)
-            team: World = {
-                "name": name,
-                "minPlayers": rng.randint(0 if self.chance(0.15) else 1, most),
-                "maxPlayers": most,
-            }
-            if self.chance(0.2):
-                team["quantity"] = 2
-            teams.append(team)
-        return teams
-
-    def attribute(self, name: str) -> World:
-        attribute: World = {"name": name, "type": ATTRIBUTES[name]}
-        if not self.chance(0.1):
-            attribute["default"] = self.value(name)
-        return attribute
+        config = {
+            "requestTimeoutSeconds": rng.choice([8, 12, 20]),
+            "horizon": 40,
+            **self.maybe(0.5, review=rng.choice([1, 2.5, 4])),
+            **self.maybe(0.4, batchSize=rng.randint(2, 4)),
+            **self.maybe(0.1, passes=1),
+            **self.maybe(0.3, acceptanceTimeoutSeconds=3),
+            "seed": rng.randint(0, 3),
+        }
+        times = sorted(rng.randint(0, 4 * self.tickets) / 2 for _ in range(self.tickets))
+        tickets = [self.ticket(f"t{k}", time) for k, time in enumerate(times)]
+        return {"ruleSet": rule_set, "config": config, "tickets": tickets}
 
     def value(self, name: str) -> Any:  # noqa: ANN401
-        rng = self.rng
-        if ATTRIBUTES[name] == "number":
-            return rng.choice([0, 1, 2, 3, 5, 8, 8, 12, 20])
-        if ATTRIBUTES[name] == "string":
-            return rng.choice("xyz"[: rng.randint(1, 3)])
-        letters = [letter for letter in LETTERS if self.chance(0.5)]
-        if ATTRIBUTES[name] == "string_list":
-            return letters
-        return {letter: rng.choice([10, 20, 30]) for letter in letters}
+        rng, letters = self.rng, [letter for letter in LETTERS if self.rng.random() < 0.5]
+        return {
+            "number": rng.choice([0, 1, 2, 3, 5, 8, 8, 12, 20]),
+            "string": rng.choice("xxxyyz"),
+            "string_list": letters,
+            "string_number_map": {letter: rng.choice([10, 20, 30]) for letter in letters},
+        }[ATTRIBUTES[name]]
 
-    def names(self) -> list[str]:
-        """Return the names of single teams."""
-        names: list[str] = []
-        for team in self.teams:
-            several = [f"{team['name']}_{k + 1}" for k in range(team.get("quantity", 1))]
-            names += several if len(several) > 1 else [team["name"]]
-        return names
+    def some_teams(self) -> tuple[str, bool]:
+        """Return an expression of teams, and whether it is of a single one."""
+        rng, names, kind = self.rng, self.names, self.rng.random()
+        if kind < 0.6:
+            return "teams[*]", False
+        if kind < 0.8 or len(names) == 1:
+            name = rng.choice([*names, self.teams[0]["name"]])
+            return f"teams[{name}]", name in names
+        return f"teams[{','.join(rng.sample(names, rng.randint(2, len(names))))}]", False
 
-    def some(self) -> str:
-        """Return an expression of teams."""
-        rng, names = self.rng, self.names()
-        if self.chance(0.6):
-            return "teams[*]"
-        if self.chance(0.5) or len(names) == 1:
-            return f"teams[{rng.choice([*names, self.teams[0]['name']])}]"
-        return f"teams[{','.join(rng.sample(names, rng.randint(2, len(names))))}]"
-
-    def is_single(self, teams: str) -> bool:
-        inner = teams[6:-1]
-        several = {team["name"] for team in self.teams if team.get("quantity", 1) > 1}
-        return inner != "*" and "," not in inner and inner not in several
-
-    def of_values(self, name: str, depth: int) -> str:
-        """Return an expression of the values of an attribute, of a number of levels, 1 or 2."""
-        teams = self.some()
-        text = f"{teams}.players.attributes[{name}]"
-        if self.is_single(teams):
-            return text
-        return f"flatten({text})" if depth == 1 or self.chance(0.5) else text
+    def values(self, *attributes: str) -> str:
+        """Return an expression of the values of an attribute, flat or by team."""
+        teams, single = self.some_teams()
+        text = f"{teams}.players.attributes[{self.rng.choice(attributes)}]"
+        return text if single or self.rng.random() < 0.5 else f"flatten({text})"
 
     def number(self) -> str:
         """Return an expression of a number."""
-        rng, function = self.rng, self.rng.choice(NUMERIC)
-        teams = self.some()
-        base = f"{teams}.players.attributes[{rng.choice(['skill', 'level'])}]"
-        if self.chance(0.2):
-            base, function = f"{teams}.players", "count"
-        if self.chance(0.1):
-            base, function = f"set_intersection({teams}.players.attributes[roles])", "count"
-        if self.is_single(teams):
+        rng, (teams, single) = self.rng, self.some_teams()
+        attribute = f"{teams}.players.attributes[{rng.choice(['skill', 'level'])}]"
+        values, counted = [(attribute, rng.choice(NUMERIC))], [(f"{teams}.players", "count")]
+        shared = [(f"set_intersection({teams}.players.attributes[roles])", "count")]
+        base, function = rng.choice(values * 7 + counted * 2 + shared)
+        if single:
             return f"{function}({base})"
-        if self.chance(0.5) and "set_intersection" not in base:
+        if "set_intersection" not in base and rng.random() < 0.5:
             return f"{function}(flatten({base}))"
         return f"{rng.choice(NUMERIC)}({function}({base}))"
 
     def measure(self) -> str:
         """Return an expression of numbers, of any depth."""
-        if self.chance(0.5):
-            return self.of_values(self.rng.choice(["skill", "level"]), 2)
-        if self.chance(0.3):
-            return f"{self.rng.choice(NUMERIC)}(teams[*].players.attributes[skill])"
-        return self.number()
+        by_team = f"{self.rng.choice(NUMERIC)}(teams[*].players.attributes[skill])"
+        values = self.values("skill", "level")
+        return self.rng.choice([values, values, values, by_team, self.number(), self.number()])
 
     def rule(self, name: str) -> World:
         kinds = ("distance", "comparison", "collection", "latency", "batchDistance", "sort")
         kind = self.rng.choice(kinds)
-        rule: World = {"name": name, "type": kind}
-        getattr(self, f"make_{kind}")(rule)
-        return rule
+        return {"name": name, "type": kind, **getattr(self, f"of_{kind}")()}
 
-    def make_distance(self, rule: World) -> None:
-        rule["measurements"] = [self.measure() for _ in range(self.rng.randint(1, 2))]
-        rule["referenceValue"] = self.number() if self.chance(0.8) else 5
-        if self.chance(0.8):
-            rule["maxDistance"] = self.rng.choice([2, 4, "8", 12])
-        if self.chance(0.2) or "maxDistance" not in rule:
-            rule["minDistance"] = self.rng.choice([0, 1])
-
-    def make_comparison(self, rule: World) -> None:
+    def of_distance(self) -> World:
         rng = self.rng
-        if self.chance(0.5):
-            rule["measurements"] = [self.of_values(rng.choice(["skill", "mode"]), 2)]
-            rule["operation"] = rng.choice(["=", "!="])
-        elif self.chance(0.3):
-            rule["measurements"] = [self.of_values("mode", 2)]
-            rule |= {"operation": rng.choice(["=", "!="]), "referenceValue": rng.choice("xyw")}
-        else:
-            rule["measurements"] = [self.measure()]
-            rule["operation"] = rng.choice(["<", "<=", "=", "!=", ">", ">="])
-            rule["referenceValue"] = self.number() if self.chance(0.5) else rng.choice([1, 3, 8])
+        return {
+            "measurements": [self.measure() for _ in range(rng.randint(1, 2))],
+            "referenceValue": rng.choice([self.number()] * 4 + [5]),
+            **self.either(
+                {"maxDistance": rng.choice([2, 4, "8", 12])}, {"minDistance": rng.choice([0, 1])}
+            ),
+        }
 
-    def make_collection(self, rule: World) -> None:
+    def of_comparison(self) -> World:
+        rng, same = self.rng, {"operation": self.rng.choice(["=", "!="])}
+        return rng.choice(
+            [
+                {"measurements": [self.values("skill", "mode")], **same},
+                {
+                    "measurements": [self.values("mode")],
+                    **same,
+                    "referenceValue": rng.choice("xyw"),
+                },
+                {
+                    "measurements": [self.measure()],
+                    "operation": rng.choice(["<", "<=", "=", "!=", ">", ">="]),
+                    "referenceValue": rng.choice([self.number(), rng.choice([1, 3, 8])]),
+                },
+            ]
+        )
+
+    def of_collection(self) -> World:
         rng = self.rng
-        rule["operation"] = rng.choice(["contains", "intersection", "reference_intersection_count"])
-        teams = self.some()
-        roles = f"{teams}.players.attributes[roles]"
-        flat = not self.is_single(teams) and self.chance(0.5)
-        rule["measurements"] = [f"flatten({roles})" if flat else roles]
-        if rule["operation"] == "contains":
-            rule["referenceValue"] = rng.choice([*LETTERS, "none"])
-        elif rule["operation"] == "reference_intersection_count":
-            rule["referenceValue"] = rng.choice(LISTS_OF_TEXTS)
-        if self.chance(0.6):
-            rule["minCount"] = rng.randint(0, 1)
-        if self.chance(0.5) or "minCount" not in rule:
-            rule["maxCount"] = rng.randint(0, 3)
+        kind = rng.choice(["contains", "intersection", "reference_intersection_count"])
+        references: World = {
+            "contains": {"referenceValue": rng.choice([*LETTERS, "none"])},
+            "reference_intersection_count": {"referenceValue": rng.choice(LISTS_OF_TEXTS)},
+        }
+        return {
+            "operation": kind,
+            "measurements": [self.values("roles")],
+            **references.get(kind, {}),
+            **self.either({"maxCount": rng.randint(0, 3)}, {"minCount": rng.randint(0, 1)}),
+        }
 
-    def make_latency(self, rule: World) -> None:
+    def party(self) -> World:
+        return self.maybe(0.6, partyAggregation=self.rng.choice(["avg", "min", "max"]))
+
+    def of_latency(self) -> World:
         rng = self.rng
-        if self.chance(0.8):
-            rule["maxLatency"] = rng.choice([40, 60, 80])
-        if self.chance(0.3) or "maxLatency" not in rule:
-            rule |= {
-                "maxDistance": rng.choice([10, 30]),
-                "distanceReference": rng.choice(["min", "avg"]),
-            }
-        self.maybe_party(rule)
+        near = {
+            "maxDistance": rng.choice([10, 30]),
+            "distanceReference": rng.choice(["min", "avg"]),
+        }
+        return {**self.either({"maxLatency": rng.choice([40, 60, 80])}, near), **self.party()}
 
-    def maybe_party(self, rule: World) -> None:
-        if self.chance(0.6):
-            rule["partyAggregation"] = self.rng.choice(["avg", "min", "max"])
+    def of_batchDistance(self) -> World:  # noqa: N802
+        name = self.rng.choice(["skill", "mode", "level"])
+        most = {} if name == "mode" else {"maxDistance": self.rng.choice([3, "7", 12])}
+        return {"batchAttribute": name, **most, **self.party()}
 
-    def make_batchDistance(self, rule: World) -> None:  # noqa: N802
-        rule["batchAttribute"] = self.rng.choice(["skill", "mode", "level"])
-        if rule["batchAttribute"] != "mode":
-            rule["maxDistance"] = self.rng.choice([3, "7", 12])
-        self.maybe_party(rule)
-
-    def make_sort(self, rule: World) -> None:
-        rng = self.rng
-        rule["type"] = rng.choice(["absoluteSort", "distanceSort"])
-        rule["sortDirection"] = rng.choice(["ascending", "descending"])
-        rule["sortAttribute"] = rng.choice(["skill", "likes"])
-        if rule["sortAttribute"] == "likes":
-            rule["mapKey"] = rng.choice(["minValue", "maxValue"])
-        self.maybe_party(rule)
+    def of_sort(self) -> World:
+        rng, name = self.rng, self.rng.choice(["skill", "likes"])
+        return {
+            "type": rng.choice(["absoluteSort", "distanceSort"]),
+            "sortDirection": rng.choice(["ascending", "descending"]),
+            "sortAttribute": name,
+            **self.maybe(float(name == "likes"), mapKey=rng.choice(["minValue", "maxValue"])),
+            **self.party(),
+        }
 
     def compounds(self, rules: list[World]) -> list[World]:
         names = [rule["name"] for rule in rules if rule["type"] != "batchDistance"]
-        if not names or not self.chance(0.35):
+        if not names or self.rng.random() > 0.35:
             return []
-        found = [{"name": "C0", "type": "compound", "statement": self.statement(names, 2)}]
-        if self.chance(0.3):
-            more = self.statement([*names, "C0"], 1)
-            found.append({"name": "C1", "type": "compound", "statement": more})
-        return found
+        first = {"name": "C0", "type": "compound", "statement": self.statement(names, 2)}
+        more = self.statement([*names, "C0"], 1)
+        second = {"name": "C1", "type": "compound", "statement": more}
+        return [first, second] if self.rng.random() < 0.3 else [first]
 
     def statement(self, names: list[str], depth: int) -> str:
-        if depth == 0 or self.chance(0.3):
-            return self.rng.choice(names)
-        if self.chance(0.2):
-            return f"not({self.statement(names, depth - 1)})"
-        one, other = (self.statement(names, depth - 1) for _ in range(2))
-        return f"{self.rng.choice(['and', 'or', 'xor'])}({one}, {other})"
+        rng = self.rng
+        if depth == 0 or rng.random() < 0.3:
+            return rng.choice(names)
+        first, second = (self.statement(names, depth - 1) for _ in range(2))
+        both = f"{rng.choice(['and', 'or', 'xor'])}({first}, {second})"
+        return rng.choice([both, both, both, f"not({first})"])
 
     def expansions(self, rules: list[World]) -> list[World]:
+        counts, widths = [0, 1, 2, 4, 20], [1, 10, 30, 90]
+        limits = {"maxCount": counts, "minCount": counts, "minDistance": [0, 1, 4]}
+        limits |= {"maxDistance": widths, "maxLatency": widths}
         targets: dict[str, list[Any]] = {}
         for rule in rules:
-            for key in ("maxDistance", "maxLatency", "maxCount", "minCount"):
-                if key in rule:
-                    values = [0, 1, 2, 4, 20] if "Count" in key else [1, 10, 30, 90]
-                    targets[f"rules[{rule['name']}].{key}"] = values
-            if "minDistance" in rule:
-                targets[f"rules[{rule['name']}].minDistance"] = [0, 1, 4]
-            if "referenceValue" in rule:
-                targets[f"rules[{rule['name']}].referenceValue"] = self.references(rule)
+            own = limits | {"referenceValue": self.references(rule)}
+            targets |= {f"rules[{rule['name']}].{key}": own[key] for key in own if key in rule}
         for team in self.teams:
             targets[f"teams[{team['name']}].minPlayers"] = list(range(team["maxPlayers"] + 1))
             targets[f"teams[{team['name']}].maxPlayers"] = [1, 2, 3, 4]
@@ -287,72 +274,48 @@ class Maker:
         if rule["type"] == "collection":
             contains = rule["operation"] == "contains"
             return [*LETTERS, "none"] if contains else list(LISTS_OF_TEXTS)
-        if rule["referenceValue"] in list("xyw"):
-            return list("xyw")
-        return [1, 3, 8, self.number()]
+        return (
+            list("xyw") if rule.get("referenceValue") in list("xyw") else [1, 3, 8, self.number()]
+        )
 
     def algorithm(self) -> World:
         rng = self.rng
-        algorithm: World = {
+        names = rng.sample(["skill", "mode"], rng.randint(1, 2))
+        plain = {
             "expansionAgeSelection": rng.choice(["newest", "oldest"]),
             "backfillPriority": rng.choice(["normal", "high", "low"]),
         }
-        if self.chance(0.4):
-            names = rng.sample(["skill", "mode"], rng.randint(1, 2))
-            algorithm |= {"batchingPreference": "sorted", "sortByAttributes": names}
-        elif self.chance(0.1):
-            algorithm = {"strategy": "balanced", "balancedAttribute": "skill"}
-        return algorithm
-
-    def config(self) -> World:
-        rng = self.rng
-        config: World = {"requestTimeoutSeconds": rng.choice([8, 12, 20]), "horizon": 40}
-        if self.chance(0.5):
-            config["review"] = rng.choice([1, 2.5, 4])
-        if self.chance(0.4):
-            config["batchSize"] = rng.randint(2, 4)
-        if self.chance(0.1):
-            config["passes"] = 1
-        if self.chance(0.3):
-            config["acceptanceTimeoutSeconds"] = 3
-        config["seed"] = rng.randint(0, 3)
-        return config
-
-    def all_tickets(self) -> list[World]:
-        rng = self.rng
-        times = sorted(rng.randint(0, 4 * self.tickets) / 2 for _ in range(self.tickets))
-        return [self.ticket(f"t{k}", time) for k, time in enumerate(times)]
+        by_value = {**plain, "batchingPreference": "sorted", "sortByAttributes": names}
+        large = {"strategy": "balanced", "balancedAttribute": "skill"}
+        return rng.choice([plain] * 9 + [by_value] * 6 + [large])
 
     def ticket(self, name: str, time: float) -> World:
         rng = self.rng
-        size = rng.choice([1, 1, 1, 1, 2, 2, 3])
-        ticket: World = {"id": name, "time": time, "players": [self.player() for _ in range(size)]}
-        if self.chance(0.15):
-            ticket["backfill"] = True
-            for player in ticket["players"]:
-                player["team"] = rng.choice(self.names())
-        if self.chance(0.1):
-            ticket["cancel"] = time + rng.choice([0, 1, 3, 6.5])
-        if self.chance(0.4):
-            ticket["answers"] = [
-                rng.choice(
-                    [None, [1, True], [2, True], [0, True], [1, False], [0, False], [4, True]]
-                )
-                for _ in range(rng.randint(0, 2))
-            ]
-        return ticket
+        answers = [None, [1, True], [2, True], [0, True], [1, False], [0, False], [4, True]]
+        players = [self.player() for _ in range(rng.choice([1, 1, 1, 1, 2, 2, 3]))]
+        running = self.maybe(0.15, backfill=True)
+        for player in players if running else ():
+            player["team"] = rng.choice(self.names)
+        return {
+            "id": name,
+            "time": time,
+            "players": players,
+            **running,
+            **self.maybe(0.1, cancel=time + rng.choice([0, 1, 3, 6.5])),
+            **self.maybe(0.4, answers=rng.choices(answers, k=rng.randint(0, 2))),
+        }
 
     def player(self) -> World:
         self.players += 1
-        attributes = {name: self.value(name) for name in ATTRIBUTES if not self.chance(0.1)}
-        player: World = {"id": f"p{self.players}", "attributes": attributes}
-        if self.chance(0.95):
-            player["latency"] = {
-                region: self.rng.choice([20, 40, 41, 60, 90])
-                for region in REGIONS
-                if self.chance(0.9)
-            }
-        return player
+        rng = self.rng
+        latency = {
+            region: rng.choice([20, 40, 41, 60, 90]) for region in REGIONS if rng.random() < 0.9
+        }
+        return {
+            "id": f"p{self.players}",
+            "attributes": {name: self.value(name) for name in ATTRIBUTES if rng.random() < 0.9},
+            **self.maybe(0.95, latency=latency),
+        }
 
 
 def random_world(seed: int, tickets: int = 8) -> World:
