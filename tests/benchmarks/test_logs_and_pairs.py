@@ -120,7 +120,7 @@ def test_a_tick_of_bar_with_20_waiting_where_nothing_fits(benchmark: BenchmarkFi
     skills = [40.0 * 2.0**k for k in range(20)]
     random.Random(3).shuffle(skills)
     tickets = [{"players": [{"rating": skill, "deviation": 3.0}]} for skill in skills]
-    steps = Steps("bar", bar.Numbers(team_size=5), {"tickets": tickets, "constants": {}})
+    steps = Steps({"rule": "bar", "tickets": tickets, "constants": {}}, bar.Numbers(team_size=5))
 
     def tick() -> int:
         steps.state.counters["fresh"] = 20

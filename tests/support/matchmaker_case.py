@@ -33,10 +33,12 @@ from valmatch.matching.queue import kernel_of
 Case = Mapping[str, Any]
 Match = dict[str, Any]
 
-WORDS = {
-    "faf": {"credit_rate": "time_bonus", "credit_cap": "time_bonus_cap"},
-    "faf_duels": {"of_own": "own_share"},
-    "bar": {},
+NAMES: dict[str, dict[str, str]] = {
+    "faf": {"credit_rate": "time_bonus", "credit_cap": "time_bonus_cap"}
+    # Of the values that its queue says of matches.
+    | dict.fromkeys(("beta", "newcomer_mean"), ""),
+    "faf_duels": {"of_own": "own_share", "rating_peak": "", "team_size": ""},
+    "bar": {"rule": "", "band": ""},
     "shieldbattery": {
         "weight_variance": "variance_weight",
         "weight_win": "win_weight",
@@ -47,21 +49,12 @@ WORDS = {
         "relax_rate": "relax",
         "min_quality": "threshold",
         "never_maps": "shared_maps",
+        "backbone": "",
     },
-    "osu": {},
+    "osu": {"seed": "", "invite": "", "ban": ""},
     "lichess": {"credit_rate": "credit", "never_ranges": "ranges"},
 }
-"""What cases call numbers that have another name here."""
-
-BESIDES = {
-    "faf": ("beta", "newcomer_mean"),  # of the values that its queue says of matches
-    "faf_duels": ("rating_peak", "team_size"),
-    "bar": ("rule", "band"),
-    "shieldbattery": ("backbone",),
-    "osu": ("seed", "invite", "ban"),
-    "lichess": (),
-}
-"""Constants of cases that are no numbers of the rule."""
+"""What constants of cases are called here where that differs; "" if they are no numbers."""
 
 BANDS = {"bruteforce_filter": (0.3, 0.7), "ignore_os": (0.0, 1.0)}  # what bar calls two bands
 
@@ -74,13 +67,13 @@ def preset_of(case: Case) -> str:
 
 def numbers_of_case(case: Case) -> Any:  # noqa: ANN401 - of the preset
     """Return the numbers of the rule of a case."""
-    preset, values = preset_of(case), dict(case["constants"])
-    named = {WORDS[preset].get(name, name): value for name, value in values.items()}
-    if preset == "bar" and ("rule" in named or "band" in named):
-        low, high = named.get("band") or BANDS[named["rule"]]
-        named |= {"chance_low": low, "chance_high": high}
-    given = {name: value for name, value in named.items() if name not in BESIDES[preset]}
-    return numbers_of(preset).model_validate({**given, **case["numbers"]})
+    preset, constants = preset_of(case), case["constants"]
+    values = {NAMES[preset].get(word, word): value for word, value in constants.items()}
+    values.pop("", None)
+    if preset == "bar" and ("rule" in constants or "band" in constants):
+        low, high = constants.get("band") or BANDS[constants["rule"]]
+        values |= {"chance_low": low, "chance_high": high}
+    return numbers_of(preset).model_validate({**values, **case["numbers"]})
 
 
 # ---------------------------------------------------------------- queues of the package
@@ -90,7 +83,7 @@ def parties_of(tickets: Sequence[Case], constants: Case) -> Parties:
     """Return tickets of a case as a rule knows them."""
     parties = [ticket.get("players", [ticket]) for ticket in tickets]
     sizes = np.array([len(players) for players in parties], np.int64)
-    every = [player for players in parties for player in players]
+    players = [player for party in parties for player in party]
     regions = sorted({one["region"] for one in tickets if one.get("region") is not None})
     between = np.full((len(regions), len(regions)), np.nan)
     np.fill_diagonal(between, 0.0)
@@ -99,12 +92,13 @@ def parties_of(tickets: Sequence[Case], constants: Case) -> Parties:
         if {first, second} <= set(regions):
             i, j = regions.index(first), regions.index(second)
             between[i, j] = between[j, i] = milliseconds
-    known = [one.get("region") is not None and one.get("rtt") is not None for one in tickets]
+    homes = [one.get("region") if one.get("rtt") is not None else None for one in tickets]
     picks = sorted({pick for one in tickets for pick in one.get("maps") or ()})
+    maps = [one.get("maps") for one in tickets]
     ranges = [one.get("range") for one in tickets]
 
     def column(name: str, kind: type) -> Any:  # noqa: ANN401
-        return np.array([one.get(name) or 0 for one in every], kind)
+        return np.array([one.get(name) or 0 for one in players], kind)
 
     return Parties(
         sizes,
@@ -112,38 +106,36 @@ def parties_of(tickets: Sequence[Case], constants: Case) -> Parties:
         column("rating", np.float64),
         column("deviation", np.float64),
         column("games", np.int64),
-        np.array([one.get("rating") is None or bool(one.get("provisional")) for one in every]),
-        np.array(
-            [
-                regions.index(one["region"]) if k else -1
-                for k, one in zip(known, tickets, strict=True)
-            ]
-        ),
+        np.array([one.get("rating") is None or bool(one.get("provisional")) for one in players]),
+        np.array([-1 if home is None else regions.index(home) for home in homes], np.int64),
         np.array([one.get("rtt") or 0.0 for one in tickets]),
         between,
-        np.array([_bits(one.get("maps"), picks) for one in tickets], np.int64),
-        np.array([one[0] if one else -ANY for one in ranges], np.int64),
-        np.array([one[1] if one else ANY for one in ranges], np.int64),
+        np.array(
+            [-1 if own is None else sum(1 << picks.index(pick) for pick in own) for own in maps],
+            np.int64,
+        ),
+        np.array([low for low, _ in (one or (-ANY, ANY) for one in ranges)], np.int64),
+        np.array([high for _, high in (one or (-ANY, ANY) for one in ranges)], np.int64),
         np.array([one is not None for one in ranges], np.bool_),
         np.array([one.get("sit") or 0 for one in tickets], np.int64),
     )
 
 
-def _bits(maps: Sequence[str] | None, every: Sequence[str]) -> int:
-    return -1 if maps is None else sum(1 << every.index(pick) for pick in maps)
-
-
 class Steps:
     """The queue of a rule, one review after another."""
 
-    def __init__(self, preset: str, numbers: Numbers, case: Case) -> None:
+    def __init__(self, case: Case, numbers: Numbers) -> None:
         self.tickets = sorted(case["tickets"], key=lambda one: one.get("time", 0.0))
-        n, parties = len(self.tickets), parties_of(self.tickets, case["constants"])
+        preset, n = preset_of(case), len(self.tickets)
         rule, self.numbers = rule_of(preset), kernel_numbers(numbers)
-        times = np.array([one.get("time", 0.0) for one in self.tickets], np.float64)
         cancels = [one.get("cancel") for one in self.tickets]
-        until = np.array([math.inf if one is None else one for one in cancels], np.float64)
-        tickets = PresetInput(times, until, np.arange(n), parties, Streams(0).place(0))
+        tickets = PresetInput(
+            np.array([one.get("time", 0.0) for one in self.tickets], np.float64),
+            np.array([math.inf if one is None else one for one in cancels], np.float64),
+            np.arange(n),
+            parties_of(self.tickets, case["constants"]),
+            Streams(0).place(0),
+        )
         self.state = new_state(tickets, rule.memory_of(self.numbers), math.inf, 0.0)
         self.state.missed[:] = [one.get("attempts", 0) for one in self.tickets]
         self._play = kernel_of(queue.play, rule)
@@ -177,24 +169,27 @@ class Steps:
         """Return what came of the tickets."""
         return {"matches": matches, "waiting": self.named([waiting])[0], **trace}
 
+    def end(self, case: Case, ticks: Sequence[float]) -> None:
+        """Go on to the horizon without a review."""
+        self.until(case.get("horizon", max(ticks, default=0.0)), math.inf)
+
 
 def play_faf(case: Case) -> Match:
     """Play a queue of FAForever until the horizon, or search it once."""
-    preset, numbers = preset_of(case), numbers_of_case(case)
-    numbers = numbers.model_copy(update={"pop_least": 1e-6})
-    steps = Steps(preset, numbers, case)
+    numbers = numbers_of_case(case).model_copy(update={"pop_least": 1e-6})
+    steps = Steps(case, numbers)
     if case["kind"] == "find":
-        found = [
+        matches = [
             {"time": 0, "teams": steps.named(teams), "quality": float(match["value"])}
             for match, teams in steps.until(0.0, 0.0)
         ]
         waiting = steps.waiting
-        if preset == "faf":
+        if preset_of(case) == "faf":
             shown = np.empty(len(steps.tickets), faf.SHOWN)
             for k in waiting:
                 faf.show(k, shown[k], steps.state, steps.numbers)
             waiting.sort(key=lambda k: shown[k]["average"])
-        return steps.answer(found, waiting)
+        return steps.answer(matches, waiting)
     matches, pops, due = [], list[Match](), numbers.pop_first
     while due <= case["horizon"]:
         slot = numbers.pop_average + len(pops) % numbers.pop_average
@@ -209,21 +204,18 @@ def play_faf(case: Case) -> Match:
 
 def draw_quality(steps: Steps, teams: Sequence[Sequence[int]], constants: Case) -> float:
     """Return the chance of a draw by the ratings that duels go by, against that of known equals."""
-    duels = faf.Duels()
-    most, beta = duels.newcomer_games, constants.get("beta", duels.beta)
-    low = constants.get("newcomer_mean", duels.newcomer_mean)
-    most = constants.get("newcomer_games", most)
-    means, variances, players = [0.0, 0.0], 0.0, 0
-    for team, tickets in enumerate(teams):
+    numbers = {**faf.Duels().model_dump(), **constants}
+    most, low = numbers["newcomer_games"], numbers["newcomer_mean"]
+    gap = variances = play = 0.0
+    for sign, tickets in zip((1, -1), teams, strict=True):
         for one in (player for k in tickets for player in steps.tickets[k]["players"]):
             games, mean = one["games"], one["rating"]
             if games <= most:
                 mean = ((most - games) * low + games * mean) / most
-            means[team] += mean
-            variances += one["deviation"] * one["deviation"]
-            players += 1
-    play = players * beta * beta
-    total, gap = play + variances, means[0] - means[1]
+            gap += sign * mean
+            variances += one["deviation"] ** 2
+            play += numbers["beta"] ** 2
+    total = play + variances
     return math.sqrt(play / total) * math.exp(-gap * gap / (2 * total))
 
 
@@ -237,7 +229,7 @@ def ticks_of(case: Case, tick: float) -> list[float]:
 def play_bar(case: Case) -> Match:
     """Play a queue of Beyond All Reason."""
     numbers = numbers_of_case(case)
-    steps, ticks = Steps("bar", numbers, case), ticks_of(case, numbers.tick)
+    steps, ticks = Steps(case, numbers), ticks_of(case, numbers.tick)
     matches: list[Match] = []
     for now in ticks:
         started = [
@@ -246,7 +238,7 @@ def play_bar(case: Case) -> Match:
         ]
         # As their answers list them: the last one first.
         matches += reversed(started)
-    steps.until(case.get("horizon", max(ticks, default=0.0)), math.inf)
+    steps.end(case, ticks)
     waiting = steps.waiting
     return steps.answer(matches, waiting[::-1] if numbers.newest_first else waiting)
 
@@ -265,7 +257,7 @@ def win_chances(steps: Steps, teams: Sequence[Sequence[int]], numbers: Any) -> l
 def play_shieldbattery(case: Case) -> Match:
     """Play a queue of ShieldBattery."""
     numbers = numbers_of_case(case)
-    steps, ticks = Steps("shieldbattery", numbers, case), ticks_of(case, numbers.tick)
+    steps, ticks = Steps(case, numbers), ticks_of(case, numbers.tick)
     matches, states, state = list[Match](), list[Match](), steps.state
     for now in ticks:
         for match, teams in steps.until(now, now):
@@ -288,7 +280,7 @@ def play_shieldbattery(case: Case) -> Match:
                 "threshold": float(shieldbattery.least_quality(state, steps.numbers)),
             }
         )
-    steps.until(case.get("horizon", max(ticks, default=0.0)), math.inf)
+    steps.end(case, ticks)
     return steps.answer(matches, steps.waiting, states=states)
 
 
@@ -364,7 +356,12 @@ class OsuQueue:
             self.seats[user] = self.free_seats.pop() if self.free_seats else len(self.present)
             self.present[user] = now
         elif what == "accept":
-            self.accept(user)
+            # The match starts when all have accepted.
+            for lobby in [one for one in self.lobbies if user in one.members]:
+                lobby.accepted.add(user)
+                if len(lobby.accepted) == len(lobby.members):
+                    self.lobbies.remove(lobby)
+                    self._start(lobby.members)
         elif what in ("leave", "decline") and user in self.present:
             self.remove([user])
 
@@ -372,14 +369,6 @@ class OsuQueue:
         """Return who waits without an invitation, in order of joining."""
         invited = {user for lobby in self.lobbies for user in lobby.members}
         return [user for user in self.present if user not in invited]
-
-    def accept(self, user: int) -> None:
-        """Let an invited user accept; the match starts when all have."""
-        for lobby in [one for one in self.lobbies if user in one.members]:
-            lobby.accepted.add(user)
-            if len(lobby.accepted) == len(lobby.members):
-                self.lobbies.remove(lobby)
-                self._start(lobby.members)
 
     def remove(self, leaving: Sequence[int]) -> None:
         """Let users leave, the invited at fault; the others of their lobbies search on."""
@@ -416,23 +405,23 @@ class OsuQueue:
         users.sort(key=self.ratings.__getitem__)
         if len(users) < self.numbers.lobby_size:
             return []
-        met = np.array([[self._met(user, other) for other in users] for user in users])
+        long_ago = self.now - self.numbers.recent
+        met = [
+            [self.last.get(frozenset((one, other)), -math.inf) >= long_ago for other in users]
+            for one in users
+        ]
         lobbies = self.form(
             osu.Users(
                 np.array([self.ids[user] for user in users]),
                 np.array([self.ratings[user] for user in users]),
                 np.array([self.now - self.present[user] for user in users]),
-                met,
+                np.array(met),
             ),
             kernel_numbers(self.numbers),
             self.rng_key,
             self.updates,
         )
         return [[users[k] for k in row] for row in lobbies]
-
-    def _met(self, first: int, second: int) -> bool:
-        last = self.last.get(frozenset((first, second)))
-        return last is not None and self.now - last <= self.numbers.recent
 
     def _start(self, members: list[int]) -> None:
         for user in members:
@@ -515,16 +504,14 @@ class LichessPool:
         self._leave(now)
         self.waves.append({"time": now, "members": len(self.members)})
         pairs = [*self._marked_pairs(), *self._pairs()]
-        self.matches += [(now, one) for one in sorted(pairs, key=self._seats)]
+        pairs.sort(key=lambda pair: [self.members.index(k) for k in pair])
+        self.matches += [(now, one) for one in pairs]
         gone = {k for one in pairs for k in one}
         self.paired = {self.tickets[k]["user"] for k in gone}
         self.members = [k for k in self.members if k not in gone]
         for k in self.members:
             self.state.missed[k] += 1
         return now + self.numbers.wave_seconds + self.jitter(len(self.waves))
-
-    def _seats(self, members: tuple[int, int]) -> list[int]:
-        return [self.members.index(k) for k in members]
 
     def _marked_pairs(self) -> Iterator[tuple[int, int]]:
         """Yield pairs of marked accounts, which meet each other by rating."""
@@ -575,13 +562,8 @@ def play_lichess(case: Case) -> Match:
     pool = LichessPool(case["tickets"], numbers_of_case(case))
     pool.play(case["horizon"])
     ids = [one["id"] for one in case["tickets"]]
-    return {
-        "matches": [
-            {"time": now, "teams": [[ids[k]] for k in members]} for now, members in pool.matches
-        ],
-        "waiting": [ids[k] for k in pool.members],
-        "waves": pool.waves,
-    }
+    matches = [{"time": now, "teams": [[ids[k]] for k in members]} for now, members in pool.matches]
+    return {"matches": matches, "waiting": [ids[k] for k in pool.members], "waves": pool.waves}
 
 
 PLAYED = {
