@@ -28,7 +28,7 @@ def test_properties_hold_of_random_worlds(seed: int) -> None:
 
 def test_the_checker_sees_what_is_wrong() -> None:
     found = 0
-    for seed in range(60):
+    for seed in range(100):
         world = random_world(seed, 5)
         answers = answers_of(world, "exhaustive")
         checker = Checker(world, "exhaustive", answers)
