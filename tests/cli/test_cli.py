@@ -149,20 +149,18 @@ def test_smoke_configs_meet_their_expectations(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "factor"), [("smoke-opponent", "gamma=0.98"), ("smoke-zonestats", "T=119.9")]
+    ("name", "change", "said"),
+    [
+        ("smoke-opponent", "gamma=0.98", "(expected "),
+        ("smoke-zonestats", "T=119.9", "(expected "),
+        ("smoke", "replicate.expect.avg_wait_time.mean=1", "avg_wait_time: mean 19.1"),
+    ],
 )
-def test_a_slightly_other_model_fails_its_smoke_config(name: str, factor: str) -> None:
-    off = valmatch("replicate", name, "--set", factor)
+def test_a_slightly_other_model_fails_its_smoke_config(name: str, change: str, said: str) -> None:
+    off = valmatch("replicate", name, "--set", change)
     assert off.code == 1
-    assert "(expected " in off.err
-
-
-def test_smoke_config_fails_when_its_numbers_are_off() -> None:
-    off = valmatch("replicate", "smoke", "--set", "replicate.expect.avg_wait_time.mean=1")
-    assert off.code == 1
-    assert "4 of 5 expected means met" in off.err
-    assert "avg_wait_time: mean 19.1" in off.err
-    assert "(expected 1.0 ± " in off.err
+    assert " of 5 expected means met" in off.err
+    assert said in off.err
 
 
 @pytest.mark.parametrize(

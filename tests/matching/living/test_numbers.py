@@ -7,9 +7,9 @@ from typing import Any, get_type_hints
 
 import pytest
 
+from tests.matching.living.test_cases import document
 from tests.support.living_days import DAYS, Day, drawn, played
 from tests.support.matchmaker_case import play_case
-from tests.support.matchmaker_cases import document
 from valmatch.matching.living.registry import NEEDS, PRESETS, needs_of, numbers_of
 from valmatch.models.ladder.factors import QueueFactors
 
