@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from statistics import fmean, median, pstdev
 from typing import Any
 
 World = dict[str, Any]
@@ -22,22 +24,29 @@ Sides = dict[str, list[World]]
 UNDEFINED = object()
 
 
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+STATISTICS: dict[str, Callable[[list[float]], float]] = {
+    "min": min,
+    "max": max,
+    "avg": fmean,
+    "median": median,
+    "stddev": pstdev,
+}
+
+
 def statistic(name: str, numbers: list[float]) -> Any:  # noqa: ANN401
     """Return a statistic of numbers; of none it is undefined, but for sum and count."""
-    if name == "count":
-        return len(numbers)
-    if name == "sum" or numbers:
-        ordered, size = sorted(numbers), len(numbers)
-        mean = math.fsum(numbers) / size if size else 0.0
-        return {
-            "sum": lambda: math.fsum(numbers),
-            "min": lambda: ordered[0],
-            "max": lambda: ordered[-1],
-            "avg": lambda: mean,
-            "median": lambda: (ordered[(size - 1) // 2] + ordered[size // 2]) / 2,
-            "stddev": lambda: math.sqrt(math.fsum((x - mean) ** 2 for x in numbers) / size),
-        }[name]()
-    return UNDEFINED
+    if name in ("count", "sum"):
+        return len(numbers) if name == "count" else math.fsum(numbers)
+    return STATISTICS[name](numbers) if numbers else UNDEFINED
 
 
 class Rules:
@@ -165,14 +174,8 @@ class Rules:
         values = [x for _, value in measured for x in self.atoms(value)]
         if rule["type"] == "distance":
             return all(low <= abs(x - reference) <= high for x in values)
-        sign = rule["operation"]
-        return all(
-            ("=" in sign and sign != "!=" and x == reference)
-            or (sign == "!=" and x != reference)
-            or ("<" in sign and x < reference)
-            or (">" in sign and x > reference)
-            for x in values
-        )
+        holds = COMPARISONS[rule["operation"]]
+        return all(holds(x, reference) for x in values)
 
     def counted(self, rule: World) -> Iterator[int]:
         reference: Any = self.reference(rule) if "referenceValue" in rule else None
@@ -220,16 +223,17 @@ class Rules:
     def logic(self, statement: str) -> bool:
         """Return the value of a statement, by Python's own operators."""
         rules = {rule["name"]: rule for rule in self.rule_set["rules"]}
-        known = {name: self.holds(rules[name]) for name in re.findall(r"\b[RC]\d+", statement)}
-        operators = {
-            "both": lambda a, b: a and b,
-            "either": lambda a, b: a or b,
-            "one": lambda a, b: a != b,
-            "no": lambda a: not a,
+        known: World = {
+            name: self.holds(rules[name]) for name in re.findall(r"\b[RC]\d+", statement)
         }
-        words = {"and": "both", "or": "either", "xor": "one", "not": "no"}
-        text = re.sub(r"\b(and|or|xor|not)\b", lambda word: words[word[0]], statement)
-        return bool(eval(text, {"__builtins__": {}}, {**known, **operators}))
+        known |= {
+            "and_": lambda a, b: a and b,
+            "or_": lambda a, b: a or b,
+            "xor_": lambda a, b: a != b,
+            "not_": lambda a: not a,
+        }
+        text = re.sub(r"\b(and|or|xor|not)\b", r"\1_", statement)
+        return bool(eval(text, {"__builtins__": {}}, known))
 
 
 class Checker:
