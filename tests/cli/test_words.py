@@ -11,7 +11,7 @@ from valmatch.config.loading import load_config, shipped_configs
 from valmatch.text.durations import in_words
 from valmatch.text.numerals import DIGITS, count
 
-SMALL = ("--set", "horizon=2")
+SMALL_ = ("--set", "horizon=2")
 
 
 @pytest.mark.parametrize(
