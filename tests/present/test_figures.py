@@ -20,6 +20,7 @@ from valmatch import InputError, plot
 pytest.importorskip("matplotlib")
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from valmatch.models.registry import OWN
 from valmatch.present import style
@@ -27,7 +28,7 @@ from valmatch.present.bins import Lattice, bin_edges, lattice_of, lattice_of_sha
 from valmatch.present.document import Graph, Interval, Intervals, Line
 from valmatch.present.figures import COLUMNS, MOST_ROWS, figures_of
 from valmatch.present.plot_options import INCH
-from valmatch.present.style import legend_below, new_figure, wrapped
+from valmatch.present.style import legend_below, wrapped
 
 RunOf = Callable[[str], Path]
 
@@ -185,11 +186,11 @@ def test_names_are_broken_behind_their_joints() -> None:
     assert wrapped("wait [minutes]", 3.0) == "wait [minutes]"
 
 
-@pytest.mark.parametrize(("inches", "columns"), [(3.0, 1), (5.5, 2), (12.0, 3)])
+@pytest.mark.parametrize(("inches", "columns"), [(3.0, 1), (6.0, 2), (12.0, 3)])
 def test_legends_are_as_wide_as_their_figure(inches: float, columns: int) -> None:
     texts = ["violates a bound in the search", "keeps to all bounds in the search", "recommended"]
     with style.style_context():
-        figure = new_figure(inches, 3.0)
+        figure = Figure(figsize=(inches, 3.0), layout="constrained")
         lines = [figure.subplots().plot([0, 1], label=text)[0] for text in texts]
         legend_below(figure, lines, texts)
     (legend,) = figure.legends

@@ -26,12 +26,7 @@ if TYPE_CHECKING:
 
 
 def open_streams() -> None:
-    """Let standard output and standard error do what commands expect of them.
-
-    What nobody reads any more is dropped in silence, and the command goes on. Standard output
-    that cannot be written for another reason ends it by a `RunError`. No name has a character
-    that they cannot take.
-    """
+    """Let standard streams drop what nobody reads; other faults of writing end the command."""
     sys.stdout, sys.stderr = _opened(sys.stdout, True), _opened(sys.stderr, False)
 
 

@@ -146,10 +146,7 @@ def _kept_factors(config: Config, fitted: Collection[str], overrides: list[str])
 
 
 def _sections(config: Config) -> dict[str, Any]:
-    """Return the sections of options that the config has, as they are written.
-
-    What they say of weekdays is left out, as fitted days are of none, with a warning.
-    """
+    """Return the sections of options that the config has, without what they say of weekdays."""
     from valmatch.models.valorant.measures import weekday_responses
     from valmatch.statistics.no_interval import listed
 

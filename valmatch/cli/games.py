@@ -60,9 +60,9 @@ def rate(games: LogArgument, options: RateOptions, min_games: MinGames, json: Js
     warn_in_job_array("rate")
     systems = [name.strip() for name in (options.system or "").split(",")]
     with log_progress(games) as bar:
-        given = vars(options) | {"progress": bar, "warn": warn}
-        compared = compare_ratings(games, systems, **given) if len(systems) > 1 else None
-        result = compared or rate_games(games, **given)
+        values = vars(options) | {"progress": bar, "warn": warn}
+        compared = compare_ratings(games, systems, **values) if len(systems) > 1 else None
+        result = compared or rate_games(games, **values)
     show_result(json, result, options.out, min_games=min_games)
 
 
@@ -245,8 +245,8 @@ def sprt(
             if not value:
                 raise InputError(f"{option(name)}: is missing (allowed: a player of {games})")
         with progress("bytes", None) as bar:
-            given = vars(options) | {"progress": bar, "warn": warn}
-            result = sprt_games(games, str(player), str(against), **given)
+            values = vars(options) | {"progress": bar, "warn": warn}
+            result = sprt_games(games, str(player), str(against), **values)
         names = f" of {shortened(escaped(f'{player} against {against}'))}"
     show(json, result.as_dict(), lambda: _print_test(result, names))
 

@@ -45,36 +45,32 @@ _SPEAKING = {
 def command(
     speaks: Sequence[str] = tuple(_SPEAKING),
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a command of a function.
-
-    A parameter whose type is a class of options stands for all of its fields, any other one for
-    what its annotation declares.
-    """
+    """Make a command of a function, whose parameters are classes of options or declared alone."""
 
     def make(function: Callable[..., None]) -> Callable[..., None]:
         hints = get_type_hints(function, include_extras=True)
         hints.pop("return")
-        found: dict[str, _Parameter] = {}
+        declared: dict[str, _Parameter] = {}
         for name, hint in hints.items():
             fields = [(name, field) for field in getattr(hint, "__metadata__", ())]
             for key, field in fields or [(f.name, f) for f in o.options_of(hint)]:
                 if not o.declared(field).listener:
-                    found[key] = _Parameter(o.declared(field), o.default_of(field))
+                    declared[key] = _Parameter(o.declared(field), o.default_of(field))
 
         def call(**texts: Any) -> None:  # noqa: ANN401
-            given = {k: v for k, v in texts.items() if v is not None and v is not False and v != ()}
-            set_level(VERBOSE if "verbose" in given else QUIET if "quiet" in given else NORMAL)
+            texts = {k: v for k, v in texts.items() if v is not None and v is not False and v != ()}
+            set_level(VERBOSE if "verbose" in texts else QUIET if "quiet" in texts else NORMAL)
             values: dict[str, object] = {}
             for name, hint in hints.items():
                 if isinstance(hint, type) and issubclass(hint, o.Options):
-                    values[name] = o.from_texts(hint, given)
+                    values[name] = o.from_texts(hint, texts)
                     continue
-                of, values[name] = found[name]
-                if name in given:
-                    values[name] = of.check(name, o.value_of(name, of, given[name]))
+                of, values[name] = declared[name]
+                if name in texts:
+                    values[name] = of.check(name, o.value_of(name, of, texts[name]))
             function(**values)
 
-        options = found | {name: _SPEAKING[name] for name in speaks}
+        options = declared | {name: _SPEAKING[name] for name in speaks}
         parameters = [_typer_parameter(name, option) for name, option in options.items()]
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -281,9 +277,9 @@ class ResponseOptions(ConfigOptions):
 RunT = TypeVar("RunT", bound=RunOptions)
 
 
-def watched(options: RunT, given: OptimizeOptions | ReplicateOptions, bar: Bar) -> RunT:
+def watched(options: RunT, section: OptimizeOptions | ReplicateOptions, bar: Bar) -> RunT:
     """Return the options of a run, what is open as a config gives it, that the terminal shows."""
-    options = options.in_config(given)
+    options = options.in_config(section)
     workers = options.workers or 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if cores and workers > cores and options.scheduler is None:

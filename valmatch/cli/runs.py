@@ -125,8 +125,8 @@ def replicate(config: ConfigArgument, options: ReplicateOptions, json: Json) -> 
     out, view = options.out, {"responses": options.responses}
     with progress("replications", None if plan.targets else total) as bar:
 
-        def looked(found: Sequence[Precision]) -> None:
-            bar.note(", ".join(target.shown for target in found))
+        def looked(targets: Sequence[Precision]) -> None:
+            bar.note(", ".join(target.shown for target in targets))
 
         options = replace(watched(options, settings.replicate, bar), looked=looked)
         if design is None:

@@ -21,9 +21,9 @@ COMMANDS = ("optimize", "next", "plan")
 """Commands that need kernels besides those of models and rating systems."""
 
 LOG = "game,time,player,score\n" + "".join(
-    f"g{game},2026-01-{game + 1:02d},{player},{(game + place) % 3}\n"
+    f"g{game},2026-01-{game + 1:02d},{player},{(game + score) % 3}\n"
     for game in range(9)
-    for place, player in enumerate(sorted({"abc"[game % 3], "bca"[game % 3]}))
+    for score, player in enumerate(sorted({"abc"[game % 3], "bca"[game % 3]}))
 )
 """A log of three players."""
 

@@ -1,7 +1,4 @@
-"""Predictions that every rating system should beat: a coin, and the better record so far.
-
-They are declared like rating systems.
-"""
+"""Comparisons of rating systems on one log, also with a coin and with the better record so far."""
 
 from __future__ import annotations
 
@@ -360,7 +357,7 @@ def compare_ratings(
     Parameters
     ----------
     games : str or Path
-        The log, see `valmatch.game_logs.reading.log.GameLog`; `-` is standard input.
+        The log, of a format that `valmatch rate --help` describes; `-` is standard input.
     systems : str or sequence of str
         Names of systems of `valmatch.ratings.registry`.
     **options
@@ -395,7 +392,7 @@ def compare_ratings(
             if warning := nobody_at_home(contest.values[system.name], log.at_home):
                 warn(warning)
         n_first = games_to_fit(read, settings.train) if contest.fitted else 0
-        for warning in _fit(contest, read, log, settings, stop):
+        for warning in contest.fit(read, log, settings, stop):
             warn(warning)
         rest = games_between(read, n_first, read.n_games)
         blocks = [(n_first + first, n_first + last) for first, last in blocks_of(rest, log.dated)]
@@ -425,9 +422,8 @@ def compare_ratings(
             warnings=list(warn),
         )
         if folder:
-            result = write_result(
-                folder, result, {COMPARISON: result.columns()}, reading=log.reading
-            )
+            tables = {COMPARISON: result.columns()}
+            result = write_result(folder, result, tables, reading=log.reading)
     return result
 
 
@@ -439,7 +435,21 @@ class _Contest:
     values: dict[str, Mapping[str, float]]  # values of all parameters of each
     # parameters to fit by system, of those that have any; then those that were adopted
     fitted: dict[str, Sequence[str]]
-    tunings: dict[str, Tuning]  # how fitting went, by system
+    tunings: dict[str, Tuning] = field(default_factory=dict)  # how fitting went, by system
+
+    def fit(
+        self, games: Games, log: GameLog, options: RateOptions, stop: Callable[[], bool]
+    ) -> Iterator[str]:
+        """Fit parameters to the first part of the games; yield warnings on how it went."""
+        for system in self.systems:
+            name = system.name
+            if name in self.fitted:
+                roster = Roster(system, self.values[name], log.players, ())
+                tuning = tune(roster, self.fitted[name], games, options.train, stop)
+                self.tunings[name] = tuning
+                self.fitted[name] = tuning.adopted_parameters
+                self.values[name] = dict(tuning.values)
+                yield from (f"{name}: {warning}" for warning in tuning.remarks)
 
 
 def _contest(names: Sequence[str], options: RateOptions) -> _Contest:
@@ -447,22 +457,18 @@ def _contest(names: Sequence[str], options: RateOptions) -> _Contest:
     for name in _OF_ONE[1:]:
         if getattr(options, name):
             raise InputError(f"{option(name)}: goes with one {option('system')}")
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"{option('system')}: {name} is given twice")
+    for argument, words in (("system", names), ("tune", options.tune)):
+        if twice := [name for name in words if words.count(name) > 1]:
+            raise InputError(f"{option(argument)}: {twice[0]} is given twice")
     if not names:
         raise InputError(f"{option('system')}: names no system")
     systems = list(map(system_named, names))
     parameters = _by_system("parameters", names, options.parameters)
     tuned = _by_system("tune", names, dict.fromkeys(options.tune, 0.0))
-    for name in options.tune:
-        if options.tune.count(name) > 1:
-            raise InputError(f"{option('tune')}: {name} is given twice")
-    values: dict[str, Mapping[str, float]] = {}
     for system in systems:
-        values[system.name] = values_of(system, parameters[system.name], {})
         check_tuned(system, list(tuned[system.name]))
-    return _Contest(systems, values, {k: list(names) for k, names in tuned.items() if names}, {})
+    values = {system.name: values_of(system, parameters[system.name], {}) for system in systems}
+    return _Contest(systems, {**values}, {k: list(names) for k, names in tuned.items() if names})
 
 
 def _by_system(
@@ -477,18 +483,3 @@ def _by_system(
             raise InputError(f"{option(what)} {name}: of which system? (allowed: {meant})")
         of_each[system][parameter] = value
     return of_each
-
-
-def _fit(
-    contest: _Contest, games: Games, log: GameLog, options: RateOptions, stop: Callable[[], bool]
-) -> Iterator[str]:
-    """Fit parameters to the first part of the games; yield warnings on how it went."""
-    for system in contest.systems:
-        name = system.name
-        if name in contest.fitted:
-            roster = Roster(system, contest.values[name], log.players, ())
-            tuning = tune(roster, contest.fitted[name], games, options.train, stop)
-            contest.tunings[name] = tuning
-            contest.fitted[name] = tuning.adopted_parameters
-            contest.values[name] = dict(tuning.values)
-            yield from (f"{name}: {warning}" for warning in tuning.remarks)

@@ -86,10 +86,7 @@ def joined(parts: list[Games]) -> Games:
 def pieces(
     games: Games, stop: Callable[[], bool] = lambda: False, pairs: int = 1 << 40
 ) -> Iterator[Games]:
-    """Yield the games in parts, until a signal comes: half a rating is of no use.
-
-    Parts have at most so many pairs of players, unless a single game has more.
-    """
+    """Yield the games in parts of at most so many pairs of players, until a signal comes."""
     sizes = np.diff(games.side_starts[games.game_starts])
     upto = np.cumsum(sizes * (sizes - 1) // 2)
     first = 0
@@ -258,10 +255,10 @@ class Titles:
         """Return for each game the first one of the same name."""
         hashes = np.concatenate(self._hashes) if self._hashes else np.zeros(0, np.int64)
         self._hashes.clear()
-        found = np.arange(len(hashes))
+        firsts = np.arange(len(hashes))
         _, number, counts = np.unique(hashes, return_inverse=True, return_counts=True)
         alike = np.flatnonzero(counts[number.ravel()] > 1)
         first: dict[str, int] = {}
         for game, name in zip(alike.tolist(), self.texts(alike), strict=True):
-            found[game] = first.setdefault(name, game)
-        return found
+            firsts[game] = first.setdefault(name, game)
+        return firsts

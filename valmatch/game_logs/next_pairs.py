@@ -141,10 +141,7 @@ def _tails(ratios: Floats) -> Floats:
 
 
 def leader_best(belief: Belief, streams: Streams) -> float:
-    """Return the probability that the first player is the best, by `DRAWS` draws.
-
-    Rivals are drawn one by one, the nearest first, until one is above them.
-    """
+    """Return the probability that the first player is the best, by `DRAWS` draws."""
     v, mean = belief.covariance, belief.mean
     variances = np.diag(v)
     gaps = mean[0] - mean

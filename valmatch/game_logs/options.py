@@ -60,20 +60,20 @@ def declare_parameters(help: str, default: str) -> Any:  # noqa: ANN401
     return o.declare({}, help, "NAME=NUMBER", default=default, identity=False, **how)
 
 
-def _results(name: str, given: Mapping[str, str]) -> Mapping[str, str]:
+def _results(name: str, meanings: Mapping[str, str]) -> Mapping[str, str]:
     """Return the results that words stand for, checked."""
-    if not arguments.mapping(name, given):
+    if not arguments.mapping(name, meanings):
         return {}
     from valmatch.game_logs.reading.cells import check_results
 
-    return check_results(name, given)
+    return check_results(name, meanings)
 
 
-def _date_format(name: str, given: object) -> str:
+def _date_format(name: str, value: object) -> str:
     """Return how dates are written, checked."""
     from valmatch.game_logs.reading.cells import check_date_format
 
-    return check_date_format(name, arguments.text(name, given))
+    return check_date_format(name, arguments.text(name, value))
 
 
 # Players whom a log calls by other names.

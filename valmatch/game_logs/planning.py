@@ -489,10 +489,7 @@ def _grid(first: int, last: int) -> Ints:
 def _played(
     league: League, options: PlanOptions, pool: WorkerPool, stop: Stop
 ) -> tuple[Floats, tuple[float, float, float]]:
-    """Return the measures of leagues that are long enough, and where these reach the goal.
-
-    Longer leagues begin as the shorter ones did: all random numbers have addresses.
-    """
+    """Return the measures of leagues that are long enough, and where these reach the goal."""
     grid, points = league.grid, _first_points(league.grid)
     while True:
         shorter = league._replace(grid=grid[:points])
@@ -512,10 +509,7 @@ def _played(
 
 
 def _reached(grid: Ints, measured: Floats, options: PlanOptions) -> tuple[float, float, float]:
-    """Return where leagues reach the goal, and the ends of its interval; inf beyond the grid.
-
-    Only numbers of games at which all have an estimate count.
-    """
+    """Return where leagues reach the goal, and the ends of its interval; inf beyond the grid."""
     measure, goal = options.aim
     values = measured[:, :, MEASURES.index(measure)]
     undefined = np.flatnonzero(~np.isfinite(values).all(axis=0))

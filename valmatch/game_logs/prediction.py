@@ -83,10 +83,7 @@ class Fixture:
 def parse_pairs(
     texts: Sequence[str], known: set[str], others: Sequence[Fixture]
 ) -> Iterator[Fixture]:
-    """Yield the fixtures that texts such as ``ann,bob`` or ``ann;bob,cy;dan`` stand for.
-
-    Nobody plays at home in them. They are numbered on from the other games to predict.
-    """
+    """Yield the fixtures of texts such as ``ann;bob,cy;dan``, numbered on from the other games."""
     taken = {game.game for game in others}
     free = (name for name in map(str, count(len(others) + 1)) if name not in taken)
     for text in texts:
@@ -99,24 +96,14 @@ def parse_pairs(
 def read_fixtures(
     path: Path, options: FileOptions, known: set[str], covariates: Sequence[str]
 ) -> list[Fixture]:
-    """Read fixtures from a CSV file.
-
-    Long format: `game`, `player`, optional `team` (empty, or without the column: the player plays
-    alone), `time`; the rows of a game stand together. Or a row for each game, with the columns
-    `home` and `away`, `player_a` and `player_b`, `winner` and `loser` (whoever wins), or
-    `side_1`, `side_2` and as many more as there are (empty: no further side), optional `game` and
-    `time`; the players of a side are divided by semicolons, unless the whole cell is a player's
-    name. The side `home` plays at home, unless the column `neutral` says yes;
-    nobody does in files without it. Other columns do not count, so
-    that a log can be predicted as if it were to come.
-    """
+    """Read fixtures from a CSV file."""
     file = None if str(path) == "-" else path
     name = str(file or "standard input")
 
-    def choose(header: Sequence[str], place: str) -> dict[str, str]:
+    def choose(header: Sequence[str], where: str) -> dict[str, str]:
         if not header:
             raise InputError(f"{name}: is empty (allowed: a CSV file with a header)")
-        columns = find_columns(place, header, options, _formats(header), "fixtures have")
+        columns = find_columns(where, header, options, _formats(header), "fixtures have")
         meanings = {meaning: header[column] for meaning, column in columns.places.items()}
         for covariate in covariates:
             pair = (f"{covariate}_a", f"{covariate}_b")
@@ -346,7 +333,7 @@ def predict_games(
     ratings : PathLike
         A ``ratings.csv``, or its folder.
     fixtures : PathLike or None
-        The games, see `valmatch.game_logs.prediction`; `-` is standard input.
+        The games, as `valmatch predict --help` describes; `-` is standard input.
     **options
 
     Raises
@@ -547,11 +534,7 @@ class WholeRatings:
                 _check_time(game, {self._paths.dated}, "the log")
 
     def forecast(self, fixtures: Sequence[Fixture]) -> list[Forecast]:
-        """Predict games; who never played is as strong as the mean, and there is no interval.
-
-        Both sides of a game are taken to have the same of covariates that it does not say. A game
-        has no prediction where somebody has no finite rating, or no game links two of its players.
-        """
+        """Predict games; who never played is as strong as the mean, and there is no interval."""
         unknown = [
             name
             for name in self.covariates
@@ -611,7 +594,7 @@ class WholeRatings:
     def _strength(self, side: Sequence[str]) -> float:
         mean = float(self._ratings.mean())
         places = (self._places.get(name) for name in sorted(side, key=str.encode))
-        ratings = [mean if place is None else float(self._ratings[place]) for place in places]
+        ratings = [mean if at is None else float(self._ratings[at]) for at in places]
         return math.fsum(ratings) / len(ratings)
 
     def _error(self, fixture: Fixture, a: int, b: int) -> float:

@@ -169,12 +169,12 @@ class PreviousRatings:
             )
 
 
-def _columns(system: System, header: Sequence[str], place: str) -> list[str]:
+def _columns(system: System, header: Sequence[str], where: str) -> list[str]:
     """Return the columns to read of a ``ratings.csv``."""
     names = [column.name for column in system.columns]
     if missing := {"player", *names} - set(header):
         raise InputError(
-            f"{place}: no column {min(missing)!r} (ratings by {system.name} have player,"
+            f"{where}: no column {min(missing)!r} (ratings by {system.name} have player,"
             f" {', '.join(names)} and may have games)"
         )
     optional = [name for name in (*_COUNTS, LAST_GAME) if name in header]

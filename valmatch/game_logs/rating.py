@@ -150,7 +150,7 @@ def rate_games(
     Parameters
     ----------
     games : str or Path
-        The log, see `valmatch.game_logs.reading.log.GameLog`; `-` is standard input.
+        The log, of a format that `valmatch rate --help` describes; `-` is standard input.
     system : str or None
         Name of a system of `valmatch.ratings.registry`; None: the one that made `ratings`, which
         the manifest beside them must say, or else ``zonestats``.

@@ -127,13 +127,7 @@ OF_ZONESTATS = ("score_per_hour", "rating_offset", "scale", "capped")
 
 
 class HistoryWriter:
-    """Writes ``history.csv``: a row for each player of each game, in play order.
-
-    Columns: game, time (where the log has it), player, side (from 1), expected and score (the mean
-    over the opposing sides of the predicted and of the actual score: 1, 0.5, 0), rating_before,
-    rating_after. By zonestats also: score_per_hour, rating_offset (equation 4), scale (equation 5),
-    capped (1 where it is less than 1).
-    """
+    """Writes ``history.csv``: a row for each player of each game, in play order."""
 
     def __init__(self, file: TextIO, log: GameLog, of_zonestats: bool) -> None:
         self._file, self._log, self._of_zonestats = file, log, of_zonestats
@@ -180,8 +174,8 @@ def _at(cells: Sequence[str], index: Ints) -> list[str]:
     """Return some of the cells."""
     if len(cells) == len(index):  # of players who all play alone
         return list(cells)
-    found: list[str] = np.array(cells, object)[index].tolist()
-    return found
+    some: list[str] = np.array(cells, object)[index].tolist()
+    return some
 
 
 def titles(log: GameLog, games: Games) -> list[str]:

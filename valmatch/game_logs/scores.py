@@ -113,10 +113,7 @@ class CalibrationBin:
 
 @dataclass(frozen=True)
 class Scores:
-    """How well some games were predicted from the ratings before them.
-
-    A game of more than two sides counts as the mean over its pairs of sides.
-    """
+    """How well games were predicted; one of many sides counts as the mean over pairs of sides."""
 
     games: int  # number of games
     decided: float  # games that were not drawn
@@ -227,11 +224,7 @@ class Difference:
 
 
 def blocks_of(games: Games, dated: bool) -> list[tuple[int, int]]:
-    """Return the first and the last game, exclusive, of each of about equally large blocks.
-
-    They are at most 50. Where the games have dates, no day (UTC) is divided, as long as whole days
-    make blocks that weigh as much as 20 of the same size; else days are divided.
-    """
+    """Return the first and last game, exclusive, of equal blocks, of whole days if possible."""
     n = games.n_games
     ends = _about_equal(np.arange(1, n + 1), n)
     if dated and n:

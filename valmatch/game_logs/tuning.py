@@ -85,20 +85,10 @@ def tune(
     train: float,
     stop: Callable[[], bool] = lambda: False,
 ) -> Tuning:
-    """Fit parameters to the log loss of the first part of some games.
+    """Fit parameters to the log loss of the first part of some games, of three results with draws.
 
-    The search runs over logarithms, or evenly over the range that the system gives: each parameter
-    in turn over a wide range, then the Nelder-Mead method (scipy) from the best point. It is
-    deterministic. With `draw_probability` among the parameters it is to the log loss of three
-    results: a win, a draw, a loss.
-
-    What was found is adopted only if it predicts the games of the rest better than the values where
-    the search started, beyond the 95% interval of the difference over blocks of games: on a few
-    games the best fit is to their luck. That choice is itself made by the rest, so that its scores
-    flatter what was adopted a little.
-
-    If all parameters that carry the unit of the ratings were to be fitted and all players are
-    new, only their ratios could be learned from the games: then the first of them is held.
+    The fit is adopted only if it predicts the rest better than where the search started, beyond the
+    95% interval: on a few games the best fit is to their luck. So the rest flatters it a little.
     """
     axes, remarks = _axes(start, names, games)
     n_first = games_to_fit(games, train)

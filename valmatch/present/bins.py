@@ -72,10 +72,7 @@ def lattice_of(values: Floats) -> Lattice | None:
 
 
 def lattice_of_shares(shares: Floats, wholes: Floats) -> Lattice:
-    """Return the lattice near which shares of varying whole numbers lie: from the nearer of 0, 1.
-
-    Near 1, shares are 1 minus few of n, whose distances hardly depend on which n it is.
-    """
+    """Return the lattice near which shares of varying whole numbers lie: from 0 or from 1."""
     return Lattice(float(np.round(shares.mean())), 1.0 / float(wholes.mean()))
 
 
@@ -90,10 +87,7 @@ UNITS = (
 
 
 def queue_charts(came: Floats, went: Floats, matches: Floats, what: str) -> Iterator[Graph]:
-    """Yield how many wait and how many matches are made, in bins of time; all times in seconds.
-
-    Whoever has not gone at the end has NaN.
-    """
+    """Yield how many wait, NaN of who has not gone, and how many matches are made, over seconds."""
     times = np.concatenate([came, went])
     if not np.isfinite(times).any():
         return

@@ -71,10 +71,7 @@ class TextTable:
         return table
 
     def aligned(self, point: str = " ", digit: str = " ") -> Self:
-        """Return the table with numbers padded on the right, so that points are below each other.
-
-        Parts of numbers are as wide as the blanks that stand for a point and a digit.
-        """
+        """Return the table with numbers padded on the right: points are below each other."""
         columns = zip(self.heads, zip(*self.rows, strict=True), strict=False)
         padded = (
             cells if head in self.left else _padded(cells, point, digit) for head, cells in columns
@@ -292,10 +289,7 @@ def listed(response: Response, chosen: Collection[str]) -> bool:
 
 
 def headline(responses: Sequence[Response], chosen: Sequence[str] = ()) -> list[Response]:
-    """Return the responses that a finding names: those that were asked for, or the first.
-
-    Of several policies it is the first measure under each of them.
-    """
+    """Return the responses that a finding names: those that were asked for, or the first."""
     names = [response.name for response in responses]
     for name in chosen:
         if name not in names:

@@ -134,16 +134,16 @@ def _draw_intervals(axes: Axes, chart: Intervals) -> None:
     """Draw means with their intervals, one below the other; grey where one holds 0."""
     if chart.zero:
         axes.axvline(0.0, color="0.6", linewidth=0.9, zorder=0)
-    for place, row in enumerate(chart.rows):
+    for y, row in enumerate(chart.rows):
         if not math.isfinite(row.mean):
             across = axes.get_yaxis_transform()
-            axes.text(0.02, place, "undefined", transform=across, va="center", color=GREY)
+            axes.text(0.02, y, "undefined", transform=across, va="center", color=GREY)
             continue
         known = math.isfinite(row.low) and math.isfinite(row.high)
         ends = [[max(0.0, row.mean - row.low)], [max(0.0, row.high - row.mean)]] if known else None
         colour, face = (GOOD, GOOD) if chart.is_sure(row) else (GREY, "white")
         mark: dict[str, Any] = {"color": colour, "markerfacecolor": face, "markersize": 4.5}
-        axes.errorbar([row.mean], [place], xerr=ends, fmt="o", **mark)
+        axes.errorbar([row.mean], [y], xerr=ends, fmt="o", **mark)
     names = [shortened(escaped(row.name), NAME) for row in chart.rows]
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)

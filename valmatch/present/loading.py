@@ -95,9 +95,9 @@ def read_result(files: ResultFiles) -> Result:
     command = files.manifest.command
     if not files.manifest.is_ours:
         raise InputError(f"{files.folder / MANIFEST}: is that of another program")
-    place = KINDS[command]
+    path = KINDS[command]
     if command == "rate" and "systems" in files.json("summary.json"):
-        place = "game_logs.comparison:RatingComparison"
-    module, _, name = place.partition(":")
+        path = "game_logs.comparison:RatingComparison"
+    module, _, name = path.partition(":")
     kind: type[Result] = getattr(importlib.import_module(f"valmatch.{module}"), name)
     return kind.read(files)

@@ -37,7 +37,7 @@ def _centimetres(name: str, value: object) -> tuple[float, float]:
 
 def _formats(name: str, value: object) -> tuple[str, ...]:
     names = arguments.names(name, value) or ("",)
-    return tuple(dict.fromkeys(arguments.one_of(name, one, FORMATS) for one in names))
+    return tuple(dict.fromkeys(arguments.one_of(name, format, FORMATS) for format in names))
 
 
 @dataclass(frozen=True)

@@ -125,26 +125,23 @@ def _shown(folder: Path, view: View) -> Presentation:
 
 
 def _runs_in(folder: Path, warn: Callable[[str], None] = lambda text: None) -> list[Path]:
-    """Return the folder of a run, or else those of the runs below it, at any depth.
-
-    Links are not followed, and what is below a run belongs to it.
-    """
+    """Return the folder of a run, or else those of the runs below it, at any depth."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
     if (folder / MANIFEST).is_file():
         return [folder]
     runs = []
-    for place, below, files in os.walk(folder):
+    for home, below, files in os.walk(folder):
         below.sort()
         if MANIFEST in files:
             below.clear()
             try:
-                if read_manifest(Path(place), Manifest).is_ours:
-                    runs.append(Path(place))
+                if read_manifest(Path(home), Manifest).is_ours:
+                    runs.append(Path(home))
             except InputError as error:
                 warn(f"not drawn: {error}")
             except OSError as error:
-                warn(f"not drawn: {Path(place, MANIFEST)}: cannot be read: {error.strerror}")
+                warn(f"not drawn: {Path(home, MANIFEST)}: cannot be read: {error.strerror}")
     if not runs:
         raise InputError(f"{folder}: no {MANIFEST} here or in a folder below, so not made by a run")
     return sorted(runs)

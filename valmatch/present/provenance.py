@@ -124,10 +124,7 @@ def _config_text(manifest: Manifest) -> str:
 
 
 def links_of(run: ResultFiles, home: Path | None) -> dict[str, str]:
-    """Return the files of the run with their addresses as seen from the folder of the report.
-
-    They have none where the report is no file, or on another drive.
-    """
+    """Return the files of the run with their addresses as seen from the report, if any."""
     names = dict.fromkeys([MANIFEST, *(run.manifest.files or ())])
     there = [name for name in names if (run.folder / name).is_file()][:LINKED]
     try:

@@ -110,24 +110,10 @@ def save(
     return files
 
 
-def new_figure(width: float, height: float, size: Inches = None) -> Figure:
-    """Return an empty figure that needs some width and height."""
-    if size and (size[0] < LEAST * width or size[1] < LEAST * height):
-        wanted = "x".join(f"{INCH * side:.3g}" for side in size)
-        least = "x".join(f"{INCH * (LEAST * side + 0.02):.3g}" for side in (width, height))
-        raise InputError(
-            f"{option('size')}: {wanted} is too small for what is drawn (allowed: {least} and more)"
-        )
-    return Figure(figsize=size or (width, height), layout="constrained")
-
-
 def panels(
     count: int, columns: int, width: float = 2.75, height: float = 2.2, size: Inches = None
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure of `count` panels in rows; what is left of the last row stays empty.
-
-    A figure of a given size has as many columns as make its panels largest.
-    """
+    """Return a figure of `count` panels in rows, as large as its size allows."""
     columns = min(columns, count)
     if size:
         columns = max(
@@ -135,7 +121,14 @@ def panels(
             key=lambda k: min(size[0] / k / width, size[1] / math.ceil(count / k) / height),
         )
     rows = math.ceil(count / columns)
-    figure = new_figure(max(5.0, width * columns), height * rows + 0.5, size)
+    needed = max(5.0, width * columns), height * rows + 0.5
+    if size and any(LEAST * side > there for side, there in zip(needed, size, strict=True)):
+        wanted = "x".join(f"{INCH * side:.3g}" for side in size)
+        least = "x".join(f"{INCH * (LEAST * side + 0.02):.3g}" for side in needed)
+        raise InputError(
+            f"{option('size')}: {wanted} is too small for what is drawn (allowed: {least} and more)"
+        )
+    figure = Figure(figsize=size or needed, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for empty in axes[count:]:
         empty.remove()
@@ -153,10 +146,7 @@ def room(axes: Axes) -> tuple[float, float]:
 
 
 def wrapped(text: str, inches: float, lines: int | None = None) -> str:
-    """Break a text so that it fits into a width, and into so many lines, but no unit in brackets.
-
-    Names that are too long are broken behind a joint.
-    """
+    """Break a text to fit into a width, and into so many lines, but no unit in brackets."""
     width = max(12, int(inches * CHARACTERS_PER_INCH))
     text = re.sub(r"\[[^]]*\]", lambda unit: unit[0].replace(" ", NO_BREAK), text)
     text = re.sub(rf"\S{{{width + 1},}}", lambda name: _broken(name[0], width), text)
@@ -178,13 +168,6 @@ def legend_below(figure: Figure, handles: Sequence[Artist], labels: Sequence[str
     """Say below all panels what is drawn, in as many columns as the figure is wide."""
     inches = figure.get_figwidth()
     texts = [shortened(text, max(12, int((inches - HANDLE) * LEGEND))) for text in labels]
-
-    def width(columns: int) -> float:
-        rows = -(-len(texts) // columns)
-        longest = [max(map(len, texts[k : k + rows])) for k in range(0, len(texts), rows)]
-        return sum(HANDLE + length / LEGEND for length in longest)
-
-    fitting = (columns for columns in range(len(texts), 1, -1) if width(columns) <= inches)
-    figure.legend(
-        handles, texts, loc="outside lower center", ncols=next(fitting, 1), handletextpad=0.4
-    )
+    widest = HANDLE + max(map(len, texts)) / LEGEND
+    columns = min(len(texts), max(1, int(inches / widest)))
+    figure.legend(handles, texts, loc="outside lower center", ncols=columns, handletextpad=0.4)

@@ -226,14 +226,14 @@ def _around(xs: Floats, low: Floats, high: Floats, x: Scale, y: Scale, *, bars: 
 def _legend_rows(lines: Sequence[Line]) -> list[list[tuple[Line, float]]]:
     """Return the rows of a legend: lines with their places."""
     rows: list[list[tuple[Line, float]]] = []
-    place = WIDTH
+    x = WIDTH
     for line in lines:
         width = 26.0 + CHARACTER * len(short_name(line.name, LEGEND))
-        if place + width > WIDTH:
+        if x + width > WIDTH:
             rows.append([])
-            place = LEFT
-        rows[-1].append((line, place))
-        place += width
+            x = LEFT
+        rows[-1].append((line, x))
+        x += width
     return rows
 
 
@@ -241,12 +241,12 @@ def _legend(rows: Sequence[Sequence[tuple[Line, float]]]) -> Iterator[str]:
     """Yield the legend below a chart."""
     for k, row in enumerate(rows):
         height = HEIGHT + 10.0 + 16.0 * k
-        for line, place in row:
-            mark = path("l", f"M{place:g},{height:g}h14")
+        for line, x in row:
+            mark = path("l", f"M{x:g},{height:g}h14")
             if not line.joined:
-                mark = f'<circle cx="{place + 7.0:g}" cy="{height:g}" r="3"/>'
+                mark = f'<circle cx="{x + 7.0:g}" cy="{height:g}" r="3"/>'
             yield f'<g class="c{line.colour % COLOURS}">{mark}</g>'
-            yield text_at(place + 18.0, height + 3.5, short_name(line.name, LEGEND))
+            yield text_at(x + 18.0, height + 3.5, short_name(line.name, LEGEND))
 
 
 # Means with their intervals, one below the other.

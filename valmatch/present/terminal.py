@@ -39,11 +39,7 @@ def print_table(header: str, table: TextTable) -> None:
 
 
 def table_lines(table: TextTable, most: int | None = None) -> list[str]:
-    """Return a table; where it is too wide, its first `repeated` columns with others at a time.
-
-    A column that has no room beside those is still shown whole: a long line is better than a name
-    cut short.
-    """
+    """Return a table; where it is too wide, its first `repeated` columns with others at a time."""
     lines = textwrap.wrap(table.title, WIDTH) if table.title else []
     more = 0 if most is None else max(0, len(table.rows) - most)
     table = replace(table, rows=table.rows[: len(table.rows) - more])
@@ -67,10 +63,7 @@ def _aligned(table: TextTable) -> Iterator[str]:
 
 
 def _divided(table: TextTable) -> Iterator[TextTable]:
-    """Yield tables of at most `WIDTH` columns of text with all columns of a table between them.
-
-    Units stand in the first of them; differences and half-widths stay with their mean.
-    """
+    """Yield tables of at most `WIDTH` columns of text with all columns of a table between them."""
     heads = table.heads
     cells = [[row[k] for row in table.rows] for k in range(len(heads))]
     widths = [2 + max(map(len, [head, *column])) for head, column in zip(heads, cells, strict=True)]

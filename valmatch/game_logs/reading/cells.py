@@ -64,9 +64,7 @@ def read_table(
     first = 0
     for block in blocks:
         wrong_width.append(block.wrong_width)
-        cells = {
-            meaning: list(map(str.strip, block.columns[place])) for meaning, place in places.items()
-        }
+        cells = {meaning: list(map(str.strip, block.columns[at])) for meaning, at in places.items()}
         for meaning, column in cells.items():
             if not all(column):
                 empty[meaning].append(first + np.flatnonzero([not cell for cell in column]))
@@ -120,15 +118,15 @@ _PARTS = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})(?:[T ,]+(.+))?", re.A
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([ap])m)?", re.ASCII | re.IGNORECASE)
 
 
-def check_date_format(name: str, given: str) -> str:
+def check_date_format(name: str, text: str) -> str:
     """Return the name of an order of dates, or a pattern of `datetime.strptime`."""
-    if given == "numbers" or given in ORDERS:
-        return given
+    if text == "numbers" or text in ORDERS:
+        return text
     with suppress(ValueError):
-        if "%" in given and datetime.strptime(datetime(2001, 12, 31).strftime(given), given):
-            return given
+        if "%" in text and datetime.strptime(datetime(2001, 12, 31).strftime(text), text):
+            return text
     allowed = f"{', '.join(ORDERS)}, numbers, or a pattern such as '%d %b %Y'"
-    raise InputError(f"{option(name)}: {shown(given)} (allowed: {allowed})")
+    raise InputError(f"{option(name)}: {shown(text)} (allowed: {allowed})")
 
 
 def is_clock(cell: str) -> bool:
@@ -150,11 +148,7 @@ def with_clock(dates: Sequence[str], clocks: Sequence[str]) -> list[str]:
 
 
 class Times:
-    """The times of a log, read some at a time.
-
-    What they are is known by the first rows: numbers, moments in ISO 8601, or dates of which the
-    order of day and month has to show. Of these, both readings are kept.
-    """
+    """The times of a log, read some at a time; of dates in either order both readings are kept."""
 
     def __init__(self, sample: Sequence[str], date_format: str | None) -> None:
         self._format = date_format  # how dates are written, where that is known
@@ -229,8 +223,8 @@ def _seconds(cell: str, order: str) -> float:
     """Return the seconds since 1970 of a date in some order of its parts, or by a pattern."""
     if "%" in order:
         try:
-            found = datetime.strptime(cell, order)
-            return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+            moment = datetime.strptime(cell, order)
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError):
             return math.nan
     parts = _PARTS.fullmatch(cell)
@@ -306,10 +300,10 @@ _SIDE = re.compile(r"(?:model|player|team|side|competitor|engine)_?([ab12])")
 _SCORE = re.compile(r"(\d+(?:\.\d+)?)[-:](\d+(?:\.\d+)?)", re.ASCII)
 
 
-def check_results(name: str, given: Mapping[str, str]) -> dict[str, str]:
+def check_results(name: str, meanings: Mapping[str, str]) -> dict[str, str]:
     """Return the results of words, each as 1-0, 0-1, 1/2-1/2 or *."""
     results = {}
-    for word, result in given.items():
+    for word, result in meanings.items():
         outcome = _meaning(_folded(str(result)), frozenset(), False)
         if outcome == UNKNOWN:
             allowed = ", ".join(_WRITTEN.values())
@@ -349,8 +343,8 @@ def _meaning(word: str, others: frozenset[str], at_home: bool) -> int:
 class Results:
     """The results of a log, whose words are understood when all are known."""
 
-    def __init__(self, given: Mapping[str, str], at_home: bool) -> None:
-        self._given = {_folded(word): _folded(result) for word, result in given.items()}
+    def __init__(self, meanings: Mapping[str, str], at_home: bool) -> None:
+        self._given = {_folded(word): _folded(result) for word, result in meanings.items()}
         self._at_home = at_home
         self._words = Names(str)
         # what words that are none of chess mean, once all are read, and whether others are winners
@@ -364,10 +358,7 @@ class Results:
     def outcomes(
         self, words: NDArray[np.int32], sides: Sequence[Ints], players: Names, blank: int
     ) -> NDArray[np.int8]:
-        """Return who won each game; what an empty cell means is given.
-
-        Where most of the games that are decided name one of the two sides, names are winners.
-        """
+        """Return who won each game; names are winners where most decided games name a side."""
         texts = self._words.texts
         folded = [_folded(text) for text in texts]
         others = frozenset(folded)
@@ -385,9 +376,9 @@ class Results:
             outcomes[decided & ~explained] = UNKNOWN
             outcomes[won & decided], outcomes[lost & decided] = FIRST, SECOND
         for text, word, meaning in zip(texts, folded, meanings.tolist(), strict=False):
-            own = word != _WRITTEN.get(meaning) and meaning != UNKNOWN
-            given = word in self._given
-            if own and (given or not self.by_name or meaning not in (FIRST, SECOND)):
+            written = word == _WRITTEN.get(meaning) or meaning == UNKNOWN
+            name = self.by_name and meaning in (FIRST, SECOND) and word not in self._given
+            if not (written or name):
                 self.understood[text] = _WRITTEN[meaning]
         return outcomes
 

@@ -7,8 +7,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from valmatch.errors import InputError, option
 from valmatch.game_logs.reading.cells import CLOCK, is_clock, is_moment
 from valmatch.kernels.arrays import Floats, Ints
@@ -103,13 +101,8 @@ def find_columns(
     unused: Collection[str] = (),
     sample: Callable[[str], Sequence[str]] = _nothing,
 ) -> Columns:
-    """Find the columns of a log, or of another file of games, by its header.
-
-    Columns in `used` have a further use; optional meanings in `unused` have none. Columns without
-    a meaning are left alone, unless their name looks like a misspelt one. `sample` returns some
-    cells of a column.
-    """
-    given = {meaning: name for meaning, name in options.columns.items() if name != NO_COLUMN}
+    """Find the columns of a log, or of another file of games, by its header and some cells."""
+    chosen = {meaning: name for meaning, name in options.columns.items() if name != NO_COLUMN}
     meanings = list(dict.fromkeys(m for f in formats for m in (*f.required, *f.optional)))
     for meaning, name in options.columns.items():
         if meaning not in meanings:
@@ -120,11 +113,11 @@ def find_columns(
             raise InputError(
                 f"{where}: {option('columns')}: no column {name!r} ({hint(name, header)})"
             )
-    names = {meaning: meaning for meaning in meanings} | given
+    names = {meaning: meaning for meaning in meanings} | chosen
     usual = _usual_names(header, [m for m in meanings if m not in {*options.columns, *header}])
-    format_ = _format(where, header, names, usual, formats, what, given)
+    format_ = _format(where, header, names, usual, formats, what, chosen)
     optional = (*format_.required, *format_.optional)
-    if wrong := [meaning for meaning in given if meaning not in optional]:
+    if wrong := [meaning for meaning in chosen if meaning not in optional]:
         raise InputError(
             f"{option('columns')}: {wrong[0]}: has no meaning in a log in {format_.name} format"
             f" (allowed: {', '.join(optional)})"
@@ -186,7 +179,7 @@ def _format(
     usual: Mapping[str, str],
     formats: Sequence[Format],
     what: str,
-    given: Collection[str],
+    chosen: Collection[str],
 ) -> Format:
     """Return the format whose required columns are there; by usual names, if by no others."""
 
@@ -194,7 +187,7 @@ def _format(
         return [m for m in f.required if names[m] not in header and m not in usual]
 
     def doubts(f: Format) -> tuple[float, int, bool, int]:
-        strange = sum(meaning not in (*f.required, *f.optional) for meaning in given)
+        strange = sum(meaning not in (*f.required, *f.optional) for meaning in chosen)
         guessed = any(names[meaning] not in header for meaning in f.required)
         return len(absent(f)) / len(f.required), strange, guessed, formats.index(f)
 
@@ -205,10 +198,10 @@ def _format(
         near = closest_name(name, header)
         meant = f"did you mean {shortened(near)}? " if near else ""
         needs = " or ".join(", ".join(f.required) for f in formats)
-        found = shortened(", ".join(header), 2 * VALUE)
+        there = shortened(", ".join(header), 2 * VALUE)
         raise InputError(
             f"{where}: no column {shown(name)} ({meant}{what} the columns {needs}; found:"
-            f" {found}; {option('columns')} {meaning}=NAME says which column it is)"
+            f" {there}; {option('columns')} {meaning}=NAME says which column it is)"
         )
     return best
 
@@ -288,8 +281,8 @@ def place_further(where: str, columns: Columns, further: Further) -> Columns:
         if name not in header and name not in places:
             called = option(further.clustered_by if argument == "cluster" else argument)
             raise InputError(f"{where}: {called}: no column {name!r} ({hint(name, header)})")
-        place = header.index(name) if name in header else places[name]
-        places[further_key(argument, name)] = place
+        at = header.index(name) if name in header else places[name]
+        places[further_key(argument, name)] = at
     return replace(columns, places=places)
 
 
@@ -306,8 +299,3 @@ class GameFacts(NamedTuple):
         return GameFacts(
             self.weights[games], self.clusters[games], self.covariates[rows], self.homes[rows]
         )
-
-
-def joined_facts(parts: Sequence[GameFacts]) -> GameFacts:
-    """Return what is known of the games of several parts."""
-    return GameFacts(*map(np.concatenate, zip(*parts, strict=True)))

@@ -37,7 +37,6 @@ from valmatch.game_logs.reading.columns import (
     GameFacts,
     find_columns,
     further_key,
-    joined_facts,
     place_further,
 )
 from valmatch.game_logs.reading.tables import CSV, JSON, GameFile, Row
@@ -138,16 +137,16 @@ _FLAGS = ("enabled", "draw", "neutral")
 def readers(places: Mapping[str, int], further: Further, players: Names) -> dict[str, Read]:
     """Return what reads each column of a log but games, results and times, by its meaning."""
     covariates = [f"{name}{side}" for name in further.covariates for side in _SIDES]
-    found: dict[str, Read] = dict.fromkeys(_NUMBERS, read_numbers)
-    found |= dict.fromkeys((further_key("covariate", name) for name in covariates), read_numbers)
-    found[further_key("weight", further.weight)] = read_numbers
-    found |= dict.fromkeys(PEOPLE, players.read) | dict.fromkeys(_FLAGS, read_flags)
+    known: dict[str, Read] = dict.fromkeys(_NUMBERS, read_numbers)
+    known |= dict.fromkeys((further_key("covariate", name) for name in covariates), read_numbers)
+    known[further_key("weight", further.weight)] = read_numbers
+    known |= dict.fromkeys(PEOPLE, players.read) | dict.fromkeys(_FLAGS, read_flags)
     if "player" in places:
-        found["home"] = read_flags
-    found["team"] = Names(str).read
+        known["home"] = read_flags
+    known["team"] = Names(str).read
     for name in further.clusters:
-        found[further_key("cluster", name)] = Names(players.spelled).read
-    return {meaning: read for meaning, read in found.items() if meaning in places}
+        known[further_key("cluster", name)] = Names(players.spelled).read
+    return {meaning: read for meaning, read in known.items() if meaning in places}
 
 
 _SIDES = ("", "_a", "_b")  # what names of columns of covariates end with
@@ -175,28 +174,29 @@ class Rows:
         """Return the entries of all rows; games begin at some of them."""
         homes = self._homes(game_rows)
         if "player" in self._slot:
-            found = self._long(homes)
+            entries = self._long(homes)
         elif "winner" in self._slot:
             drawn = self._drawn()
-            found = self._pairs(homes, ("winner", "loser"), ~drawn, np.zeros_like(drawn))
+            entries = self._pairs(homes, ("winner", "loser"), ~drawn, np.zeros_like(drawn))
         else:
             sides = ("home", "away") if "home" in self._slot else ("player_a", "player_b")
             if "result" in self._slot:
                 results = self._columns["result"]
                 self._note(results == UNKNOWN, Reason.OUTCOME, "result")
-                found = self._pairs(homes, sides, results == FIRST, results == SECOND)
+                won, lost = results == FIRST, results == SECOND
             else:
                 lead = self._scores("home_score") - self._scores("away_score")
-                found = self._pairs(homes, sides, lead > 0.0, lead < 0.0)
+                won, lost = lead > 0.0, lead < 0.0
+            entries = self._pairs(homes, sides, won, lost)
         self._note(np.isnan(self.times), Reason.TIME, "time")
-        return found
+        return entries
 
     def _long(self, homes: Bools) -> Entries:
         """Return the entries of rows with a player each."""
         score = self._scores("score")
         minutes = self._minutes()
         with np.errstate(all="ignore"):  # of rows that are wrong anyway
-            rates = _per_hour(np.abs(score), minutes)
+            rates = 60.0 * np.abs(score) / minutes
         self._note(~(rates <= FAR), Reason.RATE, "score")
         enabled = self._flags("enabled", default=1) == 1
         teams = None
@@ -236,16 +236,14 @@ class Rows:
         for k, name in enumerate(further.covariates):
             single, *pair = (further_key("covariate", f"{name}{side}") for side in _SIDES)
             of_sides = "player" not in self._slot and pair[0] in self._slot
-            values = [self._covariate(key) for key in (pair if of_sides else [single])]
+            keys = pair if of_sides else [single]
+            values = list(map(self._numbers, keys))
+            for key, column in zip(keys, values, strict=True):
+                self._note(np.abs(column) > _HEAVIEST, Reason.COVARIATE, key)
             if len(homes) > n and len(values) == 1:  # the lead of the first side
                 values.append(np.zeros(n))
             covariates[:, k] = np.column_stack(values).ravel()
         return GameFacts(weights[first], cells[first], covariates, homes.astype(np.float64))
-
-    def _covariate(self, key: str) -> Floats:
-        values = self._numbers(key)
-        self._note(np.abs(values) > _HEAVIEST, Reason.COVARIATE, key)
-        return values
 
     def _homes(self, game_rows: Ints) -> Bools:
         """Return which entries play at home."""
@@ -306,11 +304,6 @@ class Rows:
         self._note(values != values[first], Reason.DIFFERS, meaning)
 
 
-def _per_hour(scores: Floats, minutes: Floats) -> Floats:
-    """Return `valmatch.ratings.zonestats.score_per_hour` of many."""
-    return 60.0 * scores / minutes
-
-
 class Faults(NamedTuple):
     """What is wrong with each game: the reason, 0 for none, in which row and cell."""
 
@@ -355,11 +348,7 @@ def group_games(
     most_players: int,
     faults: Faults,
 ) -> GroupedGames:
-    """Check games, and put their enabled players in order; what is wrong is added to `faults`.
-
-    Game k has the entries from ``starts[k]`` up to ``starts[k + 1]``, `ranks` are those of the
-    players' names.
-    """
+    """Check games, and put their enabled players in order; what is wrong is added to `faults`."""
     n, sizes = len(names), np.diff(starts)
     game = np.repeat(np.arange(n), sizes)
     order = np.argsort(game * len(ranks) + ranks[entries.players], kind="stable")
@@ -379,10 +368,10 @@ def group_games(
     used = kept[game[order]]
     order, first = order[used], first[used]
 
-    game_starts = _starts(counts[kept])
+    game_starts = np.concatenate([[0], np.cumsum(counts[kept])])
     game = (np.cumsum(kept) - 1)[game[order]]  # among those that are kept
     side = np.cumsum(first) - 1
-    rates = _per_hour(entries.scores[order], entries.minutes[order])
+    rates = 60.0 * entries.scores[order] / entries.minutes[order]
     # Sides of one compare as equation 2 compares players; a team wins by its score.
     alone = np.bincount(game, minlength=len(game_starts) - 1) == counts[kept]
     points = np.where(alone[game], rates, entries.scores[order])
@@ -413,26 +402,19 @@ def _sides_at_home(game: Ints, sides: Ints, at_home: Bools, games: int) -> Ints:
     return homes
 
 
-def _starts(sizes: Ints) -> Ints:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-
 def _note_twice(entries: Entries, game: Ints, order: Ints, faults: Faults) -> None:
     """Note games that hold a player twice, in the later row of the first such player by name."""
-    one, other = order[:-1], order[1:]
-    again = (game[one] == game[other]) & (entries.players[one] == entries.players[other])
+    entry, later = order[:-1], order[1:]
+    again = (game[entry] == game[later]) & (entries.players[entry] == entries.players[later])
     again = np.flatnonzero(again)[::-1]
     twice, rows = np.zeros(len(faults.rows), np.bool_), faults.rows.copy()
-    twice[game[one[again]]] = True
-    rows[game[one[again]]] = np.maximum(one[again], other[again]) // entries.per_row
+    twice[game[entry[again]]] = True
+    rows[game[entry[again]]] = np.maximum(entry[again], later[again]) // entries.per_row
     faults.note(twice, Reason.TWICE, rows)
 
 
 def _by_side(teams: Ints | None, game: Ints, order: Ints) -> tuple[Ints, Bools]:
-    """Bring the entries of a side together, and say which are the first of their side.
-
-    Sides stand in the order of their first entries, within them the entries stay in their order.
-    """
+    """Bring the entries of a side together, and say which are the first of their side."""
     if teams is None or not len(order):
         return order, np.ones(len(order), np.bool_)
     keys = game[order] * (int(teams.max()) + 1) + teams[order]
@@ -448,25 +430,7 @@ _MOST_ERRORS = 10
 
 
 class GameLog:
-    """A file of games, in long format (a row a player) or with a row a game.
-
-    Long format: `game`, `player`, `score`, optional `team` (without it everyone plays for
-    themselves, and so does whoever's cell is empty), `minutes` (without it 20 for everyone),
-    `enabled`, `home` (whether the player's side plays at home), `time`. Results format: `winner`,
-    `loser`, optional `game`, `winner_score` and `loser_score`, `draw`, `minutes`, `time`; a game is
-    drawn if `draw` says so or, without that column, if the scores are equal. Or a row a game with
-    `home`, `away`, `home_score` and `away_score`, of which the greater one wins; or with
-    `player_a`, `player_b`, or again `home`, `away`, and `result`, see `reading.results`; all with
-    optional `game`, `minutes`, `time`. An optional column `neutral` says which games were on
-    neutral ground.
-
-    In long format the winner is who has the most points for each hour played, as ZoneStats compares
-    players; if a side has more than one player, the side with the most points.
-
-    The rows of a game stand together, in any order. Games are in play order, or else have a `time`,
-    all of one kind, see `reading.cells.Times`. In long format the earliest of a game's rows counts;
-    equal times leave the order of the file.
-    """
+    """A file of games, read and checked; `valmatch rate --help` says what it may hold."""
 
     def __init__(
         self,
@@ -547,18 +511,18 @@ class GameLog:
 
     def understood(self) -> list[Note]:
         """Say how the file was understood, once it is read, if anything of it was guessed."""
-        found, words = self.reading, self._results.described()
-        kind, separator = found["times"], found["separator"]
+        reading, words = self.reading, self._results.described()
+        kind, separator = reading["times"], reading["separator"]
         usual = kind in (None, NUMBERS, DATES) or self._given.date_format
         guessed = [m for m in self.columns.guessed if m in self.columns.places]
-        plain = separator in (",", self._given.separator) and found["format"] == CSV
+        plain = separator in (",", self._given.separator) and reading["format"] == CSV
         if plain and usual and not (guessed or words):
             return []
-        parts = [found["format"]]
+        parts = [reading["format"]]
         if separator not in (",", None):
             named = (name for name, between in SEPARATORS.items() if between == separator)
             parts.append(f"separator {next(named)}")
-        for meaning, name in found["columns"].items():
+        for meaning, name in reading["columns"].items():
             more = words if meaning == "result" else kind if meaning == "time" else ""
             if meaning in guessed or (more and more != DATES):
                 column = f"{meaning}: {shortened(name, VALUE)}"
@@ -576,10 +540,7 @@ class GameLog:
         return reordered(games, np.argsort(games.times, kind="stable"))
 
     def games_with_facts(self, progress: Callable[[int], None]) -> tuple[Games, GameFacts]:
-        """Return the games in the order of the file, one at least, and what else is known of them.
-
-        For logs that are opened with `further`.
-        """
+        """Return the games in the order of the file, one at least, and what is known of them."""
         games, facts = self._read(progress)
         if not games.n_games:
             raise InputError(f"{self.name}: holds no game that can be rated")
@@ -608,8 +569,8 @@ class GameLog:
             of_rows = np.minimum.reduceat(rows.times, starts[:-1])
             names, starts = np.arange(lo, hi), starts * entries.per_row
             grouped = group_games(entries, starts, ranks, names, of_rows, self._most_players, wrong)
-            for column, own in zip(faults, wrong._replace(rows=wrong.rows + row), strict=True):
-                column[lo:hi] = own
+            for column, part in zip(faults, wrong._replace(rows=wrong.rows + row), strict=True):
+                column[lo:hi] = part
             parts.append(grouped.games)
             unrated += grouped.unrated
             if of_games is not None:
@@ -621,7 +582,7 @@ class GameLog:
         games = joined(parts)
         self.bad.check(games.n_games + unrated)
         self._aliases.check(self.name, self.players)
-        return games, joined_facts(facts) if facts else None
+        return games, GameFacts(*map(np.concatenate, zip(*facts, strict=True))) if facts else None
 
     def _table(self, progress: Callable[[int], None]) -> tuple[Table, Floats]:
         """Return the columns that are wanted, and the time of each row."""
@@ -653,11 +614,10 @@ class GameLog:
         """Return the time of each row; of a column that was only taken for times, if all are."""
         read = table.columns.pop("time")
         if (row := self._times.unsettled(read)) is not None:
-            found = self.file.rows_at({row})[row]
-            at = self.columns.places["time"]
+            text, at = self.file.rows_at({row})[row], self.columns.places["time"]
             raise InputError(
-                f"{self.name}:{self.file.place(found, at)}: {self._column('time')}:"
-                f" {shown(self.file.cell(found, at))} is day, month, year or month, day, year, and"
+                f"{self.name}:{self.file.place(text, at)}: {self._column('time')}:"
+                f" {shown(self.file.cell(text, at))} is day, month, year or month, day, year, and"
                 f" no date shows which ({option('date_format')} dmy or mdy says so;"
                 f" {option('columns')} time=- reads no times)"
             )
@@ -736,16 +696,16 @@ class GameLog:
             else "a date-time such as 2026-03-07T18:30, or a number",
             "players": self._most_players,
         }
-        place = self.file.place(row, 0 if reason is Reason.WIDTH else column)
-        return f"{self.name}:{place}: {reason.sentence.format(**details)}"
+        at = self.file.place(row, 0 if reason is Reason.WIDTH else column)
+        return f"{self.name}:{at}: {reason.sentence.format(**details)}"
 
 
 def _with_earlier(
     header: Sequence[str], options: LogOptions, before: Mapping[str, Any]
 ) -> LogOptions:
     """Return options with how an earlier log was read, where they say nothing of it."""
-    given = {m: name for m, name in before["columns"].items() if m not in before["guessed"]}
-    columns = options.columns or (given if {*given.values()} <= {*header} else {})
+    names = {m: name for m, name in before["columns"].items() if m not in before["guessed"]}
+    columns = options.columns or (names if {*names.values()} <= {*header} else {})
     results = options.results or before["results"]
     date_format = options.date_format or before["date_format"]
     return replace(options, columns=columns, results=results, date_format=date_format)

@@ -172,7 +172,7 @@ def plain_block(lines: Sequence[str], separator: str, width: int) -> Block | Non
     if '"' in text or len(cells) != n * (width + 1) + 1 or cells[width :: width + 1] != ["\n"] * n:
         return None
     cells.pop()
-    return Block([cells[place :: width + 1] for place in range(width)], np.zeros(n, np.bool_))
+    return Block([cells[at :: width + 1] for at in range(width)], np.zeros(n, np.bool_))
 
 
 class GameFile:
@@ -222,19 +222,19 @@ class GameFile:
     def sample(self, name: str) -> list[str]:
         """Return the cells of a column in the first rows, but empty ones."""
         at = self.header.index(name)
-        found = (cells[at].strip() for cells in self._sample if at < len(cells))
-        return [cell for cell in found if cell]
+        column = (cells[at].strip() for cells in self._sample if at < len(cells))
+        return [cell for cell in column if cell]
 
     def digests(self, sizes: Sequence[int]) -> list[str]:
         """Return the SHA-256 of the first so many bytes of the file, for each size in order."""
-        found, digest, done = [], hashlib.sha256(), 0
+        digests, digest, done = [], hashlib.sha256(), 0
         self._file.seek(0)
         for size in sizes:
             while done < size and (piece := self._file.read(min(size - done, 1 << 20))):
                 digest.update(piece)
                 done += len(piece)
-            found.append(digest.hexdigest())
-        return found
+            digests.append(digest.hexdigest())
+        return digests
 
     def blocks(self, progress: Callable[[int], None]) -> Iterator[Block]:
         """Yield the rows below the header, some at a time; cells that a row lacks are empty."""
@@ -248,11 +248,11 @@ class GameFile:
                 some = list(islice(lines, BLOCK))
             lines = chain(some, lines)
         rows = self._rows(lines, line)
-        while found := [self._cells(row.cells) for row in islice(rows, BLOCK)]:
-            wrong_width = np.fromiter(map(len, found), np.int64, len(found)) != width
+        while cells := [self._cells(row.cells) for row in islice(rows, BLOCK)]:
+            wrong_width = np.fromiter(map(len, cells), np.int64, len(cells)) != width
             for k in np.flatnonzero(wrong_width).tolist():
-                found[k] = (found[k] + [""] * width)[:width]
-            yield Block(list(zip(*found, strict=True)), wrong_width)
+                cells[k] = (cells[k] + [""] * width)[:width]
+            yield Block(list(zip(*cells, strict=True)), wrong_width)
 
     def rows_at(self, wanted: set[int]) -> dict[int, Row]:
         """Return some rows below the header, by their numbers."""
@@ -312,9 +312,9 @@ class GameFile:
             content.decode()
         except UnicodeDecodeError as error:
             text = content[: error.start].decode("utf-8-sig")
-        place = f"{text.count(chr(10)) + 1}:{len(text) - text.rfind(chr(10))}"
+        at = f"{text.count(chr(10)) + 1}:{len(text) - text.rfind(chr(10))}"
         raise InputError(
-            f"{self.name}:{place}: is not UTF-8 (allowed: a text file in UTF-8; iconv -f latin1 -t"
+            f"{self.name}:{at}: is not UTF-8 (allowed: a text file in UTF-8; iconv -f latin1 -t"
             " utf8 converts one of western Europe)"
         )
 

@@ -128,8 +128,8 @@ class Posterior:
     def errors(self, k: int, others: slice = slice(None)) -> Floats:
         """Return the standard errors of the differences between a player and others."""
         assert self.covariance is not None
-        own = np.diag(self.covariance)
-        variances = own[k] + own[others] - 2.0 * self.covariance[k, others]
+        diagonal = np.diag(self.covariance)
+        variances = diagonal[k] + diagonal[others] - 2.0 * self.covariance[k, others]
         errors: Floats = np.sqrt(np.maximum(variances, 0.0))
         return errors
 
@@ -306,11 +306,7 @@ ROUNDED = 1e-9  # shares of the largest variance by which a covariance may be on
 
 
 def _posterior_of(folder: Path, players: Sequence[PlayerRow]) -> Posterior:
-    """Return what is known together of the players of a folder, of their ratings alone if no more.
-
-    Whoever puts the players in another order may have left the covariance as it was: which player a
-    row of it is of is not known then.
-    """
+    """Return what is known together of the players of a folder, at least their ratings."""
     ratings: dict[str, float] = {}
     for k, row in enumerate(players):
         if row.player in ratings:

@@ -29,7 +29,7 @@ def present(result: DesignReplications, view: d.View) -> d.Presentation:
     factors = [factor.removeprefix("factors.") for factor in result.design.factors]
     points = [dict(zip(factors, point.values(), strict=True)) for point in result.points]
     seed = f", seed {result.results[0].seed}" if result.results else ""
-    counts = [one.count for one in result.results] or [0]
+    counts = [run.count for run in result.results] or [0]
     least, most = min(counts), max(counts)
     n = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     source = f"{model} ({model})" if name == model else name
@@ -41,8 +41,8 @@ def present(result: DesignReplications, view: d.View) -> d.Presentation:
     )
     if not points:
         return page
-    means = [one.estimates for one in result.results]
-    responses = at_every_point([one.responses for one in result.results])
+    means = [run.estimates for run in result.results]
+    responses = at_every_point([run.responses for run in result.results])
     shown = d.headline(
         responses, [response.name for response in responses if response.name in chosen]
     )
@@ -64,7 +64,7 @@ def present(result: DesignReplications, view: d.View) -> d.Presentation:
     ]
     charts = [_chart(model, factors, points, means, response) for response in wanted[:CHARTS]]
     page.charts = [d.Block("Means against the factors", charts=charts, figure="design")]
-    if all(one.axes and one.curves for one in result.results):
+    if all(run.axes and run.curves for run in result.results):
         rows = [
             replace(chart, title=f"{chart.title}, {_place(point)}")
             for row in zip(*map(curve_charts, result.results), strict=False)
@@ -76,10 +76,7 @@ def present(result: DesignReplications, view: d.View) -> d.Presentation:
 
 
 def at_every_point(points: Sequence[Sequence[Response]]) -> list[Response]:
-    """Return the responses that every point of a design has, a measure's policies side by side.
-
-    Factors may decide of which stretches of a history there are responses.
-    """
+    """Return the responses that every point of a design has, a measure's policies side by side."""
     common = set.intersection(*({response.name for response in point} for point in points))
     measures: dict[object, list[Response]] = {}
     for response in points[0]:

@@ -245,24 +245,20 @@ DAY = 86_400.0
 
 
 def history_chart(run: ResultFiles, players: Sequence[str], system: str) -> d.Graph:
-    """Return the ratings of some players over the games of ``history.csv``, or over their times.
-
-    A rating before the first game stands just before it. Rows stream through, because there may be
-    many millions.
-    """
+    """Return the ratings of some players over the games of ``history.csv``, or over time."""
     points: dict[str, list[tuple[float, float]]] = {name: [] for name in players}
     timed = "time" in run.header(HISTORY)
     columns = ("game", "player", "rating_before", "rating_after", *(["time"] if timed else []))
-    place, last, dated = 0.0, None, False
+    at, last, dated = 0.0, None, False
     with damaged(run.folder / HISTORY):
         for game, player, before, after, *time in run.rows(HISTORY, columns):
             if game != last:
                 last = game
-                place, dated = _time(time[0]) if timed else (place + 1.0, False)
+                at, dated = _time(time[0]) if timed else (at + 1.0, False)
             if player in points:
                 if not points[player]:
-                    points[player].append((place - (not timed), float(before)))
-                points[player].append((place, float(after)))
+                    points[player].append((at - (not timed), float(before)))
+                points[player].append((at, float(after)))
     over = "time" if timed else "games of the log, in order of play"
     start, scale = 0.0, 1.0
     if dated:

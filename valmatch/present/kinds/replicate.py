@@ -97,10 +97,7 @@ def _finding_of_policies(result: Replications, first: Window) -> str:
 
 
 def _means(result: Replications, chosen: Collection[str] = ()) -> Iterator[d.TextTable]:
-    """Yield tables of mean, half-width and count of each response: one, or one for each policy.
-
-    Only of the responses that are `chosen`, if any are. Titles are the policies, "" for none.
-    """
+    """Yield tables of mean, half-width and count of each chosen response, one for each policy."""
     counts = [f"{estimate.n}" for estimate in result.estimates.values()]
     columns = d.mean_columns("mean", f"± {result.confidence:.0%}", result.estimates.values())
     columns.append((d.COUNT, counts))

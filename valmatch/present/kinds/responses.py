@@ -25,10 +25,7 @@ PARTS = {
 
 
 def parts_tables(responses: Sequence[Response], sides: Sequence[d.Column]) -> Iterator[d.TextTable]:
-    """Yield tables of the responses of parts, a row for each part and a column for each measure.
-
-    The first row has their units.
-    """
+    """Yield tables of parts, a row for units and each part, and a column for each measure."""
     for title, names, measures in _divisions(responses):
         units = any(unit for _, unit, _ in measures)
         columns: list[d.Column] = [(title, [*([""] if units else []), *names])]

@@ -52,8 +52,9 @@ def _finding(result: RatingComparison) -> str:
     return f"{text}; {verdict}; {level}, n = {result.games:,} games."
 
 
-def _spread(found: Difference) -> str:
-    return "" if found.half_width is None else f" ± {found.half_width:.4f}"
+def _spread(difference: Difference) -> str:
+    half = difference.half_width
+    return "" if half is None else f" ± {half:.4f}"
 
 
 def _differences(result: RatingComparison) -> list[d.Chart]:

@@ -40,11 +40,8 @@ def present(result: BatchRating, view: d.View) -> d.Presentation:
     if result.days and rated:
         paths = [_paths(result, rated, view)]
         charts.insert(0, d.Block("Paths", charts=paths, figure="paths"))
-    others: dict[str, list[str]] = {}
-    for row in result.players:
-        if row.rating is None:
-            others.setdefault(row.status, []).append(row.player)
-    blocks = [d.Block("Players without a rating", items=_left_out(others))] if others else []
+    unbeaten = [row.player for row in result.players if row.status == "above"]
+    blocks = []
     if result.posterior.covariance is not None and len(result.posterior.names) > 1:
         blocks.append(_superiority(result))
     blocks.append(d.Block("How it was rated", items=_facts(facts)))
@@ -52,7 +49,7 @@ def present(result: BatchRating, view: d.View) -> d.Presentation:
         f"Rating of {log} by {result.system}",
         f"Who is the best of the {d.counted(int(facts['players']), 'player')} of {log}, by"
         f" {d.counted(int(facts['games_used']), 'game')} at once?",
-        finding=_finding(result, others.get("above", [])),
+        finding=_finding(result, unbeaten),
         glossary=MEANT,
         tables=tables,
         charts=charts,
@@ -126,20 +123,6 @@ def _coefficients(result: BatchRating) -> d.TextTable:
     return table
 
 
-def _left_out(others: Mapping[str, Sequence[str]]) -> list[str]:
-    """Say how many have no rating, and why."""
-    why = {
-        "above": "never lost to the rated players' side: any number would be too low",
-        "below": "never won against it: any number would be too high",
-        "unlinked": "no chain of wins leads to the rated players, or back",
-    }
-    return [
-        f"{d.counted(len(names), 'player')} {status}"
-        + (f" ({why[status]})" if status in why else "")
-        for status, names in others.items()
-    ]
-
-
 # Charts.
 
 
@@ -184,13 +167,7 @@ def _paths(result: BatchRating, rated: Sequence[PlayerRow], view: d.View) -> d.G
 
 
 def percent_of(chance: float) -> str:
-    """Return a probability in whole percents, none of which is certain.
-
-    Examples
-    --------
-    >>> percent_of(0.5), percent_of(0.9951), percent_of(0.0)
-    ('50', '>99', '<1')
-    """
+    """Return a probability in whole percents, none of which is certain."""
     if 0.01 <= chance <= 0.99:
         return f"{100.0 * chance:.0f}"
     return ">99" if chance > 0.5 else "<1"
@@ -218,30 +195,14 @@ def _superiority(result: BatchRating) -> d.Block:
 
 def _facts(facts: Mapping[str, Any]) -> list[str]:
     """Return sentences on the model and its intervals."""
-    sentences = [f"Ratings and their intervals are relative to: {facts['zero']}."]
+    clusters = facts["clusters"]
+    by = f" by {clusters:,} clusters" if clusters else ""
+    sentences = [f"Intervals: {facts['interval']}{by}.", f"Draws: {facts['draws']}."]
     if "drift" in facts:
-        sentences[0] = "Ratings are relative to the mean of all players' first days."
-        sentences.append(f"Ratings and ranks are of the last day of the log, {facts['last_day']}.")
         sentences.append(
             f"A rating moves by a drift of {facts['drift']:.4g} points a square-root day, from a"
             f" first day with a deviation of {facts['deviation']:g} points."
         )
-        if facts["tuning"]:
-            more = facts["tuning"]["evidence"] - facts["tuning"]["unmoved"]
-            sentences.append(
-                f"The drift is the one of the greatest evidence (Laplace), {more:.2f} above the log"
-                " evidence of none."
-            )
-    clusters = facts["clusters"]
-    by = f" by {clusters:,} clusters" if clusters else ""
-    sentences.append(f"Intervals: {facts['interval']}{by}.")
-    if facts["draws"]:
-        sentences.append(f"Draws: {facts['draws']}.")
     if facts["prior"] is not None:
         sentences.append(f"Prior: ratings scatter with a deviation of {facts['prior']:g} points.")
-    if int(facts["groups"]) > 1:
-        sentences.append(
-            f"{facts['groups']:,} groups of players are linked by no game: differences between them"
-            " rest on the prior alone."
-        )
     return sentences
