@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 
@@ -15,7 +15,9 @@ import pytest
 from tests.support.case_tables import cases
 from tests.support.command import refusal, success, valmatch
 from tests.support.folders import rows
+from tests.support.game_logs import LONG, random_rows, rating_command, write
 from valmatch.errors import InputError
+from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.game_logs.reading import tables
 from valmatch.game_logs.reading.cells import Times
@@ -154,6 +156,20 @@ def results_log() -> str:
     return "\n".join(["player_a,player_b,result,time", *(quoted(*game) for game in GAMES)])
 
 
+def winners_log() -> str:
+    lines = ["winner,loser,draw,time"]
+    for a, b, result, day in GAMES:
+        ends = (b, a) if result == "0-1" else (a, b)
+        lines.append(quoted(*ends, "yes" if result == "1/2-1/2" else "no", day))
+    return "\n".join(lines)
+
+
+def scores_log() -> str:
+    goals = {"1-0": ("3", "1"), "0-1": ("-1.5", "0"), "1/2-1/2": ("2", "2.0")}
+    lines = [quoted(day, a, b, *goals[result]) for a, b, result, day in GAMES]
+    return "\n".join(["time,home,away,home_score,away_score", *lines])
+
+
 def votes_log() -> str:
     lines = [quoted(day, a, b, VOTES[result]) for a, b, result, day in GAMES]
     return "\n".join(["tstamp;model_a;model_b;winner", *lines]).replace('","', '";"')
@@ -172,6 +188,8 @@ def json_log() -> str:
 
 FORMATS = {
     "results.csv": results_log(),
+    "winners.csv": winners_log(),
+    "scores.csv": scores_log(),
     "votes.csv": votes_log(),
     "games.pgn": pgn_log(),
     "games.jsonl": json_log(),
@@ -444,3 +462,175 @@ def test_unfinished_games_of_lichess_are_no_draws(tmp_path: Path) -> None:
     path.write_text("\n".join(map(json.dumps, [*games, {**games[0], "winner": "black"}])))
     found = rate_games(path, "elo")
     assert (found.games, found.ranking.wins, found.ranking.draws) == (2, [1, 0], [1, 1])
+
+
+# Logs of other shapes, and with other separators, are the same logs.
+
+
+pytestmark = pytest.mark.usefixtures("command_line_words")
+
+SYSTEMS = {
+    "whole_history": (),
+    "bradley_terry": ("--cluster-days", "30"),
+    "glicko2": ("--set", "period=604800"),
+}
+
+
+def rated_by_days(folder: Path, written: str) -> tuple[dict[str, object], str]:
+    """Rate some games by all systems and predict one; return what was found, and what was said."""
+    found: dict[str, object] = {}
+    rows, said = [], ""
+    for k, day in enumerate(["2024-01-01", "2024-02-05", "2025-03-05", "2025-03-09"]):
+        moment = datetime.fromisoformat(day).replace(tzinfo=UTC)
+        time = moment.strftime(written.replace("%s", f"{moment.timestamp():.0f}"))
+        rows.append([[*(("ann", "bob") if k % 2 else ("bob", "ann")), "1-0", time]])
+    columns = "player_a,player_b,result,time"
+    log = write(folder / "log.csv", rows[:3], columns)
+    to_come = write(folder / "to-come.csv", rows[3:4], columns)
+    for system, options in SYSTEMS.items():
+        out = folder / system
+        done = success(rating_command(system), log, "--system", system, *options, "--out", out)
+        said += done.err
+        found[system] = predict_games(out, to_come).summary()
+        summary = json.loads((out / "summary.json").read_text())
+        summary.pop("warnings", None)  # which say how times were read
+        found[f"{system}/summary"] = summary
+        found[f"{system}/ratings"] = (out / "ratings.csv").read_text()
+    return found, said
+
+
+@pytest.mark.parametrize("written", ["%Y%m%d", "%Y%m%d%H", "%Y%m%d%H%M%S", "%s", "%s000"])
+def test_days_are_understood_however_they_are_written(written: str, tmp_path: Path) -> None:
+    (tmp_path / "iso").mkdir()
+    (tmp_path / "numbers").mkdir()
+    expected, said = rated_by_days(tmp_path / "iso", "%Y-%m-%d")
+    assert "read as" not in said
+    found, said = rated_by_days(tmp_path / "numbers", written)
+    assert found == expected
+    assert said.count("log.csv: read as CSV, time: time (") == len(SYSTEMS)
+
+
+def test_games_without_a_result_are_left_out(tmp_path: Path) -> None:
+    rows = [[["a", "b", result]] for result in ("1-0", "*", "0-1")]
+    path = write(tmp_path / "log.csv", rows, "player_a,player_b,result")
+    said: list[str] = []
+    result = rate_games(path, "elo", warn=said.append)
+    assert (result.games, result.skipped_games) == (2, {})
+    assert "1 game left out: no result (*)" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "character"),
+    [("semicolon", ";"), (";", ";"), ("tab", "\t"), ("bar", "|"), ("comma", ",")],
+)
+def test_cells_may_have_another_separator(name: str, character: str, tmp_path: Path) -> None:
+    """Commas are then letters, and empty cells between tabs are cells."""
+    games = random_rows(3)
+    header = "game,player,team,score,minutes,note"
+    for k, game in enumerate(games):
+        for row in game:
+            row[1] = f'"{row[1]}{character} ,"'
+            row[2] = "" if k % 3 == 0 else row[2]
+            row.append("")
+    rate_games(write(tmp_path / "a.csv", games, header), "elo", out=tmp_path / "a")
+    path = tmp_path / "b.csv"
+    lines = [header.split(","), *(row for game in games for row in game)]
+    path.write_text("".join(character.join(row) + "\n" for row in lines), encoding="utf-8")
+    success("rate", path, "--system", "elo", "--separator", name, "--out", tmp_path / "b")
+    for file in ("ratings.csv", "history.csv", "summary.json"):
+        assert (tmp_path / "a" / file).read_text() == (tmp_path / "b" / file).read_text()
+    fixtures = tmp_path / "f.csv"
+    fixtures.write_text(f"home{character}away\np1{character}p2\n")
+    told = valmatch("predict", tmp_path / "b", fixtures, "--separator", name, "--json")
+    sides = json.loads(told.out)["games"][0]["sides"]
+    assert [side["players"] for side in sides] == [["p1"], ["p2"]]
+
+
+def test_other_separators_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(4))
+    what = "--separator: 'x' (allowed: comma or semicolon or tab or bar"
+    assert refusal("rate", path, "--separator", "x").startswith(what)
+
+
+# Players whom a log calls by aliases.
+
+
+RATED_BY = ("elo", "glicko2", "bradley_terry")
+RENAMED = [
+    "ann,bob,1-0",
+    "bob,cy,1-0",
+    "cy,ann,1-0",
+    "ann,cy,1/2-1/2",
+    "bob,ann,1-0",
+    "dan,ann,0-1",
+]
+
+
+def log_of(path: Path, games: list[str] = RENAMED) -> Path:
+    path.write_text("\n".join(["player_a,player_b,result", *games, ""]))
+    return path
+
+
+def rated(folder: Path, system: str, log: Path, *options: object) -> str:
+    """Return the ratings of a log; everybody has one."""
+    more = ("--prior", "200") if system == "bradley_terry" else ()
+    success(rating_command(system), log, "--system", system, *more, *options, "--out", folder)
+    return (folder / "ratings.csv").read_text()
+
+
+@pytest.mark.parametrize("system", RATED_BY)
+def test_aliases_are_the_log_with_names_in_their_place(system: str, tmp_path: Path) -> None:
+    aliases = tmp_path / "aliases.csv"
+    aliases.write_text('name,alias\nann,ann the great\nbob,"Bob, jr"\nann,zzz\n')
+    other = ["ann the great,bob,1-0", '"Bob, jr",cy,1-0', "cy,zzz,1-0", *RENAMED[3:]]
+    other[4] = "bob,zzz,1-0"
+    want = rated(tmp_path / "plain", system, log_of(tmp_path / "a.csv"))
+    got = rated(tmp_path / "alias", system, log_of(tmp_path / "b.csv", other), "--alias", aliases)
+    assert got == want
+
+
+def test_aliases_work_in_long_format(tmp_path: Path) -> None:
+    games = random_rows(2, 60, sides=(2, 3))
+    want = rate_games(write(tmp_path / "a.csv", games, LONG), "glicko2", out=tmp_path / "a")
+    renamed = [[[row[0], f"the {row[1]}" if k % 2 else row[1], *row[2:]] for row in game]
+               for k, game in enumerate(games)]  # fmt: skip
+    players = sorted({row[1] for game in games for row in game})
+    aliases = tmp_path / "aliases.csv"
+    aliases.write_text("\n".join(["name,alias", *(f"{p},the {p}" for p in players), ""]))
+    log = write(tmp_path / "b.csv", renamed, LONG)
+    got = rate_games(log, "glicko2", alias=aliases, out=tmp_path / "b")
+    assert got.ranking == want.ranking
+    for name in ("ratings.csv", "history.csv"):
+        assert (tmp_path / "a" / name).read_text() == (tmp_path / "b" / name).read_text()
+
+
+BAD_ALIASES = cases(r"""
+name,alias\nann,x\n | aliases.csv:2:5: alias: 'x' is nobody in
+name,alias\nzed,bob\nann,bob\n | aliases.csv:3:5: alias: 'bob' is there twice
+name,alias\nann,bob\nbob,cy\n | aliases.csv:3:1: name: 'bob' is itself an alias of 'ann', which
+  goes by 'ann'
+name,alias\nann,bob\nbob,ann\n | aliases.csv:2:1: name: 'ann' is itself an alias of 'bob', and so
+  on in a circle
+name,alias\nann,ann\n | aliases.csv:2:5: alias: 'ann' is the name itself
+name,alias\n,ann\n | aliases.csv:2:1: name: the cell is empty
+name,alias\n | holds no alias
+player,alias\nann,bob\n | aliases.csv:1: no column name
+""")
+
+
+@pytest.mark.parametrize("system", ["elo", "bradley_terry"])
+@pytest.mark.parametrize(("text", "message"), BAD_ALIASES)
+def test_bad_aliases_are_refused(system: str, text: str, message: str, tmp_path: Path) -> None:
+    log, aliases, out = log_of(tmp_path / "log.csv"), tmp_path / "aliases.csv", tmp_path / "out"
+    aliases.write_text(text)
+    command = (rating_command(system), log, "--system", system, "--alias", aliases, "--out", out)
+    assert message in refusal(*command)
+    assert not out.exists()
+
+
+def test_a_fault_of_a_renamed_player_has_its_line(tmp_path: Path) -> None:
+    aliases = tmp_path / "aliases.csv"
+    aliases.write_text("name,alias\nann,bob\n")
+    log = log_of(tmp_path / "log.csv")
+    with pytest.raises(InputError, match=r"log.csv:2:5: player_b: 'ann' is in this game twice"):
+        rate_games(log, "elo", alias=aliases)

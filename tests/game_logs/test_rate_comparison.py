@@ -19,7 +19,7 @@ from tests.support.refusals import defined
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings, compared
 from valmatch.game_logs.rating import rate_games
-from valmatch.game_logs.scores import GAMES, LOSS, MEASURES, new_tally
+from valmatch.game_logs.scores import FIRST_BIN, GAMES, LOSS, MEASURES, difference, new_tally
 from valmatch.game_logs.warnings import worse_than_a_coin
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import system_named
@@ -354,3 +354,53 @@ def test_paired_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     ]
     assert all(0.88 <= share <= 1.0 for share in found)
     assert sum(found) / 2 >= 0.9
+
+
+# Intervals of scores of predictions end where the scores do, and say why where there is none.
+
+
+@pytest.mark.parametrize(
+    ("measure", "least", "largest"),
+    [("accuracy", 0.0, 1.0), ("brier_score", 0.0, 1.0), ("log_loss", 0.0, np.inf)],
+)
+def test_intervals_end_where_scores_do(measure: str, least: float, largest: float) -> None:
+    """Two blocks, one predicted as well as can be and one as badly: few degrees of freedom."""
+    column, weight = MEASURES[measure]
+    sums = np.zeros((2, FIRST_BIN))
+    sums[:, weight], sums[0, column] = 10.0, 10.0
+    found = difference(measure, sums)
+    assert found.mean is not None
+    assert found.half_width is not None
+    assert found.mean - found.half_width < least
+    assert (found.ci_low, found.ci_high) == (least, min(largest, found.mean + found.half_width))
+    assert found.mean == 0.5
+    assert found.arms == (0.5 - least, (found.ci_high or 0.0) - 0.5)
+    paired = difference(measure, sums, sums[::-1])
+    assert paired.half_width is not None
+    assert paired.half_width > 1.0
+    assert (paired.ci_low, paired.ci_high) == (
+        (-1.0, 1.0) if largest == 1.0 else (-paired.half_width, paired.half_width)
+    )
+
+
+def test_tables_and_files_show_the_ends_of_cut_intervals(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("winner,loser\na,b\na,b\nb,a\na,b\n")
+    success("rate", log, "--system", "elo,glicko2", "--out", tmp_path / "out")
+    shown = table(tmp_path / "out" / "comparison.csv")
+    assert shown
+    for row in shown:
+        for name in ("accuracy", "brier_score"):
+            assert 0.0 <= float(row[f"{name}_low"]) <= float(row[f"{name}_high"]) <= 1.0
+            assert float(row[f"{name}_to_best_low"]) >= -1.0
+            assert float(row[f"{name}_to_best_high"]) <= 1.0
+        assert float(row["log_loss_low"]) >= 0.0
+
+
+def test_one_block_of_games_gives_no_interval_and_says_so(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("winner,loser\na,b\n")
+    command = ("rate", log, "--system", "elo,glicko2")
+    assert "no interval: there is one block of games only" in valmatch(*command).out
+    summary = json.loads(valmatch(*command, "--json").out)
+    assert summary["no_interval"] == "there is one block of games only"

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import tempfile
 import warnings
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
 
 from tests.support.case_tables import cases
+from tests.support.command import success, valmatch
+from tests.support.folders import rows as table
 from tests.support.game_logs import LONG, random_rows, write
 from tests.support.refusals import refused
 from valmatch.errors import InputError
 from valmatch.game_logs import games as names
 from valmatch.game_logs.games import Names, Titles
 from valmatch.game_logs.rating import rate_games
+from valmatch.game_logs.rating_files import numerals, text_cells
 from valmatch.game_logs.reading import log, tables
 from valmatch.game_logs.reading.cells import read_flags, read_moments, read_numbers
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.tables import plain_block
+from valmatch.inputs.csv_reader import mark
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 
@@ -374,3 +383,162 @@ def test_moments_of_summer_and_winter_are_in_order(tmp_path: Path) -> None:
     found = GameLog(path).games(lambda done: None).times
     assert found[:2].tolist() == [one.replace(tzinfo=UTC).timestamp() for one in expected]
     assert (np.diff(found) == 1200.0).all()
+
+
+# Columns of files of ratings are what Python's own writer makes, and read back.
+
+
+@settings(deadline=None)
+@given(arrays.arrays(np.float64, st.integers(1, 30), elements=st.floats()))
+@example(np.array([0.0, -0.0, 1e-4, 9.999999999999999e-5, 1e-5, -1e-5, 1.5e-7, 5e-324]))
+@example(np.array([1e15, 9999999999999998.0, 1e16, -1.2345e16, 1.7976931348623157e308]))
+@example(np.array([np.nan, np.inf, -np.inf, 520.0, 0.1 + 0.2]))
+def test_floats_are_as_repr_writes_them(values: np.ndarray) -> None:
+    assert numerals(values) == [repr(value) for value in values.tolist()]
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(alphabet="a,\"\r\n é雪'=-@+\t", min_size=1), min_size=1))
+def test_names_are_marked_and_quoted_where_they_have_to_be(names: list[str]) -> None:
+    cells = text_cells(names)
+    text = "".join(f"{cell},0\n" for cell in cells)
+    rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    assert rows == [[mark(name), "0"] for name in names]
+    quoted = [any(letter in name for letter in ',"\r\n') for name in names]
+    assert [cell.startswith('"') for cell in cells] == quoted
+
+
+# Whatever a log holds, it is rated or refused in plain words, and then nothing is written.
+
+
+LONG_ROWS = [
+    f"g{game},p{(3 * game + k) % 7},t{k % 2},{(game * k) % 5},{20 - 5 * k},yes,{game}".split(",")
+    for game in range(5)
+    for k in range(3)
+]
+RESULT_ROWS = [
+    f"p{game % 4},p{(game + 1) % 4},{game + 1},{game},2024-01-0{game + 1}".split(",")
+    for game in range(6)
+]
+TABLES = [
+    [f"{LONG},enabled,time".split(","), *LONG_ROWS],
+    [["winner", "loser", "winner_score", "loser_score", "time"], *RESULT_ROWS],
+]
+CELLS = ["", " ", "0", "-1", "1e308", "nan", "p1", "g1", "t0", "no", "soon", '"', '"a,"', "\r", "é"]
+CELLS += ["\n", "\x00", "\ufeff", "2024-01-01", "9999-12-31T23:59:59-23:59", "99999999999999999999"]
+EDITS = ("replace", "insert", "remove", "repeat", "drop")
+
+
+@st.composite
+def logs(draw: st.DrawFn) -> bytes:
+    """Draw a good log and edit a few of its cells, rows and bytes."""
+    table = [list(row) for row in draw(st.sampled_from(TABLES))]
+    for _ in range(draw(st.integers(0, 3))):
+        row = table[draw(st.integers(0, len(table) - 1))]
+        at = draw(st.integers(0, max(0, len(row) - 1)))
+        edit = draw(st.sampled_from(EDITS))
+        if edit == "replace":
+            row[at : at + 1] = [draw(st.sampled_from(CELLS))]
+        elif edit == "insert":
+            row.insert(at, draw(st.sampled_from(CELLS)))
+        elif edit == "remove":
+            del row[at : at + 1]
+        elif edit == "repeat":
+            table.insert(draw(st.integers(0, len(table))), list(row))
+        elif len(table) > 1:
+            table.remove(row)
+    text = draw(st.sampled_from(["\n", "\r\n"])).join(map(",".join, table)).encode()
+    if draw(st.booleans()) and text:
+        at = draw(st.integers(0, len(text) - 1))
+        text = text[:at] + draw(st.binary(max_size=2)) + text[at + draw(st.integers(0, 1)) :]
+    return text
+
+
+@pytest.mark.slow
+@given(logs(), st.sampled_from(["zonestats", "elo", "trueskill"]), st.booleans())
+@settings(max_examples=250)
+def test_any_log_is_rated_or_refused(text: bytes, system: str, skip: bool) -> None:
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(os, "fsync"):
+        path, out = Path(folder, "log.csv"), Path(folder, "out")
+        path.write_bytes(text)
+        result = None
+        with suppress(InputError):
+            result = rate_games(path, system, max_bad_rows=1.0 if skip else None, out=out)
+        if result is None:
+            assert list(path.parent.iterdir()) == [path]
+            return
+        history = table(out / "history.csv")
+        assert len(history) == result.rows
+        assert {row["player"] for row in history} == set(result.ranking.players)
+        assert all(0 <= float(row["expected"]) <= 1 for row in history)
+        if system == "zonestats":
+            points = [float(row["rating_after"]) - float(row["rating_before"]) for row in history]
+            assert sum(points) == pytest.approx(0.0, abs=1e-9)
+
+
+# Games of a log that cannot be used: left out up to a limit, with an example of each kind.
+
+
+NINETY_FIVE = "".join(f"a{k % 7},b{k % 5},1,0\n" for k in range(95))
+TWICE, NO_NUMBER = "x,x,1,0\n", "x,y,one,0\n"
+
+
+@pytest.fixture
+def games_csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return Path("games.csv")
+
+
+def write_with(games_csv: Path, *bad: str) -> None:
+    games_csv.write_text("winner,loser,winner_score,loser_score\n" + NINETY_FIVE + "".join(bad))
+
+
+@pytest.mark.parametrize("system", ["elo", "elo,glicko2"])
+def test_up_to_a_twentieth_is_left_out_with_an_example_of_each_kind(
+    games_csv: Path, system: str
+) -> None:
+    write_with(games_csv, *[TWICE] * 3, *[NO_NUMBER] * 2)
+    done = success("rate", games_csv, "--system", system, "--skip-bad-games")
+    for said in (
+        "games.csv: 5 bad games left out (2 not a number, 3 player twice in a game), the first:",
+        "games.csv:97:3: loser: 'x' is in this game twice",
+        "left out, too: games.csv:100:5: winner_score: 'one' (allowed: a finite number)",
+    ):
+        assert said in done.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", ["elo", "elo,glicko2"])
+def test_more_are_refused_unless_told_otherwise(games_csv: Path, system: str) -> None:
+    write_with(games_csv, *[TWICE] * 4, *[NO_NUMBER] * 2)
+    command = ("rate", games_csv, "--system", system, "--out", "out")
+    done = valmatch(*command, "--skip-bad-games")
+    assert (done.code, done.out) == (2, "")
+    lines = [one for one in done.err.splitlines() if not one.startswith(("warning", "note"))]
+    assert lines[0] == (
+        "games.csv: 6 of 101 games are bad (2 not a number, 4 player twice in a game), more than 5"
+        " %: --max-bad-rows 0.06 leaves them out all the same"
+    )
+    assert lines[1].startswith("games.csv:97:3: loser: ")
+    assert lines[2].startswith("games.csv:101:5: winner_score: ")
+    assert not Path("out").exists()
+    for share in ("0.06", "6%"):
+        success(*command, "--max-bad-rows", share)
+    assert valmatch(*command, "--max-bad-rows", "0.05").code == 2
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_the_limit_counts_games_and_not_rows(games_csv: Path, timed: bool) -> None:
+    header = "game,player,score" + ",time" * timed
+    games = [(f"g{k}", [f"a{k % 3}", f"b{k % 4}", f"c{k % 5}"]) for k in range(20)]
+    games[7] = ("g7", ["a", "a", "b"])
+    rows = [
+        f"{name},{player},{place}" + f",{name[1:]}" * timed
+        for name, players in games
+        for place, player in enumerate(players)
+    ]
+    games_csv.write_text("\n".join([header, *rows]) + "\n")
+    assert rate_games(games_csv, "elo", skip_bad_games=True).skipped_games == {
+        "player twice in a game": 1
+    }
+    assert valmatch("rate", games_csv, "--max-bad-rows", "0.04").code == 2
