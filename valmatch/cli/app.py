@@ -96,18 +96,10 @@ class _Group(_Light, TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """Write a line for each command."""
-        for title, commands in GROUPS.items():
+        of_rules = {"Commands (valmatch rules check rules.json)": RULES}
+        for title, commands in (of_rules if self.name == "rules" else GROUPS).items():
             with formatter.section(title):
                 formatter.write_dl([(name, sentence) for name, (_, sentence) in commands.items()])
-
-
-class _RulesGroup(_Group):
-    """The commands of ``valmatch rules``."""
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
-        """Write a line for each command."""
-        with formatter.section("Commands (valmatch rules check rules.json)"):
-            formatter.write_dl([(name, sentence) for name, (_, sentence) in RULES.items()])
 
 
 class _Command(_Light, TyperCommand):
@@ -197,7 +189,7 @@ def command_line(only: str | None = None) -> typer.Typer:
         from valmatch.cli import rules
 
         group = typer.Typer(
-            cls=_RulesGroup,
+            cls=_Group,
             help="Read a game's FlexMatch rule set.",
             invoke_without_command=True,
             rich_markup_mode=None,

@@ -36,7 +36,7 @@ from valmatch.text.terminal import shown
 
 if TYPE_CHECKING:
     from valmatch.game_logs.reading.columns import Further
-    from valmatch.ratings.parameters import BatchSystem
+    from valmatch.ratings.parameters import BatchSystem, Parameter
     from valmatch.ratings.system import System
 
 
@@ -626,11 +626,8 @@ OF_PLAYERS = ("players", "spread", "draws", "home", "prior")
 
 def check_tuned(system: System, names: Sequence[str]) -> None:
     """Check the names of parameters that are to be fitted."""
-    known = [parameter.name for parameter in system.parameters]
     for name in names:
-        if name not in known:
-            what = f"{system.name} has no such parameter ({hint(name, known)})"
-            raise InputError(f"{option('tune')} {name}: {what}")
+        _limits_of(system, "tune", name)
         if names.count(name) > 1:
             raise InputError(f"{option('tune')}: {name} is given twice")
 
@@ -639,18 +636,21 @@ def values_of(
     system: System | BatchSystem, values: Mapping[str, float], before: Mapping[str, float]
 ) -> dict[str, float]:
     """Return the values of all parameters of a system."""
-    limits = {parameter.name: parameter for parameter in system.parameters}
     for name, value in values.items():
-        if name not in limits:
-            what = f"{system.name} has no such parameter ({hint(name, limits)})"
-            raise InputError(f"{option('parameters')} {name}: {what}")
-        low, high = limits[name].low, limits[name].high
-        if not low <= value <= high:
-            raise InputError(
-                f"{option('parameters')} {name}={value!r}: out of range (allowed: {low!r} to"
-                f" {high!r})"
-            )
+        of = _limits_of(system, "parameters", name)
+        if not of.low <= value <= of.high:
+            allowed = f"{of.low!r} to {of.high!r}"
+            what = f"out of range (allowed: {allowed})"
+            raise InputError(f"{option('parameters')} {name}={value!r}: {what}")
     return {
-        name: values.get(name, before.get(name, parameter.published))
-        for name, parameter in limits.items()
+        of.name: values.get(of.name, before.get(of.name, of.published)) for of in system.parameters
     }
+
+
+def _limits_of(system: System | BatchSystem, argument: str, name: str) -> Parameter:
+    """Return the parameter of a name."""
+    known = {parameter.name: parameter for parameter in system.parameters}
+    if name not in known:
+        what = f"{system.name} has no such parameter ({hint(name, known)})"
+        raise InputError(f"{option(argument)} {name}: {what}")
+    return known[name]

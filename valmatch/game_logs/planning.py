@@ -352,11 +352,6 @@ def _mean(values: Sequence[float] | Floats) -> tuple[float | None, float | None]
     return mean, math.sqrt(variance / len(known))
 
 
-def reached_at(value: float) -> int | None:
-    """Return a number of games, rounded up; None for one beyond all."""
-    return math.ceil(value - 1e-9) if np.isfinite(value) else None
-
-
 PLAN = "plan.csv"
 
 GROWTH = 1.25  # from one number of games to the next, at which is measured
@@ -414,7 +409,7 @@ def plan_games(
         stop = stack.enter_context(stop_on_signal())
         measured, ends = _played(league, settings, pool, stop)
         curves = curves_of(league.grid[: measured.shape[1]], measured)
-        games, low, high = map(reached_at, ends)
+        games, low, high = (math.ceil(x - 1e-9) if math.isfinite(x) else None for x in ends)
         n = league.n_players
         chosen = (
             [] if league.policy == UNIFORM else [caution(league.policy, settings.goal_of_policy)]

@@ -344,7 +344,7 @@ class Results:
     """The results of a log, whose words are understood when all are known."""
 
     def __init__(self, meanings: Mapping[str, str], at_home: bool) -> None:
-        self._given = {_folded(word): _folded(result) for word, result in meanings.items()}
+        self._explained = {_folded(word): _folded(result) for word, result in meanings.items()}
         self._at_home = at_home
         self._words = Names(str)
         # what words that are none of chess mean, once all are read, and whether others are winners
@@ -372,12 +372,12 @@ class Results:
         named: Bools = (won | lost) & decided
         self.by_name = 2 * int(named.sum()) > int(decided.sum())
         if self.by_name:
-            explained = np.array([word in self._given for word in folded])[words]
+            explained = np.array([word in self._explained for word in folded])[words]
             outcomes[decided & ~explained] = UNKNOWN
             outcomes[won & decided], outcomes[lost & decided] = FIRST, SECOND
         for text, word, meaning in zip(texts, folded, meanings.tolist(), strict=False):
             written = word == _WRITTEN.get(meaning) or meaning == UNKNOWN
-            name = self.by_name and meaning in (FIRST, SECOND) and word not in self._given
+            name = self.by_name and meaning in (FIRST, SECOND) and word not in self._explained
             if not (written or name):
                 self.understood[text] = _WRITTEN[meaning]
         return outcomes
@@ -385,7 +385,7 @@ class Results:
     def _meaning(self, word: str, others: frozenset[str], blank: int) -> int:
         if not word:
             return blank
-        word = self._given.get(word, word)
+        word = self._explained.get(word, word)
         return _meaning(word, others, self._at_home)
 
     def described(self) -> str:

@@ -86,10 +86,6 @@ class Columns:
     guessed: Collection[str] = ()  # meanings whose columns were taken by their usual names
 
 
-def _nothing(_: str) -> Sequence[str]:
-    return ()
-
-
 def find_columns(
     where: str,
     header: Sequence[str],
@@ -99,7 +95,7 @@ def find_columns(
     *,
     used: Sequence[str] = (),
     unused: Collection[str] = (),
-    sample: Callable[[str], Sequence[str]] = _nothing,
+    sample: Callable[[str], Sequence[str]] = lambda name: (),
 ) -> Columns:
     """Find the columns of a log, or of another file of games, by its header and some cells."""
     chosen = {meaning: name for meaning, name in options.columns.items() if name != NO_COLUMN}

@@ -459,7 +459,7 @@ class GameLog:
             self.columns = place_further(file.where, self.columns, further)
         self._slot = {meaning: slot for slot, meaning in enumerate(self.columns.places)}
         self.timed = "time" in self._slot  # whether games have times
-        self._given = options
+        self._options = options
         self._times, self._results = Times((), None), Results(options.results, self.at_home)
         if self.timed:
             dates = file.sample(self._column("time"))
@@ -503,7 +503,7 @@ class GameLog:
             "separator": self.file.separator if self.file.format == CSV else None,
             "columns": {m: self.columns.names[at] for m, at in self.columns.places.items()},
             "guessed": list(self.columns.guessed),
-            "results": dict(self._given.results),
+            "results": dict(self._options.results),
             "words": self._results.described(),
             "times": self._times.kind if self.timed else None,
             "date_format": self._times.order if self.timed else None,
@@ -513,9 +513,9 @@ class GameLog:
         """Say how the file was understood, once it is read, if anything of it was guessed."""
         reading, words = self.reading, self._results.described()
         kind, separator = reading["times"], reading["separator"]
-        usual = kind in (None, NUMBERS, DATES) or self._given.date_format
+        usual = kind in (None, NUMBERS, DATES) or self._options.date_format
         guessed = [m for m in self.columns.guessed if m in self.columns.places]
-        plain = separator in (",", self._given.separator) and reading["format"] == CSV
+        plain = separator in (",", self._options.separator) and reading["format"] == CSV
         if plain and usual and not (guessed or words):
             return []
         parts = [reading["format"]]
