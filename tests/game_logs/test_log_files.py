@@ -341,15 +341,6 @@ def test_numbers_can_be_no_dates(tmp_path: Path) -> None:
     assert said.startswith("--date-format: '%q' (allowed: dmy, mdy, ymd, numbers, or a pattern")
 
 
-def test_dates_that_contradict_each_other_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text("winner,loser,time\na,b,13/01/2024\na,b,14/01/2024\na,b,01/20/2024\n")
-    with pytest.raises(
-        InputError, match=r"log.csv:4:5: time: '01/20/2024' \(allowed: dates as day"
-    ):
-        rate_games(path, "elo")
-
-
 # What is guessed is shown and kept, and can be said otherwise.
 
 
@@ -418,34 +409,6 @@ def test_a_score_of_a_team_in_each_row_is_warned_of(tmp_path: Path) -> None:
 
 
 # What is not of its format.
-
-BAD = cases(r"""
-games.jsonl | {"model_a": "x", "model_b": "y", "winner": "tie"}\n{"model_a": "x", |
-  2:17: is no JSON:
-games.jsonl | {"model_a": "x"}\n[1]\n | 2:1: ['1'] (allowed: a JSON object on each line)
-games.jsonl | {"a": "x"}\n | 1: no column 'game'
-games.jsonl | {"a": {"b": "\ud800"}}\n | 1:1: holds half a character
-games.jsonl | [{"a": 1}] | 1: is one list of JSON (allowed: JSON lines
-games.jsonl | {"model_a": "x", "model_b": "y", "winner": "who"}\n | 1:34: winner: 'who' (allowed
-games.jsonl | {"model_a": "x", "model_b": "", "winner": "tie"}\n | 1:18: model_b: the cell is empty
-games.pgn | [White "a"]\n[Black "b"]\n[Result "1-0"]\n\n1. e4 {no\n\n[White "c"]\n | 5:1: a comment
-games.pgn | [White "a"]\n[Black "b"]\n[Result "1-0"]\n\n1. e4\n\n[White "c | 7:1: '[White "c' is no
-games.pgn | [White "a"]\n[Result "1-0"]\n\n1. e4\n\n[White "c"]\n | 1: no column 'player_b'
-games.pgn | [White "a"]\n[Black "b"]\n[Result "1-0"]\n\n[Black "b"]\n[Result "0-1"]\n |
-  5:1: White: the cell is empty
-games.pgn | [White "a"]\n[Black "b"]\n[Result "2-0-1"]\n | 3:1: Result: '2-0-1' (allowed: 1-0
-games.csv | "a;b";c\n1;2\n | 1: no column 'game'
-""")
-
-
-@pytest.mark.parametrize(("name", "text", "message"), BAD)
-def test_bad_files_are_named_with_their_place(
-    name: str, text: str, message: str, tmp_path: Path
-) -> None:
-    path = tmp_path / name
-    path.write_text(text)
-    said = refusal("rate", path, "--system", "elo")
-    assert said.startswith(f"{path}:{message}")
 
 
 @pytest.mark.parametrize(
@@ -546,12 +509,6 @@ def test_cells_may_have_another_separator(name: str, character: str, tmp_path: P
     assert [side["players"] for side in sides] == [["p1"], ["p2"]]
 
 
-def test_other_separators_are_refused(tmp_path: Path) -> None:
-    path = write(tmp_path / "log.csv", random_rows(4))
-    what = "--separator: 'x' (allowed: comma or semicolon or tab or bar"
-    assert refusal("rate", path, "--separator", "x").startswith(what)
-
-
 # Players whom a log calls by aliases.
 
 
@@ -602,30 +559,6 @@ def test_aliases_work_in_long_format(tmp_path: Path) -> None:
     assert got.ranking == want.ranking
     for name in ("ratings.csv", "history.csv"):
         assert (tmp_path / "a" / name).read_text() == (tmp_path / "b" / name).read_text()
-
-
-BAD_ALIASES = cases(r"""
-name,alias\nann,x\n | aliases.csv:2:5: alias: 'x' is nobody in
-name,alias\nzed,bob\nann,bob\n | aliases.csv:3:5: alias: 'bob' is there twice
-name,alias\nann,bob\nbob,cy\n | aliases.csv:3:1: name: 'bob' is itself an alias of 'ann', which
-  goes by 'ann'
-name,alias\nann,bob\nbob,ann\n | aliases.csv:2:1: name: 'ann' is itself an alias of 'bob', and so
-  on in a circle
-name,alias\nann,ann\n | aliases.csv:2:5: alias: 'ann' is the name itself
-name,alias\n,ann\n | aliases.csv:2:1: name: the cell is empty
-name,alias\n | holds no alias
-player,alias\nann,bob\n | aliases.csv:1: no column name
-""")
-
-
-@pytest.mark.parametrize("system", ["elo", "bradley_terry"])
-@pytest.mark.parametrize(("text", "message"), BAD_ALIASES)
-def test_bad_aliases_are_refused(system: str, text: str, message: str, tmp_path: Path) -> None:
-    log, aliases, out = log_of(tmp_path / "log.csv"), tmp_path / "aliases.csv", tmp_path / "out"
-    aliases.write_text(text)
-    command = (rating_command(system), log, "--system", system, "--alias", aliases, "--out", out)
-    assert message in refusal(*command)
-    assert not out.exists()
 
 
 def test_a_fault_of_a_renamed_player_has_its_line(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from hypothesis.extra import numpy as arrays
 from tests.support.case_tables import cases
 from tests.support.command import success, valmatch
 from tests.support.folders import rows as table
-from tests.support.game_logs import LONG, random_rows, write
+from tests.support.game_logs import LONG, write
 from tests.support.refusals import refused
 from valmatch.errors import InputError
 from valmatch.game_logs import games as names
@@ -239,16 +239,6 @@ def test_bad_results_are_named_too(header: str, text: str, message: str, tmp_pat
     assert str(error.value).startswith((f"{path}:{message}", f"{path}: {message}"))
 
 
-def test_bad_columns_option(tmp_path: Path) -> None:
-    path = write(tmp_path / "log.csv", random_rows(1))
-    for columns, message in (
-        ({"gane": "game"}, "--columns: gane: no such meaning (did you mean game?)"),
-        ({"game": "gaming"}, f"{path}:1: --columns: no column 'gaming' (did you mean game?)"),
-        ({"winner": "team"}, "--columns: winner: has no meaning in a log in long format"),
-    ):
-        assert refused(rate_games, path, columns=columns).startswith(message)
-
-
 def test_files_that_are_no_log(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     for content, message in (
@@ -346,14 +336,6 @@ def test_a_game_in_pieces_is_left_out_once(tmp_path: Path) -> None:
     path.write_text(f"{LONG}\n{pieces}")
     result = rate_games(path, max_bad_rows=0.25)
     assert (result.games, result.skipped_games) == (3, {"split apart in the file": 1})
-
-
-def test_bad_games_of_a_log_with_times_are_named_where_they_are(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    rows = "g1,a,1,0\ng1,b,2,0\ng2,a,1,1\ng2,b,2,1\ng1,c,1,2\n"
-    path.write_text(f"game,player,score,time\n{rows}")
-    with pytest.raises(InputError, match=r"log.csv:6:1: game: game 'g1' has been there before"):
-        rate_games(path)
 
 
 @pytest.mark.parametrize("tune", [[], ["K"]])

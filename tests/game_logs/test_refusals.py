@@ -88,6 +88,43 @@ rate zoned FILE | player,rating,games\na,5,1.5\n | FILE:2: games:
 rate zoned FILE | player,rating,wins\na,5,-1\n | FILE:2: wins: '-1' (allowed: a number from 0
 rate zoned FILE | player,rating,last_game\na,5,soon\n | FILE:2:
   last_game: 'soon' (allowed: a number or an ISO
+rank circle.csv --alias FILE | name,alias\nann,x\n | FILE:2:5: alias: 'x' is nobody in
+rate circle.csv --system elo --alias FILE | name,alias\nzed,bob\nann,bob\n | FILE:3:5: alias: 'bob'
+  is there twice
+rank circle.csv --alias FILE | name,alias\nann,bob\nbob,cy\n | FILE:3:1: name: 'bob' is itself an
+  alias of 'ann', which goes by 'ann'
+rate circle.csv --system elo --alias FILE | name,alias\nann,bob\nbob,ann\n | FILE:2:1: name: 'ann'
+  is itself an alias of 'bob', and so on in a circle
+rank circle.csv --alias FILE | name,alias\nann,ann\n | FILE:2:5: alias: 'ann' is the name itself
+rate circle.csv --system elo --alias FILE | name,alias\n,ann\n | FILE:2:1: name: the cell is empty
+rank circle.csv --alias FILE | name,alias\n | holds no alias
+rate circle.csv --system elo --alias FILE | player,alias\nann,bob\n | FILE:1: no column name
+rate FILE --system elo | {"model_a": "x", "model_b": "y", "winner": "tie"}\n{"model_a": "x", |
+  FILE:2:17: is no JSON:
+rate FILE --system elo | {"model_a": "x"}\n[1]\n | FILE:2:1: ['1'] (allowed: a JSON object on each
+  line)
+rate FILE --system elo | {"a": "x"}\n | FILE:1: no column 'game'
+rate FILE --system elo | {"a": {"b": "\ud800"}}\n | FILE:1:1: holds half a character
+rate FILE --system elo | [{"a": 1}] | FILE:1: is one list of JSON (allowed: JSON lines
+rate FILE --system elo | {"model_a": "x", "model_b": "y", "winner": "who"}\n | FILE:1:34: winner:
+  'who' (allowed
+rate FILE --system elo | {"model_a": "x", "model_b": "", "winner": "tie"}\n | FILE:1:18: model_b:
+  the cell is empty
+rate FILE --system elo | [White "a"]\n[Black "b"]\n[Result "1-0"]\n\n1. e4 {no\n\n[White "c"]\n |
+  FILE:5:1: a comment
+rate FILE --system elo | [White "a"]\n[Black "b"]\n[Result "1-0"]\n\n1. e4\n\n[White "c | FILE:7:1:
+  '[White "c' is no
+rate FILE --system elo | [White "a"]\n[Result "1-0"]\n\n1. e4\n\n[White "c"]\n | FILE:1: no column
+  'player_b'
+rate FILE --system elo | [White "a"]\n[Black "b"]\n[Result "1-0"]\n\n[Black "b"]\n[Result "0-1"]\n
+  | FILE:5:1: White: the cell is empty
+rate FILE --system elo | [White "a"]\n[Black "b"]\n[Result "2-0-1"]\n | FILE:3:1: Result: '2-0-1'
+  (allowed: 1-0
+rate FILE --system elo | "a;b";c\n1;2\n | FILE:1: no column 'game'
+rate FILE --system elo | winner,loser,time\na,b,13/01/2024\na,b,14/01/2024\na,b,01/20/2024\n |
+  FILE:4:5: time: '01/20/2024' (allowed: dates as day
+rate FILE --system elo | game,player,score,time\ng1,a,1,0\ng1,b,2,0\ng2,a,1,1\ng2,b,2,1\ng1,c,1,2\n | FILE:6:1:
+  game: game 'g1' has been there before
 """.replace("(\n  ", "(")
 )
 
@@ -127,6 +164,12 @@ rank dated.csv --system whole_history --tune drift,drift | --tune drift: whole_h
 rank dated.csv --system whole_history --tune drift --set drift=2 | --tune drift: is given by --set
 rank dated.csv --system whole_history --set drift=-1 | drift=-1.0: out of range
 rank dated.csv --system whole_history --set K=3 | K: whole_history has no such parameter
+rate circle.csv --columns gane=game | --columns: gane: no such meaning (did you mean game?)
+rate circle.csv --columns game=gaming | circle.csv:1: --columns: no column 'gaming' (
+rate circle.csv --columns player_a=w | --columns: player_a: has no meaning in a log in results
+rate circle.csv --separator x | --separator: 'x' (allowed: comma or semicolon or tab or bar
+rate circle.csv --system elo --cap every_player | every_player: elo has no cap
+rate circle.csv --cap every_players | did you mean every_player
 rate circle.csv --prior 100 | No such option: --prior
 rate circle.csv --system elo,bradley_terry | bradley_terry: valmatch rank rates whole logs
 rate circle.csv --system whole_history | whole_history: valmatch rank rates whole logs

@@ -125,7 +125,8 @@ class RatedLog(DocumentedResult):
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
         cap = {} if self.cap == MOST_DISTANT else {"cap": self.cap}
-        return {**cap, "players": len(self.ranking.players), **super().summary()}
+        players = len(self.ranking.players)
+        return {"system": self.system, **cap, "players": players, **super().summary()}
 
     @classmethod
     def held_elsewhere(cls, files: ResultFiles, document: dict[str, Any]) -> dict[str, Any]:

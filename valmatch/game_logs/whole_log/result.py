@@ -252,7 +252,8 @@ class BatchRating(DocumentedResult):
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
-        return {**self.facts, "tied_for_first": self.tied_for_first, **super().summary()}
+        first = {"system": self.system, **self.facts, "tied_for_first": self.tied_for_first}
+        return {**first, **super().summary()}
 
     def as_json(self) -> dict[str, Any]:
         """Return the summary with the ratings."""
