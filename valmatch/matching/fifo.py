@@ -55,7 +55,7 @@ def has_room(rules: object, queue: Line) -> bool:
 
 
 @part(inline=True)
-def no_review(rules: object, queue: Line) -> float:
+def next_review(rules: object, queue: Line) -> float:
     """Return that there is no review but by those who join."""
     return np.inf
 
@@ -63,27 +63,27 @@ def no_review(rules: object, queue: Line) -> float:
 @part(inline=True)
 def enqueue(now: float, rating: float, player: int, rules: object, queue: Line) -> int:
     """Let a newcomer wait as the last one; return the place."""
-    place = queue.state[0]["waiting"]
-    last = queue.players[at(place)]
+    index = queue.state[0]["waiting"]
+    last = queue.players[at(index)]
     last["player"], last["arrival"], last["rating"] = player, now, rating
-    queue.state[0]["waiting"] = place + 1
-    return int(place)
+    queue.state[0]["waiting"] = index + 1
+    return int(index)
 
 
 @part(inline=True)
 def place_of(player: int, queue: Line) -> int:
     """Return the place of a player who waits."""
-    place = 0
-    while queue.players[at(place)]["player"] != player:
-        place += 1
-    return place
+    index = 0
+    while queue.players[at(index)]["player"] != player:
+        index += 1
+    return index
 
 
 @part(inline=True)
-def remove(place: int, queue: Line) -> None:
+def remove(index: int, queue: Line) -> None:
     """Take a player out, after whom the others move up."""
     queue.state[0]["waiting"] -= 1
-    for k in range(place, queue.state[0]["waiting"]):
+    for k in range(index, queue.state[0]["waiting"]):
         queue.players[at(k)] = queue.players[at(k + 1)]
 
 
@@ -103,7 +103,6 @@ def still_waiting(rules: object, queue: Line, arrivals: Floats) -> None:
 
 Parameters = Rules
 waiting_teams = no_waiting_teams
-next_review = no_review
 
 
 @part(inline=True)
@@ -122,6 +121,6 @@ def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: Record
     """Give the players of the match, whose places have not been given to others yet."""
     for k in range(2 * rules.team_num):
         side = k % 2
-        place = side * rules.team_num + k // 2
-        lineup[at(place)] = queue.players[at(k)]
-        lineup[at(place)]["team"] = queue.state[0]["formed"] - 2 + side
+        index = side * rules.team_num + k // 2
+        lineup[at(index)] = queue.players[at(k)]
+        lineup[at(index)]["team"] = queue.state[0]["formed"] - 2 + side

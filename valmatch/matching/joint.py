@@ -217,8 +217,8 @@ def _find_windows(pool: Pool, rules: Rules, work: Work) -> bool:
     if rules.team_num == 1:
         narrow = wide = 0.0  # the range of one rating; fewer pairs of windows come near
     if by_team:
-        found = _add_windows(wide, 0, True, pool, rules, work)
-        return _add_windows(narrow, pool.prioritized, False, pool, rules, work) or found
+        any_changed = _add_windows(wide, 0, True, pool, rules, work)
+        return _add_windows(narrow, pool.prioritized, False, pool, rules, work) or any_changed
     width = wide if rules.pool_scope and pool.prioritized > 0 else narrow
     return _add_windows(width, 0, False, pool, rules, work)
 
@@ -229,7 +229,7 @@ def _add_windows(
 ) -> bool:
     """List the maximal windows of players from position `floor` on; return if one has changed."""
     state, ranked = work.state[0], work.ranked
-    end, size, found = 0, 0, False
+    end, size, any_changed = 0, 0, False
     for first in range(pool.n):
         if ranked[first]["position"] < floor:
             continue
@@ -246,9 +246,9 @@ def _add_windows(
             window["first"], window["end"], window["floor"] = first, end, floor
             window["slack"] = int(slack)
             window["changed"] = ranked[end]["changed"] - ranked[first]["changed"]
-            found = found or window["changed"] > 0
+            any_changed = any_changed or window["changed"] > 0
         size -= 1
-    return found
+    return any_changed
 
 
 @part
@@ -751,12 +751,12 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
     state["prioritized_now"] = prioritized
     before, before_prioritized = state["seen"], state["seen_prioritized"]
     pool = Pool(queue.players, n, prioritized, before, before_prioritized)
-    found = find_match(pool, rules, queue.work)
-    state["seen"] = 0 if found else n
-    state["seen_prioritized"] = 0 if found else prioritized
-    if found:
+    matched = find_match(pool, rules, queue.work)
+    state["seen"] = 0 if matched else n
+    state["seen_prioritized"] = 0 if matched else prioritized
+    if matched:
         _take_match(rules, queue)
-    return int(found)
+    return int(matched)
 
 
 @macro
@@ -765,8 +765,8 @@ def _take_match(rules: Rules, queue: QueueState) -> None:
     state, team_num, players = queue.state[0], rules.team_num, queue.players
     for k in range(2 * team_num):
         side = k // team_num
-        place = queue.work.teams[at(side), at(k % team_num)]
-        queue.lineup[at(k)] = players[at(place)]
+        position = queue.work.teams[at(side), at(k % team_num)]
+        queue.lineup[at(k)] = players[at(position)]
         queue.lineup[at(k)]["team"] = state["formed"] + side
     state["formed"] += 2
     prioritized, expired = state["prioritized_now"], state["expired"]

@@ -228,10 +228,10 @@ def best_pairs(weights: ArrayLike) -> list[tuple[int, int]]:
         _, exponent = math.frexp(numbers.max(initial=0.0))
         scaled = np.rint(np.ldexp(np.maximum(numbers, 0.0), MOST.bit_length() - 1 - exponent))
         numbers = np.where(numbers < 0.0, -1.0, scaled)
-    given = numbers.astype(np.int64)
+    integers = numbers.astype(np.int64)
     places = np.arange(n)[:, np.newaxis] + 1 + np.arange(band)
-    given[places >= n] = -1
-    return [(k, other) for k, other in enumerate(match_band(given).tolist()) if other > k]
+    integers[places >= n] = -1
+    return [(k, other) for k, other in enumerate(match_band(integers).tolist()) if other > k]
 
 
 def _row(values: ArrayLike, name: str) -> Floats:

@@ -104,17 +104,11 @@ def count_match(now: float, rules: Rules, counts: Counts) -> None:
     number = statistics["matches"]
     statistics["matches"] = number + 1
     if number < counts.log.shape[0]:
-        _log_match(now, number, team_num, counts)
-
-
-@part(inline=True)
-def _log_match(now: float, number: int, team_num: int, counts: Counts) -> None:
-    """Log the match that is lined up."""
-    row = counts.log[at(number)]
-    row[0] = now
-    for k in range(2 * team_num):
-        player = counts.lineup[at(k)]
-        row[at(1 + k // team_num)], row[at(3 + k)] = player["team"], player["player"]
+        row = counts.log[at(number)]
+        row[0] = now
+        for k in range(2 * team_num):
+            player = counts.lineup[at(k)]
+            row[at(1 + k // team_num)], row[at(3 + k)] = player["team"], player["player"]
 
 
 @part(inline=True)

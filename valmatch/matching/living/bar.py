@@ -126,8 +126,8 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
         return following
     tickets = np.empty(count, TICKET)
     for k in range(count):
-        place = count - 1 - k if numbers.newest_first else k
-        assess(state.waiting[place], tickets[k], state, numbers)
+        index = count - 1 - k if numbers.newest_first else k
+        assess(state.waiting[index], tickets[k], state, numbers)
     with_fresh = numbers.newest_first and numbers.band_grows == 0.0 and numbers.team_count == 2
     calls = np.zeros(1, np.int64)
     while tickets["size"].sum() >= numbers.team_count * size:
@@ -300,14 +300,14 @@ def first_line_up(
                 if teams == 2:
                     _bound(search, tickets, numbers)
             continue
-        place, last = step["place"], starters if depth == 0 else tickets.size
+        index, last = step["place"], starters if depth == 0 else tickets.size
         bounded = teams == 2 and team == 1
-        while place < last and not _fits(search, tickets, step, place, bounded):
-            place += 1
-            if bounded and not _may_reach(search, step["skill"], step["need"], place):
-                place = last
-        if place < last:
-            _take(search, tickets, depth, place)
+        while index < last and not _fits(search, tickets, step, index, bounded):
+            index += 1
+            if bounded and not _may_reach(search, step["skill"], step["need"], index):
+                index = last
+        if index < last:
+            _take(search, tickets, depth, index)
             depth += 1
         else:
             depth = _give_back(search, depth)
@@ -315,23 +315,23 @@ def first_line_up(
 
 
 @part(inline=True)
-def _begin(step: Any, team: int, place: int, players: int) -> None:  # noqa: ANN401
+def _begin(step: Any, team: int, index: int, players: int) -> None:  # noqa: ANN401
     """Begin a team that looks for tickets from a place on."""
-    step["place"], step["team"], step["need"] = place, team, players
+    step["place"], step["team"], step["need"] = index, team, players
     step["skill"], step["variance"] = 0.0, 0.0
 
 
 @part(inline=True)
-def _take(search: Search, tickets: Records, depth: int, place: int) -> None:
+def _take(search: Search, tickets: Records, depth: int, index: int) -> None:
     """Put a ticket into a team."""
     step, following, ticket = (
         search.steps[at(depth)],
         search.steps[at(depth + 1)],
-        tickets[at(place)],
+        tickets[at(index)],
     )
-    search.chosen[at(depth)] = place
-    search.used[at(place)] = True
-    step["place"] = following["place"] = place + 1
+    search.chosen[at(depth)] = index
+    search.used[at(index)] = True
+    step["place"] = following["place"] = index + 1
     following["team"] = step["team"]
     following["need"] = step["need"] - ticket["size"]
     following["skill"] = step["skill"] + ticket["skill"]
@@ -373,35 +373,35 @@ def _bound(search: Search, tickets: Records, numbers: Values) -> None:
     for left in range(players + 1):
         search.low[tickets.size, left] = 0.0 if left == 0 else np.inf
         search.high[tickets.size, left] = 0.0 if left == 0 else -np.inf
-    for place in range(tickets.size - 1, search.chosen[0], -1):
-        size = tickets[at(place)]["size"] if not search.used[at(place)] else players + 1
-        skill = tickets[at(place)]["skill"]
+    for index in range(tickets.size - 1, search.chosen[0], -1):
+        size = tickets[at(index)]["size"] if not search.used[at(index)] else players + 1
+        skill = tickets[at(index)]["skill"]
         for left in range(players + 1):
-            low, high = search.low[at(place + 1), at(left)], search.high[at(place + 1), at(left)]
+            low, high = search.low[at(index + 1), at(left)], search.high[at(index + 1), at(left)]
             if size <= left:
                 rest = left - size
-                low = min(low, search.low[at(place + 1), at(rest)] + skill)
-                high = max(high, search.high[at(place + 1), at(rest)] + skill)
-            search.low[at(place), at(left)], search.high[at(place), at(left)] = low, high
+                low = min(low, search.low[at(index + 1), at(rest)] + skill)
+                high = max(high, search.high[at(index + 1), at(rest)] + skill)
+            search.low[at(index), at(left)], search.high[at(index), at(left)] = low, high
 
 
 @part(inline=True)
-def _fits(search: Search, tickets: Records, step: Any, place: int, bounded: bool) -> bool:  # noqa: ANN401
+def _fits(search: Search, tickets: Records, step: Any, index: int, bounded: bool) -> bool:  # noqa: ANN401
     """Return whether a ticket has room in a team that may yet start."""
-    left = step["need"] - tickets[at(place)]["size"]
-    if search.used[at(place)] or left < 0:
+    left = step["need"] - tickets[at(index)]["size"]
+    if search.used[at(index)] or left < 0:
         return False
     return not bounded or _may_reach(
-        search, step["skill"] + tickets[at(place)]["skill"], left, place + 1
+        search, step["skill"] + tickets[at(index)]["skill"], left, index + 1
     )
 
 
 @part(inline=True)
-def _may_reach(search: Search, total: float, left: int, place: int) -> bool:
+def _may_reach(search: Search, total: float, left: int, index: int) -> bool:
     """Return whether a sum can come into the window with so many players from a ticket on."""
     return (
-        total + search.high[at(place), at(left)] >= search.window[0]
-        and total + search.low[at(place), at(left)] <= search.window[1]
+        total + search.high[at(index), at(left)] >= search.window[0]
+        and total + search.low[at(index), at(left)] <= search.window[1]
     )
 
 

@@ -446,8 +446,8 @@ def show_duellist(ticket: int, duellist: Any, state: MatchmakerState, numbers: V
 def draw_quality(first: Any, second: Any, beta: float) -> float:  # noqa: ANN401
     """Return the chance of a draw of two, as a share of that of two known equals."""
     known, gap = 2 * beta * beta, first["mean"] - second["mean"]
-    one, other = first["deviation"], second["deviation"]
-    total = known + (one * one + other * other)
+    deviation, other = first["deviation"], second["deviation"]
+    total = known + (deviation * deviation + other * other)
     return math.sqrt(known / total) * math.exp(-gap * gap / (2 * total))
 
 

@@ -221,13 +221,13 @@ def enqueue(now: float, rating: float, player: int, rules: Parameters, queue: Qu
 @part
 def leave(arrival: float, player: int, rules: Parameters, queue: QueueState) -> bool:
     """Let a leader and all on the ticket leave; no review is due by it."""
-    tickets, counters, place = queue.tickets, queue.tickets.counters[0], 0
-    while tickets.waiting[place] != player:
-        place += 1
+    tickets, counters, index = queue.tickets, queue.tickets.counters[0], 0
+    while tickets.waiting[index] != player:
+        index += 1
     tickets.status[player] = CANCELLED
     queue.state[0]["waiting"] -= tickets.parties.sizes[player]
     counters["waiting"] -= 1
-    for k in range(place, counters["waiting"]):
+    for k in range(index, counters["waiting"]):
         tickets.waiting[k] = tickets.waiting[k + 1]
     return False
 
@@ -264,10 +264,10 @@ def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: R
             ticket = tickets.members[0, k]
             first = tickets.parties.firsts[ticket]
             for player in range(first, first + tickets.parties.sizes[ticket]):
-                place, member = lineup[seat], queue.members[player]
-                place["player"], place["team"] = member, number
-                place["arrival"] = queue.people[member]["queued"]
-                place["rating"] = tickets.parties.ratings[player]
+                record, member = lineup[seat], queue.members[player]
+                record["player"], record["team"] = member, number
+                record["arrival"] = queue.people[member]["queued"]
+                record["rating"] = tickets.parties.ratings[player]
                 seat += 1
 
 

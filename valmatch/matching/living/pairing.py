@@ -129,10 +129,10 @@ def _grow(forest: Forest) -> bool:
     if forest.counts[QUEUED] == 0:
         return False
     while True:
-        place = 0
-        while place < forest.counts[QUEUED]:
-            vertex = forest.queue[place]
-            place += 1
+        index = 0
+        while index < forest.counts[QUEUED]:
+            vertex = forest.queue[index]
+            index += 1
             if forest.side[forest.top[vertex]] == INNER:
                 continue
             inside, label = forest.top[vertex], forest.label[vertex]
@@ -214,7 +214,7 @@ def _loosen(forest: Forest) -> bool:
 @part
 def _join(forest: Forest, tail: int, head: int) -> bool:
     """Take a tight edge from an outer vertex in; return whether it made a pair more."""
-    one, other = forest.top[tail], forest.top[head]
+    node, other = forest.top[tail], forest.top[head]
     if forest.side[other] == FREE:
         forest.parent[other] = tail
         forest.side[other] = INNER
@@ -224,12 +224,12 @@ def _join(forest: Forest, tail: int, head: int) -> bool:
         forest.side[next_] = OUTER
         _enqueue(forest, next_)
     elif forest.side[other] == OUTER:
-        base = _meeting(forest, one, other)
+        base = _meeting(forest, node, other)
         if base == 0:
-            _augment(forest, one, other)
-            _augment(forest, other, one)
+            _augment(forest, node, other)
+            _augment(forest, other, node)
             return True
-        _make_blossom(forest, one, base, other)
+        _make_blossom(forest, node, base, other)
     return False
 
 
@@ -238,31 +238,31 @@ def _meeting(forest: Forest, first: int, second: int) -> int:
     """Return where the walks of two to their roots meet; 0 where they do not."""
     forest.counts[WALKS] += 1
     walk = forest.counts[WALKS]
-    one, other = first, second
-    while one > 0 or other > 0:
-        if one > 0:
-            if forest.seen[one] == walk:
-                return one
-            forest.seen[one] = walk
-            one = forest.top[forest.mate[one]]
-            if one > 0:
-                one = forest.top[forest.parent[one]]
-        one, other = other, one
+    node, other = first, second
+    while node > 0 or other > 0:
+        if node > 0:
+            if forest.seen[node] == walk:
+                return node
+            forest.seen[node] = walk
+            node = forest.top[forest.mate[node]]
+            if node > 0:
+                node = forest.top[forest.parent[node]]
+        node, other = other, node
     return 0
 
 
 @part
 def _augment(forest: Forest, first: int, second: int) -> None:
     """Swap what is matched on the walk from one to its root, when it gets another partner."""
-    one, other = first, second
+    node, other = first, second
     while True:
-        left = forest.top[forest.mate[one]]
-        _set_mate(forest, one, other)
+        left = forest.top[forest.mate[node]]
+        _set_mate(forest, node, other)
         if left == 0:
             return
         parent = forest.top[forest.parent[left]]
         _set_mate(forest, left, parent)
-        one, other = parent, left
+        node, other = parent, left
 
 
 # Blossoms.
@@ -315,11 +315,11 @@ def _set_top(forest: Forest, group: int, top: int) -> None:
     size = 1
     while size > 0:
         size -= 1
-        one = forest.stack[size, 0]
-        forest.top[one] = top
-        if one > forest.counts[VERTICES]:
-            for place in range(forest.sizes[one]):
-                forest.stack[size, 0] = forest.members[one, place]
+        node = forest.stack[size, 0]
+        forest.top[node] = top
+        if node > forest.counts[VERTICES]:
+            for index in range(forest.sizes[node]):
+                forest.stack[size, 0] = forest.members[node, index]
                 size += 1
 
 
@@ -338,13 +338,13 @@ def _reverse(members: Ints, low: int, end: int) -> None:
 @part
 def _even_place(forest: Forest, blossom: int, member: int) -> int:
     """Return an even place of a member in the cycle of a blossom, which may turn it around."""
-    size, place = forest.sizes[blossom], 0
-    while forest.members[blossom, place] != member:
-        place += 1
-    if place % 2 == 0:
-        return place
+    size, index = forest.sizes[blossom], 0
+    while forest.members[blossom, index] != member:
+        index += 1
+    if index % 2 == 0:
+        return index
     _reverse(forest.members[blossom], 1, size)
-    return size - place
+    return size - index
 
 
 @part
@@ -354,21 +354,21 @@ def _set_mate(forest: Forest, first: int, second: int) -> None:
     waiting = 1
     while waiting > 0:
         waiting -= 1
-        one, other = forest.stack[waiting, 0], forest.stack[waiting, 1]
-        forest.mate[one] = forest.head[one, other]
-        if one <= forest.counts[VERTICES]:
+        node, other = forest.stack[waiting, 0], forest.stack[waiting, 1]
+        forest.mate[node] = forest.head[node, other]
+        if node <= forest.counts[VERTICES]:
             continue
-        base = forest.within[one, forest.tail[one, other]]
-        place, members = _even_place(forest, one, base), forest.members[one]
-        for k in range(place):
+        base = forest.within[node, forest.tail[node, other]]
+        index, members = _even_place(forest, node, base), forest.members[node]
+        for k in range(index):
             forest.stack[waiting, 0], forest.stack[waiting, 1] = members[k], members[k ^ 1]
             waiting += 1
         forest.stack[waiting, 0], forest.stack[waiting, 1] = base, other
         waiting += 1
         # The cycle begins at the base.
-        size = forest.sizes[one]
-        _reverse(members, 0, place)
-        _reverse(members, place, size)
+        size = forest.sizes[node]
+        _reverse(members, 0, index)
+        _reverse(members, index, size)
         _reverse(members, 0, size)
 
 
@@ -394,14 +394,14 @@ def _make_blossom(forest: Forest, first: int, base: int, second: int) -> None:
 @part
 def _walk(forest: Forest, blossom: int, size: int, start: int, base: int) -> int:
     """Take what is on the walk from an outer one to a base; return the members so far."""
-    one = start
-    while one != base:
-        inner = forest.top[forest.mate[one]]
-        forest.members[blossom, size] = one
+    node = start
+    while node != base:
+        inner = forest.top[forest.mate[node]]
+        forest.members[blossom, size] = node
         forest.members[blossom, size + 1] = inner
         size += 2
         _enqueue(forest, inner)
-        one = forest.top[forest.parent[inner]]
+        node = forest.top[forest.parent[inner]]
     return size
 
 
@@ -435,8 +435,8 @@ def _open_blossom(forest: Forest, blossom: int) -> None:
         _set_top(forest, member, member)
     reached = forest.tail[blossom, forest.parent[blossom]]
     entry = forest.within[blossom, reached]
-    place = _even_place(forest, blossom, entry)
-    for k in range(0, place, 2):
+    index = _even_place(forest, blossom, entry)
+    for k in range(0, index, 2):
         inner, outer = members[k], members[k + 1]
         forest.parent[inner] = forest.tail[outer, inner]
         forest.side[inner] = INNER
@@ -446,7 +446,7 @@ def _open_blossom(forest: Forest, blossom: int) -> None:
         _enqueue(forest, outer)
     forest.side[entry] = INNER
     forest.parent[entry] = forest.parent[blossom]
-    for member in members[place + 1 : size]:
+    for member in members[index + 1 : size]:
         forest.side[member] = FREE
         _find_slack(forest, member)
     forest.top[blossom] = 0

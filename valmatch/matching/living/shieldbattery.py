@@ -115,8 +115,7 @@ def _fold(now: float, state: MatchmakerState, numbers: Values) -> None:
         peak = Single(memory[PEAK])
         if memory[IS_FOLDED] != 0.0:
             folded = Single(memory[FOLDED])
-            change = Single(Single(memory[WEIGHT]) * Single(peak - folded))
-            memory[FOLDED] = Single(folded + change)
+            memory[FOLDED] = folded + Single(memory[WEIGHT]) * (peak - folded)
         elif memory[PEAK] > 0.0:
             memory[FOLDED] = peak
             memory[IS_FOLDED] = 1.0
@@ -129,9 +128,9 @@ def least_quality(state: MatchmakerState, numbers: Values) -> np.float32:
     """Return the least quality of a match, which falls where the population is small."""
     memory = state.memory
     known = Single(memory[FOLDED] if memory[IS_FOLDED] != 0.0 else memory[PEAK])
-    enough = Single(Single(numbers.comfortable) * Single(2 * numbers.team_size))
-    missing = max(Single(0), Single(enough - known))
-    return Single(Single(numbers.threshold) - Single(Single(numbers.relax) * missing))
+    enough = Single(numbers.comfortable) * Single(2 * numbers.team_size)
+    missing = max(Single(0), enough - known)
+    return Single(numbers.threshold) - Single(numbers.relax) * missing
 
 
 # Ticks.
@@ -145,7 +144,9 @@ class Pool(NamedTuple):
     waits: Singles  # (n,); seconds
     far: Singles  # (n, n); milliseconds between two
     maps: Ints  # (n,); map picks as bits; -1 of who takes any
-    split: Ints  # (players of a team,); room for a split of a roster
+    # split, trial: (players of a team,) and (of two); room for a split of a roster
+    split: Ints
+    trial: Ints
 
 
 ROSTER = np.dtype([("quality", "f4"), ("variance", "f4"), ("chance", "f4"), ("latency", "f4")])
@@ -168,14 +169,15 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
         most = most * (count - k) / (k + 1)
     counters["examined"] += np.rint(most)
     # Every roster in turn, whose members are its teams; those that may start stay.
-    rosters, roster, found = int(np.rint(most)), np.arange(2 * size), 0
+    rosters, roster, starters = int(np.rint(most)), np.arange(2 * size), 0
     valued, teams = np.empty(rosters, ROSTER), np.zeros((rosters, 2 * size), np.int64)
     while True:
-        found += int(value_roster(roster, least, pool, numbers, valued[found], teams[found]))
+        starts = value_roster(roster, least, pool, numbers, valued[starters], teams[starters])
+        starters += int(starts)
         if not _next_choice(roster, 0, count):
             break
-    keys = np.empty(found, np.float32)
-    for k in range(found):
+    keys = np.empty(starters, np.float32)
+    for k in range(starters):
         keys[k] = -_key(valued[k]["quality"], pool.waits[teams[k]], numbers)
     for best in np.argsort(keys, kind="mergesort"):
         free = True
@@ -184,9 +186,9 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
         if free:
             quality, chance = valued[best]["quality"], valued[best]["chance"]
             begin_match(now, float(quality), float(chance), state)
-            for place in range(2 * size):
-                ticket = pool.tickets[teams[best, place]]
-                add_member(ticket, int(place >= size), now, state)
+            for index in range(2 * size):
+                ticket = pool.tickets[teams[best, index]]
+                add_member(ticket, int(index >= size), now, state)
     return following
 
 
@@ -209,32 +211,31 @@ def pool_of(tickets: Ints, now: float, state: MatchmakerState, numbers: Values) 
     n, parties = tickets.size, state.parties
     ratings, waits = np.empty(n, np.float32), np.empty(n, np.float32)
     far, maps = np.zeros((n, n), np.float32), np.full(n, -1)
-    for place in range(n):
-        ticket = tickets[place]
+    split = np.arange(numbers.team_size)
+    for index in range(n):
+        ticket = tickets[index]
         player = parties.firsts[ticket]
-        deviation = Single(parties.deviations[player])
-        lowered = Single(Single(numbers.less_deviations) * deviation)
-        ratings[place] = Single(Single(parties.ratings[player]) - lowered)
-        waits[place] = Single(now - state.times[ticket])
+        lowered = Single(numbers.less_deviations) * Single(parties.deviations[player])
+        ratings[index] = Single(parties.ratings[player]) - lowered
+        waits[index] = now - state.times[ticket]
         if numbers.shared_maps:
-            maps[place] = parties.maps[ticket]
-        for k in range(place):
-            far[k, place] = far[place, k] = _latency(tickets[k], ticket, state, numbers)
-    return Pool(tickets, ratings, waits, far, maps, np.empty(numbers.team_size, np.int64))
+            maps[index] = parties.maps[ticket]
+        for k in range(index):
+            far[k, index] = far[index, k] = _latency(tickets[k], ticket, state, numbers)
+    return Pool(tickets, ratings, waits, far, maps, split, np.empty(2 * split.size, np.int64))
 
 
 @part
 def _latency(first: int, second: int, state: MatchmakerState, numbers: Values) -> np.float32:
     """Return the milliseconds between two tickets, 0 where that of one is not known."""
     parties, half = state.parties, Single(0.5)
-    one, other = parties.regions[first], parties.regions[second]
-    if one < 0 or other < 0:
+    region, other_region = parties.regions[first], parties.regions[second]
+    if region < 0 or other_region < 0:
         return Single(0)
-    between = parties.between[one, other]
-    between = Single(Single(numbers.latency_unknown if np.isnan(between) else between) * half)
-    from_first = Single(Single(parties.round_trips[first]) * half)
-    from_second = Single(Single(parties.round_trips[second]) * half)
-    return Single(Single(from_first + between) + from_second)
+    between = parties.between[region, other_region]
+    between = Single(numbers.latency_unknown if np.isnan(between) else between) * half
+    from_first = Single(parties.round_trips[first]) * half
+    return from_first + between + Single(parties.round_trips[second]) * half
 
 
 @kernel(allocates=True)
@@ -244,8 +245,8 @@ def _key(quality: np.float32, waits: Singles, numbers: Values) -> np.float32:
         return quality
     total = Single(0)
     for wait in np.sort(waits)[:-1]:
-        total = Single(total + wait)
-    return Single(quality + Single(Single(numbers.others_weight) * total))
+        total += wait
+    return quality + Single(numbers.others_weight) * total
 
 
 @kernel(allocates=True)
@@ -282,30 +283,29 @@ def value_roster(
         picky &= pool.maps[roster[k]] >= 0
         longest = max(longest, pool.waits[roster[k]])
         rating = pool.ratings[roster[k]]
-        off = Single(rating - mean)
-        mean = Single(mean + Single(off / Single(k + 1)))
-        squares = Single(squares + Single(off * Single(rating - mean)))
+        off = rating - mean
+        mean += off / Single(k + 1)
+        squares += off * (rating - mean)
         for other in range(k + 1, roster.size):
             worst = max(worst, pool.far[roster[k], roster[other]])
     if picky and common == 0:
         return False
-    variance = Single(squares / Single(roster.size - 1))
-    waited = Single(Single(numbers.wait_weight) * longest)
-    skill = Single(Single(numbers.variance_weight) * variance)
-    counted = Single(Single(Single(numbers.latency_scale) * worst) / Single(numbers.latency_step))
-    none = Single(numbers.latency_free)
-    steps = Single(max(none, Single(math.ceil(counted))) - none)
-    far = Single(Single(numbers.latency_weight) * steps)
+    variance = squares / Single(roster.size - 1)
+    waited = Single(numbers.wait_weight) * longest
+    skill = Single(numbers.variance_weight) * variance
+    counted = Single(numbers.latency_scale) * worst / Single(numbers.latency_step)
+    free = Single(numbers.latency_free)
+    far = Single(numbers.latency_weight) * (max(free, Single(math.ceil(counted))) - free)
     # Rounding keeps the order of sums: with a balance of 0 the quality is no less.
-    if Single(waited - Single(skill + far)) < least:
+    if waited - (skill + far) < least:
         return False
     size = roster.size // 2
     _split(roster, pool, teams)
-    gap = Single(_strength(teams[size:], pool.ratings) - _strength(teams[:size], pool.ratings))
-    power = Single(10) ** Single(gap / Single(numbers.logistic))
-    chance = Single(Single(1) / Single(Single(1) + Single(power)))
-    balance = Single(Single(numbers.win_weight) * abs(Single(Single(0.5) - chance)))
-    quality = Single(waited - Single(Single(skill + balance) + far))
+    gap = _strength(teams[size:], pool.ratings) - _strength(teams[:size], pool.ratings)
+    power = Single(10) ** (gap / Single(numbers.logistic))
+    chance = Single(1) / (Single(1) + Single(power))
+    balance = Single(numbers.win_weight) * abs(Single(0.5) - chance)
+    quality = waited - (skill + balance + far)
     valued["quality"], valued["variance"] = quality, variance
     valued["chance"], valued["latency"] = chance, worst
     return quality >= least
@@ -316,37 +316,31 @@ def _strength(team: Ints, ratings: Singles) -> np.float32:
     """Return the root of the mean square of a team."""
     total = Single(0)
     for k in team:
-        total = Single(total + Single(ratings[k] * ratings[k]))
-    return Single(math.sqrt(Single(total / Single(team.size))))
+        total += ratings[k] * ratings[k]
+    return Single(math.sqrt(total / Single(team.size)))
 
 
 @part
 def _split(roster: Ints, pool: Pool, teams: Ints) -> None:
     """Write teams of least difference, the first entry in the first; of equals the first."""
     split, size, least = pool.split, pool.split.size, Single(np.inf)
+    trial = pool.trial
     for k in range(size):
         split[k] = k
     while True:
-        one, two, seat = Single(0), Single(0), 0
+        seats, other = 0, size
         for k in range(roster.size):
-            square = Single(pool.ratings[roster[k]] * pool.ratings[roster[k]])
-            if seat < size and split[seat] == k:
-                one = Single(one + square)
-                seat += 1
+            if seats < size and split[seats] == k:
+                trial[seats] = roster[k]
+                seats += 1
             else:
-                two = Single(two + square)
-        first = Single(math.sqrt(Single(one / Single(size))))
-        second = Single(math.sqrt(Single(two / Single(size))))
-        off = Single(abs(Single(first - second)))
-        if off < least:
-            least, seat, other = off, 0, size
+                trial[other] = roster[k]
+                other += 1
+        gap = _strength(trial[:size], pool.ratings) - _strength(trial[size:], pool.ratings)
+        if abs(gap) < least:
+            least = abs(gap)
             for k in range(roster.size):
-                if seat < size and split[seat] == k:
-                    teams[seat] = roster[k]
-                    seat += 1
-                else:
-                    teams[other] = roster[k]
-                    other += 1
+                teams[k] = trial[k]
         if not _next_choice(split, 1, roster.size):
             return
 
@@ -354,13 +348,13 @@ def _split(roster: Ints, pool: Pool, teams: Ints) -> None:
 @part
 def _next_choice(choice: Ints, fixed: int, count: int) -> bool:
     """Go to the next choice of ascending numbers, the first ones fixed; return whether it is."""
-    place = choice.size - 1
-    while place >= fixed and choice[place] == count - choice.size + place:
-        place -= 1
-    if place < fixed:
+    index = choice.size - 1
+    while index >= fixed and choice[index] == count - choice.size + index:
+        index -= 1
+    if index < fixed:
         return False
-    choice[place] += 1
-    for k in range(place + 1, choice.size):
+    choice[index] += 1
+    for k in range(index + 1, choice.size):
         choice[k] = choice[k - 1] + 1
     return True
 

@@ -30,7 +30,7 @@ from valmatch.models.ladder.population import (
     moment_of,
     profile_time,
 )
-from valmatch.models.ladder.rating import Rater, predict, rate
+from valmatch.models.ladder.rating import predict, rate
 from valmatch.models.ladder.state import (
     AWAY,
     CAREER,
@@ -69,10 +69,10 @@ def count_match(p: float, predicted: float, a_wins: bool, behaviour: Behaviour, 
     gap = abs(p - 0.5)
     sums["matches"] += 1
     sums["win_gap"] += gap
-    sums["fair"] += int(gap <= 0.1)
-    sums["stomps"] += int(gap >= 0.4)
-    sums["loss"] -= math.log(max(predicted if a_wins else 1.0 - predicted, LEAST))
-    sums["skill_loss"] -= math.log(max(p if a_wins else 1.0 - p, LEAST))
+    sums["fair_share"] += int(gap <= 0.1)
+    sums["stomp_share"] += int(gap >= 0.4)
+    sums["log_loss"] -= math.log(max(predicted if a_wins else 1.0 - predicted, LEAST))
+    sums["skill_log_loss"] -= math.log(max(p if a_wins else 1.0 - p, LEAST))
     team_num = loop.lineup.size // 2
     skill = seen = 0.0
     for side in range(2):
@@ -96,11 +96,17 @@ def count_match(p: float, predicted: float, a_wins: bool, behaviour: Behaviour, 
 
 @macro
 def count_players(now: float, p: float, rules: LadderRules, loop: Loop, waits: Floats) -> None:
-    """Count waits, newcomers and careers of the players of a match."""
-    sums, gap = loop.state[0], abs(p - 0.5)
-    for player in loop.lineup:
-        entry = loop.players[at(player)]
+    """Count the players of a match: of the day, and after the warm-up waits, careers, parties."""
+    sums, gap, size = loop.state[0], abs(p - 0.5), loop.lineup.size
+    for k in range(size):
+        entry = loop.players[at(loop.lineup[at(k)])]
         wait, game = now - entry["queued"], entry["matches"]
+        sums["day_waits"] += 1
+        sums["day_wait"] += wait
+        sums["day_active"] += int(entry["day"] != sums["day"])
+        entry["day"] = sums["day"]
+        if now < rules.behaviour.warmup:
+            continue
         waits[at(sums["waits"])] = wait
         sums["waits"] += 1
         sums["active"] += 1 - entry["active"]
@@ -121,32 +127,12 @@ def count_players(now: float, p: float, rules: LadderRules, loop: Loop, waits: F
             loop.careers[0, at(game)] += gap
             loop.careers[1, at(game)] += wait
             loop.careers[2, at(game)] += abs(error)
-
-
-@macro
-def count_parties(now: float, p: float, loop: Loop) -> None:
-    """Count the players of a match by the size of their party."""
-    for k in range(loop.lineup.size):
-        entry = loop.players[at(loop.lineup[at(k)])]
-        sums = loop.by_size[at(entry["together"] - 1)]
-        sums["players"] += 1
-        sums["wait"] += now - entry["queued"]
-        sums["gap"] += abs(p - 0.5)
-        sums["chance"] += p if k < loop.lineup.size // 2 else 1.0 - p
-
-
-@macro
-def count_day(now: float, p: float, loop: Loop) -> None:
-    """Count a match of the day."""
-    sums = loop.state[0]
-    sums["day_matches"] += 1
-    sums["day_gap"] += abs(p - 0.5)
-    for player in loop.lineup:
-        entry = loop.players[at(player)]
-        sums["day_waits"] += 1
-        sums["day_wait"] += now - entry["queued"]
-        sums["day_active"] += int(entry["day"] != sums["day"])
-        entry["day"] = sums["day"]
+        if loop.by_size.size > 0:
+            of_size = loop.by_size[at(entry["together"] - 1)]
+            of_size["players"] += 1
+            of_size["wait"] += wait
+            of_size["gap"] += gap
+            of_size["chance"] += p if k < size // 2 else 1.0 - p
 
 
 DONE, NO_ROOM_IN_QUEUE, NO_ROOM_FOR_WAITS, NO_ROOM_FOR_MATCHES = range(4)
@@ -377,12 +363,11 @@ def _start_match(now: float, rules: LadderRules, loop: Loop, waits: Floats, log:
     played["end"], played["number"] = now + behaviour.minutes, state["numbered"]
     played["a_wins"] = int(a_wins)
     _log_start(now, p, predicted, a_wins, loop, log)
-    count_day(now, p, loop)
+    state["day_matches"] += 1
+    state["day_gap"] += abs(p - 0.5)
     if now >= behaviour.warmup:
         count_match(p, predicted, a_wins, behaviour, loop)
-        count_players(now, p, rules, loop, waits)
-        if loop.by_size.size > 0:
-            count_parties(now, p, loop)
+    count_players(now, p, rules, loop, waits)
     for k in range(loop.lineup.size):
         player = loop.lineup[at(k)]
         loop.teams[at(slot), at(k)] = player
@@ -410,14 +395,16 @@ def _win_probability(behaviour: Behaviour, loop: Loop) -> float:
 @part
 def _end_match(now: float, rules: LadderRules, loop: Loop, log: Log) -> None:
     """End the match that started first: rate its players, who go on or end their session."""
-    behaviour, rater = rules.behaviour, rules.rater
+    behaviour, rater, rated = rules.behaviour, rules.rater, loop.rated.state
     state, slot = loop.state[0], loop.state[0]["first"]
     a_wins, size = loop.ring[at(slot)]["a_wins"] > 0, loop.lineup.size
     for k in range(size):
         loop.lineup[at(k)] = loop.teams[at(slot), at(k)]
     rate(now, a_wins, rater, loop.match, loop.rated, loop.assessment)
-    for k in range(size):
-        _take_rating(loop.lineup[at(k)], rater, loop)
+    for player in loop.lineup:  # what the rule sees, and all measures
+        loop.players[at(player)]["mean"] = rated[at(player), 0]
+        if rater.deviation > 0:
+            loop.players[at(player)]["sigma"] = rated[at(player), at(rater.deviation)]
     _log_end(loop.ring[at(slot)]["number"], loop, log)
     state["first"] = slot + 1 if slot + 1 < loop.ring.size else 0
     state["playing"] -= 1
@@ -429,15 +416,6 @@ def _end_match(now: float, rules: LadderRules, loop: Loop, log: Log) -> None:
         leads = loop.players[at(player)]["leader"] == player
         if leads and loop.players[at(player)]["state"] == PLAYING:
             _go_on(now, player, a_wins == (k < size // 2), behaviour, loop)
-
-
-@macro
-def _take_rating(player: int, rater: Rater, loop: Loop) -> None:
-    """Note a player's rating and its deviation where the rule and all measures look."""
-    entry, state = loop.players[at(player)], loop.rated.state
-    entry["mean"] = state[at(player), 0]
-    if rater.deviation > 0:
-        entry["sigma"] = state[at(player), at(rater.deviation)]
 
 
 @macro

@@ -65,6 +65,13 @@ RESPONSES = Responses(
 )
 
 
+PER_MATCH = (
+    *("true_team_diff", "team_diff", "win_gap", "fair_share", "stomp_share"),
+    *("log_loss", "skill_log_loss"),
+)
+"""Responses that are means over matches, of sums of their names."""
+
+
 class Standing(NamedTuple):
     """The players who have finished a match and are not gone."""
 
@@ -127,29 +134,20 @@ def responses(
     `waits` are hours of every player matched after the warm-up, at whose end the mean rating was
     `start`.
     """
-    n, ended, active = (
-        int(sums["matches"]),
-        waits.size + int(sums["abandoned"]),
-        int(sums["active"]),
-    )
+    n, active = int(sums["matches"]), int(sums["active"])
+    ended = waits.size + int(sums["abandoned"])
     newcomers, joined = sums["newcomer_games"], sums["joined_games"]
     now, minutes = standing(players), 60.0 * waits
     percentiles = np.percentile(minutes, [*PERCENTILES]) if waits.size else [math.nan] * 4
     ratings = {**scale(now), "rank_correlation": rank_correlation(now.ratings, now.skills)}
     spread = _ratio(ratings["rating_error"] ** 2, now.mean_variance) if has_variance else math.nan
     return {
-        "true_team_diff": _ratio(sums["true_team_diff"], n),
-        "team_diff": _ratio(sums["team_diff"], n),
+        **{name: _ratio(sums[name], n) for name in PER_MATCH},
         "true_player_diff": _ratio(sums["true_player_diff"], 2 * n),
         "player_diff": _ratio(sums["player_diff"], 2 * n),
-        "win_gap": _ratio(sums["win_gap"], n),
-        "fair_share": _ratio(sums["fair"], n),
-        "stomp_share": _ratio(sums["stomps"], n),
         "avg_wait_time": 60.0 * _mean(waits),
         **{f"wait_p{p}": float(v) for p, v in zip(PERCENTILES, percentiles, strict=True)},
         "abandoned_fraction": _ratio(sums["abandoned"], ended),
-        "log_loss": _ratio(sums["loss"], n),
-        "skill_log_loss": _ratio(sums["skill_loss"], n),
         **ratings,
         "calibration": spread,
         "drift_per_day": (now.mean_rating - start) / measured_days,

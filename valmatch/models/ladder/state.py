@@ -135,10 +135,10 @@ SUMS = [
     ("true_player_diff", "f8"),
     ("player_diff", "f8"),
     ("win_gap", "f8"),
-    ("fair", "i8"),
-    ("stomps", "i8"),
-    ("loss", "f8"),
-    ("skill_loss", "f8"),
+    ("fair_share", "i8"),
+    ("stomp_share", "i8"),
+    ("log_loss", "f8"),
+    ("skill_log_loss", "f8"),
     ("waits", "i8"),
     ("abandoned", "i8"),
     ("dropped", "i8"),
@@ -246,7 +246,7 @@ class Loop(NamedTuple):
     rng_key: Words  # (3,); where the addressed numbers of the replication lie
     shares: Floats  # (25,); see `valmatch.models.ladder.population`
     sessions: Sessions  # session starts that are given, not drawn
-    events: Records  # (2 n,); the heap of session starts, ends of breaks and of patience
+    events: Records  # (2 n + 1,); the heap of session starts, ends of breaks and of patience
     places: Places  # (n,); where the ends of patience are in it
     # records of `PLAYED`; the matches at play, as far as there is room, see `with_larger_ring`
     ring: Records
@@ -295,7 +295,7 @@ def new_loop(
         rng_key,
         shares,
         sessions,
-        np.zeros(2 * n, EVENT),
+        np.zeros(2 * n + 1, EVENT),
         np.full(n, NONE, np.int32),
         np.zeros(LEAST_RING, PLAYED),
         np.zeros((LEAST_RING, 2 * team_num), np.int64),
