@@ -23,6 +23,7 @@ from valmatch.experiments.run_manifests import (
     ReplicateManifest,
     SimulationManifest,
     config_of,
+    manifest_in,
 )
 from valmatch.experiments.sweep import (
     POINTS,
@@ -36,7 +37,7 @@ from valmatch.models.model import Model
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.curve_file import SUMS, read_sums, stretches, write_sums
-from valmatch.storage.manifest import Manifest, read_manifest
+from valmatch.storage.manifest import Manifest
 from valmatch.storage.output import write_bytes
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
@@ -196,7 +197,11 @@ def gather(
     form, files = row_format(config, seed, model), _files(folders, ROWS)
     rows = form.read(files, warn)
     indices = sorted(rows)
-    requested = max(map(_requested, manifests.values()))
+    # A run with a target stops where it is met.
+    requested = max(
+        (manifest.replications if manifest.status == "complete" else None) or manifest.requested
+        for manifest in manifests.values()
+    )
     wanted = range(requested if expect is None else expect)
     owed = _owed(wanted, rows, set(files.values()))
     controls = _controls(folders, indices, control_format(config, seed, model), warn)
@@ -232,12 +237,6 @@ def read_replications(folder: Path, warn: Warn) -> Replications:
     return gather([folder], warn=warn).result
 
 
-def _requested(manifest: ReplicateManifest) -> int:
-    """Return how many replications a run was to make; one with a target stops where it is met."""
-    reached = manifest.replications if manifest.status == "complete" else None
-    return reached or manifest.requested
-
-
 M = TypeVar("M", bound=SimulationManifest)
 
 
@@ -254,15 +253,11 @@ def read_manifests(
     """
     manifests: dict[Path, M] = {}
     for folder in folders:
-        if not folder.is_dir():
-            raise InputError(f"{folder}: no such folder")
-        try:
-            manifests[folder] = manifest = read_manifest(folder, kind, command)
-        except FileNotFoundError:
+        manifest = manifest_in(folder, kind, command)
+        if manifest is None:
             warn(f"{folder}: no {MANIFEST}, so no run has begun here")
             continue
-        except OSError as error:
-            raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
+        manifests[folder] = manifest
         files = _files([folder], CONTENTS[command][0]).values()
         if manifest.status == "running":
             warn(f"{folder}: its run has not ended, or was killed")

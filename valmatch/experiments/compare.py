@@ -32,7 +32,7 @@ from valmatch.statistics.no_interval import (
     why_no_interval,
 )
 from valmatch.statistics.pairs import PairedDifference, differing, paired
-from valmatch.statistics.sampling import INDEPENDENT, Sampling, Widened, no_difference_interval
+from valmatch.statistics.sampling import INDEPENDENT, Widened, no_difference_interval
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged, result_files
@@ -356,7 +356,13 @@ def compare_configs(
     sides, plan, out = _sides(configs), pairs_plan(configs, options), options.out
     options = options.in_config(configs[0].replicate)
     _common([(config, build(config).responses) for config in configs])
-    around = _folder(out, configs, plan, options.resume) if out else None
+    around = None
+    if out:
+        ids = list(map(config_id, configs[1:]))
+        variants = {"config_id_b": ids[0]} if len(ids) == 1 else {"variants": ids}
+        read = list(chain.from_iterable(map(files_of, configs)))
+        identity = {**variants, "seed": plan.seed}
+        around = RunFolder(out, "compare", configs[0], identity, resume=options.resume, read=read)
     with open_cases(sides, plan, options, around, out or Path()) as (folder, stop, run):
         # Where the time is short, an equal part of it for each leaves replications to compare.
         parts = [options.max_seconds * k / len(sides) for k in range(1, len(sides))]
@@ -370,16 +376,6 @@ def compare_configs(
             folder.remark_input(chain.from_iterable(run.input_remarks for run in runs))
             folder.close(compared.status, replications=compared.n)
     return compared
-
-
-def _folder(out: Path, configs: Sequence[Config], plan: Plan, resume: bool) -> RunFolder:
-    """Return the folder around the runs of all sides."""
-    base, *others = configs
-    ids = list(map(config_id, others))
-    variants = {"config_id_b": ids[0]} if len(ids) == 1 else {"variants": ids}
-    read = [file for config in configs for file in files_of(config)]
-    identity = {**variants, "seed": plan.seed}
-    return RunFolder(out, "compare", base, identity, resume=resume, read=read)
 
 
 def _sides(configs: Sequence[Config]) -> dict[str, Config]:
@@ -430,10 +426,10 @@ def compare_runs(
     level, limits = _level(confidence, len(others)), [by_name[name] for name in names]
     variants = []
     for letter, run, values in zip(NAMES, others, rest, strict=False):
-        samplings = base.sampling, run.sampling
-        if len(others) > 1:
-            samplings = _widened(base.sampling), _widened(run.sampling)
-        pairs = paired(first, values, level, samplings, indices, limits)
+        samplings = [base.sampling, run.sampling]
+        if len(others) > 1:  # intervals of independent replications then regard skewness
+            samplings = [Widened() if how == INDEPENDENT else how for how in samplings]
+        pairs = paired(first, values, level, (samplings[0], samplings[1]), indices, limits)
         changed = [
             (key.removeprefix("factors."), here, there)
             for key, here, there in changes(resolved(base.config), resolved(run.config))
@@ -449,8 +445,3 @@ def _values(run: Replications, names: Sequence[str], indices: Sequence[int]) -> 
     rows = {index: row for row, index in enumerate(run.indices)}
     columns = [[response.name for response in run.responses].index(name) for name in names]
     return run.values[np.ix_([rows[index] for index in indices], columns)]
-
-
-def _widened(sampling: Sampling) -> Sampling:
-    """Return how intervals are made: of independent replications with regard to skewness."""
-    return Widened() if sampling == INDEPENDENT else sampling

@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from valmatch.config.config import Config
 from valmatch.config.loading import ConfigLike, load_config
@@ -211,14 +211,6 @@ def run_plan(
     return result
 
 
-class OpenedCases(NamedTuple):
-    """Configs that are about to be replicated, each with the same plan."""
-
-    folder: RunFolder | None  # the folder around those of all
-    stop: Stop  # ends the work on all of them
-    run: Callable[[str, Stop], Replications]  # replicates one by name, until something else ends it
-
-
 @contextmanager
 def open_cases(
     cases: Mapping[str, Config],
@@ -226,10 +218,11 @@ def open_cases(
     options: RunOptions,
     folder: RunFolder | None,
     below: Path,
-) -> Iterator[OpenedCases]:
+) -> Iterator[tuple[RunFolder | None, Stop, Callable[[str, Stop], Replications]]]:
     """Open workers and a folder for the runs of some configs, each in a folder of its own there.
 
-    The folder of none of them is refused once any has begun.
+    Yields the folder, what ends the work on all, and a function that replicates one by name until
+    something else ends it. The folder of none of them is refused once any has begun.
     """
     out = options.out
     with ExitStack() as stack:
@@ -238,8 +231,7 @@ def open_cases(
             for name, config in cases.items():
                 open_run(below / name, config, plan, options.resume, read=folder.read)
                 if options.resume:
-                    place = Place(below / name, plan.shard, resume=True)
-                    open_store(config, plan, build(config), place)
+                    open_store(config, plan, build(config), Place(below / name, plan.shard, True))
             stack.enter_context(folder)
         stop = stack.enter_context(stop_on_signal(options.max_seconds))
 
@@ -247,7 +239,7 @@ def open_cases(
             inner = replace(options, out=below / name if out else None)
             return run_plan(cases[name], plan, pool, lambda: until, inner)
 
-        yield OpenedCases(folder, stop, run)
+        yield folder, stop, run
 
 
 def _targets(config: Config, plan: Plan, model: Model[object]) -> list[Target]:

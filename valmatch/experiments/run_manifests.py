@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from pydantic import ValidationError, model_validator
 
@@ -14,7 +14,16 @@ from valmatch.config.identity import config_id, problem_id, restore
 from valmatch.errors import InputError
 from valmatch.inputs.fields import refuse
 from valmatch.storage.contents import MANIFEST
-from valmatch.storage.manifest import ConfigPart, Count, Id, Level, Manifest, ManifestPart, Seed
+from valmatch.storage.manifest import (
+    ConfigPart,
+    Count,
+    Id,
+    Level,
+    Manifest,
+    ManifestPart,
+    Seed,
+    read_manifest,
+)
 
 
 class SimulationManifest(Manifest):
@@ -94,6 +103,21 @@ class DesignManifest(SimulationManifest):
 
     design_id: Id
     design: DesignPart
+
+
+M = TypeVar("M", bound=Manifest)
+
+
+def manifest_in(folder: Path, kind: type[M], command: str | None = None) -> M | None:
+    """Return the manifest of a folder, None where no run has begun."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder")
+    try:
+        return read_manifest(folder, kind, command)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
 
 
 def config_of(manifest: SimulationManifest, folder: Path, command: str) -> Config:

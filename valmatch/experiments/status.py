@@ -13,7 +13,12 @@ from typing import Any
 
 from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, Shard, shard_files
-from valmatch.experiments.run_manifests import CompareManifest, DesignManifest, ReplicateManifest
+from valmatch.experiments.run_manifests import (
+    CompareManifest,
+    DesignManifest,
+    ReplicateManifest,
+    manifest_in,
+)
 from valmatch.experiments.sweep import POINTS
 from valmatch.storage.contents import MANIFEST, PROGRESS
 from valmatch.storage.manifest import Manifest, read_manifest
@@ -49,7 +54,11 @@ class RunStatus:
 
 def status_of(folder: Path) -> list[RunStatus]:
     """Return how far the run of a folder is, or each of its shards."""
-    manifest = _manifest_of(folder)
+    manifest = manifest_in(folder, Manifest)
+    if manifest is None:
+        raise InputError(f"{folder}: no {MANIFEST}, so no run has begun here")
+    if not manifest.is_ours:
+        raise InputError(f"{folder}: its {MANIFEST} is that of another program")
     counts = _counts_of(folder, manifest)
     run = (manifest.command, manifest.config_id, manifest.seed)
     states = dict.fromkeys(set(counts[0] if counts else ()) - {WHOLE}, NOT_ENDED)
@@ -71,21 +80,6 @@ def missing_shards(statuses: Sequence[RunStatus]) -> list[Shard]:
     runs = dict.fromkeys((status.run, status.shard.count) for status in statuses)
     shards = ((run, Shard(index, count)) for run, count in runs for index in range(count))
     return [shard for run, shard in shards if (run, shard) not in there]
-
-
-def _manifest_of(folder: Path) -> Manifest:
-    """Return the manifest of a folder of ours."""
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder")
-    try:
-        manifest = read_manifest(folder, Manifest)
-    except FileNotFoundError:
-        raise InputError(f"{folder}: no {MANIFEST}, so no run has begun here") from None
-    except OSError as error:
-        raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
-    if not manifest.is_ours:
-        raise InputError(f"{folder}: its {MANIFEST} is that of another program")
-    return manifest
 
 
 def _counts_of(folder: Path, manifest: Manifest) -> Counts | None:

@@ -16,7 +16,7 @@ from valmatch.config.config import Config
 from valmatch.config.factor_paths import parts
 from valmatch.config.identity import config_id
 from valmatch.errors import InputError, option
-from valmatch.execution.run_options import RunOptions
+from valmatch.execution.run_options import DEFAULT_SEED, RunOptions
 from valmatch.execution.shards import WHOLE
 from valmatch.experiments.replicate import Plan, open_cases
 from valmatch.experiments.replications import STATISTICS, Replications
@@ -32,8 +32,6 @@ from valmatch.storage.results import Result, warnings_entry, warnings_of_parts
 from valmatch.storage.run_folder import RunFolder, ShardFolder
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import Notice, shortened, shown
-
-DEFAULT_SEED = 1
 
 MOST_LEVELS = 10_000  # most values of FIRST:LAST:STEP
 
@@ -112,7 +110,9 @@ def _sample(config: Config) -> Design:
     sampler: Any = qmc.Sobol if options.sample == "sobol" else qmc.LatinHypercube
     seed = DEFAULT_SEED if options.seed is None else options.seed
     units = sampler(len(ranges), rng=seed).random(options.points)
-    kinds = [_kind(config, key) for key in ranges]
+    factors, paths = MODELS[config.model].factors, (k.removeprefix("factors.") for k in ranges)
+    # One that does not exist is a number.
+    kinds = [str(schema_at(factors, parts(path)).get("type", "number")) for path in paths]
     rows = [
         tuple(
             _scaled(u, range_.low, range_.high, range_.log, kind)
@@ -121,12 +121,6 @@ def _sample(config: Config) -> Design:
         for row in units.tolist()
     ]
     return Design(list(ranges), rows, [config.at(f"design.ranges.{key}") for key in ranges])
-
-
-def _kind(config: Config, key: str) -> str:
-    """Return the JSON type of a factor; of one that does not exist, a number."""
-    path = parts(key.removeprefix("factors."))
-    return str(schema_at(MODELS[config.model].factors, path).get("type", "number"))
 
 
 def _scaled(unit: float, low: float, high: float, log: bool, kind: str) -> float | int:

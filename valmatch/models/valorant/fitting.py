@@ -135,13 +135,12 @@ def daily_trend(counts: HourlyCounts) -> Trend | None:
 def dispersion_of_hours(counts: HourlyCounts, slope: float = 0.0) -> Dispersion | None:
     """Return how much the counts of hours vary around their rates; None of a day or less."""
     expected = _expected(counts)
-    center = counts.hours / DAY - np.average(counts.hours / DAY, weights=expected)
     busy = expected > 0.0
-    around = np.maximum(expected * (1.0 + slope * center), 1e-9)[busy]
-    of_day = np.unique(counts.hours[busy] % DAY).size
-    degrees = int(busy.sum()) - of_day - (slope != 0.0)
-    arrivals = counts.arrivals[busy].astype(np.float64)
-    return _dispersion(arrivals, around, degrees) if degrees >= DAY else None
+    degrees = int(busy.sum()) - np.unique(counts.hours[busy] % DAY).size - (slope != 0.0)
+    if degrees < DAY:
+        return None
+    around = _around(counts.hours / DAY, expected, slope)[busy]
+    return _dispersion(counts.arrivals[busy].astype(np.float64), around, degrees)
 
 
 def dispersion_of_days(counts: HourlyCounts, slope: float = 0.0) -> Dispersion | None:
@@ -149,9 +148,13 @@ def dispersion_of_days(counts: HourlyCounts, slope: float = 0.0) -> Dispersion |
     days, expected, seen = _by_day(counts)
     if days.size < FEWEST_DAYS:
         return None
+    return _dispersion(seen, _around(days, expected, slope), days.size - 1 - (slope != 0.0))
+
+
+def _around(days: Floats, expected: Floats, slope: float) -> Floats:
+    """Return what is expected with a trend about the mean day."""
     center = days - np.average(days, weights=expected)
-    around = np.maximum(expected * (1.0 + slope * center), 1e-9)
-    return _dispersion(seen, around, days.size - 1 - (slope != 0.0))
+    return np.asarray(np.maximum(expected * (1.0 + slope * center), 1e-9))
 
 
 def remarks_on(counts: HourlyCounts) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -315,22 +315,22 @@ OF_TIME = (
 """What is measured of a part of the time, which stands where the braces are."""
 
 
+def _of_times(division: str, parts: Mapping[str, str]) -> list[Response]:
+    """Return the responses of parts of the time, of which it is said when they are."""
+    return [
+        of_part(measure, division, part, measure.meaning.format(when))
+        for measure in OF_TIME
+        for part, when in parts.items()
+    ]
+
+
 def hour_responses(horizon: float | None) -> list[Response]:
     """Return the responses of the hours of a day, such as ``avg_queue_length.17-18h``.
 
     Those that the horizon, if it is known, cuts off are not among them.
     """
-    hours = DAY if horizon is None else min(DAY, math.ceil(horizon))
-    return [
-        of_part(
-            measure,
-            "hour",
-            f"{hour}-{hour + 1}h",
-            measure.meaning.format(f"from hour {hour} to {hour + 1} of days"),
-        )
-        for measure in OF_TIME
-        for hour in range(hours)
-    ]
+    hours = range(DAY if horizon is None else min(DAY, math.ceil(horizon)))
+    return _of_times("hour", {f"{h}-{h + 1}h": f"from hour {h} to {h + 1} of days" for h in hours})
 
 
 def _hours(day: PlayedDay, factors: ValorantFactors) -> list[float]:
@@ -340,11 +340,7 @@ def _hours(day: PlayedDay, factors: ValorantFactors) -> list[float]:
 
 def weekday_responses() -> list[Response]:
     """Return the responses of the days of the week, such as ``avg_wait_time.monday``."""
-    return [
-        of_part(measure, "weekday", name, measure.meaning.format(f"on {name.capitalize()}s"))
-        for measure in OF_TIME
-        for name in WEEK
-    ]
+    return _of_times("weekday", {name: f"on {name.capitalize()}s" for name in WEEK})
 
 
 def _weekdays(day: PlayedDay, factors: ValorantFactors) -> list[float]:

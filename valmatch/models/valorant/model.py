@@ -406,7 +406,9 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         self._counts = self._counts._replace(log=log)
         if self._open_ended:
             chunks = list(chunks)
-            self._end_day(float(chunks[-1].times[-1]))
+            horizon = float(chunks[-1].times[-1])
+            ticks = ticks_per_hour(horizon, self._rules.team_num)
+            self._rules = self._rules._replace(horizon=horizon, ticks_per_hour=ticks)
         ahead, count = iter(chunks), 0
         chunk, departures = next(ahead), None
         if self._factors.gives_up or chunk.departures.size:  # then all come in one chunk
@@ -422,11 +424,6 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             if following is None:
                 return count
             chunk = following
-
-    def _end_day(self, horizon: float) -> None:
-        """Set the horizon of a day that ends with its last arrival."""
-        ticks = ticks_per_hour(horizon, self._rules.team_num)
-        self._rules = self._rules._replace(horizon=horizon, ticks_per_hour=ticks)
 
     def _responses(self, players: int) -> NDArray[np.void]:
         """Return the responses of the replication that has been counted."""
