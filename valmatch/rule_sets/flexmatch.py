@@ -93,19 +93,6 @@ def read_parsed(
     return Reading(None if problems.errors else table, problems.sorted(), node, short)
 
 
-def read_any(
-    node: Node, problems: Problems, timeout: float | None = None, lenient: bool = False
-) -> tuple[Node | None, Table | None]:
-    """Return a rule set, that of a short form expanded, and its table; None where it has none."""
-    if not is_short(node):
-        return node, _read(node, problems, timeout, lenient)
-    expanded = expand(node, problems, lenient)
-    if expanded is None:
-        return None, None
-    _check_length(len(dumps(plain(expanded))), problems, path=expanded.path)
-    return expanded, _read(expanded, problems, timeout)
-
-
 def _check_length(length: int, problems: Problems, lenient: bool = False, path: str = "") -> None:
     """Report a text that is longer than the service takes."""
     if length > LONGEST:
@@ -113,13 +100,19 @@ def _check_length(length: int, problems: Problems, lenient: bool = False, path: 
         problems.add("warning" if lenient else "error", 0, path, what)
 
 
-def _read(
+def read_any(
     node: Node, problems: Problems, timeout: float | None = None, lenient: bool = False
-) -> Table | None:
-    """Return the table of a rule set, None if it is no object."""
+) -> tuple[Node | None, Table | None]:
+    """Return a rule set, that of a short form expanded, and its table; None where it has none."""
+    if is_short(node):
+        expanded, lenient = expand(node, problems, lenient), False
+        if expanded is None:
+            return None, None
+        node = expanded
+        _check_length(len(dumps(plain(node))), problems, path=node.path)
     if node.kind != "object":
         problems.error(node.start, node.path, f"{NAMES['object']} is needed, not {called(node)}")
-        return None
+        return node, None
     root = Item(node, problems, lenient)
     root.known(KEYS)
     root.text("name")
@@ -145,7 +138,7 @@ def _read(
     waits = {wait for expansion in expansions.values() for wait, _ in expansion.steps}
     table = Table(attributes, tuple(every), rules, search, oldest, tuple(sorted(waits)))
     _remark(table, root)
-    return table
+    return node, table
 
 
 # Attributes of players, and values of them.

@@ -353,16 +353,6 @@ def _judge_distance(rule: Within, match: Judged) -> Finding:
     return in_range([abs(value - reference) for value in values], rule, match)
 
 
-DISTANCE = RuleType(
-    ("measurements", "referenceValue", "minDistance", "maxDistance", "partyAggregation"),
-    _read_distance,
-    _say_distance,
-    _judge_distance,
-    Within,
-    {"referenceValue": "reference", "minDistance": "least", "maxDistance": "most"},
-)
-
-
 # Comparison: values against a reference, or those of a list against each other. Source:
 # comparison rule; without a reference the published example 6: = all equal, != all different,
 # over each innermost list. Comparisons see the players' own values, whatever partyAggregation
@@ -442,16 +432,6 @@ def _innermost(value: Any) -> list[list[Any]]:  # noqa: ANN401
     if inner and isinstance(inner[0], list | tuple):
         return [values for deeper in inner for values in _innermost(deeper)]
     return [inner]
-
-
-COMPARISON = RuleType(
-    ("measurements", "referenceValue", "operation", "partyAggregation"),
-    _read_comparison,
-    _say_comparison,
-    _judge_comparison,
-    Compared,
-    {"referenceValue": "reference"},
-)
 
 
 # Collection: how many strings lists have in common, or how many lists have a string. Source:
@@ -545,16 +525,6 @@ def _counts(rule: Counted, lists: list[Any], reference: Any) -> list[float]:  # 
     return [float(sum(value in reference for value in texts)) for texts in lists]
 
 
-COLLECTION = RuleType(
-    ("measurements", "referenceValue", "operation", "minCount", "maxCount", "partyAggregation"),
-    _read_collection,
-    _say_collection,
-    _judge_collection,
-    Counted,
-    {"referenceValue": "reference", "minCount": "least", "maxCount": "most"},
-)
-
-
 # Latency: a region in which all can play. Source: latency rule; "50 ms or less" of the published
 # example 3. One region for all (thread 6317 of the former forums), where each ticket is one
 # number by partyAggregation ("the latency of each ticket"); whoever reads it otherwise lets each
@@ -619,17 +589,6 @@ def _gap(pings: list[Ping], rule: Reached, match: Judged) -> float:
     return max(max(abs(ping.high - reference), abs(ping.low - reference)) for ping in pings)
 
 
-LATENCY = RuleType(
-    ("maxLatency", "maxDistance", "distanceReference", "partyAggregation"),
-    _read_latency,
-    _say_latency,
-    _judge_latency,
-    Reached,
-    {"maxLatency": "most", "maxDistance": "spread"},
-    large=True,
-)
-
-
 # Batch distance: tickets close to each other in an attribute. Source: batch distance rule: of
 # numbers the largest difference "of all tickets" is at most maxDistance, of strings there is one
 # value for all. Small and large matches; not in compounds.
@@ -669,17 +628,6 @@ def _judge_batch(rule: Spread, match: Judged) -> Finding:
     return HOLDS if gap <= most else Finding(False, (Lack("most", gap, most),))
 
 
-BATCH_DISTANCE = RuleType(
-    ("batchAttribute", "maxDistance", "partyAggregation"),
-    _read_batch,
-    _say_batch,
-    _judge_batch,
-    Spread,
-    {"maxDistance": "most"},
-    large=True,
-)
-
-
 # Sorts: in what order an anchor tries the other tickets. Source: absolute sort and distance sort;
 # several in the order of the rule set (published example 4). Of a map the value at the anchor's
 # lowest or highest key counts; who does not have it comes last.
@@ -714,18 +662,8 @@ def _say_order(rule: Ordered, table: Table) -> str:
     return f"tickets with the {'highest' if rule.descending else 'lowest'} {what[4:]} come first"
 
 
-SORT_KEYS = ("sortDirection", "sortAttribute", "mapKey", "partyAggregation")
-
-DISTANCE_SORT, ABSOLUTE_SORT = (
-    RuleType(
-        SORT_KEYS,
-        partial(_read_order, from_anchor),
-        _say_order,
-        lambda rule, match: HOLDS,
-        Ordered,
-    )
-    for from_anchor in (True, False)
-)
+def _judge_order(rule: Ordered, match: Judged) -> Finding:
+    return HOLDS
 
 
 # Compound: logic over rules that stand before it and need not hold alone. Source: compound rule:
@@ -829,18 +767,55 @@ def _judge_compound(rule: Combined, match: Judged) -> Finding:
     return Finding(stack[0])
 
 
-COMPOUND = RuleType(("statement",), _read_compound, _say_compound, _judge_compound, Combined)
-
-
 TYPES: dict[str, RuleType] = {
-    "distance": DISTANCE,
-    "comparison": COMPARISON,
-    "collection": COLLECTION,
-    "latency": LATENCY,
-    "batchDistance": BATCH_DISTANCE,
-    "distanceSort": DISTANCE_SORT,
-    "absoluteSort": ABSOLUTE_SORT,
-    "compound": COMPOUND,
+    "distance": RuleType(
+        ("measurements", "referenceValue", "minDistance", "maxDistance", "partyAggregation"),
+        _read_distance,
+        _say_distance,
+        _judge_distance,
+        Within,
+        {"referenceValue": "reference", "minDistance": "least", "maxDistance": "most"},
+    ),
+    "comparison": RuleType(
+        ("measurements", "referenceValue", "operation", "partyAggregation"),
+        _read_comparison,
+        _say_comparison,
+        _judge_comparison,
+        Compared,
+        {"referenceValue": "reference"},
+    ),
+    "collection": RuleType(
+        ("measurements", "referenceValue", "operation", "minCount", "maxCount", "partyAggregation"),
+        _read_collection,
+        _say_collection,
+        _judge_collection,
+        Counted,
+        {"referenceValue": "reference", "minCount": "least", "maxCount": "most"},
+    ),
+    "latency": RuleType(
+        ("maxLatency", "maxDistance", "distanceReference", "partyAggregation"),
+        _read_latency,
+        _say_latency,
+        _judge_latency,
+        Reached,
+        {"maxLatency": "most", "maxDistance": "spread"},
+        large=True,
+    ),
+    "batchDistance": RuleType(
+        ("batchAttribute", "maxDistance", "partyAggregation"),
+        _read_batch,
+        _say_batch,
+        _judge_batch,
+        Spread,
+        {"maxDistance": "most"},
+        large=True,
+    ),
+    **{
+        name: RuleType(keys, partial(_read_order, from_anchor), _say_order, _judge_order, Ordered)
+        for keys in (("sortDirection", "sortAttribute", "mapKey", "partyAggregation"),)
+        for name, from_anchor in (("distanceSort", True), ("absoluteSort", False))
+    },
+    "compound": RuleType(("statement",), _read_compound, _say_compound, _judge_compound, Combined),
 }
 """What a rule set may call its rules."""
 

@@ -309,8 +309,11 @@ class Tickets(NamedTuple):
                 ticket["cancel"] = cancel
             if "team" in party[0]:
                 ticket["backfill"] = True
-            if (answers := self.answers[number])[~np.isinf(answers)].size:
-                ticket["answers"] = [_answer(seconds) for seconds in answers[~np.isinf(answers)]]
+            if answers := [s for s in self.answers[number].tolist() if abs(s) != np.inf]:
+                ticket["answers"] = [
+                    None if s != s else (s, True) if s >= 0.0 else (-1.0 - s, False)
+                    for s in answers
+                ]
             documents.append(ticket)
         return documents
 
@@ -320,13 +323,6 @@ class Tickets(NamedTuple):
             return [self.ids.texts[code] for code in self.ids.codes.tolist()]
         rows = zip(self.of.tolist(), self.seats.tolist(), self.sizes[self.of], strict=True)
         return [f"{of}.{seat + 1}" if size > 1 else f"{of}" for of, seat, size in rows]
-
-
-def _answer(seconds: float) -> tuple[float, bool] | None:
-    """Return an answer to a proposal as a document has it."""
-    if np.isnan(seconds):
-        return None
-    return (float(seconds), True) if seconds >= 0.0 else (float(-1.0 - seconds), False)
 
 
 def tickets_of(documents: Sequence[Document], table: Table, rng_key: Words) -> Tickets:
