@@ -196,11 +196,20 @@ class TicketArrays:
         self.columns: list[Floats] = []
         self.parties: list[int] = []
         for record, rule in zip(rules.rules, table.rules, strict=True):
-            record["row"] = len(self.columns)
-            if isinstance(rule.predicate, Spread):
-                self._add_spread(rule.predicate)
-            elif isinstance(rule.predicate, Reached):
-                self._add_pings(rule.predicate)
+            record["row"], predicate = len(self.columns), rule.predicate
+            if isinstance(predicate, Spread):
+                numbers = values.cells[predicate.attribute]["value"]
+                if table.attributes[predicate.attribute].kind == "number":
+                    self._add_party(numbers, predicate.party)
+                else:
+                    least, most = (tickets.of_party(numbers, party) for party in ("min", "max"))
+                    self._add(np.where(least == most, least, np.nan), t.SAME)
+            elif isinstance(predicate, Reached):  # for each region, in order
+                high: Party = "max" if predicate.each else predicate.party
+                low: Party = "min" if predicate.each else predicate.party
+                for region in np.argsort(np.array(tickets.regions, np.str_), kind="stable"):
+                    for party in (high, low, "sum", "min"):
+                        self._add_party(tickets.latencies[:, region], party)
         self.sorts = np.array([self._add_sort(rule) for rule in table.sorts], t.SORT)
         batches = [self._add_batch(number, texts) for number in table.search.batch_order]
         self.batches = np.array(batches, np.int64)
@@ -259,23 +268,6 @@ class TicketArrays:
     def _add_party(self, players: Floats, party: Party | Literal["sum"]) -> int:
         """Add a column of what stands for the players of each ticket."""
         return self._add(self._tickets.of_party(players, party), PARTIES[party])
-
-    def _add_spread(self, rule: Spread) -> None:
-        """Add the values that a rule SPREAD compares."""
-        numbers = self._values.cells[rule.attribute]["value"]
-        if self._table.attributes[rule.attribute].kind == "number":
-            self._add_party(numbers, rule.party)
-            return
-        least, most = (self._tickets.of_party(numbers, party) for party in ("min", "max"))
-        self._add(np.where(least == most, least, np.nan), t.SAME)
-
-    def _add_pings(self, rule: Reached) -> None:
-        """Add what stands for each ticket in each region, regions in order."""
-        high: Party = "max" if rule.each else rule.party
-        low: Party = "min" if rule.each else rule.party
-        for region in np.argsort(np.array(self._tickets.regions, np.str_), kind="stable"):
-            for party in (high, low, "sum", "min"):
-                self._add_party(self._tickets.latencies[:, region], party)
 
     def _add_sort(self, rule: Ordered) -> tuple[bool, bool, int, int]:
         """Add values of tickets by key, and the key that counts for each as anchor: the best."""
@@ -605,13 +597,26 @@ def queue_of(world: World) -> Queue:
     searches, room = max(min(tickets, SAVED_TICKETS // (most + 1)), 1), max(tickets, 1)
     # A proposal that fails, too, ends a ticket: one that has not accepted, of a match full at most.
     proposed = room * (1 + min(most, room)) if world.options[0]["acceptance"] else room
+    cells, teams, rules = world.cells, world.teams.size, world.rules
+    lists, longest = most + teams + 1, int((cells["end"] - cells["first"]).max(initial=1))
     state, saved = np.zeros(1, t.STATE), np.zeros(searches, t.SAVED_SEARCH)
     state["next_end"], state["now"], saved["anchor"] = np.inf, -np.inf, t.NONE
     return Queue(
         state=state,
         slots=np.zeros(tickets, t.SLOT),
         lists=np.zeros((9, room), np.int64),
-        candidate=_candidate(world, most),
+        candidate=Candidate(
+            current=np.zeros(1, t.CURRENT),
+            tried=np.zeros((7, most + 1), np.int64),
+            sizes=np.zeros(teams, np.int64),
+            players=np.zeros((teams, int(world.teams["ever"].max(initial=1))), np.int64),
+            judged=np.zeros(max(rules.size, int(rules["parts"].max(initial=0))), t.JUDGED),
+            size=np.zeros(2, t.NESTED),
+            items=np.zeros((2, lists * (longest + 1))),
+            lists=np.zeros((2, lists), t.LIST),
+            stats=np.zeros((world.rows.stats.shape[1], teams + 1), t.STAT),
+            marks=np.zeros(world.rows.marks.shape[1], np.uint64),
+        ),
         order=world.order.copy(),
         filling=np.arange(world.teams.size),
         partitions=np.zeros(world.rows.tickets["partition"].max(initial=0) + 1, t.PARTITION),
@@ -621,22 +626,4 @@ def queue_of(world: World) -> Queue:
         matched=np.zeros((2, proposed), np.int64),
         # At changes: a ticket joins, passes a wait, or comes back as one of the proposals fails.
         reviews=np.zeros(0 if world.options[0]["review"] else tickets * (world.waits.size + 2) + 1),
-    )
-
-
-def _candidate(world: World, most: int) -> Candidate:
-    """Return an empty match of at most some players."""
-    cells, teams, rules = world.cells, world.teams.size, world.rules
-    lists, longest = most + teams + 1, int((cells["end"] - cells["first"]).max(initial=1))
-    return Candidate(
-        current=np.zeros(1, t.CURRENT),
-        tried=np.zeros((7, most + 1), np.int64),
-        sizes=np.zeros(teams, np.int64),
-        players=np.zeros((teams, int(world.teams["ever"].max(initial=1))), np.int64),
-        judged=np.zeros(max(rules.size, int(rules["parts"].max(initial=0))), t.JUDGED),
-        size=np.zeros(2, t.NESTED),
-        items=np.zeros((2, lists * (longest + 1))),
-        lists=np.zeros((2, lists), t.LIST),
-        stats=np.zeros((world.rows.stats.shape[1], teams + 1), t.STAT),
-        marks=np.zeros(world.rows.marks.shape[1], np.uint64),
     )
