@@ -24,8 +24,11 @@ OWN = frozenset(KEYS) - {"name", "teams"}  # what a rule set of FlexMatch cannot
 NOT_OWN = frozenset(("ruleLanguageVersion", "playerAttributes", "algorithm", "rules", "expansions"))
 """What only a rule set of FlexMatch says."""
 
-OF_ALGORITHM = {"age": "expansionAgeSelection", "backfill": "backfillPriority"}
-"""Words that are passed on to the algorithm, and what they are called there."""
+CHOICES = {
+    "age": ("expansionAgeSelection", ("newest", "oldest")),
+    "backfill": ("backfillPriority", ("normal", "high", "low")),
+}
+"""Words that are passed on to the algorithm: what they are called there, and what they may say."""
 
 TEAMS = re.compile(r" *([0-9]{1,4}) *x(.+)")
 SIZES = re.compile(r" *([0-9]{1,4}) *(?:- *([0-9]{1,4}) *)?")
@@ -213,8 +216,10 @@ class _Writer:
             elif "balance" not in self.root.members:
                 text = f"up to {self.most} players: more than {SMALL} need balance: {{attribute:"
                 self.root.error("teams", f"{text} ...}}")
-        words = {inner: self.root.members.get(key) for key, inner in OF_ALGORITHM.items()}
-        return algorithm | {inner: word for inner, word in words.items() if word}
+        for key, (inner, choices) in CHOICES.items():
+            if self.root.choice(key, choices):
+                algorithm[inner] = self.root.members[key]
+        return algorithm
 
     def _defaults(self) -> None:
         """Give attributes the values of players who have none."""
