@@ -10,7 +10,6 @@ import numpy as np
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification import (
     Beside,
-    Candidates,
     Certificate,
     Evaluate,
     Fresh,
@@ -35,9 +34,7 @@ def certify(
 ) -> Certificate:
     """Pick finalists on replications of stage 1, and test them on those of stage 2."""
     path, spent = pick(finalists, stages[0], controls[0], budget, alpha, noise)
-    tests = certify_along(
-        Candidates(path), lambda _: (stages[1], controls[1]), budget - spent, alpha, noise
-    )
+    tests = certify_along(path, lambda _: (stages[1], controls[1]), budget - spent, alpha, noise)
     best = tests.passed or min(tests.all, key=lambda test: (test.violation, test.objective))
     return Certificate(
         best.unit,
@@ -62,4 +59,4 @@ def along(
     """Test points along a path of which nothing is known but what they have in common."""
     last = None if surer is None else lambda test, n, alpha: surer
     noise = replace(UNKNOWN, common=common)
-    return certify_along(Candidates(path, beside, last), fresh, budget, alpha, noise)
+    return certify_along(path, fresh, budget, alpha, noise, beside, last)

@@ -359,14 +359,6 @@ class Beside(NamedTuple):
     short: bool = False  # whether a few replications will do
 
 
-class Candidates(NamedTuple):
-    """The points that are tested, fixed before any test."""
-
-    path: Sequence[Floats]  # the surest first
-    beside: Sequence[Beside] = ()
-    surer: Surer | None = None
-
-
 @dataclass
 class PathTests:
     """What came of the tests."""
@@ -402,10 +394,15 @@ def lengths(budget: int, points: int, common: float) -> tuple[int, int]:
 
 
 def certify_along(
-    candidates: Candidates, fresh: Fresh, budget: int, alpha: float, noise: Noise
+    path: Sequence[Floats],
+    fresh: Fresh,
+    budget: int,
+    alpha: float,
+    noise: Noise,
+    beside: Sequence[Beside] = (),
+    surer: Surer | None = None,
 ) -> PathTests:
-    """Test points until one along the path is not passed."""
-    path, beside, surer = candidates
+    """Test points, fixed before any test, until one along the path, surest first, is not passed."""
     brief = sum(point.short for point in beside)
     least = min(SHORT, budget // (len(path) + len(beside)))
     points = min(len(path), KEPT) + len(beside) - brief
@@ -500,7 +497,7 @@ def certify_run(problem: Problem, search: Search, fresh: FreshReplications) -> C
     others = _others(problem, points, path)[: max(0, left // LEAST - len(path))]
     n = max(1, left // (len(path) + len(others)))
     beside = [_beside(unit, known, known.of(best), fresh, n) for unit in others]
-    tests = certify_along(Candidates(path, beside, surer), fresh.second, left, fresh.alpha, noise)
+    tests = certify_along(path, fresh.second, left, fresh.alpha, noise, beside, surer)
     run = _certificate(problem, tests, fresh, left)
     return replace(run, spent=run.spent + spent, name=problem.name_of(run.unit))
 

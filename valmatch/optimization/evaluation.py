@@ -152,7 +152,7 @@ class Evaluator:
 
     def responses(self, unit: Floats) -> Floats:
         """Return the responses that the problem names in a known point's first replication."""
-        row: Floats = self._known[tuple(self._problem.point(unit).values())][0]
+        row: Floats = self._known[self._problem.values(unit)][0]
         return row
 
     def parts(self, unit: Floats, n: int) -> Floats:
@@ -163,7 +163,7 @@ class Evaluator:
         self, outcomes_of: Callable[[Mapping[str, Floats]], Floats], unit: Floats, n: int
     ) -> Floats:
         """Return what follows from the first replications of a point, of which one may be all."""
-        point = tuple(self._problem.point(unit).values())
+        point = self._problem.values(unit)
         known = self._known.get(point, np.empty((0, len(self._names))))
         made = known[: 1 if self._config.one_history else n]
         outcomes = outcomes_of(dict(zip(self._names, made.T, strict=True)))

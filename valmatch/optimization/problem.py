@@ -164,7 +164,16 @@ class Problem:
 
     def point(self, unit: Floats) -> dict[str, float]:
         """Return the factors at a point of the unit cube."""
-        return {v.name: v.from_unit(u) for v, u in zip(self.variables, unit.tolist(), strict=True)}
+        return dict(zip(self.names, self.values(unit), strict=True))
+
+    def values(self, unit: Floats) -> tuple[float, ...]:
+        """Return the values of the factors at a point of the unit cube."""
+        return tuple(v.from_unit(u) for v, u in zip(self.variables, unit.tolist(), strict=True))
+
+    @property
+    def names(self) -> list[str]:
+        """The factors."""
+        return [v.name for v in self.variables]
 
     def outcomes(self, responses: Mapping[str, Floats]) -> Floats:
         """Return (n, 1 + constraints): objective and excess over each bound, per replication.

@@ -258,12 +258,12 @@ class Archive:
 
     def outcomes(self, unit: Floats) -> Floats:
         """Return the outcomes known of a point, (n, 1 + constraints); n is 0 for a new one."""
-        row = self._rows.get(self._key(unit))
+        row = self._rows.get(self.problem.values(unit))
         return np.empty((0, self._width)) if row is None else self._outcomes[row][:, : self._width]
 
     def unseen(self, units: Floats) -> Iterator[Floats]:
         """Yield the points of which nothing is known."""
-        return (unit for unit in units if self._key(unit) not in self._rows)
+        return (unit for unit in units if self.problem.values(unit) not in self._rows)
 
     def record(self, unit: Floats, outcomes: Floats) -> None:
         """Keep the outcomes of the first replications of a point."""
@@ -276,15 +276,12 @@ class Archive:
     def _keep(self, unit: Floats, outcomes: Floats) -> None:
         """Keep outcomes with the parts of the objective beside them."""
         self._estimates = None
-        row = self._rows.setdefault(self._key(unit), len(self._units))
+        row = self._rows.setdefault(self.problem.values(unit), len(self._units))
         deviations = outcomes.std(axis=0, ddof=min(1, len(outcomes) - 1))
         moments = np.array([outcomes.mean(axis=0), deviations])
         if row == len(self._units):
             self._units.append(unit.copy())
         self._outcomes[row : row + 1], self._moments[row : row + 1] = [outcomes], [moments]
-
-    def _key(self, unit: Floats) -> tuple[float, ...]:
-        return tuple(self.problem.point(unit).values())
 
     @property
     def _width(self) -> int:

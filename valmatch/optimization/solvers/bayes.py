@@ -417,5 +417,5 @@ class _Around(Surrogate):
                 mean, deviation = self.predict(units)
                 deviation = np.hypot(deviation, self.roughness()[:, None])
                 unit = units[improvement(mean, deviation, best).argmax()]
-                new[tuple(self._task.problem.point(unit).values())] = unit
+                new[self._task.problem.values(unit)] = unit
         return [*new.values()]

@@ -38,10 +38,9 @@ def read_journal(folders: Iterable[Path], name: str, problem: Problem) -> Rows:
 
 def _header(name: str, problem: Problem) -> str:
     """Return the first line of one of the two files: the point, the index, the values."""
-    variables = [variable.name for variable in problem.variables]
     if name == TRUTHS:
-        return ",".join([*variables, "replications", *TRUTH]) + "\n"
-    return ",".join([*variables, "replication", *problem.responses]) + "\n"
+        return ",".join([*problem.names, "replications", *TRUTH]) + "\n"
+    return ",".join([*problem.names, "replication", *problem.responses]) + "\n"
 
 
 class UsedRows(UserDict[Address, Row]):

@@ -126,7 +126,7 @@ def _truth_of(
     """Return a function that finds the truth about a point, about each point once."""
 
     def truth_of(unit: Floats) -> _Truth:
-        address = (*problem.point(unit).values(), float(post))
+        address = (*problem.values(unit), float(post))
         if address not in truths:
             mean = evaluator.evaluate(unit, post).mean(axis=0)
             truths[address] = float(mean[0]), float(mean[1:].max(initial=0.0))

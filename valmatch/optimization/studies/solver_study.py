@@ -83,9 +83,8 @@ def trajectory(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[An
             if not changes or (evaluation.incumbent != changes[-1][1]).any():
                 changes.append((evaluation.spent, evaluation.incumbent))
         for spent, unit in [*changes, (run.spent, run.certificate.unit)]:
-            rows.append((run.task.solver, run.task.macrorep, spent, *problem.point(unit).values()))
-    names = [variable.name for variable in problem.variables]
-    return columns_of(("solver", "macrorep", "replications", *names), rows)
+            rows.append((run.task.solver, run.task.macrorep, spent, *problem.values(unit)))
+    return columns_of(("solver", "macrorep", "replications", *problem.names), rows)
 
 
 def candidates(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[Any]]:
@@ -95,19 +94,17 @@ def candidates(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[An
     def add(run: SolverRun, stage: str, unit: Floats, n: int, mean: Floats) -> None:
         excesses = zip(problem.constraints.values(), mean[1:].tolist(), strict=True)
         means = [float(mean[0]), *(c.bound + c.sign * excess for c, excess in excesses)]
-        point = problem.point(unit).values()
+        point = problem.values(unit)
         rows.append((run.task.solver, run.task.macrorep, stage, *point, n, *means))
 
     for run in runs:
-        last = {tuple(problem.point(seen.unit).values()): seen for seen in run.evaluations}
+        last = {problem.values(seen.unit): seen for seen in run.evaluations}
         for seen in last.values():
             add(run, "search", seen.unit, seen.n, seen.mean)
         final = run.certificate
         add(run, "certified", final.unit, len(final.outcomes), final.adjusted.mean(axis=0))
-    names = [variable.name for variable in problem.variables]
-    return columns_of(
-        ("solver", "macrorep", "stage", *names, "n", "objective", *problem.constraints), rows
-    )
+    header = "solver", "macrorep", "stage", *problem.names, "n", "objective", *problem.constraints
+    return columns_of(header, rows)
 
 
 @dataclass(frozen=True, kw_only=True)
