@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
-from tests.support.certifying import along, certify
+from tests.support.certifying import along, certify, days
 from tests.support.refusals import defined
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
@@ -24,7 +24,6 @@ from valmatch.optimization.certification import (
     AdjustedOutcomes,
     Beside,
     Certificate,
-    Evaluate,
     FeasibilityTest,
     Fresh,
     PathTests,
@@ -38,7 +37,6 @@ from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import STAGE, RunSpec, Settings, run_solver
 from valmatch.optimization.solvers.archive import (
     Archive,
-    Controls,
     Noise,
     PointEstimates,
     without_controls,
@@ -323,26 +321,6 @@ def made(solver: str, case: Case, budget: int, rng: np.random.Generator, test: i
     return make(solver, SearchTask(case.problem, budget, rng, case.problem.start, archive))
 
 
-def days(
-    rng: np.random.Generator, excess: Callable[[float], float]
-) -> tuple[Callable[[int], tuple[Evaluate, Controls]], list[int]]:
-    """Return evaluations with noise that is common to all points, and where tests started."""
-    noise, starts = rng.gamma(4.0, 1.0, (BUDGET, 2)) - 4.0, []
-
-    def fresh(start: int) -> tuple[Evaluate, Controls]:
-        starts.append(start)
-
-        def evaluate(unit: Floats, n: int) -> Floats:
-            assert start + n <= BUDGET
-            truth = np.array([-float(unit[0]), excess(float(unit[0]))])
-            outcomes: Floats = truth + noise[start : start + n]
-            return outcomes
-
-        return evaluate, without_controls
-
-    return fresh, starts
-
-
 def points_along(
     points: list[float],
     fresh: Fresh,
@@ -372,7 +350,7 @@ def test_infeasible_points_of_a_path_pass_less_often_than_stated(
 
     runs, mistakes = 1000, 0
     for seed in range(runs):
-        fresh, _ = days(np.random.default_rng(seed), excess)
+        fresh, _ = days(np.random.default_rng(seed), BUDGET, excess)
         beside = [Beside(np.array([0.3]), 0.3, short=True)]
         surer = np.array([0.95])
         tests = points_along([0.1, 0.5, 0.9], fresh, beside, surer, common)
@@ -382,7 +360,7 @@ def test_infeasible_points_of_a_path_pass_less_often_than_stated(
 
 
 def test_points_along_a_path_meet_the_same_replications_until_one_fails() -> None:
-    fresh, starts = days(np.random.default_rng(1), lambda x: -3.0 if x < 0.5 else 3.0)
+    fresh, starts = days(np.random.default_rng(1), BUDGET, lambda x: -3.0 if x < 0.5 else 3.0)
     tests = points_along([0.1, 0.3, 0.7, 0.9], fresh)
     many, few = lengths(BUDGET, 4, 0.99)
     assert many + 3 * few <= BUDGET
@@ -396,7 +374,7 @@ def test_points_along_a_path_meet_the_same_replications_until_one_fails() -> Non
 
 
 def test_replications_are_kept_for_the_surest_points_of_a_long_path() -> None:
-    fresh, _ = days(np.random.default_rng(1), lambda x: -3.0)
+    fresh, _ = days(np.random.default_rng(1), BUDGET, lambda x: -3.0)
     tests = points_along([0.01 * k for k in range(1, 40)], fresh)
     many, few = lengths(BUDGET, KEPT, 0.99)
     assert [len(test.outcomes) for test in tests.path] == [many, *[few] * (KEPT - 1)]
@@ -404,7 +382,7 @@ def test_replications_are_kept_for_the_surest_points_of_a_long_path() -> None:
 
 
 def test_a_point_that_has_all_in_common_is_as_sure_as_the_first() -> None:
-    fresh, _ = days(np.random.default_rng(1), lambda x: x)
+    fresh, _ = days(np.random.default_rng(1), BUDGET, lambda x: x)
     first, second = points_along([-3.0, -2.0], fresh).path
     assert len(second.outcomes) < len(first.outcomes) / 4
     assert second.sample.mean[1] == pytest.approx(first.sample.mean[1] + 1.0)
@@ -415,7 +393,7 @@ def test_a_point_that_has_all_in_common_is_as_sure_as_the_first() -> None:
 
 
 def test_points_beside_the_path_hand_on_what_they_do_not_use_up() -> None:
-    fresh, _ = days(np.random.default_rng(2), lambda x: -3.0 if x < 0.5 else 3.0)
+    fresh, _ = days(np.random.default_rng(2), BUDGET, lambda x: -3.0 if x < 0.5 else 3.0)
     beside = [Beside(np.array([0.2]), 0.5), Beside(np.array([0.8]), 0.5, short=True)]
     tests = points_along([0.1, 0.6], fresh, beside)
     assert [test.passes for test in tests.beside] == [True, False]
@@ -424,7 +402,7 @@ def test_points_beside_the_path_hand_on_what_they_do_not_use_up() -> None:
 
 
 def test_after_a_first_point_that_fails_a_surer_one_gets_what_is_left() -> None:
-    fresh, starts = days(np.random.default_rng(2), lambda x: 3.0 if x < 0.5 else -3.0)
+    fresh, starts = days(np.random.default_rng(2), BUDGET, lambda x: 3.0 if x < 0.5 else -3.0)
     tests = points_along([0.1, 0.3], fresh, surer=np.array([0.9]))
     many, _ = lengths(BUDGET, 2, 0.99)
     assert tests.last is not None
@@ -433,7 +411,7 @@ def test_after_a_first_point_that_fails_a_surer_one_gets_what_is_left() -> None:
 
 
 def test_an_undefined_outcome_is_infeasible() -> None:
-    fresh, _ = days(np.random.default_rng(4), lambda x: math.nan if x > 0.5 else -3.0)
+    fresh, _ = days(np.random.default_rng(4), BUDGET, lambda x: math.nan if x > 0.5 else -3.0)
     tests = points_along([0.6], fresh)
     assert (tests.passed, tests.path[0].fails) == (None, True)
     assert tests.path[0].undefined == len(tests.path[0].outcomes)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.certifying import days
 from tests.support.folders import rows
 from tests.support.known_problems import BOXES, LOADS, RULES, registered
 from tests.support.refusals import defined
@@ -20,15 +21,13 @@ from valmatch.config.identity import resolved, restore
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.certification import Evaluate, FreshReplications, certify_run
+from valmatch.optimization.certification import FreshReplications, certify_run
 from valmatch.optimization.problem import Problem, Term, Variable
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
 from valmatch.optimization.solvers.archive import (
     Archive,
-    Controls,
     PointEstimates,
-    without_controls,
 )
 from valmatch.optimization.solvers.search import Level, NextTest, Proposal, Search, SearchTask
 from valmatch.optimization.studies.pareto import pareto_front
@@ -255,22 +254,9 @@ class Told(Search):
 def fresh(
     rng: np.random.Generator, excess: Callable[[float], float], budget: int = 300
 ) -> FreshReplications:
-    """Return replications whose noise is skewed and common to all points; the objective is -x."""
-    noise = rng.gamma(4.0, 1.0, (2, budget, 2)) - 4.0
-
-    def stage(number: int) -> Callable[[int], tuple[Evaluate, Controls]]:
-        def fresh(start: int) -> tuple[Evaluate, Controls]:
-            def evaluate(unit: Floats, n: int) -> Floats:
-                assert start + n <= budget
-                truth = np.array([-float(unit[0]), excess(float(unit[0]))])
-                outcomes: Floats = truth + noise[number, start : start + n]
-                return outcomes
-
-            return evaluate, without_controls
-
-        return fresh
-
-    return FreshReplications(stage(0), stage(1), budget, ALPHA, 60)
+    """Return replications of both stages."""
+    first, second = (days(rng, budget, excess)[0] for _ in range(2))
+    return FreshReplications(first, second, budget, ALPHA, 60)
 
 
 POSED = Problem(

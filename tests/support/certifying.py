@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -60,3 +60,26 @@ def along(
     last = None if surer is None else lambda test, n, alpha: surer
     noise = replace(UNKNOWN, common=common)
     return certify_along(path, fresh, budget, alpha, noise, beside, last)
+
+
+def days(
+    rng: np.random.Generator, budget: int, excess: Callable[[float], float]
+) -> tuple[Fresh, list[int]]:
+    """Return evaluations with skewed noise that is common to all points, and where tests started.
+
+    The objective is -x.
+    """
+    noise, starts = rng.gamma(4.0, 1.0, (budget, 2)) - 4.0, []
+
+    def fresh(start: int) -> tuple[Evaluate, Controls]:
+        starts.append(start)
+
+        def evaluate(unit: Floats, n: int) -> Floats:
+            assert start + n <= budget
+            truth = np.array([-float(unit[0]), excess(float(unit[0]))])
+            outcomes: Floats = truth + noise[start : start + n]
+            return outcomes
+
+        return evaluate, without_controls
+
+    return fresh, starts
