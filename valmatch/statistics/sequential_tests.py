@@ -242,8 +242,8 @@ def _counts(counts: Sequence[int]) -> tuple[int, ...]:
         what = f"{len(counts)} counts" if numbers and counts else shown(counts)
         raise InputError(f"{option('counts')}: {what} (allowed: {allowed})")
     for k, value in enumerate(counts):
-        whole = isinstance(value, Integral) and not isinstance(value, bool)
-        if not whole or not 0 <= int(value) <= MOST_GAMES:
+        integer = isinstance(value, Integral) and not isinstance(value, bool)
+        if not integer or not 0 <= int(value) <= MOST_GAMES:
             what = f"a whole number from 0 to {MOST_GAMES:,}"
             raise InputError(
                 f"{option('counts')}: {shown(value)} at place {k + 1} (allowed: {what})"

@@ -195,20 +195,20 @@ class FrontSpec(StudySpec):
         sampling = INDEPENDENT if isinstance(sampling, Resampled) else sampling
         counts = [mean.n for point in points for mean in point.objectives.values()]
         no_interval = sampling.no_interval(min(counts)) if counts else ""
-        given = _fates(problem, run.tested, on_front)
+        fates = _fates(problem, run.tested, on_front)
         sides = {
             (name, side, point.point[name])
             for point in points
             for name, side in point.at_bounds.items()
         }
-        remarks = [f"{name}: {what}" for name, what in given.items()]
+        remarks = [f"{name}: {what}" for name, what in fates.items()]
         remarks += [at_bound(name, value, side) for name, side, value in sorted(sides)]
         document = {
             "budget": self.settings.budget,
             "spent": run.spent,
             "objectives": {t.name: {"response": t.response, "weight": t.weight} for t in terms},
             "tested": len(run.tested),
-            "given": given,
+            "given": fates,
             "remarks": remarks,
             **({"no_interval": no_interval} if no_interval else {}),
             **scales_by_default(problem),
