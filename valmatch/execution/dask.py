@@ -36,12 +36,10 @@ CLOSE_SECONDS = 2  # seconds to take leave of a scheduler
 
 def _connect(address: str) -> Any:  # noqa: ANN401
     """Return a client of a scheduler; a signal ends the wait for it."""
-    match = ADDRESS.fullmatch(address) if isinstance(address, str) else None
+    match = ADDRESS.fullmatch(address)
     if not match or not 0 < int(match[1]) < 2**16:
-        shown = address[:80] if isinstance(address, str) else address
-        raise InputError(
-            f"{option('scheduler')}: {shown!r} (allowed: tcp://HOST:PORT or tls://HOST:PORT)"
-        )
+        allowed = "tcp://HOST:PORT or tls://HOST:PORT"
+        raise InputError(f"{option('scheduler')}: {address[:80]!r} (allowed: {allowed})")
     connected: Future[Any] = Future()
 
     def connect() -> None:

@@ -456,8 +456,8 @@ def with_columns(required: Sequence[str], optional: Sequence[str] = (), *, what:
 
     def choose(header: Sequence[str], place: str) -> Sequence[str]:
         if missing := [name for name in required if name not in header]:
-            found = ", ".join(header)
-            raise InputError(f"{place}: no column {missing[0]} ({what}; found: {found})")
+            columns = ", ".join(header)
+            raise InputError(f"{place}: no column {missing[0]} ({what}; found: {columns})")
         return [name for name in (*required, *optional) if name in header]
 
     return choose
@@ -477,29 +477,29 @@ def read_rows(
         lines: list[str] = []
         text = remembered(file, lines) if dialect.placed else file
         rows = rows_of(text, name, dialect)
-        line, found = next(rows, (1, []))
-        header = [cell.strip() for cell in found]
+        line, cells = next(rows, (1, []))
+        header = [cell.strip() for cell in cells]
         chosen = choose(header, f"{name}:{line}")
         names = chosen if isinstance(chosen, Mapping) else {column: column for column in chosen}
         for column in names.values():
             if header.count(column) > 1:
                 raise InputError(f"{name}:{line}: column {column} appears twice")
-        places = {meaning: header.index(column) for meaning, column in names.items()}
+        indices = {meaning: header.index(column) for meaning, column in names.items()}
         for line, cells in rows:
-            found_at = cell_starts(lines[-1], dialect.separator) if lines else []
-            if len(found_at) != len(cells) + 1:  # not known of a row of several lines
-                found_at = []
+            starts = cell_starts(lines[-1], dialect.separator) if lines else []
+            if len(starts) != len(cells) + 1:  # not known of a row of several lines
+                starts = []
             lines.clear()
             if len(cells) > len(header) or (len(cells) < len(header) and not dialect.padded):
                 what = f"the row has {len(cells)} cells (allowed: {len(header)})"
                 # The first cell too many, or where the next one is missing.
-                place = f":{found_at[min(len(cells), len(header))]}" if found_at else ""
-                wrong(RowError(f"{name}:{line}{place}: {what}", kind=WIDTH))
+                start = f":{starts[min(len(cells), len(header))]}" if starts else ""
+                wrong(RowError(f"{name}:{line}{start}: {what}", kind=WIDTH))
                 continue
             cells += [""] * (len(header) - len(cells))
-            wanted = {meaning: cells[place] for meaning, place in places.items()}
-            starts = {meaning: found_at[at] for meaning, at in places.items() if at < len(found_at)}
-            yield Row(name, line, wanted, names, starts)
+            wanted = {meaning: cells[index] for meaning, index in indices.items()}
+            known = {key: starts[index] for key, index in indices.items() if index < len(starts)}
+            yield Row(name, line, wanted, names, known)
 
 
 def remembered(lines: Iterable[str], read: list[str]) -> Iterator[str]:
@@ -528,8 +528,8 @@ def cell_starts(text: str, separator: str | None) -> list[int]:
 def read_header(path: Path, dialect: Dialect = COMMAS, most: int | None = None) -> list[str]:
     """Return the names of the columns of a CSV file; see `read_rows`."""
     with _opened(path, str(path), most) as file:
-        _, found = next(rows_of(file, str(path), dialect), (1, []))
-    return [cell.strip() for cell in found]
+        _, cells = next(rows_of(file, str(path), dialect), (1, []))
+    return [cell.strip() for cell in cells]
 
 
 @contextmanager
