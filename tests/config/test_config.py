@@ -336,7 +336,7 @@ def test_refused_config_is_located(text: str, line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "place"),
+    ("text", "start"),
     [
         ("poisson_rate: [20, 20]", "c.yaml:2:25: factors.poisson_rate: 24 hours exceed the 2"),
         ("horizon: 30", "c.yaml:2:20: factors.horizon: 30 hours exceed the 27"),
@@ -346,9 +346,9 @@ def test_refused_config_is_located(text: str, line: str) -> None:
         ("cov_matrix: [[1, 2, 0], [2, 1, 0], [0, 0, 1]]", "c.yaml:2:23: factors.cov_matrix: not"),
     ],
 )
-def test_checks_across_factors_point_at_what_is_written(text: str, place: str) -> None:
+def test_checks_across_factors_point_at_what_is_written(text: str, start: str) -> None:
     (line,) = refused(factors(text))
-    assert line.startswith(place)
+    assert line.startswith(start)
 
 
 def test_warning_is_located() -> None:
@@ -393,8 +393,8 @@ def test_overrides(text: str, overrides: list[str], changed: dict[str, object]) 
 
 def test_overrides_outside_the_factors() -> None:
     config = loaded(MINIMAL, "replicate.n=7", "replicate.expect.a.mean=2", "replicate.n=8")
-    given = {"n": 8, "expect": {"a": {"mean": 2.0, "tolerance": 0.0}}}
-    assert config.replicate == ReplicateOptions.model_validate(given)
+    overrides = {"n": 8, "expect": {"a": {"mean": 2.0, "tolerance": 0.0}}}
+    assert config.replicate == ReplicateOptions.model_validate(overrides)
     assert loaded(MINIMAL + "replicate: {n: 3}", "replicate=null").replicate == NO_OPTIONS
     assert loaded("model: x\n", "model=valorant").model == "valorant"
 
@@ -441,8 +441,8 @@ optimize:
 
 
 def test_names_of_the_problem_stand_for_its_bounds_and_weights() -> None:
-    given = ["upper_time=15", "enough=0.8", "w_team=2", "both=40", "team_diff=7"]
-    config = loaded(MINIMAL + PROBLEM, *given)
+    overrides = ["upper_time=15", "enough=0.8", "w_team=2", "both=40", "team_diff=7"]
+    config = loaded(MINIMAL + PROBLEM, *overrides)
     bounds, terms = config.optimize.constraints, config.optimize.objective
     assert (bounds["upper_time"].at_most, bounds["upper_time"].at_least) == (15.0, None)
     assert (bounds["enough"].at_least, bounds["enough"].at_most) == (0.8, None)
@@ -492,7 +492,7 @@ SHOTS = "model: sectioned\n"
 
 @pytest.mark.usefixtures("sectioned")
 @pytest.mark.parametrize(
-    "given",
+    "overrides",
     [
         ["rule.aim=7", "noise.bias.1=2"],
         ["factors.rule.aim=7", "factors.noise.bias.1=2"],
@@ -504,8 +504,8 @@ SHOTS = "model: sectioned\n"
 @pytest.mark.parametrize(
     "text", ["", "factors:\n", "factors:\n  rule:\n", "factors: {rule: {shots: 10}}\n"]
 )
-def test_factors_in_sections_have_dotted_names(text: str, given: list[str]) -> None:
-    config = loaded(SHOTS + text, *given)
+def test_factors_in_sections_have_dotted_names(text: str, overrides: list[str]) -> None:
+    config = loaded(SHOTS + text, *overrides)
     wanted = {"rule": {"aim": 7.0}, "noise": {"bias": [0.0, 2.0]}}
     assert identity(config)["factors"] == wanted
     assert config.factors == ShotFactors.model_validate(wanted)
@@ -590,7 +590,7 @@ def test_names_with_dots_are_keys_of_the_problem_and_the_design() -> None:
         "optimize.variables.ruel.aim={low: 1, high: 4}",
         "optimize.variables.target={low: 1, high: 5}",
     )
-    assert {name: one.high for name, one in config.optimize.variables.items()} == {
+    assert {name: entry.high for name, entry in config.optimize.variables.items()} == {
         "rule.aim": 8.0,
         "rule.limit": 2.0,
         "noise.bias.1": 3.0,
@@ -650,8 +650,8 @@ def test_arrivals_are_found_beside_the_config() -> None:
     assert str(info.value) == (
         "--set arrivals=players.csv: arrivals: 'players.csv': no such file or directory"
     )
-    own = load_config("sub/c.yaml", ["arrivals=sub/players.csv"]).files
-    assert own["arrivals"].path == Path("sub/players.csv")
+    files = load_config("sub/c.yaml", ["arrivals=sub/players.csv"]).files
+    assert files["arrivals"].path == Path("sub/players.csv")
     assert load_config("sub/c.yaml", ["arrivals=null"]).files == {}
 
 
@@ -795,8 +795,8 @@ def test_a_config_is_identified_by_what_differs_from_the_defaults() -> None:
         rule: str = "old"
 
     for cls in (Before, After, Nested):
-        found = identity(Config("valorant", cls.model_validate({"inner": {"b": 5}})))
-        assert found["factors"] == {"inner": {"b": 5}}
+        content = identity(Config("valorant", cls.model_validate({"inner": {"b": 5}})))
+        assert content["factors"] == {"inner": {"b": 5}}
     assert identity(Config("valorant", After(new=1.0)))["factors"] == {"new": 1.0}
 
 
@@ -836,7 +836,7 @@ def test_template_is_a_config_of_the_defaults() -> None:
         (OptimizeOptions, DesignOptions, ReplicateOptions),
     )
     for prefix, sections in zip(("#     #   ", "#   "), levels, strict=True):
-        for key in {key for one in sections for key in one.model_fields}:
+        for key in {key for entry in sections for key in entry.model_fields}:
             assert f"\n{prefix}{key}:\n" in text
 
 

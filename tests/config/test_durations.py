@@ -110,7 +110,7 @@ def test_a_problem_takes_units(problem: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "place", "what"),
+    ("old", "new", "where", "what"),
     cases("""
 high: 1 h, | high: 1 fortnight, | 6:37: optimize.variables.wait_thresh.high | number, in hours, or
   with a unit, such as 12 min (got '1 fortnight')
@@ -126,13 +126,13 @@ model: valorant | model: valorent | 2:8: model | did you mean valorant?
 """),
 )
 def test_errors_of_a_problem_name_the_place(
-    old: str, new: str, place: str, what: str, problem: Path
+    old: str, new: str, where: str, what: str, problem: Path
 ) -> None:
     problem.write_text(PROBLEM.replace(old, new))
     with pytest.raises(InputError) as error:
         load_config(problem)
     (line,) = error.value.args
-    assert line.startswith(f"{problem}:{place}: ")
+    assert line.startswith(f"{problem}:{where}: ")
     assert what in line
 
 

@@ -58,13 +58,13 @@ def rewrite(folder: Path, **changes: Any) -> None:  # noqa: ANN401
     manifest = json.loads(path.read_text())
     for key, value in changes.items():
         *steps, name = key.split("__")
-        place = manifest
+        section = manifest
         for step in steps:
-            place = place[step]
+            section = section[step]
         if value is None:
-            del place[name]
+            del section[name]
         else:
-            place[name] = value
+            section[name] = value
     path.write_text(json.dumps(manifest))
 
 

@@ -44,12 +44,12 @@ def compiled_block(key: Words, counter: Words) -> tuple[np.uint64, np.uint64, np
 
 
 @kernel(allocates=True)
-def compiled_grid(place: Words, sources: int, players: int, counters: int, out: Floats) -> None:
+def compiled_grid(rng_key: Words, sources: int, players: int, counters: int, out: Floats) -> None:
     """Fill (sources, players, counters) with uniform numbers."""
     for source in range(sources):
         for player in range(players):
             for counter in range(counters):
-                out[source, player, counter] = uniform_at(place, source, player, counter)
+                out[source, player, counter] = uniform_at(rng_key, source, player, counter)
 
 
 def block(key: tuple[int, ...], counter: tuple[int, ...]) -> tuple[int, ...]:
@@ -59,8 +59,8 @@ def block(key: tuple[int, ...], counter: tuple[int, ...]) -> tuple[int, ...]:
 
 def numpys_block(key: tuple[int, ...], counter: tuple[int, ...]) -> tuple[int, ...]:
     """Return the block that numpy generates next at the counter before this one."""
-    whole = sum(word << 64 * k for k, word in enumerate(counter))
-    before = (whole - 1) % 2**256
+    number = sum(word << 64 * k for k, word in enumerate(counter))
+    before = (number - 1) % 2**256
     bits = np.random.Philox(
         key=np.array(key, np.uint64),
         counter=np.array([before >> 64 * k & LARGEST for k in range(4)], np.uint64),
@@ -100,18 +100,18 @@ def random_addresses(n: int) -> list[tuple[int, int | None, int, int, int]]:
 
 
 @kernel(allocates=True)
-def compiled_draws(place: Words, source: int, player: int, counter: int) -> tuple[float, float]:
+def compiled_draws(rng_key: Words, source: int, player: int, counter: int) -> tuple[float, float]:
     return (
-        uniform_at(place, source, player, counter),
-        exponential_at(place, source, player, counter),
+        uniform_at(rng_key, source, player, counter),
+        exponential_at(rng_key, source, player, counter),
     )
 
 
 def drawn(n: int) -> list[tuple[float, float]]:
     numbers = []
     for seed, replication, source, player, counter in random_addresses(n):
-        place = Streams(seed).place(replication)
-        uniform, exponential = compiled_draws(place, source, player, counter)
+        rng_key = Streams(seed).place(replication)
+        uniform, exponential = compiled_draws(rng_key, source, player, counter)
         numbers.append((float(uniform), float(exponential)))
     return numbers
 
@@ -131,8 +131,8 @@ def test_compiled_numbers_equal_their_python_source() -> None:
 
 def test_every_player_is_filled() -> None:
     out = np.empty(9)
-    place = Streams(3).place(4)
-    fill_uniforms(place, 5, 6, out)
+    rng_key = Streams(3).place(4)
+    fill_uniforms(rng_key, 5, 6, out)
     assert out.tolist() == [Addressed(3, 4).uniform(5, player, 6) for player in range(9)]
 
 
@@ -190,9 +190,9 @@ def test_neighbours_are_uncorrelated() -> None:
         "replication": (here, grid(replication=1)),
         "seed": (here, grid(seed=8)),
     }
-    for name, (one, other) in pairs.items():
+    for name, (first, other) in pairs.items():
         for power, mean in ((1, 0.0), (2, 1 / 12)):
-            x, y = ((u.ravel() - 0.5) ** power - mean for u in (one, other))
+            x, y = ((u.ravel() - 0.5) ** power - mean for u in (first, other))
             error = x.std() * y.std() / math.sqrt(x.size)
             assert abs(np.mean(x * y)) < 4 * error, name
 
@@ -200,8 +200,8 @@ def test_neighbours_are_uncorrelated() -> None:
 def test_pairs_of_neighbours_fill_the_square() -> None:
     here = grid()
     for axis in range(3):
-        one, other = (np.take(here, range(k, SHAPE[axis], 2), axis).ravel() for k in (0, 1))
-        cells = (one * 32).astype(int) * 32 + (other * 32).astype(int)
+        first, other = (np.take(here, range(k, SHAPE[axis], 2), axis).ravel() for k in (0, 1))
+        cells = (first * 32).astype(int) * 32 + (other * 32).astype(int)
         assert stats.chisquare(np.bincount(cells, minlength=1024)).pvalue > SIGNIFICANCE
 
 
@@ -209,8 +209,8 @@ def test_no_address_shares_a_block_with_another_or_with_a_stream() -> None:
     # All that small addresses and streams of a seed use, by the block they are taken from.
     places = [Streams(1).place(replication) for replication in (None, 0, 1)]
     numbers = [
-        compiled_draws(place, *address)[0]
-        for place in places
+        compiled_draws(rng_key, *address)[0]
+        for rng_key in places
         for address in itertools.product(range(8), range(8), range(8))
     ]
     for replication, source in itertools.product((None, 0, 1), range(8)):

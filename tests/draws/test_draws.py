@@ -130,8 +130,8 @@ def test_poisson_counts_are_those_of_numpy() -> None:
     words = streams.words(0, 3)
     twin, out = words.copy(), np.empty(50)
     fill_poisson(words, 1.0, out)
-    found = interpreted("tests.draws.test_draws", "poisson_counts", twin.tolist(), 50)
-    assert found == repr(out.tolist())
+    plain = interpreted("tests.draws.test_draws", "poisson_counts", twin.tolist(), 50)
+    assert plain == repr(out.tolist())
 
 
 def poisson_counts(words: list[int], n: int) -> list[float]:
@@ -167,11 +167,11 @@ def test_rare_cases_are_met() -> None:
     assert words_used(words) - n > 5000
 
 
-def word(name: str, layer: int, place: int, negative: bool = False) -> int:
+def word(name: str, layer: int, point: int, negative: bool = False) -> int:
     """Return the word that leads to a place of a layer; bits without a meaning are set."""
     if name == "standard_exponential":
-        return place << 11 | layer << 3 | 0b111
-    return 0b111 << 61 | place << 9 | negative << 8 | layer
+        return point << 11 | layer << 3 | 0b111
+    return 0b111 << 61 | point << 9 | negative << 8 | layer
 
 
 def expect_same_from(name: str, planted: list[int]) -> tuple[float, int]:
@@ -199,11 +199,11 @@ def test_layers_have_the_scales_and_borders_of_numpy(name: str) -> None:
     for layer in range(256):
         inside = int(INSIDE[name][layer])
         for negative in (False, True):
-            for place in {0, 1, max(inside - 1, 0), inside, PLACES[name] - 1}:
+            for point in {0, 1, max(inside - 1, 0), inside, PLACES[name] - 1}:
                 for second in (0, 2**63, LARGEST):
-                    planted = [word(name, layer, place, negative), second, 2**62, 12345]
+                    planted = [word(name, layer, point, negative), second, 2**62, 12345]
                     _, used = expect_same_from(name, planted)
-                    assert (used == 1) == (place < inside)
+                    assert (used == 1) == (point < inside)
 
 
 @pytest.mark.slow
@@ -214,9 +214,9 @@ def test_layers_have_the_densities_of_numpy(name: str) -> None:
     borders = 0
     for layer in range(1, 256):
         inside, places = int(INSIDE[name][layer]), PLACES[name]
-        for place in (places - 1, *rng.integers(inside, places, 8).tolist()):
-            planted = [word(name, layer, place), 0, word(name, 9, 1), 0]
-            x = place * float(SCALES[name][layer])
+        for point in (places - 1, *rng.integers(inside, places, 8).tolist()):
+            planted = [word(name, layer, point), 0, word(name, 9, 1), 0]
+            x = point * float(SCALES[name][layer])
             uniform = first_refused(name, layer, x)
             for near in (uniform - 1, uniform):
                 if 0 <= near < 2**53:
@@ -246,11 +246,11 @@ def test_tails_are_those_of_numpy() -> None:
     refused = 0
     for second in range(0, 2**64, 2**58):
         for third in (0, 2**30, 2**60, 2**62, LARGEST):
-            for place in (NORMAL_INSIDE[0], NORMAL_INSIDE[0] | np.uint64(2**8)):
-                planted = [word("standard_normal", 0, int(place)), second, third, 0]
+            for point in (NORMAL_INSIDE[0], NORMAL_INSIDE[0] | np.uint64(2**8)):
+                planted = [word("standard_normal", 0, int(point)), second, third, 0]
                 number, used = expect_same_from("standard_normal", planted)
                 assert abs(number) >= NORMAL_END
-                assert (number < 0) == bool(int(place) >> 8 & 1)
+                assert (number < 0) == bool(int(point) >> 8 & 1)
                 refused += used > 3
         planted = [word("standard_exponential", 0, 2**53 - 1), second, 0, 0]
         number, used = expect_same_from("standard_exponential", planted)

@@ -52,8 +52,8 @@ class Cluster(NamedTuple):
         self, folder: Path, n: int = 10**5, *options: object
     ) -> Iterator[subprocess.Popen[str]]:
         """Start a run on the workers and wait until it has some replications."""
-        given = ("-n", n, *options, "--scheduler", self.address, "--out", folder)
-        with start(*SLOW, *given) as process:
+        arguments = ("-n", n, *options, "--scheduler", self.address, "--out", folder)
+        with start(*SLOW, *arguments) as process:
             try:
                 yield process
             finally:
@@ -193,7 +193,7 @@ def test_a_lost_worker_costs_a_retry(tmp_path: Path) -> None:
                 cluster.workers[0].kill()
                 killed.append(done)
 
-        found = replicate(
+        result = replicate(
             config,
             n,
             scheduler=cluster.address,
@@ -202,10 +202,10 @@ def test_a_lost_worker_costs_a_retry(tmp_path: Path) -> None:
             detail=details.append,
         )
     assert killed
-    assert found.complete
+    assert result.complete
     assert details[-2:] == ["executor: dask, 2 workers", "executor: dask, 1 workers (1 lost)"]
     serial = replicate(config, n)
-    np.testing.assert_array_equal(found.values, serial.values)
+    np.testing.assert_array_equal(result.values, serial.values)
 
 
 @pytest.mark.long
@@ -236,13 +236,13 @@ def test_waiting_without_workers_is_said_once_and_can_be_stopped(
 ) -> None:
     monkeypatch.setattr(f"{SCHEDULER}.ASK_SECONDS", 0.01)
     monkeypatch.setattr(f"{SCHEDULER}.IDLE_ANSWERS", 2)
-    said: list[str] = []
+    warnings: list[str] = []
     with _cluster(tmp_path, workers=0) as cluster:
-        found = replicate(
-            "valorant", 5, scheduler=cluster.address, max_seconds=4.0, warn=said.append
+        result = replicate(
+            "valorant", 5, scheduler=cluster.address, max_seconds=4.0, warn=warnings.append
         )
-    assert (found.status, len(found.values)) == ("out of time", 0)
-    assert said == ["no Dask worker is there; waiting for one"]
+    assert (result.status, len(result.values)) == ("out of time", 0)
+    assert warnings == ["no Dask worker is there; waiting for one"]
 
 
 # A scheduler that is not there
@@ -270,8 +270,8 @@ def test_connecting_can_be_stopped(number: signal.Signals) -> None:
         process = started(*SLOW, "--scheduler", f"tcp://127.0.0.1:{port}")
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and not any(
-            one.raddr and one.raddr.port == port
-            for one in psutil.Process(process.pid).net_connections("inet")
+            member.raddr and member.raddr.port == port
+            for member in psutil.Process(process.pid).net_connections("inet")
         ):
             time.sleep(0.05)
         process.send_signal(number)
@@ -312,13 +312,13 @@ def test_a_scheduler_means_dask(tmp_path: Path) -> None:
         assert run("scheduler: x", command=command) == reached
         assert run("scheduler: x", "--executor", "dask", command=command) == reached
         assert run("scheduler: x", "--executor", "local", command=command)[0] == 0
-        given = ("--scheduler", "x", "--executor", "local")
-        for code, said in (
+        arguments = ("--scheduler", "x", "--executor", "local")
+        for code, warnings in (
             run("scheduler: x, executor: local", command=command),
-            run("", *given, command=command),
+            run("", *arguments, command=command),
         ):
             assert code == 2
-            assert said.startswith("--scheduler: of no use with --executor")
+            assert warnings.startswith("--scheduler: of no use with --executor")
 
 
 # A cluster of one's own
@@ -337,7 +337,7 @@ def test_nobody_reaches_a_cluster_of_ones_own(
     family = [psutil.Process(process.pid)]
     family += family[0].children(recursive=True)
     assert len(family) > 2
-    assert [one.net_connections("inet") for one in family] == [[]] * len(family)
+    assert [member.net_connections("inet") for member in family] == [[]] * len(family)
     folders = [path for path in tmp_path.iterdir() if path.name != "o"]
     assert folders
     assert {path.stat().st_mode & 0o777 for path in folders} == {0o700}
@@ -347,7 +347,7 @@ def test_nobody_reaches_a_cluster_of_ones_own(
     assert "warning: interrupted after" in err
     assert len(err.splitlines()) == 2
     psutil.wait_procs(family, timeout=30)
-    assert not any(one.is_running() for one in family)
+    assert not any(member.is_running() for member in family)
     assert [path.name for path in tmp_path.iterdir()] == ["o"]
 
 

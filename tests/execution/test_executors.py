@@ -154,7 +154,9 @@ def test_a_pool_leaves_no_thread_that_the_end_of_the_process_could_cut_short() -
     before = set(threading.enumerate())
     with process_pool(2) as pool:
         pool.submit(time.sleep, 60.0)
-        (manager,) = {one for one in threading.enumerate() if "Manager" in type(one).__name__}
+        (manager,) = {
+            thread for thread in threading.enumerate() if "Manager" in type(thread).__name__
+        }
         assert manager not in before
     assert not manager.is_alive()
 
@@ -222,12 +224,12 @@ def test_held_signals_come_when_the_block_is_done(number: signal.Signals) -> Non
     ],
 )
 def test_no_signal_raises_inside_imports_llvmlite_or_pydantic(path: str, harm: bool) -> None:
-    found: list[bool] = []
+    verdicts: list[bool] = []
     code = compile("def call(then): then()", path, "exec")
     names: dict[str, Any] = {}
     exec(code, names)
-    names["call"](lambda: found.append(is_fragile(sys._getframe())))
-    assert found == [harm]
+    names["call"](lambda: verdicts.append(is_fragile(sys._getframe())))
+    assert verdicts == [harm]
 
 
 def test_signals_are_noted_however_many_come() -> None:

@@ -19,15 +19,15 @@ SLURM = {
 
 
 @pytest.mark.parametrize(
-    ("environment", "place"),
+    ("environment", "shard"),
     [
         ({"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_COUNT": "4"}, Shard(3, 4)),
         (SLURM, Shard(3, 4)),
         (SLURM | {"SLURM_ARRAY_TASK_ID": "3"}, Shard(0, 4)),
     ],
 )
-def test_places_in_arrays(environment: Mapping[str, str], place: Shard) -> None:
-    assert shard_of_job(environment) == place
+def test_places_in_arrays(environment: Mapping[str, str], shard: Shard) -> None:
+    assert shard_of_job(environment) == shard
     assert in_job_array(environment)
 
 

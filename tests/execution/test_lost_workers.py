@@ -41,12 +41,12 @@ DIED = (
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, dict[str, bytes]]:
-    found = {}
+    files = {}
     for name, command in COMMANDS.items():
         folder = tmp_path_factory.mktemp("undisturbed") / "out"
         assert valmatch(*command, "--out", folder).code == 0
-        found[name] = results(folder)
-    return found
+        files[name] = results(folder)
+    return files
 
 
 @pytest.fixture
@@ -85,8 +85,8 @@ def test_a_run_that_loses_a_worker_says_so_and_goes_on(
     if executor == "dask":
         pytest.importorskip("distributed")
     monkeypatch.setattr(evaluation, "LEAST_SECONDS", 0.0)
-    given = (*COMMANDS[name], "--out", tmp_path / "out")
-    lost = valmatch(*given, "--executor", executor, "--workers", 2)
+    command = (*COMMANDS[name], "--out", tmp_path / "out")
+    lost = valmatch(*command, "--executor", executor, "--workers", 2)
     assert (lost.code, lost.out) == (1, "")
     assert lost.err == f"{DIED}; what is finished is kept, --resume goes on\n"
     assert multiprocessing.active_children() == []
@@ -95,7 +95,7 @@ def test_a_run_that_loses_a_worker_says_so_and_goes_on(
     rows = [*tmp_path.rglob("replications.csv"), *tmp_path.rglob("evaluations.csv")]
     assert sum(path.read_bytes().count(b"\n") - 1 for path in rows) > 0
     assert len(deadly) >= 2
-    assert valmatch(*given, "--resume").code == 0
+    assert valmatch(*command, "--resume").code == 0
     assert results(tmp_path / "out") == undisturbed[name]
 
 
@@ -137,8 +137,8 @@ def test_runs_that_have_ended_before_a_loss_are_kept(
         raise died()
 
     monkeypatch.setattr(parallel_runs, "_awaited", first_is_lost)
-    given = (*COMMANDS["several runs"], "--workers", 2, "--out", tmp_path / "out")
-    assert valmatch(*given).code == 1
+    command = (*COMMANDS["several runs"], "--workers", 2, "--out", tmp_path / "out")
+    assert valmatch(*command).code == 1
     assert (tmp_path / "out" / "evaluations.csv").read_bytes().count(b"\n") > 150
 
 

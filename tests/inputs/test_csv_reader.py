@@ -19,7 +19,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "f.csv"
 
 
-def choose(header: Sequence[str], place: str) -> Sequence[str]:
+def choose(header: Sequence[str], where: str) -> Sequence[str]:
     return header
 
 
@@ -29,17 +29,17 @@ def rows(file: Path, text: str, dialect: Dialect = COMMAS) -> list[Row]:
 
 
 def test_cells_come_by_column_with_the_line_where_their_row_ends(file: Path) -> None:
-    found = rows(file, '\na, b\n\n1,"x\ny"\n2, z\n')
-    assert [row.cells for row in found] == [{"a": "1", "b": "x\ny"}, {"a": "2", "b": " z"}]
-    assert [row.place for row in found] == [f"{file}:5", f"{file}:6"]
+    errors = rows(file, '\na, b\n\n1,"x\ny"\n2, z\n')
+    assert [row.cells for row in errors] == [{"a": "1", "b": "x\ny"}, {"a": "2", "b": " z"}]
+    assert [row.place for row in errors] == [f"{file}:5", f"{file}:6"]
 
 
 def test_columns_may_go_by_their_meaning(file: Path) -> None:
     file.write_text("id,mmr\nann,high\n")
     places: list[tuple[list[str], str]] = []
 
-    def by_meaning(header: Sequence[str], place: str) -> dict[str, str]:
-        places.append((list(header), place))
+    def by_meaning(header: Sequence[str], where: str) -> dict[str, str]:
+        places.append((list(header), where))
         return {"rating": "mmr"}
 
     (row,) = read_rows(file, by_meaning)
@@ -52,8 +52,8 @@ def test_columns_may_go_by_their_meaning(file: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "\n\n"])
 def test_an_empty_file_has_no_columns(text: str, file: Path) -> None:
-    def refuse(header: Sequence[str], place: str) -> Sequence[str]:
-        raise InputError(f"{place}: {list(header)}")
+    def refuse(header: Sequence[str], where: str) -> Sequence[str]:
+        raise InputError(f"{where}: {list(header)}")
 
     file.write_text(text)
     with pytest.raises(InputError) as error:
@@ -137,10 +137,10 @@ def test_what_is_no_text_is_refused(file: Path, tmp_path: Path) -> None:
 
 def test_rows_of_another_width_may_be_left_out(file: Path) -> None:
     file.write_text("a,b\n1\n2,3\n")
-    found: list[RowError] = []
-    (row,) = read_rows(file, choose, wrong=found.append)
+    errors: list[RowError] = []
+    (row,) = read_rows(file, choose, wrong=errors.append)
     assert row.line == 3
-    assert [(str(error), error.kind) for error in found] == [
+    assert [(str(error), error.kind) for error in errors] == [
         (f"{file}:2: the row has 1 cells (allowed: 2)", WIDTH)
     ]
 

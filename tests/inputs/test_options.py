@@ -40,7 +40,7 @@ KINDS: tuple[type[o.Options], ...] = (
 
 
 @pytest.mark.parametrize(
-    ("kind", "texts", "given"),
+    ("kind", "texts", "keywords"),
     [
         (
             RateOptions,
@@ -62,18 +62,18 @@ KINDS: tuple[type[o.Options], ...] = (
     ],
 )  # fmt: skip
 def test_texts_mean_what_python_gives(
-    kind: type[o.Options], texts: dict[str, object], given: dict[str, object]
+    kind: type[o.Options], texts: dict[str, object], keywords: dict[str, object]
 ) -> None:
-    assert o.from_texts(kind, texts) == kind(**given)
+    assert o.from_texts(kind, texts) == kind(**keywords)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_option_is_described_and_checked(kind: type[o.Options]) -> None:
     needed = {"half_width": 3.0} if kind is PlanOptions else {}
-    for one in o.options_of(kind):
-        assert o.declared(one).help.endswith((".", "}")), one.name
-        with pytest.raises(InputError, match=rf"^{one.name}: .*\(allowed: "):
-            kind(**{**needed, one.name: object()})
+    for entry in o.options_of(kind):
+        assert o.declared(entry).help.endswith((".", "}")), entry.name
+        with pytest.raises(InputError, match=rf"^{entry.name}: .*\(allowed: "):
+            kind(**{**needed, entry.name: object()})
 
 
 @pytest.mark.parametrize("name", ["burn_in", "seed", "bootstrap", "batch", "players", "top"])

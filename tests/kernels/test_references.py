@@ -34,14 +34,14 @@ class Outer(NamedTuple):
 
 
 @part
-def _counted(place: int, inner: Inner) -> float:
-    inner.others[place] += 1.0
-    return float(inner.values[place])
+def _counted(index: int, inner: Inner) -> float:
+    inner.others[index] += 1.0
+    return float(inner.values[index])
 
 
 @part(inline=True)
-def _scaled(place: int, group: Outer) -> float:
-    return group.scale * _counted(place, group.inner)
+def _scaled(index: int, group: Outer) -> float:
+    return group.scale * _counted(index, group.inner)
 
 
 @part
@@ -76,9 +76,9 @@ def outer(size: int) -> Outer:
 def test_a_group_is_the_same_by_reference() -> None:
     assert _first(outer(2)) == 0.0  # a kernel with some of the parts of the others
     for size in (1, 4):
-        one, other = outer(size), outer(size)
-        assert _by_reference(one) == _by_value(other) == 0.5 * sum(range(size))
-        for group in (one, other):
+        first, other = outer(size), outer(size)
+        assert _by_reference(first) == _by_value(other) == 0.5 * sum(range(size))
+        for group in (first, other):
             assert group.counts.tolist() == [7] * size
             assert group.inner.others.tolist() == [1.0] * size
 
@@ -150,10 +150,10 @@ def weighted(group: Group, weights: Floats, factor: float, power: int) -> float:
 @kernel
 def largest(group: Group, weights: Floats, factor: float, power: int) -> float:
     """Return the largest value, scaled."""
-    found = -math.inf
+    values = -math.inf
     for k in range(group.values.size):
-        found = max(found, factor * group.values[k])
-    return found
+        values = max(values, factor * group.values[k])
+    return values
 
 
 @kernel
@@ -176,8 +176,8 @@ def test_one_kernel_calls_any_function_of_the_same_types(size: int) -> None:
     doubles = sum(2.0 * w * v for w, v in zip(weights, group.values, strict=True))
     assert twice(address, group, weights) == pytest.approx(halves + doubles, rel=1e-14)
     assert group.counts.tolist() == [2] * size
-    found = twice(address_of(largest, group, weights, 1.0, 1), group, weights)
-    assert found == (2.5 * group.values.max() if size else -math.inf)
+    values = twice(address_of(largest, group, weights, 1.0, 1), group, weights)
+    assert values == (2.5 * group.values.max() if size else -math.inf)
     assert group.counts.tolist() == [2] * size
     assert len(getattr(twice, "signatures", [0])) == 1
 
@@ -187,8 +187,8 @@ def test_arrays_that_lie_apart_are_of_another_type() -> None:
     records = np.zeros(8, [("x", "f8"), ("n", "i8")])
     records["x"] = group.values
     spread = Group(records["x"], records["n"])
-    found = twice(address_of(weighted, spread, weights, 1.0, 1), spread, weights)
-    assert found == twice(address_of(weighted, group, weights, 1.0, 1), group, weights)
+    values = twice(address_of(weighted, spread, weights, 1.0, 1), spread, weights)
+    assert values == twice(address_of(weighted, group, weights, 1.0, 1), group, weights)
     assert records["n"].tolist() == [2] * 8
 
 
@@ -201,8 +201,10 @@ def test_an_address_stays() -> None:
 def in_full(size: int) -> list[float]:
     group, weights = group_of(size)
     functions = (weighted, largest)
-    found = [twice(address_of(one, group, weights, 1.0, 1), group, weights) for one in functions]
-    return [float(value) for value in (*found, *group.counts)]
+    values = [
+        twice(address_of(first, group, weights, 1.0, 1), group, weights) for first in functions
+    ]
+    return [float(value) for value in (*values, *group.counts)]
 
 
 @pytest.mark.slow

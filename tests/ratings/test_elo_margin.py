@@ -61,8 +61,8 @@ def test_agrees_with_the_published_formulas(
         gain = k * multiplied * (score - expected(lead))
         ratings[home] += gain
         ratings[away] -= gain
-    found = rate_games(tmp_path / "log.csv", system, parameters={"home_advantage": HOME})
-    got = dict(zip(found.ranking.players, found.ranking.ratings, strict=True))
+    result = rate_games(tmp_path / "log.csv", system, parameters={"home_advantage": HOME})
+    got = dict(zip(result.ranking.players, result.ranking.ratings, strict=True))
     assert got == pytest.approx(ratings, abs=1e-9)
 
 
@@ -75,14 +75,14 @@ def test_all_formats_with_scores_say_the_same(system: str, tmp_path: Path) -> No
         wide.append(f"{h},{a},{x},{y}")
         results.append(f"{h},{a},{x},{y}" if x > y else f"{a},{h},{y},{x}")
         long += [f"g{k},{h},{x}", f"g{k},{a},{y}"]
-    found = []
+    result = []
     for lines in (wide, results, long):
         path = tmp_path / "log.csv"
         path.write_text("\n".join([*lines, ""]))
         ranking = rate_games(path, system).ranking
-        found.append(dict(zip(ranking.players, ranking.ratings, strict=True)))
-    assert found[0] == pytest.approx(found[1], abs=1e-9)
-    assert found[0] == pytest.approx(found[2], abs=1e-9)
+        result.append(dict(zip(ranking.players, ranking.ratings, strict=True)))
+    assert result[0] == pytest.approx(result[1], abs=1e-9)
+    assert result[0] == pytest.approx(result[2], abs=1e-9)
 
 
 def test_a_game_of_three_counts_each_pair_by_its_margin() -> None:
@@ -100,16 +100,16 @@ def test_surprises_count_at_most_tenfold() -> None:
 def test_teams_win_by_the_sum_of_their_scores(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     log.write_text("game,player,team,score\ng,a,x,9\ng,b,x,4\ng,c,y,2\ng,d,y,3\n")
-    found = rate_games(log, "elo_margin")
-    assert found.ranking.ratings[0] - 1500.0 == pytest.approx(10.0 * math.log(9.0))
+    result = rate_games(log, "elo_margin")
+    assert result.ranking.ratings[0] - 1500.0 == pytest.approx(10.0 * math.log(9.0))
 
 
 @pytest.mark.parametrize("system", ["elo_margin", "elo_goals", "elo,elo_goals"])
 def test_a_log_of_results_alone_is_refused(system: str, tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     log.write_text("winner,loser\nann,bob\n")
-    said = refusal("rate", log, "--system", system, "--out", tmp_path / "out")
-    assert "rates by the margin, and this log has only results" in said
+    line = refusal("rate", log, "--system", system, "--out", tmp_path / "out")
+    assert "rates by the margin, and this log has only results" in line
     assert not (tmp_path / "out").exists()
 
 

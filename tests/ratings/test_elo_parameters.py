@@ -82,9 +82,9 @@ def test_every_step_is_that_of_a_loop(tmp_path: Path) -> None:
     for k, row in enumerate(rows):
         got = float(row["expected"]), float(row["rating_after"])
         assert got == pytest.approx(history[k // 2][row["player"]], rel=1e-10)
-    found = result.predictions["all"]
-    assert found.log_loss == pytest.approx(np.mean(losses), rel=1e-10)
-    assert found.three_way_log_loss == pytest.approx(np.mean(three), rel=1e-10)
+    comparison = result.predictions["all"]
+    assert comparison.log_loss == pytest.approx(np.mean(losses), rel=1e-10)
+    assert comparison.three_way_log_loss == pytest.approx(np.mean(three), rel=1e-10)
 
 
 def test_without_them_nothing_changes(tmp_path: Path) -> None:
@@ -148,14 +148,19 @@ def test_predictions_have_three_results_and_know_who_is_at_home(tmp_path: Path) 
     neutral = write(tmp_path / "n.csv", [[["p2", "p1"]]], "player_a,player_b")
     away, home = predict_games(tmp_path / "rated", fixtures).games
     (pair,) = predict_games(tmp_path / "rated", pair="p2,p1").games
-    (told,) = predict_games(tmp_path / "rated", neutral).games
+    (listed,) = predict_games(tmp_path / "rated", neutral).games
     lead = rating["p2"] - rating["p1"]
-    for one, points in ((away, lead + 55.0), (home, 55.0 - lead), (pair, lead), (told, lead)):
+    for forecast, points in (
+        (away, lead + 55.0),
+        (home, 55.0 - lead),
+        (pair, lead),
+        (listed, lead),
+    ):
         win, draw, loss = shares(points, weight_of_draws(0.28))
-        assert of_sides(one, "win") == pytest.approx([win, loss], rel=1e-9)
-        assert one.draw == pytest.approx(draw, rel=1e-9)
+        assert of_sides(forecast, "win") == pytest.approx([win, loss], rel=1e-9)
+        assert forecast.draw == pytest.approx(draw, rel=1e-9)
         scores = [win + draw / 2, loss + draw / 2]
-        assert of_sides(one, "expected") == pytest.approx(scores, rel=1e-9)
+        assert of_sides(forecast, "expected") == pytest.approx(scores, rel=1e-9)
     done = success("predict", tmp_path / "rated", "--pair", "p2,p1")
     what = "warning: home_advantage = 55.0 counts in no game: there are no columns home and away"
     assert what in done.err.splitlines()
@@ -178,8 +183,8 @@ def test_logs_without_a_home_say_so(tmp_path: Path) -> None:
     both = valmatch("rate", log, "--system", "elo,zonestats", "--set", "elo.home_advantage=40")
     assert done.err in both.err
     for value in ("draw_probability=1", "draw_probability=-0.1", "home_advantage=1e9"):
-        said = refusal("rate", log, "--system", "elo", "--set", value)
-        assert ": out of range (allowed: " in said
+        line = refusal("rate", log, "--system", "elo", "--set", value)
+        assert ": out of range (allowed: " in line
 
 
 def test_draws_in_no_game_end_the_search_at_its_end(tmp_path: Path) -> None:
@@ -201,19 +206,19 @@ def test_unit_is_held_by_what_has_one(tmp_path: Path) -> None:
 def test_losses_of_three_results_are_compared_where_two_systems_have_them(tmp_path: Path) -> None:
     log = write(tmp_path / "l.csv", league(6, 800, 40.0, 0.25), HOME)
     values = {"elo.draw_probability": 0.25, "trueskill.draw_probability": 0.25}
-    found = compare_ratings(log, ["elo", "trueskill", "zonestats"], parameters=values)
+    comparison = compare_ratings(log, ["elo", "trueskill", "zonestats"], parameters=values)
     alone = rate_games(log, "trueskill", parameters={"draw_probability": 0.25}).predictions["all"]
-    mine = found.means["trueskill"]["three_way_log_loss"].mean
+    mine = comparison.means["trueskill"]["three_way_log_loss"].mean
     assert mine == pytest.approx(alone.three_way_log_loss, rel=1e-12)
-    gap = found.differences["trueskill"]["three_way_log_loss"]
-    elo = found.means["elo"]["three_way_log_loss"].mean
+    gap = comparison.differences["trueskill"]["three_way_log_loss"]
+    elo = comparison.means["elo"]["three_way_log_loss"].mean
     assert mine is not None
     assert elo is not None
-    if found.leader == "elo":
+    if comparison.leader == "elo":
         assert gap.mean == pytest.approx(mine - elo, rel=1e-9)
-    assert found.means["zonestats"]["three_way_log_loss"].mean is None
-    assert found.differences["coin"]["three_way_log_loss"].mean is None
-    assert "three_way_log_loss" in found.columns()
+    assert comparison.means["zonestats"]["three_way_log_loss"].mean is None
+    assert comparison.differences["coin"]["three_way_log_loss"].mean is None
+    assert "three_way_log_loss" in comparison.columns()
     less = compare_ratings(log, ["elo", "trueskill"])
     assert "three_way_log_loss" not in less.columns()
     summary = json.loads(valmatch("rate", log, "--system", "trueskill", "--json").out)
@@ -225,7 +230,7 @@ def test_trueskill_gives_each_result_its_probability(tmp_path: Path) -> None:
     log = write(tmp_path / "l.csv", [[["a", "b", "1", "1"]]], HOME)
     rate_games(log, "trueskill", out=tmp_path / "rated")
     loss = rate_games(log, "trueskill").predictions["all"].three_way_log_loss
-    (one,) = predict_games(tmp_path / "rated", pair="new,newer").games
-    assert loss == pytest.approx(-math.log(one.draw or 0.0), rel=1e-9)
+    (forecast,) = predict_games(tmp_path / "rated", pair="new,newer").games
+    assert loss == pytest.approx(-math.log(forecast.draw or 0.0), rel=1e-9)
     nothing = rate_games(log, "trueskill", parameters={"draw_probability": 0.0})
     assert nothing.predictions["all"].three_way_log_loss is None

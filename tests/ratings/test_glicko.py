@@ -18,7 +18,7 @@ from tests.support.game_logs import write
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.ratings.registry import system_named
 
-PUBLISHED = {one.name: one.published for one in system_named("glicko").parameters}
+PUBLISHED = {parameter.name: parameter.published for parameter in system_named("glicko").parameters}
 COLUMNS = "player,rating,deviation,base_rating,base_deviation,information,surprise,time,games"
 Q = math.log(10.0) / 400.0
 
@@ -106,10 +106,10 @@ def test_published_example() -> None:
 
 
 @pytest.mark.parametrize("period", [0.0, 0.5, 10.0, 33.3, 1e6])
-@pytest.mark.parametrize("given", [{}, {"c": 90.0, "floor": 120.0, "deviation": 200.0}])
-def test_agrees_with_plain_loops(period: float, given: dict[str, float], tmp_path: Path) -> None:
+@pytest.mark.parametrize("changes", [{}, {"c": 90.0, "floor": 120.0, "deviation": 200.0}])
+def test_agrees_with_plain_loops(period: float, changes: dict[str, float], tmp_path: Path) -> None:
     games, times = timed(crowd(1), 1)
-    values = {**PUBLISHED, "period": period, **given}
+    values = {**PUBLISHED, "period": period, **changes}
     path = write(tmp_path / "log.csv", games, TIMED)
     rated(path, tmp_path / "out", values)
     oracle = Glickman(values)

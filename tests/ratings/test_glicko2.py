@@ -26,7 +26,7 @@ from valmatch.ratings import glicko2
 from valmatch.ratings.registry import NAMES, system_named
 
 SCALE = 173.7178
-PUBLISHED = {one.name: one.published for one in system_named("glicko2").parameters}
+PUBLISHED = {first.name: first.published for first in system_named("glicko2").parameters}
 KNOWN = ("rating", "deviation", "volatility")
 COLUMNS = "player,rating,deviation,volatility,base_rating,base_deviation,base_volatility"
 COLUMNS += ",information,surprise,time,games"
@@ -339,17 +339,17 @@ def test_pieces_change_no_byte(period: float, tmp_path: Path) -> None:
 @pytest.mark.parametrize("period", [0.0, 30.0, 1e6])
 def test_continuing_is_one_long_log(system: str, cut: int, period: float, tmp_path: Path) -> None:
     games, _ = timed(crowd(6), 6)
-    one, two, values = tmp_path / "one", tmp_path / "two", {"period": period}
+    first, two, values = tmp_path / "one", tmp_path / "two", {"period": period}
     log = write(tmp_path / "all.csv", games, TIMED)
     rate_games(log, system, parameters=values, out=tmp_path / "all")
     rate_games(
-        write(one.with_suffix(".csv"), games[:cut], TIMED), system, parameters=values, out=one
+        write(first.with_suffix(".csv"), games[:cut], TIMED), system, parameters=values, out=first
     )
     second = write(tmp_path / "two.csv", games[cut:], TIMED)
-    rate_games(second, ratings=one, out=two, again=True)  # a time may be shared
-    last, whole = two / "ratings.csv", tmp_path / "all" / "ratings.csv"
-    assert last.read_text() == whole.read_text()
-    both = table(one / "history.csv") + table(two / "history.csv")
+    rate_games(second, ratings=first, out=two, again=True)  # a time may be shared
+    last, complete = two / "ratings.csv", tmp_path / "all" / "ratings.csv"
+    assert last.read_text() == complete.read_text()
+    both = table(first / "history.csv") + table(two / "history.csv")
     assert both == table(tmp_path / "all" / "history.csv")
 
 
@@ -432,12 +432,12 @@ def upsets(rounds: int, turn: int) -> Log:
 @pytest.mark.parametrize("period", [0.0, 30.0])
 def test_parameters_can_be_fitted(period: float, tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", upsets(64, 8), "winner,loser,time")
-    given = {"period": period} if period else {}
+    fixed = {"period": period} if period else {}
     for names in (["tau"], ["deviation", "volatility"]):
-        tuning = defined(rate_games(path, "glicko2", parameters=given, tune=names).tuning)
+        tuning = defined(rate_games(path, "glicko2", parameters=fixed, tune=names).tuning)
         assert list(tuning.fitted) == names
         assert tuning.tuned.parameters["period"] == period
-        assert rate_games(path, "glicko2", parameters=given, tune=names).tuning == tuning
+        assert rate_games(path, "glicko2", parameters=fixed, tune=names).tuning == tuning
         best = defined(tuning.tuned.first.log_loss)
         assert math.isfinite(best)
         if not period:  # else the published period is another one

@@ -243,7 +243,7 @@ def test_beliefs_after_a_draw_are_the_moments_of_the_posterior() -> None:
     assert abs(kept.mean() - share) < 4 * math.sqrt(share * (1 - share) / size)
     after = update_drawn(*belief_i, *belief_j, noise, margin)
     for skill, mean, var in zip(skills, after[::2], after[1::2], strict=True):
-        own = skill[kept]
-        assert abs(own.mean() - mean) < 4 * own.std() / math.sqrt(own.size)
-        squares = (own - mean) ** 2
-        assert abs(squares.mean() - var) < 4 * squares.std() / math.sqrt(own.size)
+        posterior = skill[kept]
+        assert abs(posterior.mean() - mean) < 4 * posterior.std() / math.sqrt(posterior.size)
+        squares = (posterior - mean) ** 2
+        assert abs(squares.mean() - var) < 4 * squares.std() / math.sqrt(posterior.size)

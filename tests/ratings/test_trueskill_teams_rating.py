@@ -54,7 +54,9 @@ def test_agrees_with_trueskill(size: tuple[int, int], drawn: bool, draw_probabil
         ]
         groups = [tuple(trueskill.Rating(*belief) for belief in side) for side in sides]
         new = environment.rate(groups, ranks=[0, 0 if drawn else 1], min_delta=1e-12)
-        expected = [float(value) for side in new for one in side for value in (one.mu, one.sigma)]
+        expected = [
+            float(value) for side in new for rating in side for value in (rating.mu, rating.sigma)
+        ]
         got = flat(rated(sides, drawn, draw_probability))
         assert got == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
@@ -91,7 +93,7 @@ def test_any_number_of_sides_agrees_with_trueskill(draw_probability: float) -> N
         scores = rng.integers(0, 4, len(sizes)) if draw_probability else rng.permutation(len(sizes))
         groups = [tuple(trueskill.Rating(*beliefs[k]) for k in side) for side in sides]
         new = environment.rate(groups, ranks=(-scores).tolist(), min_delta=1e-13)
-        expected = [[float(one.mu), float(one.sigma)] for side in new for one in side]
+        expected = [[float(rating.mu), float(rating.sigma)] for side in new for rating in side]
         parameters = {"draw_probability": draw_probability}
         got = update_ratings("trueskill", beliefs, sides, scores.tolist(), parameters)
         assert got == pytest.approx(np.array(expected), abs=1e-9)

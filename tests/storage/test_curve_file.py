@@ -21,25 +21,25 @@ def written(folder: Path) -> CurveSums:
 
 def test_sums_are_read_back(tmp_path: Path) -> None:
     sums = written(tmp_path)
-    found, over = read_sums(tmp_path / SUMS, SHAPE, warn=lambda text: None)
-    assert (found.n, over) == (5, [range(5)])
-    assert np.array_equal(found.total, sums.total)
+    known, over = read_sums(tmp_path / SUMS, SHAPE, warn=lambda text: None)
+    assert (known.n, over) == (5, [range(5)])
+    assert np.array_equal(known.total, sums.total)
 
 
 def test_a_torn_file_counts_for_nothing_wherever_it_is_torn(tmp_path: Path) -> None:
     """A crash of the machine may leave zeros where its last bytes were."""
     written(tmp_path)
     path = tmp_path / SUMS
-    whole = path.read_bytes()
-    for cut in {*range(1, 40), *range(40, len(whole) + 1, 7), len(whole)}:
+    content = path.read_bytes()
+    for cut in {*range(1, 40), *range(40, len(content) + 1, 7), len(content)}:
         for tail in (b"", bytes(cut)):
-            torn = whole[: len(whole) - cut] + tail
-            if torn == whole:
+            torn = content[: len(content) - cut] + tail
+            if torn == content:
                 continue
             path.write_bytes(torn)
             warnings: list[str] = []
-            found, over = read_sums(tmp_path / SUMS, SHAPE, warnings.append)
+            known, over = read_sums(tmp_path / SUMS, SHAPE, warnings.append)
             if warnings:
-                assert (found.n, over) == (0, []), (cut, tail[:1])
+                assert (known.n, over) == (0, []), (cut, tail[:1])
             else:  # what is torn is not read, such as the length of a comment
-                assert (found.n, over) == (5, [range(5)]), (cut, tail[:1])
+                assert (known.n, over) == (5, [range(5)]), (cut, tail[:1])

@@ -116,9 +116,9 @@ def test_an_unfinished_design_is_completed(tmp_path: Path) -> None:
     late.mkdir()
     for index in range(2):
         (tmp_path / str(index) / "points" / ids[1]).rename(late / str(index))
-    found = combine_designs(tmp_path / "all", [tmp_path / "0", tmp_path / "1"])
-    assert found.shortfalls == [f"point {ids[1]}: no replications at all"]
-    assert found.result.status == "incomplete"
+    combined = combine_designs(tmp_path / "all", [tmp_path / "0", tmp_path / "1"])
+    assert combined.shortfalls == [f"point {ids[1]}: no replications at all"]
+    assert combined.result.status == "incomplete"
     for index in range(2):
         (late / str(index)).rename(tmp_path / str(index) / "points" / ids[1])
     combine_designs(tmp_path / "all", [tmp_path / "0", tmp_path / "1"])
@@ -162,13 +162,13 @@ def test_a_shard_keeps_out_who_makes_the_same_or_the_whole(
 
 def test_a_thousand_million_are_counted(tmp_path: Path) -> None:
     replicate(load_config("valorant"), 4, shard=Shard(1, 2), out=tmp_path / "1")
-    found = combine(tmp_path / "all", [tmp_path / "1"], expect=10**9, check=True)
-    assert found.summary()["missing_counts"] == {
+    combined = combine(tmp_path / "all", [tmp_path / "1"], expect=10**9, check=True)
+    assert combined.summary()["missing_counts"] == {
         "shard 0/2": 5 * 10**8,
         "shard 1/2": 5 * 10**8 - 2,
     }
-    assert found.summary()["missing"]["shard 1/2"][:2] == [5, 7]
-    assert found.shortfalls[1] == (
+    assert combined.summary()["missing"]["shard 1/2"][:2] == [5, 7]
+    assert combined.shortfalls[1] == (
         "shard 1/2 owes 499,999,998 replications: 5, 7, 9, 11, 13, 15, 17, 19, ..."
     )
 
@@ -208,11 +208,11 @@ def refused(copy: Path) -> str:
     before = everything(copy)
     sets = [f"--set={text}" for text in ("n_opponents=4", "n_games=8", "rank=1")]
     resume = ("replicate", "kg-fig1-top", *sets, "-n", 6, "--resume", "--out", copy)
-    said = []
+    refusals = []
     for command in (("combine", copy / "all", copy), resume):
-        said.append(refusal(*command))
+        refusals.append(refusal(*command))
         assert everything(copy) == before
-    return said[0]
+    return refusals[0]
 
 
 @pytest.mark.slow
@@ -231,8 +231,8 @@ def arrays(**changes: Any) -> Callable[[Path], None]:  # noqa: ANN401
     """Return what changes arrays of the sums of curves; None takes one away."""
 
     def change(path: Path) -> None:
-        with np.load(path) as found:
-            parts = {name: found[name] for name in found.files}
+        with np.load(path) as combined:
+            parts = {name: combined[name] for name in combined.files}
         for name, new in changes.items():
             parts[name] = new(parts[name])
         content = io.BytesIO()

@@ -104,35 +104,37 @@ def run(name: str, at: Path, out: Path) -> Outcome:
 
 
 def done(*argv: object) -> None:
-    found = valmatch(*argv)
-    assert found.code in (0, 3), found.err
+    outcome = valmatch(*argv)
+    assert outcome.code in (0, 3), outcome.err
 
 
-def lines_of(found: Outcome) -> list[str]:
+def lines_of(outcome: Outcome) -> list[str]:
     """Return what a command says on stderr besides warnings."""
-    return [line for line in found.err.splitlines() if not line.startswith(("warning: ", "note: "))]
+    return [
+        line for line in outcome.err.splitlines() if not line.startswith(("warning: ", "note: "))
+    ]
 
 
 def tree(folder: Path) -> dict[str, str]:
     """Return the digests of all that is below a folder; links by where they lead."""
-    found = {}
+    outcome = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
         if path.is_symlink():
-            found[name] = f"link to {path.readlink()}"
+            outcome[name] = f"link to {path.readlink()}"
         elif path.is_dir():
-            found[name] = "folder"
+            outcome[name] = "folder"
         else:
-            found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return found
+            outcome[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return outcome
 
 
 def refused(name: str, at: Path, out: Path, below: Path, what: str) -> None:
     """Check that a command is refused in one line and leaves everything as it was."""
     before = tree(below)
-    found = run(name, at, out)
-    assert (found.code, len(lines_of(found)), found.out) == (2, 1, ""), found
-    assert what in found.err
+    outcome = run(name, at, out)
+    assert (outcome.code, len(lines_of(outcome)), outcome.out) == (2, 1, ""), outcome
+    assert what in outcome.err
     assert tree(below) == before
 
 
@@ -149,9 +151,9 @@ def test_a_folder_of_others_is_refused(name: str, at: Path, tmp_path: Path) -> N
     (out / "summary.json").write_text("mine\n")
     refused(name, at, out, tmp_path, "holds summary.json and no manifest.json of a run")
     (out / "manifest.json").write_text('{"name": "an app", "start_url": "."}\n')
-    found = "made by  (allowed" if name == "combine" else "is that of another program"
+    outcome = "made by  (allowed" if name == "combine" else "is that of another program"
     if name != "combine":
-        refused(name, at, out, tmp_path, found)
+        refused(name, at, out, tmp_path, outcome)
     for content in ("", "[]", "{", "\0\1"):
         (out / "manifest.json").write_text(content)
         refused(name, at, out, tmp_path, "manifest.json")
@@ -162,18 +164,20 @@ def test_a_folder_of_others_is_refused(name: str, at: Path, tmp_path: Path) -> N
 def test_other_files_stay_beside_a_run(name: str, at: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert run(name, at, out).code in (0, 3)
-    own = {path.name for path in out.iterdir() if path.is_file()} - {"manifest.json"}
-    assert sorted(json.loads((out / "manifest.json").read_text())["files"]) == sorted(own)
+    files = {path.name for path in out.iterdir() if path.is_file()} - {"manifest.json"}
+    assert sorted(json.loads((out / "manifest.json").read_text())["files"]) == sorted(files)
     if name != "simulate":
-        assert own <= set(CONTENTS[COMMANDS[name][0]])
+        assert files <= set(CONTENTS[COMMANDS[name][0]])
     (out / ".d.part").mkdir()
     kept = (".notes.part", ".summary.json.part", ".summary.json.backup.part", "notes.txt", "x/y")
-    for one in kept:
-        (out / one).parent.mkdir(exist_ok=True)
-        (out / one).write_text("mine\n")
+    for file_name in kept:
+        (out / file_name).parent.mkdir(exist_ok=True)
+        (out / file_name).write_text("mine\n")
     before = tree(out)
     assert run(name, at, out).code in (0, 3)
-    assert {one: tree(out).get(one) for one in kept} == {one: before[one] for one in kept}
+    assert {file_name: tree(out).get(file_name) for file_name in kept} == {
+        file_name: before[file_name] for file_name in kept
+    }
 
 
 @pytest.mark.slow
@@ -200,9 +204,9 @@ def test_what_is_read_is_not_replaced(name: str, fresh: Path, tmp_path: Path) ->
     file = CONTENTS[COMMANDS[name][0]][0]
     if name == "combine" or not (out / file).exists():
         file = "summary.json"
-    for one in COMMANDS[name][2]:
+    for file_name in COMMANDS[name][2]:
         held = (out / file).read_bytes()
-        path = fresh / one
+        path = fresh / file_name
         for link in (os.link, os.symlink):
             (out / file).unlink()
             link(path, out / file)
@@ -225,8 +229,8 @@ def test_standard_input_is_read_too(fresh: Path, monkeypatch: pytest.MonkeyPatch
     before = tree(fresh)
     with (week / "history.csv").open() as file:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(file.buffer))
-        found = valmatch("rate", "-", "--system", "elo", "--out", week)
-    assert (found.code, found.err.count("\n")) == (2, 1), found
+        outcome = valmatch("rate", "-", "--system", "elo", "--out", week)
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1), outcome
     assert tree(fresh) == before
 
 
@@ -252,9 +256,9 @@ def test_figures_replace_figures_alone(day: Path) -> None:
         for content in (b"mine\n", b"", figure[:20]):
             file.write_bytes(content)
             before = tree(day)
-            found = valmatch("plot", day, "--format", "png,svg,pdf")
-            assert (found.code, found.err.count("\n")) == (2, 1)
-            assert f"{file}: is there already and was not drawn by valmatch" in found.err
+            outcome = valmatch("plot", day, "--format", "png,svg,pdf")
+            assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+            assert f"{file}: is there already and was not drawn by valmatch" in outcome.err
             assert tree(day) == before
         file.unlink()
         file.symlink_to(day / "players.csv")
@@ -273,9 +277,9 @@ def test_runs_below_a_folder_are_drawn_where_that_is_said(day: Path) -> None:
     app_.mkdir()
     (app_ / "manifest.json").write_text('{"name": "an app"}\n')
     before = tree(parent)
-    found = valmatch("plot", parent)
-    assert (found.code, found.err.count("\n")) == (2, 1)
-    assert "day, deep/two (give the folder of one, or --recursive to draw all)" in found.err
+    outcome = valmatch("plot", parent)
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert "day, deep/two (give the folder of one, or --recursive to draw all)" in outcome.err
     assert tree(parent) == before
     assert valmatch("plot", app_).code == 2
     drawn = success("plot", parent, "--recursive")

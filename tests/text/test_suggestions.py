@@ -22,7 +22,9 @@ PARAMETERS = ("T", "GAME_MULT", "MAX_GAME_LENGTH")
 )
 def test_case_and_hyphens_do_not_count(name: str, meant: str | None) -> None:
     assert closest_name(name, PARAMETERS) == meant
-    assert closest_name(name, [one.lower() for one in PARAMETERS]) == (meant and meant.lower())
+    assert closest_name(name, [parameter.lower() for parameter in PARAMETERS]) == (
+        meant and meant.lower()
+    )
 
 
 def test_of_names_alike_to_the_letter_the_first_counts() -> None:

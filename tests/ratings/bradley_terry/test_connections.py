@@ -20,7 +20,7 @@ def world(seed: int) -> World:
         size = int(rng.integers(1, 3)) if n >= 4 else 1
         n_sides = int(rng.integers(2, min(4, n // size) + 1))
         players = rng.permutation(n)[: n_sides * size].reshape(n_sides, size).tolist()
-        sides = [Side(own, float(rng.integers(3))) for own in players]
+        sides = [Side(members, float(rng.integers(3))) for members in players]
         games.append(Game(sides, float(rng.choice([0.0, 1.0, 1.0, 2.5]))))
     games.append(Game([Side([0], 1.0), Side([1], 0.0)]))
     played = sorted({p for g in games if g.weight for side in g.sides for p in side.players})
@@ -32,12 +32,12 @@ def world(seed: int) -> World:
 def test_links_are_those_of_the_closure(start: int) -> None:
     seen = set()
     for seed in range(start, start + 100):
-        one = world(seed)
-        contests = contests_of(one)
-        anchors = np.array(sorted(one.anchors), np.int64)
-        found = link(contests, levels_of(contests), contests.weights, anchors, all_rated=False)
-        statuses, used = who_is_rated(one)
-        assert found.statuses == statuses, seed
-        assert found.games.tolist() == used, seed
+        drawn = world(seed)
+        contests = contests_of(drawn)
+        anchors = np.array(sorted(drawn.anchors), np.int64)
+        linked = link(contests, levels_of(contests), contests.weights, anchors, all_rated=False)
+        statuses, used = who_is_rated(drawn)
+        assert linked.statuses == statuses, seed
+        assert linked.games.tolist() == used, seed
         seen |= {*statuses}
     assert seen == {"", "rated", "above", "below", "unlinked"}

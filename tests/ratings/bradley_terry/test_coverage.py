@@ -21,11 +21,11 @@ from valmatch.kernels.arrays import Floats
 NAMED = {league.name: league for league in LEAGUES}
 
 
-def z_of(found: Floats, measure: str) -> float:
+def z_of(measured: Floats, measure: str) -> float:
     """Return by how many standard errors the mean of a measure exceeds the level."""
-    own = found[:, MEASURES.index(measure)]
-    spread = float(own.std(ddof=1)) / math.sqrt(len(own))
-    excess = float(own.mean()) - LEVEL
+    column = measured[:, MEASURES.index(measure)]
+    spread = float(column.std(ddof=1)) / math.sqrt(len(column))
+    excess = float(column.mean()) - LEVEL
     return excess / spread if spread else math.copysign(math.inf, excess)  # all or none
 
 
@@ -40,21 +40,21 @@ def z_of(found: Floats, measure: str) -> float:
     ids=lambda league: league.name,
 )
 def test_intervals_hold_the_truth(league: BatchLeague) -> None:
-    found = shares(league, 150, 0)[INFORMATION]
-    assert len(found) > 145
+    measured = shares(league, 150, 0)[INFORMATION]
+    assert len(measured) > 145
     for measure in MEASURES:
-        if not np.isnan(found[:, MEASURES.index(measure)]).any():
-            z = z_of(found, measure)
+        if not np.isnan(measured[:, MEASURES.index(measure)]).any():
+            z = z_of(measured, measure)
             assert z > -3.0, measure
             assert z < 3.0 or measure == "ranks together", measure
 
 
 @pytest.mark.slow
 def test_votes_are_held_by_clustered_intervals_and_not_by_plain_ones() -> None:
-    found = shares(NAMED["votes, 20 voters of 100"], 60, 0)
-    assert abs(z_of(found[CLUSTERED], "differences")) < 3.0
-    assert z_of(found[CLUSTERED], "ranks together") > -3.0
-    assert z_of(found[INFORMATION], "differences") < -10.0
+    measured = shares(NAMED["votes, 20 voters of 100"], 60, 0)
+    assert abs(z_of(measured[CLUSTERED], "differences")) < 3.0
+    assert z_of(measured[CLUSTERED], "ranks together") > -3.0
+    assert z_of(measured[INFORMATION], "differences") < -10.0
 
 
 def test_equal_players_share_their_ranks() -> None:

@@ -44,14 +44,14 @@ def played(n: int, games: int, nu: float, home: float, seed: int) -> tuple[Count
 def shipped(contests: Contests, model: Model) -> tuple[Floats, Floats, Floats] | None:
     """Return ratings, covariance and coefficients by the shipped fit; None without all of them."""
     try:
-        found = rate(design_of(contests), levels_of(contests), model)
+        basis = rate(design_of(contests), levels_of(contests), model)
     except NoEstimate:
         return None
-    if not found.linked.rated.all():
+    if not basis.linked.rated.all():
         return None
-    sure = model.uncertainty(found, False, np.random.default_rng(0))
+    sure = model.uncertainty(basis, False, np.random.default_rng(0))
     assert sure.covariance is not None
-    return found.ratings, sure.covariance, np.append(found.coefficients, found.draw_weight)
+    return basis.ratings, sure.covariance, np.append(basis.coefficients, basis.draw_weight)
 
 
 @pytest.mark.parametrize("prior", [None, 80.0, 350.0])
@@ -69,8 +69,8 @@ def test_it_is_the_shipped_fit(prior: float | None, nu: float, home: float) -> N
             continue
         fitted += 1
         ratings, covariance, coefficients = expected
-        own = space.places[:n] / POINTS
-        assert own - own.mean() == pytest.approx(ratings - ratings.mean(), abs=2e-5)
+        strengths = space.places[:n] / POINTS
+        assert strengths - strengths.mean() == pytest.approx(ratings - ratings.mean(), abs=2e-5)
         assert space.covariance / POINTS**2 == pytest.approx(covariance, rel=1e-5, abs=1e-5)
         if home:
             assert space.places[n] / POINTS == pytest.approx(coefficients[0], abs=2e-5)
@@ -119,9 +119,9 @@ def test_there_is_no_estimate(won: list[tuple[int, int]], drawn: list[tuple[int,
 
 
 def test_contrasts_are_orthonormal_and_have_mean_0() -> None:
-    found = contrasts(6)
-    assert found.T @ found == pytest.approx(np.eye(5), abs=1e-14)
-    assert found.sum(axis=0) == pytest.approx(np.zeros(5), abs=1e-14)
+    basis = contrasts(6)
+    assert basis.T @ basis == pytest.approx(np.eye(5), abs=1e-14)
+    assert basis.sum(axis=0) == pytest.approx(np.zeros(5), abs=1e-14)
 
 
 def test_a_belief_without_games_is_itself_and_with_games_adds_their_information() -> None:

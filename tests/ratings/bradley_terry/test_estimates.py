@@ -16,9 +16,9 @@ from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
 from valmatch.ratings.bradley_terry.rating import Anchors, Estimate, Model, Uncertainty, rate, refit
 
 
-def sure_of(found: Estimate, sandwich: bool, draws: np.random.Generator) -> Uncertainty:
+def sure_of(estimate: Estimate, sandwich: bool, draws: np.random.Generator) -> Uncertainty:
     """Return how sure an estimate is; of the model only its anchors and its mean count before."""
-    return Model().uncertainty(found, sandwich, draws)
+    return Model().uncertainty(estimate, sandwich, draws)
 
 
 def rated(world: World, draws: str = "") -> Estimate:
@@ -50,8 +50,8 @@ def log(
         if rng.random() < draws:
             scores = rng.integers(0, 2, k) * 1.0
         sides = [
-            Side(own.tolist(), float(score), rng.normal(size=features).round(1).tolist())
-            for own, score in zip(np.array_split(players, k), scores, strict=True)
+            Side(members.tolist(), float(score), rng.normal(size=features).round(1).tolist())
+            for members, score in zip(np.array_split(players, k), scores, strict=True)
         ]
         games.append(Game(sides, float(rng.integers(1, 3)), int(rng.integers(8))))
     return games
@@ -81,20 +81,20 @@ WORLDS = {
 @pytest.mark.parametrize("name", WORLDS)
 def test_estimates_and_covariance_are_those_of_a_plain_optimiser(name: str) -> None:
     world = WORLDS[name]
-    found = rated(world, "" if world.davidson else "half")
-    place = plain.maximum(world)
+    estimate = rated(world, "" if world.davidson else "half")
+    best = plain.maximum(world)
     n = world.n_players
-    np.testing.assert_allclose(found.ratings, place[:n], atol=2e-4)
-    np.testing.assert_allclose(found.coefficients, place[n : n + world.n_features], atol=2e-4)
+    np.testing.assert_allclose(estimate.ratings, best[:n], atol=2e-4)
+    np.testing.assert_allclose(estimate.coefficients, best[n : n + world.n_features], atol=2e-4)
     if world.davidson:
-        assert np.log(found.draw_weight) == pytest.approx(place[-1], abs=1e-6)
+        assert np.log(estimate.draw_weight) == pytest.approx(best[-1], abs=1e-6)
     for sandwich in (False, True):
-        spread = plain.covariance(world, place, sandwich)
-        sure = sure_of(found, sandwich, np.random.default_rng(1))
+        spread = plain.covariance(world, best, sandwich)
+        sure = sure_of(estimate, sandwich, np.random.default_rng(1))
         assert sure.covariance is not None
         np.testing.assert_allclose(sure.covariance, spread[:n, :n], rtol=1e-4, atol=1e-2)
-        own = np.sqrt(np.diag(spread))[n : n + world.n_features]
-        np.testing.assert_allclose(sure.coefficients, own, rtol=1e-4)
+        members = np.sqrt(np.diag(spread))[n : n + world.n_features]
+        np.testing.assert_allclose(sure.coefficients, members, rtol=1e-4)
         if world.davidson:
             assert sure.log_draw_weight == pytest.approx(np.sqrt(spread[-1, -1]), rel=1e-4)
 
@@ -107,11 +107,11 @@ def duel(a: int, b: int, score: float, weight: float = 1.0) -> Game:
 def test_who_never_loses_or_wins_against_the_others_has_no_rating() -> None:
     circle = [duel(0, 1, 1.0), duel(1, 2, 1.0), duel(2, 0, 1.0)]
     world = World([*circle, duel(3, 0, 1.0), duel(1, 4, 1.0), duel(5, 6, 0.5)], 7)
-    found = rated(world)
-    assert found.linked.statuses == ["rated"] * 3 + ["above", "below", "unlinked", "unlinked"]
-    np.testing.assert_allclose(found.ratings[:3], 1500.0)
-    assert np.isnan(found.ratings[3:]).all()
-    assert found.linked.groups.tolist() == [1, 1, 1, 1, 1, 2, 2]
+    estimate = rated(world)
+    assert estimate.linked.statuses == ["rated"] * 3 + ["above", "below", "unlinked", "unlinked"]
+    np.testing.assert_allclose(estimate.ratings[:3], 1500.0)
+    assert np.isnan(estimate.ratings[3:]).all()
+    assert estimate.linked.groups.tolist() == [1, 1, 1, 1, 1, 2, 2]
 
 
 def test_a_game_of_weight_0_links_nobody() -> None:
@@ -124,18 +124,18 @@ def test_of_parts_of_one_size_that_one_is_rated_whose_games_weigh_most() -> None
     """A game counts once, however many of its players belong to the part."""
     first = [duel(0, 1, 1.0), duel(1, 0, 1.0)] * 2
     second = [duel(2, 3, 1.0), duel(3, 2, 1.0), duel(2, 3, 1.0), duel(2, 4, 1.0), duel(2, 4, 1.0)]
-    found = rated(World([*first, *second], 5))
-    assert found.linked.statuses == ["unlinked"] * 2 + ["rated"] * 2 + ["below"]
-    found = rated(World([*first, duel(0, 1, 1.0), *second], 5))  # 5 to 5: the first names
-    assert found.linked.statuses == ["rated"] * 2 + ["unlinked"] * 3
+    estimate = rated(World([*first, *second], 5))
+    assert estimate.linked.statuses == ["unlinked"] * 2 + ["rated"] * 2 + ["below"]
+    estimate = rated(World([*first, duel(0, 1, 1.0), *second], 5))  # 5 to 5: the first names
+    assert estimate.linked.statuses == ["rated"] * 2 + ["unlinked"] * 3
 
 
 def test_anchors_link_and_their_part_is_the_one_that_is_rated() -> None:
     circle = [duel(0, 1, 1.0), duel(1, 2, 1.0), duel(2, 0, 1.0)]
     world = World([*circle, duel(3, 4, 1.0)], 5, anchors={3: (1800.0, 0.0), 4: (1700.0, 0.0)})
-    found = rated(world)
-    assert found.linked.statuses == ["unlinked"] * 3 + ["rated"] * 2
-    assert found.ratings[3:].tolist() == [1800.0, 1700.0]
+    estimate = rated(world)
+    assert estimate.linked.statuses == ["unlinked"] * 3 + ["rated"] * 2
+    assert estimate.ratings[3:].tolist() == [1800.0, 1700.0]
 
 
 def leads_round(world: World, draw: float) -> bool:
@@ -172,12 +172,12 @@ def test_draws_have_a_weight_where_some_circle_has_more_wins_than_draws() -> Non
             assert error.value.separated
             assert error.value.parameters.tolist() == [n]
             continue
-        found = rated(world)
+        estimate = rated(world)
         if not leads_round(world, draw=-np.inf):
             counts["no circle of wins"] += 1
-            place = plain.maximum(world)
-            np.testing.assert_allclose(found.ratings, place[:n], atol=2e-3)
-            assert np.log(found.draw_weight) == pytest.approx(place[-1], abs=1e-5)
+            best = plain.maximum(world)
+            np.testing.assert_allclose(estimate.ratings, best[:n], atol=2e-3)
+            assert np.log(estimate.draw_weight) == pytest.approx(best[-1], abs=1e-5)
     assert min(counts.values()) >= 5, counts
 
 
@@ -227,19 +227,19 @@ def test_sparse_and_dense_solutions_agree(name: str, monkeypatch: pytest.MonkeyP
     draws = "" if world.davidson else "half"
     dense = rated(world, draws)
     monkeypatch.setattr(fit, "DENSE", 0)
-    found = rated(world, draws)
-    np.testing.assert_allclose(found.ratings, dense.ratings, atol=1e-6)
-    np.testing.assert_allclose(found.coefficients, dense.coefficients, atol=1e-6)
-    assert found.draw_weight == pytest.approx(dense.draw_weight, rel=1e-8)
+    estimate = rated(world, draws)
+    np.testing.assert_allclose(estimate.ratings, dense.ratings, atol=1e-6)
+    np.testing.assert_allclose(estimate.coefficients, dense.coefficients, atol=1e-6)
+    assert estimate.draw_weight == pytest.approx(dense.draw_weight, rel=1e-8)
     for sandwich in (False, True):
         exact = sure_of(dense, sandwich, np.random.default_rng(1))
         with monkeypatch.context() as patched:
             patched.setattr(covariance, "DENSE", 0)
-            by_parts = sure_of(found, sandwich, np.random.default_rng(1)).covariance
+            by_parts = sure_of(estimate, sandwich, np.random.default_rng(1)).covariance
         assert by_parts == pytest.approx(exact.covariance, rel=1e-6, abs=1e-6)
         with monkeypatch.context() as patched:
             patched.setattr(rating, "DENSE_COVARIANCE", 0)
-            sampled = sure_of(found, sandwich, np.random.default_rng(1))
+            sampled = sure_of(estimate, sandwich, np.random.default_rng(1))
         assert sampled.covariance is None
         # Of 1,000 draws a variance is known to 4.5%, a standard error to 2.3%.
         np.testing.assert_allclose(sampled.std_errors, exact.std_errors, rtol=0.1)
@@ -271,12 +271,12 @@ def test_refits_of_few_games_a_player_end_where_nothing_is_to_gain(seed: int, pl
     pairs = zip(a.tolist(), b.tolist(), won.tolist(), strict=True)
     contests = contests_of(World([duel(i, j, float(s)) for i, j, s in pairs], players))
     design, levels, model = design_of(contests), levels_of(contests), Model()
-    found = rate(design, levels, model)
+    estimate = rate(design, levels, model)
     rng = np.random.default_rng(seed)
     for _ in range(3):  # steps of Newton's method alone would end far outside in some
         times = np.bincount(rng.integers(len(a), size=len(a)), minlength=len(a))
-        weights = np.where(found.linked.games, 1.0 * times, 0.0)
-        low, high = refit(design, levels, model, found, weights)
+        weights = np.where(estimate.linked.games, 1.0 * times, 0.0)
+        low, high = refit(design, levels, model, estimate, weights)
         rated = np.isfinite(low) & np.isfinite(high)
         assert rated.sum() > 30
         linked = link(contests, levels, weights, model.anchors.players, all_rated=False)

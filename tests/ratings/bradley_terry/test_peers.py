@@ -22,8 +22,8 @@ def ratings_of(games: list[Game]) -> Floats:
 
 def in_points(strengths: Floats) -> Floats:
     """Return logarithms of strengths as ratings with the mean 1500."""
-    found: Floats = 1500.0 + (strengths - strengths.mean()) / POINTS
-    return found
+    ratings: Floats = 1500.0 + (strengths - strengths.mean()) / POINTS
+    return ratings
 
 
 def duels(seed: int, draws: float) -> list[Game]:
@@ -48,8 +48,8 @@ def test_choix_finds_the_same_ratings_of_duels(draws: float) -> None:
             first_won, second_won = (a, b), (b, a)
             times = round(2 * game.sides[0].score)
             pairs += times * [first_won] + (2 - times) * [second_won]
-        found = choix.ilsr_pairwise(N, pairs, tol=1e-13, max_iter=1000)
-        np.testing.assert_allclose(ratings_of(games), in_points(found), rtol=0.0, atol=1e-6)
+        ratings = choix.ilsr_pairwise(N, pairs, tol=1e-13, max_iter=1000)
+        np.testing.assert_allclose(ratings_of(games), in_points(ratings), rtol=0.0, atol=1e-6)
 
 
 def test_choix_finds_the_same_ratings_of_orders() -> None:
@@ -60,11 +60,11 @@ def test_choix_finds_the_same_ratings_of_orders() -> None:
             for game in log(seed, kinds=(2, 3, 4, 5), draws=0.0)
         ]
         orders = [
-            [side.players[0] for side in sorted(game.sides, key=lambda one: -one.score)]
+            [side.players[0] for side in sorted(game.sides, key=lambda ranked: -ranked.score)]
             for game in games
         ]
-        found = choix.ilsr_rankings(N, orders, tol=1e-13, max_iter=1000)
-        np.testing.assert_allclose(ratings_of(games), in_points(found), rtol=0.0, atol=1e-6)
+        ratings = choix.ilsr_rankings(N, orders, tol=1e-13, max_iter=1000)
+        np.testing.assert_allclose(ratings_of(games), in_points(ratings), rtol=0.0, atol=1e-6)
 
 
 @pytest.mark.parametrize("draws", [0.0, 0.3])
@@ -76,13 +76,15 @@ def test_evalica_finds_the_same_ratings_of_duels(draws: float, weighted: bool) -
         games = duels(seed, draws)
         if weighted:
             weights = np.random.default_rng(seed).uniform(0.2, 3.0, len(games)).tolist()
-            games = [replace(game, weight=own) for game, own in zip(games, weights, strict=True)]
+            games = [
+                replace(game, weight=weight) for game, weight in zip(games, weights, strict=True)
+            ]
         firsts, seconds = ([g.sides[k].players[0] for g in games] for k in (0, 1))
-        found = evalica.bradley_terry(
+        ratings = evalica.bradley_terry(
             *(firsts, seconds, [winners[game.sides[0].score] for game in games]),
             weights=[game.weight for game in games],
             tolerance=1e-12,
             limit=1000,
         )
-        strengths = np.log(found.scores.sort_index().to_numpy())
+        strengths = np.log(ratings.scores.sort_index().to_numpy())
         np.testing.assert_allclose(ratings_of(games), in_points(strengths), rtol=0.0, atol=1e-6)

@@ -20,7 +20,6 @@ from valmatch.ratings.bradley_terry.contests import Contests
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
 from valmatch.ratings.bradley_terry.rating import Estimate, Uncertainty, estimate
 from valmatch.ratings.whole_history import rating as evidence
-from valmatch.ratings.whole_history import rating as parts
 from valmatch.ratings.whole_history.rating import PathModel, player_days
 
 N = 6
@@ -35,7 +34,7 @@ def model_of(world: PathWorld, draws: str = "") -> PathModel:
 
 
 def who_and_levels(world: PathWorld) -> tuple[Contests, Levels, Linked]:
-    """Return the games of a world with what else an estimate takes."""
+    """Return the games of a world with what else an fitted takes."""
     contests = contests_of(world)
     levels = levels_of(contests)
     none = np.zeros(0, np.int64)
@@ -49,16 +48,16 @@ def rated(world: PathWorld, draws: str = "") -> Estimate:
     return estimate(model.design(contests), levels, model, linked, contests.weights)
 
 
-def close(found: Any, expected: Any, rtol: float, atol: float = 0.0) -> None:  # noqa: ANN401
+def close(values: Any, expected: Any, rtol: float, atol: float = 0.0) -> None:  # noqa: ANN401
     """Compare arrays, none of which may be missing."""
-    assert found is not None
+    assert values is not None
     assert expected is not None
-    np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol)
+    np.testing.assert_allclose(values, expected, rtol=rtol, atol=atol)
 
 
-def sure_of(world: PathWorld, found: Estimate, sandwich: bool) -> Uncertainty:
-    """Return how sure an estimate is."""
-    return model_of(world).uncertainty(found, sandwich, np.random.default_rng(1))
+def sure_of(world: PathWorld, fitted: Estimate, sandwich: bool) -> Uncertainty:
+    """Return how sure an fitted is."""
+    return model_of(world).uncertainty(fitted, sandwich, np.random.default_rng(1))
 
 
 def log(
@@ -80,8 +79,8 @@ def log(
         if rng.random() < draws:
             scores = rng.integers(0, 2, k) * 1.0
         sides = [
-            Side(own.tolist(), float(score), rng.normal(size=features).round(1).tolist())
-            for own, score in zip(np.array_split(players, k), scores, strict=True)
+            Side(values.tolist(), float(score), rng.normal(size=features).round(1).tolist())
+            for values, score in zip(np.array_split(players, k), scores, strict=True)
         ]
         made.append(Game(sides, float(rng.integers(1, 3)), int(rng.integers(8))))
     return made, np.sort(rng.integers(-20, 60, games)).tolist()
@@ -104,20 +103,20 @@ WORLDS = {
 def test_paths_and_covariance_are_those_of_the_dense_twin(name: str, sandwich: bool) -> None:
     world = WORLDS[name]
     expected = plain.solved(world)
-    found = rated(world, "" if world.davidson else "half")
+    fitted = rated(world, "" if world.davidson else "half")
     n = len(world.states)
-    np.testing.assert_allclose(defined(found.days), expected.place[:n], atol=1e-6)
+    np.testing.assert_allclose(defined(fitted.days), expected.place[:n], atol=1e-6)
     np.testing.assert_allclose(
-        found.coefficients, expected.place[n : n + world.n_features], atol=1e-6
+        fitted.coefficients, expected.place[n : n + world.n_features], atol=1e-6
     )
     if world.davidson:
-        assert np.log(found.draw_weight) == pytest.approx(expected.place[-1], abs=1e-8)
-    assert found.fit.log_likelihood == pytest.approx(expected.log_likelihood, rel=1e-10)
+        assert np.log(fitted.draw_weight) == pytest.approx(expected.place[-1], abs=1e-8)
+    assert fitted.fit.log_likelihood == pytest.approx(expected.log_likelihood, rel=1e-10)
     spread = plain.covariance(world, expected, sandwich)
-    sure = sure_of(world, found, sandwich)
+    sure = sure_of(world, fitted, sandwich)
     errors = np.sqrt(np.diag(spread))
     now, together = plain.on_last_day(world, expected, spread)
-    np.testing.assert_allclose(found.ratings, now, atol=1e-6)
+    np.testing.assert_allclose(fitted.ratings, now, atol=1e-6)
     loose = 1e-4 if name == "hardly any drift" else 1e-6
     np.testing.assert_allclose(defined(sure.days), errors[:n], rtol=loose)
     np.testing.assert_allclose(
@@ -132,36 +131,36 @@ def test_paths_and_covariance_are_those_of_the_dense_twin(name: str, sandwich: b
 @pytest.mark.parametrize("name", WORLDS)
 def test_the_mean_of_the_first_days_is_held(name: str) -> None:
     world = WORLDS[name]
-    found = rated(world, "" if world.davidson else "half")
-    assert defined(found.days)[world.first].mean() == pytest.approx(world.mean, abs=1e-6)
+    fitted = rated(world, "" if world.davidson else "half")
+    assert defined(fitted.days)[world.first].mean() == pytest.approx(world.mean, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["draws", "coefficients", "orders of teams"])
 def test_fronts_and_draws_are_the_whole_inverse(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     world = WORLDS[name]
-    found = rated(world, "" if world.davidson else "half")
-    exact = sure_of(world, found, False)
-    monkeypatch.setattr(parts, "SMALL", 0)
+    fitted = rated(world, "" if world.davidson else "half")
+    exact = sure_of(world, fitted, False)
+    monkeypatch.setattr(evidence, "SMALL", 0)
     monkeypatch.setattr("valmatch.ratings.whole_history.rating.BLOCK", 7)
-    fronts = sure_of(world, found, False)
-    monkeypatch.setattr(parts, "DENSE_COVARIANCE", 0)
+    fronts = sure_of(world, fitted, False)
+    monkeypatch.setattr(evidence, "DENSE_COVARIANCE", 0)
     for sandwich in (False, True):
-        monkeypatch.setattr(parts, "DENSE_COVARIANCE", 10_000)
-        dense = sure_of(world, found, sandwich)
-        monkeypatch.setattr(parts, "DENSE_COVARIANCE", 0)
-        solved = sure_of(world, found, sandwich)
+        monkeypatch.setattr(evidence, "DENSE_COVARIANCE", 10_000)
+        dense = sure_of(world, fitted, sandwich)
+        monkeypatch.setattr(evidence, "DENSE_COVARIANCE", 0)
+        solved = sure_of(world, fitted, sandwich)
         assert solved.drawn
         close(solved.covariance, defined(dense.covariance), rtol=1e-5, atol=1e-2)
         close(solved.std_errors, dense.std_errors, rtol=1e-5)
         # 1,000 draws: a relative standard error of .022 for each.
         close(solved.days, dense.days, rtol=0.1)
         close(solved.coefficients, dense.coefficients, rtol=0.1)
-        monkeypatch.setattr(parts, "_MOST_SOLVED", 0)
-        assert sure_of(world, found, sandwich).covariance is None
-        monkeypatch.setattr(parts, "_MOST_SOLVED", 10**9)
+        monkeypatch.setattr(evidence, "_MOST_SOLVED", 0)
+        assert sure_of(world, fitted, sandwich).covariance is None
+        monkeypatch.setattr(evidence, "_MOST_SOLVED", 10**9)
     assert not fronts.drawn
-    for own, other in zip(exact[:5], fronts[:5], strict=True):
-        close(own, other, rtol=1e-8, atol=1e-6)
+    for values, other in zip(exact[:5], fronts[:5], strict=True):
+        close(values, other, rtol=1e-8, atol=1e-6)
 
 
 def test_without_drift_it_is_bradley_terry_with_a_normal_prior() -> None:
@@ -172,20 +171,20 @@ def test_without_drift_it_is_bradley_terry_with_a_normal_prior() -> None:
     expected = model.uncertainty(still, False, np.random.default_rng(1))
     for drift, far in ((0.0, 1e-7), (1e-3, 1e-2)):
         moved = replace(world, drift=drift)
-        found = rated(moved)
-        sure = sure_of(moved, found, False)
-        np.testing.assert_allclose(found.ratings, still.ratings, atol=1e-6 + far)
+        fitted = rated(moved)
+        sure = sure_of(moved, fitted, False)
+        np.testing.assert_allclose(fitted.ratings, still.ratings, atol=1e-6 + far)
         close(sure.covariance, expected.covariance, rtol=1e-7, atol=1e-6 + 100 * far)
         assert defined(sure.days).shape == (len(world.states),)
 
 
 @pytest.mark.parametrize("name", ["coefficients", "orders"])
 def test_derivatives_are_those_of_the_density(name: str) -> None:
-    found = rated(WORLDS[name])
-    problem, rng = found.problem, np.random.default_rng(3)
-    place = found.fit.point + 0.3 * rng.normal(size=len(found.fit.point))
-    whole = problem.information(problem.terms(place)).dense()
-    size = len(place)
+    fitted = rated(WORLDS[name])
+    problem, rng = fitted.problem, np.random.default_rng(3)
+    point = fitted.fit.point + 0.3 * rng.normal(size=len(fitted.fit.point))
+    dense = problem.information(problem.terms(point)).dense()
+    size = len(point)
 
     def slopes(at: Floats) -> Floats:
         return problem.gradient(at, problem.terms(at))
@@ -193,20 +192,20 @@ def test_derivatives_are_those_of_the_density(name: str) -> None:
     for k in range(0, size, 3):
         move = np.zeros(size)
         move[k] = 1e-4
-        ahead, behind = place + move, place - move
+        ahead, behind = point + move, point - move
         rise = problem.value(ahead, problem.terms(ahead))
         rise -= problem.value(behind, problem.terms(behind))
-        assert slopes(place)[k] == pytest.approx(rise / 2e-4, rel=1e-5, abs=1e-5)
+        assert slopes(point)[k] == pytest.approx(rise / 2e-4, rel=1e-5, abs=1e-5)
         bend = (slopes(behind) - slopes(ahead)) / 2e-4
-        np.testing.assert_allclose(whole[k], bend, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(dense[k], bend, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["draws", "coefficients", "orders of teams"])
 def test_the_evidence_is_that_of_the_dense_twin(name: str) -> None:
     world = WORLDS[name]
-    found = rated(world, "" if world.davidson else "half")
+    fitted = rated(world, "" if world.davidson else "half")
     expected = plain.log_evidence(world, plain.solved(world))
-    assert evidence.log_evidence(model_of(world), found) == pytest.approx(expected, abs=1e-7)
+    assert evidence.log_evidence(model_of(world), fitted) == pytest.approx(expected, abs=1e-7)
 
 
 def moving(seed: int, drift: float) -> PathWorld:
@@ -226,22 +225,22 @@ def moving(seed: int, drift: float) -> PathWorld:
 @pytest.mark.parametrize("drift", [0.0, 40.0])
 def test_the_drift_of_the_greatest_evidence_is_found(drift: float) -> None:
     world = moving(5, drift)
-    found = evidence.tuned_drift(model_of(world), *who_and_levels(world))
+    fitted = evidence.tuned_drift(model_of(world), *who_and_levels(world))
     if not drift:
-        assert found.drift < 4.0
+        assert fitted.drift < 4.0
     else:
-        assert 20.0 < found.drift < 80.0
-        assert found.evidence > found.unmoved + 5.0
+        assert 20.0 < fitted.drift < 80.0
+        assert fitted.evidence > fitted.unmoved + 5.0
         for near in (0.95, 1.05):
-            other = replace(world, drift=near * found.drift)
-            assert evidence.log_evidence(model_of(other), rated(other)) < found.evidence
+            other = replace(world, drift=near * fitted.drift)
+            assert evidence.log_evidence(model_of(other), rated(other)) < fitted.evidence
 
 
 def test_the_evidence_of_hardly_any_drift_is_that_of_none() -> None:
     world = WORLDS["draws"]
     none, little = (
-        evidence.log_evidence(model_of(own), rated(own))
-        for own in (replace(world, drift=0.0), replace(world, drift=1e-3))
+        evidence.log_evidence(model_of(values), rated(values))
+        for values in (replace(world, drift=0.0), replace(world, drift=1e-3))
     )
     assert little == pytest.approx(none, abs=1e-4)
 
@@ -283,11 +282,11 @@ def test_half_of_the_intervals_of_days_that_ought_to_hold_the_truth_do() -> None
             days.append(day)
             truth[a, day], truth[b, day] = paths[a], paths[b]
         world = PathWorld(games, days, drift=25.0, deviation=150.0)
-        found = rated(world)
-        sure = sure_of(world, found, False)
+        fitted = rated(world)
+        sure = sure_of(world, fitted, False)
         true = np.array([truth[state] for state in world.states])
         true = true - true[world.first].mean() + world.mean
-        held = np.abs(defined(found.days) - true) <= 0.6744898 * defined(sure.days)
+        held = np.abs(defined(fitted.days) - true) <= 0.6744898 * defined(sure.days)
         shares.append(held.mean())
     error = np.std(shares, ddof=1) / np.sqrt(len(shares))
     assert abs(np.mean(shares) - 0.5) < 3.0 * error
