@@ -235,7 +235,7 @@ def _document(path: Path, kind: str) -> CheckedFile | None:
     text = read_text(path).removeprefix("\ufeff")
     if kind == "JSON" and has_world(text):
         return _world(path)
-    if re.search(r'^\s*"?model"?\s*:', text, re.M) and not MARKS.search(text):
+    if re.search(r'^(model|\s*\{?\s*"model")\s*:', text, re.M) and not MARKS.search(text):
         return _config(path)
     if MARKS.search(text) or re.search(r'"?(ruleLanguageVersion|teams)"?\s*:', text):
         return _rules(path, text)
@@ -271,7 +271,8 @@ def _rules(path: Path, text: str) -> CheckedFile | None:
         about = "a FlexMatch rule set inside another file"
         understood["stands at"] = place
     errors = [line for line, p in zip(lines, reading.problems, strict=True) if p[2] == "error"]
-    understood |= {"warning": "; ".join(lines[:3])} if len(lines) > len(errors) else {}
+    if warnings := [line for line in lines if line not in errors]:
+        understood["warning"] = "; ".join(warnings[:3])
     if reading.table is None:
         return CheckedFile(path, "rule set", about, understood, errors=in_lines(errors))
     table = reading.table

@@ -123,6 +123,7 @@ CONTENTS: Mapping[str, tuple[str, str]] = {
     "nothing.csv": (" \n", "unknown"),
     "words.txt": ("hello\n", "unknown"),
     "torn.jsonl": ('{"id": "t", "time": 0, "players": [{"id": "p"}]}\n{"id"\n', "tickets"),
+    "one-line.json": ('{"model": "valorant", "factors": {"team_diff": 300}}', "config"),
     "faulty.yaml": ("model: valorant\nteams: 3\n", "config"),
     "queue.tsv": ("ts\tMMR (now)\n1772908200\t1500\n1772908260\t1510\n", "queue log"),
     "vectors.csv": ("arrival_hours,elo,kd,wr\n1,1500,1,50\n2,1500,1,50\n", "queue log"),
