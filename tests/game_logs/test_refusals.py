@@ -123,8 +123,8 @@ rate FILE --system elo | [White "a"]\n[Black "b"]\n[Result "2-0-1"]\n | FILE:3:1
 rate FILE --system elo | "a;b";c\n1;2\n | FILE:1: no column 'game'
 rate FILE --system elo | winner,loser,time\na,b,13/01/2024\na,b,14/01/2024\na,b,01/20/2024\n |
   FILE:4:5: time: '01/20/2024' (allowed: dates as day
-rate FILE --system elo | game,player,score,time\ng1,a,1,0\ng1,b,2,0\ng2,a,1,1\ng2,b,2,1\ng1,c,1,2\n |
-  FILE:6:1: game: game 'g1' has been there before
+rate FILE --system elo | game,player,score,time\n1,a,1,0\n1,b,2,0\n2,a,1,1\n2,b,2,1\n1,c,1,2\n |
+  FILE:6:1: game: game '1' has been there before
 """.replace("(\n  ", "(")
 )
 
