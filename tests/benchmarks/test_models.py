@@ -15,7 +15,7 @@ from valmatch.execution.chunks import build, run
 from valmatch.models.curves import Prior
 from valmatch.models.ladder.model import LadderModel
 from valmatch.models.ladder.state import new_log
-from valmatch.models.opponent.model import BELIEFS, MEASURES, Course, Draws, path_by
+from valmatch.models.opponent.model import BELIEFS, MEASURES, Course, path_by
 from valmatch.models.zonestats.factors import ZoneStatsFactors
 from valmatch.models.zonestats.model import ZoneStatsModel
 from valmatch.policies.knowledge import Knowledge, workspace
@@ -125,7 +125,8 @@ def test_sample_path(benchmark: BenchmarkFixture, policy: str) -> None:
     arguments = (
         Knowledge(player, N_GAMES, *beliefs, truths, NOISE, 0.99, False, space),
         Prior(means, variances),
-        Draws(rng.normal(size=(N_GAMES, 2)), rng.random(N_GAMES)),
+        rng.normal(size=(N_GAMES, 2)),
+        rng.random(N_GAMES),
         Course(
             np.empty(N_GAMES, dtype=np.int64),
             np.empty((len(BELIEFS), N_GAMES)),

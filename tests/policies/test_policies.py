@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tests.oracles import knowledge_gradient as oracle_kg
 from valmatch.kernels.arrays import Floats
 from valmatch.models.curves import Prior
-from valmatch.models.opponent.model import BELIEFS, MEASURES, Course, Draws, path_by
+from valmatch.models.opponent.model import BELIEFS, MEASURES, Course, path_by
 from valmatch.policies import lookahead_search as kg
 from valmatch.policies.knowledge import Knowledge, workspace
 from valmatch.policies.lookahead_search import (
@@ -93,7 +93,7 @@ def play(
     state = player, n_games, np.empty(n_players), np.empty(n_players), truths
     known = Knowledge(*state, NOISE, gamma, as_printed, workspace(n_players), margin, kappa)
     out = Course(opponents, beliefs, measures)
-    (kernel or path_by(policy))(known, Prior(means, variances), Draws(noise, uniforms), out)
+    (kernel or path_by(policy))(known, Prior(means, variances), noise, uniforms, out)
     return opponents, beliefs, measures
 
 

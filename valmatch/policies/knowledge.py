@@ -63,11 +63,11 @@ class Knowledge(NamedTuple):
 @kernel
 def place_of_largest(values: NDArray[np.float64]) -> int:
     """Return the place of the largest of at least one value, ties to the first."""
-    place = 0
+    largest = 0
     for k in range(1, values.size):
-        if values[k] > values[place]:
-            place = k
-    return place
+        if values[k] > values[largest]:
+            largest = k
+    return largest
 
 
 ERROR: Final = 1.5e-10  # bound on the absolute error of `exp_minus`

@@ -361,18 +361,9 @@ def knowledge_of(
     draw_margin: float = 0.0,
 ) -> Knowledge:
     """Return what the look-ahead has to know."""
-    return Knowledge(
-        player=player,
-        n_games=0,
-        means=means,
-        variances=variances,
-        truths=means,
-        noise_variance=noise_variance,
-        gamma=0.0,
-        as_printed=as_printed,
-        work=workspace(means.size),
-        draw_margin=draw_margin,
-    )
+    work = workspace(means.size)
+    state = player, 0, means, variances, means, noise_variance, 0.0, as_printed
+    return Knowledge(*state, work, draw_margin)
 
 
 def expected_best_quality(

@@ -116,14 +116,14 @@ def choose_balanced(aim: Aim) -> int:
     for j in range(aim.means.size):
         if j != nearest:
             others += 1.0 / (aim.variances[j] * aim.variances[j])
-    own = aim.variances[nearest]
-    if 1.0 / (own * own) < others or aim.means.size == 1:
+    variance = aim.variances[nearest]
+    if 1.0 / (variance * variance) < others or aim.means.size == 1:
         return nearest
     chosen, least = nearest, math.inf
     for j in range(aim.means.size):
         if j != nearest:
             gap = abs(aim.means[j] - aim.target) - abs(aim.means[nearest] - aim.target)
-            rate = gap * gap / (own + aim.variances[j])
+            rate = gap * gap / (variance + aim.variances[j])
             if rate < least:
                 chosen, least = j, rate
     return chosen
@@ -198,11 +198,11 @@ def target_gain(
 @kernel
 def _second(qualities: Floats, best: int) -> float:
     """Return the largest expected quality of all but the best, 0 if there is none."""
-    found = 0.0
+    second = 0.0
     for j in range(qualities.size):
-        if j != best and qualities[j] > found:
-            found = qualities[j]
-    return found
+        if j != best and qualities[j] > second:
+            second = qualities[j]
+    return second
 
 
 @macro

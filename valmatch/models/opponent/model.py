@@ -85,13 +85,6 @@ class SamplePath(NamedTuple):
     order: Ints  # (M + 1,); all players in an order at random, by which ties may be broken
 
 
-class Draws(NamedTuple):
-    """The random numbers of a path, the same for every policy."""
-
-    noise: Floats  # (N, 2) standard normals: per game, player 0's and the chosen opponent's
-    uniforms: Floats  # (N,) draws in [0, 1), for the random policy
-
-
 class Course(NamedTuple):
     """What happened under a policy; under several with an axis of policies in front."""
 
@@ -100,17 +93,16 @@ class Course(NamedTuple):
     measures: Floats  # (len(MEASURES), N)
 
 
-PathKernel: TypeAlias = Callable[[Knowledge, Prior, Draws, Course], None]
+PathKernel: TypeAlias = Callable[[Knowledge, Prior, Floats, Floats, Course], None]
 
 choose: Choose = function_of(OPPONENT["random"])
 """What `play_path` chooses opponents by; every compiled copy of it has the policy of its own."""
 
 
-def play_path(known: Knowledge, start: Prior, draws: Draws, out: Course) -> None:
+def play_path(known: Knowledge, start: Prior, noise: Floats, uniforms: Floats, out: Course) -> None:
     """Play N games of player 0, each against the opponent that the policy chooses."""
     means, variances, truths = known.means, known.variances, known.truths
     player, noise_variance, margin = known.player, known.noise_variance, known.draw_margin
-    noise, uniforms = draws
     opponents, beliefs, measures = out
     for k in range(means.size):
         means[k], variances[k] = start.means[k], start.variances[k]
@@ -245,9 +237,9 @@ class OpponentModel(CurveModel[SamplePath]):
             factors.draw_margin,
             factors.kappa,
         )
-        draws = Draws(inputs.performances, inputs.choices)
+        draws = inputs.performances, inputs.choices
         for k, policy in enumerate(factors.policies):
-            path_by(policy)(known, start, draws, Course(*(rows[k] for rows in course)))
+            path_by(policy)(known, start, *draws, Course(*(rows[k] for rows in course)))
         course.opponents[:] = order[course.opponents]
         return course
 
