@@ -154,7 +154,7 @@ def test_a_log_is_one_history(tmp_path: Path) -> None:
     (value,) = run(alone, 1, [0]).responses[:, alone.responses.names.index("avg_wait_time")]
     assert float(row["recommended"]) == value
     why = summary["prices"]["upper_time"]["in_words"]
-    assert "its cost is not known, as one log shows no slope" in why
+    assert "cost unknown: not measurable from one log" in why
 
 
 @pytest.mark.slow

@@ -136,7 +136,7 @@ def made(root: Path) -> dict[str, Callable[[Path], Any]]:
         ),
         "next": lambda out: valmatch.next_pairs(rated("n"), out=out),
         "plan": lambda out: valmatch.plan_games(
-            rated("p"), half_width=90.0, replications=2, policy="closeness", out=out
+            rated("p"), half_width=180.0, replications=2, policy="closeness", out=out
         ),
         "replay": lambda out: command(
             *("rules", "replay", root / "rules.yaml", "--out", out),

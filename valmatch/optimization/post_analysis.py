@@ -107,7 +107,7 @@ def post_analysis(
         }
     made = n * (1 + len(baselines))
     if config.one_history:
-        why = "its cost is not known, as one log shows no slope (a sweep of bounds does)"
+        why = "cost unknown: not measurable from one log (a sweep of limits shows it)"
         priced = [Price(constraint, why=why) for constraint in problem.constraints.values()]
     else:
         how = Execution(check=check)

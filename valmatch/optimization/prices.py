@@ -42,7 +42,7 @@ NOTHING, LITTLE = 1e-3, 1e-2
 
 SOME = 0.1  # share of the change between both bounds that a slack counts for at least
 
-UNKNOWN = "its cost is not known, as"
+UNKNOWN = "cost unknown:"
 
 
 @dataclass(frozen=True)

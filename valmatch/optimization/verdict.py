@@ -249,10 +249,9 @@ def _why(
         if not constraints:
             return "there are no constraints"
         return (
-            f"every constraint holds by its one-sided bound on {best.tested or n} fresh"
-            f" replications{adjusted}; an infeasible point would pass with probability at most"
-            f" {best.alpha:.3g}, as far as the runs made show the tail: of large values too rare to"
-            " be met, nothing is known"
+            f"meets all limits with {100.0 * (1.0 - best.alpha):.4g}% confidence on"
+            f" {best.tested or n} fresh replications{adjusted},"
+            " unless there are large values too rare to be seen in them"
         )
     excess = np.nanmean(best.adjusted[:, 1:], axis=0)
     worst, mean = constraints[int(excess.argmax())]

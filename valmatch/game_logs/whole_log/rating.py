@@ -571,8 +571,8 @@ def _notes(result: BatchRating, options: RankOptions) -> Iterator[str]:
         yield f"tied for first{' among the rated' * unbeaten} ({len(tied)}): {listed(tied)}"
     if facts["score_scale"] < 1.0:
         yield (
-            f"points are odds of a win against a loss: near equality {facts['score_scale']:.2f} of"
-            " them count for the expected score"
+            "ratings leave draws out: for the expected score multiply gaps by"
+            f" {facts['score_scale']:.2f}, or use {option('draws')} half"
         )
     clusters = facts["clusters"]
     if clusters is not None and clusters < max(FEW_CLUSTERS, facts["rated"]):

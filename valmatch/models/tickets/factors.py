@@ -173,8 +173,8 @@ class Service(Factors, json_schema_extra={"example": "{review_seconds: 1}"}):
     search: Literal["pass", "exhaustive"] = factor(
         "pass",
         "",
-        "How matches are looked for. pass: around each ticket, the others in order, greedily."
-        " exhaustive: all sets of tickets, for pools of few.",
+        "Search method. pass: greedy, one anchor ticket at a time. exhaustive: all sets of"
+        " tickets, for small pools.",
     )
     passes: Annotated[int, Field(ge=1, le=10**6), *Whole] | None = factor(
         None, "", "Most passes of a review. null: until one forms no match."

@@ -180,8 +180,8 @@ def remarks_on(counts: HourlyCounts) -> Iterator[str]:
     if ratios:
         yield (
             f"the variance of arrivals of {', of '.join(ratios)} times that of a Poisson process:"
-            " days of the fitted config are too much alike, its intervals too narrow (the log with"
-            " log.resample=block has its own days)"
+            " your days vary more than the fitted model, whose intervals will be too narrow"
+            " (log.resample=block of the log itself keeps its variation)"
         )
 
 

@@ -63,7 +63,7 @@ class LogFactors(Factors):
         json_schema_extra={"example": "{arrival_hours: joined_at, rating: mmr, player: account}"},
     )
     separator: Annotated[Literal["comma", "semicolon", "tab", "bar"], BeforeValidator(_named)] = (
-        Field("comma", description="What stands between cells.")
+        Field("comma", description="Field separator.")
     )
     where: dict[Text, Any] = Field(
         {},

@@ -238,12 +238,12 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             return
         if self._factors.patience_minutes is not None:
             yield Note(
-                f"{arrivals}: the arrivals are a trace: replications differ by the patience of its"
-                " players alone, and intervals say nothing of other days",
+                f"{arrivals}: a log without resampling: replications differ by the patience of its"
+                " players alone, so intervals say nothing about other days",
                 "one_history",
             )
         elif self._resampling is None:
-            same = "the arrivals are a trace: every replication is the same"
+            same = "a log without resampling: all replications are identical"
             yield Note(f"{arrivals}: {same}", "one_history")
         else:
             yield from self._resampling.remarks

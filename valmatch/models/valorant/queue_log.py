@@ -565,7 +565,11 @@ class _RowReader:
             yield Notice(f"{self._path}: {remark}", "doubtful_times")
         missed = [name for name in self._unused if name.lower().startswith(MISSED)]
         for kind, columns, why in (
-            ("ignored_parties", missed, ": in this model players come alone, wherever they are"),
+            (
+                "ignored_parties",
+                missed,
+                ": this model ignores parties and regions (model tickets has both)",
+            ),
             ("ignored_columns", [name for name in self._unused if name not in missed], ""),
         ):
             if columns:

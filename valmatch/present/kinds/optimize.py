@@ -301,7 +301,9 @@ def _beside(document: Document, baseline: str, names: _Names, view: d.View) -> I
         f"{baseline} and recommended point on the same {d.counted(n, 'fresh replication')}"
     )
     if spent and baseline == START:
-        table.title += f" ({spent:,} made beyond the budget, with those for costs)"
+        table.title += (
+            f" (plus {spent:,} replications outside the budget, those for costs included)"
+        )
     table.notes = _no_interval(comparison)
     yield d.Block(f"Beside {TODAY if baseline == TODAY else 'the start'}", table=table)
     if not view.responses:
