@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.command import python, success, valmatch
+from tests.support.command import success, valmatch
 from tests.support.folders import rows
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
@@ -89,11 +89,3 @@ def test_an_installed_package_has_the_table_beside_its_configs(
     (inside / "best-known.csv").write_text("config\n")
     monkeypatch.setattr(module, "__file__", str(tmp_path / "valmatch" / "optimization" / "x.py"))
     assert table_file() == inside / "best-known.csv"
-
-
-@pytest.mark.slow
-def test_no_row_is_beaten_by_a_point_of_any_table() -> None:
-    names = "valorant-1-bounds", "valorant-1-hours"  # `.ci/run` checks them all
-    done = python(table_file().parent / "check.py", *names)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("not beaten by any point in the tables") == len(names)

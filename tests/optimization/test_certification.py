@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,9 +17,7 @@ from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import ANY
 from valmatch.optimization.certification import (
-    KEPT,
     RESERVE,
-    SHORT,
     AdjustedOutcomes,
     Beside,
     Certificate,
@@ -30,7 +27,6 @@ from valmatch.optimization.certification import (
     factor,
     lengths,
     of_few_values,
-    replications_of_test,
 )
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem_of_config import problem_of
@@ -43,7 +39,6 @@ from valmatch.optimization.solvers.archive import (
 )
 from valmatch.optimization.solvers.registry import make
 from valmatch.optimization.solvers.search import Level, NextTest, Proposal, Search, SearchTask
-from valmatch.optimization.studies.sweep import common_replications
 from valmatch.statistics.estimates import UNLIMITED, t_quantile
 
 ALPHA = 0.1
@@ -209,30 +204,6 @@ def test_undefined_replications_make_a_point_infeasible() -> None:
     assert nothing.undefined == len(nothing.outcomes)
 
 
-@pytest.mark.parametrize("budget", [30, 100, 1000])
-@pytest.mark.parametrize("count", [1, 2, 8])
-def test_the_budget_is_kept(budget: int, count: int) -> None:
-    points = np.linspace(0.1, 0.9, count).tolist()
-    found = certified(5, lambda x: -1.0, points, budget=budget)
-    assert found.spent <= budget
-    assert found.feasible is True
-
-
-def test_without_constraints_every_point_is_feasible() -> None:
-    rng = np.random.default_rng(6)
-
-    def evaluate(unit: Floats, n: int) -> Floats:
-        outcomes: Floats = unit[0] + rng.normal(0, 0.1, (n, 1))
-        return outcomes
-
-    points = finalists([0.8, 0.2])
-    free = replace(
-        points, means=points.means[:, :1], errors=points.errors[:, :1], test=points.test[:1]
-    )
-    found = certify(free, (evaluate, evaluate), 100, ALPHA, noise=Noise.unknown(np.empty((0, 2))))
-    assert (found.feasible, found.unit[0]) == (True, 0.2)
-
-
 @pytest.mark.slow
 def test_a_tempting_infeasible_point_beside_a_safe_one_passes_no_more_often() -> None:
     runs = 1000
@@ -254,16 +225,6 @@ def test_what_the_search_knows_counts() -> None:
     assert certify(finalists(points, known, 0.01), stages, 300, ALPHA).unit[0] == 0.6
     # The less, the less it knows.
     assert certify(finalists(points, known, 10.0), stages, 300, ALPHA).unit[0] == 0.9
-
-
-@pytest.mark.parametrize("budget", [30, 300, 1001])
-def test_the_search_is_told_how_long_the_test_will_be(budget: int) -> None:
-    # 0.9 is worth a try, 0.1 is certain; where the best is certain, it gets the whole stage.
-    tried = certified(8, lambda x: -0.001 if x > 0.5 else -9.0, [0.9, 0.1], budget=budget)
-    assert tried.unit[0] == 0.1 or len(tried.outcomes) == replications_of_test(budget)
-    whole = certified(8, lambda x: -9.0, [0.9, 0.6, 0.3], budget=budget)
-    assert whole.unit[0] == 0.9
-    assert replications_of_test(budget) < len(whole.outcomes) <= 0.7 * budget
 
 
 def test_control_variates_find_what_plain_means_do_not() -> None:
@@ -373,52 +334,6 @@ def test_points_along_a_path_meet_the_same_replications_until_one_fails() -> Non
     assert tests.passed is tests.path[1]
 
 
-def test_replications_are_kept_for_the_surest_points_of_a_long_path() -> None:
-    fresh, _ = days(np.random.default_rng(1), BUDGET, lambda x: -3.0)
-    tests = points_along([0.01 * k for k in range(1, 40)], fresh)
-    many, few = lengths(BUDGET, KEPT, 0.99)
-    assert [len(test.outcomes) for test in tests.path] == [many, *[few] * (KEPT - 1)]
-    assert tests.spent <= BUDGET
-
-
-def test_a_point_that_has_all_in_common_is_as_sure_as_the_first() -> None:
-    fresh, _ = days(np.random.default_rng(1), BUDGET, lambda x: x)
-    first, second = points_along([-3.0, -2.0], fresh).path
-    assert len(second.outcomes) < len(first.outcomes) / 4
-    assert second.sample.mean[1] == pytest.approx(first.sample.mean[1] + 1.0)
-    assert second.sample.errors[1] == pytest.approx(first.sample.errors[1])
-    n = len(second.outcomes)
-    seen = second.sample.adjusted
-    assert seen.std(axis=0, ddof=1)[0] / math.sqrt(n) == pytest.approx(first.sample.errors[0])
-
-
-def test_points_beside_the_path_hand_on_what_they_do_not_use_up() -> None:
-    fresh, _ = days(np.random.default_rng(2), BUDGET, lambda x: -3.0 if x < 0.5 else 3.0)
-    beside = [Beside(np.array([0.2]), 0.5), Beside(np.array([0.8]), 0.5, short=True)]
-    tests = points_along([0.1, 0.6], fresh, beside)
-    assert [test.passes for test in tests.beside] == [True, False]
-    assert len(tests.beside[1].outcomes) == SHORT
-    assert tests.passed is tests.path[0]
-
-
-def test_after_a_first_point_that_fails_a_surer_one_gets_what_is_left() -> None:
-    fresh, starts = days(np.random.default_rng(2), BUDGET, lambda x: 3.0 if x < 0.5 else -3.0)
-    tests = points_along([0.1, 0.3], fresh, surer=np.array([0.9]))
-    many, _ = lengths(BUDGET, 2, 0.99)
-    assert tests.last is not None
-    assert (tests.passed, tests.start, starts) == (tests.last, many, [0, many])
-    assert (len(tests.last.outcomes), tests.spent) == (BUDGET - many, BUDGET)
-
-
-def test_an_undefined_outcome_is_infeasible() -> None:
-    fresh, _ = days(np.random.default_rng(4), BUDGET, lambda x: math.nan if x > 0.5 else -3.0)
-    tests = points_along([0.6], fresh)
-    assert (tests.passed, tests.path[0].fails) == (None, True)
-    assert tests.path[0].undefined == len(tests.path[0].outcomes)
-    tests = points_along([0.6, 0.4], fresh, surer=np.array([0.4]))
-    assert tests.passed is tests.last is not None
-
-
 def test_bayes_places_no_point_where_a_test_was_undefined() -> None:
     case = PROBLEMS["bowl"]
     solver = made("bayes", case, 400, np.random.default_rng(0), 60)
@@ -427,17 +342,6 @@ def test_bayes_places_no_point_where_a_test_was_undefined() -> None:
     first = solver.task.propose(NextTest(60, np.full(1, 1.8), 2.0))
     second = solver.task.propose(NextTest(240, np.full(1, 2.5), 2.0, undefined=first.unit))
     assert np.abs(second.unit - first.unit).max() > 0.01
-
-
-@pytest.mark.parametrize("budget", [1, 2, 7, 30, 61, 300])
-@pytest.mark.parametrize("common", [0.0, 0.8, 0.999])
-@pytest.mark.parametrize("points", [1, 2, 3, 9])
-def test_lengths_keep_the_budget(budget: int, common: float, points: int) -> None:
-    many, few = lengths(budget, points, common)
-    assert many >= 1
-    if points <= budget:
-        assert many + (points - 1) * few <= budget
-        assert many >= few
 
 
 def test_a_level_is_what_the_rule_of_bayes_says() -> None:
@@ -485,15 +389,3 @@ def test_a_run_tests_on_replications_that_follow_one_another() -> None:
     assert 0 < found.tested <= len(found.outcomes)
     fresh = Evaluator(config, problem, 1, 2 * STAGE + found.first, 1000)
     np.testing.assert_array_equal(found.outcomes, fresh.evaluate(found.unit, len(found.outcomes)))
-
-
-def test_prices_of_bounds_are_of_the_replications_of_most_tests() -> None:
-    def test_of(first: int, n: int) -> Certificate:
-        return Certificate(
-            np.zeros(1), np.zeros((n, 2)), np.zeros((n, 2)), True, 0, n, ALPHA, first
-        )
-
-    tests = [test_of(0, 80), test_of(200, 200), test_of(200, 180), test_of(80, 120)]
-    assert common_replications(tests, False) == range(200, 380)
-    assert common_replications(tests, True) == range(200, 201)
-    assert common_replications([], False) == range(0)

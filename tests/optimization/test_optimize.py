@@ -1,43 +1,25 @@
-"""`valmatch optimize`: problems, runs, files, interruption, frontier, bad input."""
+"""`valmatch optimize`: problems, evaluations, runs, files, interruption."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import shlex
-import signal
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
-from tests.support.case_tables import cases
-from tests.support.command import refusal, success, valmatch
+from tests.support.command import success, valmatch
 from tests.support.folders import rows
 from valmatch.config.config import Constraint
 from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build, run
-from valmatch.execution.interruption import Stopped
-from valmatch.execution.run_options import OptimizeArguments
-from valmatch.execution.shards import parse_shard
 from valmatch.optimization import evaluation
-from valmatch.optimization.certification import replications_of_test
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.studies import solver_comparison as comparison_module
-from valmatch.optimization.studies.kinds import spec_of
-from valmatch.optimization.studies.pareto import FrontSpec
-from valmatch.optimization.studies.solver_comparison import post_replications
-from valmatch.optimization.studies.solver_study import SolverStudySpec, optimize
-from valmatch.optimization.studies.sweep import SweepSpec
-from valmatch.optimization.verdict import PointResult
-from valmatch.statistics.estimates import estimate
+from valmatch.optimization.studies.solver_study import optimize
 
 SMALL = ["--budget", "120", "--solver", "random"]
 PARETO = ("--pareto", "avg_team_diff,avg_wait_time")
@@ -73,13 +55,6 @@ def test_the_other_readings_of_the_limit_change_it_alone() -> None:
     limit, longer = (problem.constraints["upper_time"] for problem in (minutes, hours))
     assert longer == Constraint.of(limit.response, 1, 60 * limit.bound)
     assert not bounds.constraints
-
-
-def test_unit_cube_and_box_correspond() -> None:
-    for variable in posed().variables:
-        for value in np.linspace(variable.low, variable.high, 7).tolist():
-            assert variable.from_unit(variable.to_unit(value)) == pytest.approx(value, abs=1e-9)
-        assert (variable.from_unit(-1), variable.from_unit(2)) == (variable.low, variable.high)
 
 
 @pytest.mark.parametrize("kept", [evaluation.STORED_INPUTS, 3])
@@ -127,18 +102,6 @@ def test_evaluations_are_those_of_the_simulator_and_made_once(
     with pytest.raises(BudgetSpent):
         evaluator.evaluate(np.full(5, 0.5), 3)
     assert evaluator.spent == 10
-
-
-def test_a_point_is_recommended_unless_it_is_known_to_be_infeasible() -> None:
-    mean = estimate(np.array([1.0, 2.0, 3.0]))
-    for feasible, shown in ((True, True), (None, "undecided"), (False, False)):
-        found = PointResult(
-            point={"x": 1.0}, objectives={"objective": mean}, constraints={}, feasible=feasible
-        ).verdict_entry()
-        key = "least_violation" if feasible is False else "recommended"
-        assert found[key]["point"] == {"x": 1.0}
-        assert (found["feasible"], found["recommended"] is None) == (shown, feasible is False)
-        assert ("least_violation" in found) is (feasible is False)
 
 
 def test_nothing_is_recommended_where_nothing_feasible_was_found(tmp_path: Path) -> None:
@@ -205,27 +168,6 @@ def test_a_finished_study_grows_to_what_would_have_been_made_at_once(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("sectioned")
-def test_a_study_that_grows_makes_no_replication_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = load_config({**yaml.safe_load(SHOTS)})
-    made: list[int] = []
-    replication = Evaluator._replication
-
-    def counted(self: Evaluator, model: Any, point: tuple[float, ...], k: int) -> Any:  # noqa: ANN401
-        journal = self._execution.journal
-        made.append(journal is not None and (*point, self._first + k) not in journal)
-        return replication(self, model, point, k)
-
-    monkeypatch.setattr(Evaluator, "_replication", counted)
-    optimize(config, "random", 150, macroreps=2, out=tmp_path)
-    first = sum(made)
-    optimize(config, "random", 150, macroreps=3, out=tmp_path, resume=True)
-    assert sum(made) == pytest.approx(1.5 * first, abs=5)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("torn", [0, 9])
 @pytest.mark.parametrize(
     "kind", [(), ("--macroreps", 2), ("--sweep", "upper_time=30:60:15"), PARETO], ids=str
@@ -248,41 +190,6 @@ def test_a_study_that_was_cut_short_gives_the_same_answer(
     assert (part / "summary.json").read_bytes() == (whole / "summary.json").read_bytes()
 
 
-@pytest.mark.slow
-def test_experiment_compares_solvers(tmp_path: Path) -> None:
-    options = ["--solver", "random,cobyqa", "--macroreps", 2, "--budget", 120]
-    done = valmatch("optimize", "valorant-30min", *options, "--out", tmp_path, "--json")
-    solvers = json.loads(done.out)["solvers"]
-    assert {"random", "cobyqa"} < set(solvers)
-    line = solvers["cobyqa"]
-    assert line["runs"] == 2
-    assert 0 <= line["within_5_percent"]["value"] <= 1
-    progress = rows(tmp_path / "progress.csv")
-    assert len(progress) == 2 * 2 * 20
-    assert {row["solver"] for row in progress} == {"random", "cobyqa"}
-    assert progress[19]["replications"] == "120"
-    assert solvers["post_replications"] == 500
-
-
-def test_the_judge_of_an_experiment_sees_more_than_the_tests_of_its_runs() -> None:
-    seen = [post_replications(budget) for budget in (100, 1_000, 10_000, 100_000, 10**6)]
-    assert seen == sorted(seen)
-    assert (seen[0], seen[-1]) == (500, 20_000)
-    assert seen[1] == 5 * replications_of_test(300)
-    assert seen[2] == 5 * replications_of_test(3_000)
-
-
-def test_frontier_has_a_point_for_each_bound(tmp_path: Path) -> None:
-    options = ["--sweep", "upper_time=30:60:15", *SMALL, "--out", tmp_path]
-    done = success("optimize", "valorant-30min", *options, "--json")
-    table = rows(tmp_path / "frontier.csv")
-    for bound, point, row in zip(
-        (30, 45, 60), json.loads(done.out)["frontier"], table, strict=True
-    ):
-        assert point["upper_time"] == float(row["sweep.upper_time"]) == bound
-        assert point["recommended"]["constraints"]["upper_time"]["bound"] == bound
-
-
 def test_points_without_matches_are_infeasible(tmp_path: Path) -> None:
     narrow = "optimize.variables={player_diff: {low: 0, high: 0.001, start: 0}}"
     options = ["--set", narrow, "--set", "player_slack=0", *SMALL, "--json"]
@@ -290,58 +197,6 @@ def test_points_without_matches_are_infeasible(tmp_path: Path) -> None:
     document = json.loads(done.out)
     assert (done.code, document["feasible"]) == (3, False)
     assert "undefined (no matches) in" in document["why"]
-
-
-def test_a_frontier_stopped_at_its_prices_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They are made when all values are solved for, of replications of their own."""
-    options = ["--sweep", "upper_time=30:60:15", *SMALL, "--out"]
-    success("optimize", "valorant-30min", *options, tmp_path / "whole")
-
-    def stopped(*_: object) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
-        raise Stopped
-
-    with monkeypatch.context() as patch:
-        patch.setattr("valmatch.optimization.studies.sweep.quotients", stopped)
-        part = valmatch("optimize", "valorant-30min", *options, tmp_path / "part")
-    assert (part.code, "internal" in part.err) == (130, False)
-    success("optimize", "valorant-30min", *options, tmp_path / "part", "--resume")
-    for name in ("summary.json", "frontier.csv"):
-        assert (tmp_path / "part" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    cases("""
-valorant | optimize.variables: missing
-valorant-1 --budget 99 | --budget: 99 (allowed: a whole number from 100 to
-valorant-1 --solver cobyka | did you mean cobyqa?
-valorant-1 --sweep upper=1:2:1 | did you mean upper_time?
-valorant-1 --sweep upper_time=1:2 | not of the form NAME=FIRST:LAST:STEP
-valorant-1 --sweep upper_time=2:1:1 | not of the form
-valorant-1 --macroreps 0 | --macroreps: 0 (allowed: a whole number from 1 to 10000)
-valorant-1 --set 'optimize.variables.team_dif={low: 0, high: 1}' | optimize.variables.team_dif: is
-  no factor (did you mean team_diff?)
-valorant-1 --set 'optimize.variables.matching={low: 0, high: 1}' | optimize.variables.matching: is
-  not a number
-valorant-1 --set optimize.variables.team_diff.low=2400 | --set
-  optimize.variables.team_diff.low=2400: optimize.variables.team_diff.low: 2400 is not below high,
-  2400
-valorant-1 --set optimize.variables.team_diff.low=-1 | low: -1 is outside the range of the factor
-  (allowed: a number >= 0)
-valorant-1 --set optimize.variables.team_diff.start=3000 | start: 3000 is outside the bounds
-  (allowed: from 0 to 2400)
-valorant-1 --set optimize.objective.w_team.response=avg_team_dif | valorant has no response
-  'avg_team_dif' (did you mean avg_team_diff?)
-valorant-1 --set optimize.constraints.upper_time.at_least=1 | optimize.constraints.upper_time: needs
-  one bound (allowed: at_most or at_least)
-"""),
-)
-def test_bad_problems_are_one_line_and_exit_2(arguments: str, message: str, tmp_path: Path) -> None:
-    assert message in refusal("optimize", *shlex.split(arguments), "--out", tmp_path / "o")
-    assert not (tmp_path / "o").exists()
 
 
 def test_another_problem_never_overwrites_results(tmp_path: Path) -> None:
@@ -366,28 +221,6 @@ def test_time_is_up(tmp_path: Path) -> None:
     assert (study.status, study.summary()["runs"]) == ("out of time", 0)
     assert (tmp_path / "out" / "evaluations.csv").read_bytes().count(b"\n") > 10
     assert optimize("valorant-20min", "random", 100, max_seconds=600.0).status == "complete"
-
-
-@pytest.mark.slow
-def test_a_comparison_of_solvers_stops_when_time_is_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compared = comparison_module.compare
-
-    def late(*arguments: Any) -> Any:  # noqa: ANN401
-        signal.raise_signal(signal.SIGTERM)
-        return compared(*arguments)
-
-    monkeypatch.setattr("valmatch.optimization.studies.solver_study.compare", late)
-    options: dict[str, Any] = {"macroreps": 2, "out": tmp_path / "out"}
-    config = load_config("valorant-20min")
-    stopped = optimize(config, "random", 100, **options)
-    assert (stopped.summary()["runs"], stopped.status) == (2, "interrupted")
-    assert "solvers" not in stopped.summary()
-    monkeypatch.undo()
-    resumed = optimize(config, "random", 100, resume=True, **options)
-    assert resumed.status == "complete"
-    assert "solvers" in resumed.summary()
 
 
 def test_a_damaged_journal_is_refused_where_it_is_damaged(tmp_path: Path) -> None:
@@ -449,30 +282,6 @@ def test_sections_that_enter_the_draws_are_drawn_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("sectioned")
-@pytest.mark.parametrize(
-    ("name", "message"),
-    cases("""
-aim | is no factor (did you mean rule.aim?)
-rule.ami | is no factor (did you mean rule.aim?)
-score.aim | is no factor (did you mean rule.aim?)
-std | is no factor (did you mean noise.std or score.std?)
-rule | is a section, not a factor (allowed: rule.aim, rule.shots)
-rule.side | is not a number (allowed: target, noise.std or score.std, rule.aim,
-noise.bias | is not a number
-noise.bias.2 | is no factor
-rule.limit | needs a start, as the factor is null (allowed: from 1 to 5)
-"""),
-)
-def test_names_of_variables_in_sections(name: str, message: str, tmp_path: Path) -> None:
-    config = tmp_path / "c.yaml"
-    config.write_text(
-        SHOTS.replace("rule.shots: {low: 2, high: 10}", f"{name}: {{low: 1, high: 5}}")
-    )
-    line = refusal("optimize", config, "--budget", 100)
-    assert line.startswith(f"{config}:5:5: optimize.variables.{name}: {message}")
-
-
-@pytest.mark.usefixtures("sectioned")
 def test_a_factor_that_is_null_is_optimised_from_its_start(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text(SHOTS)
     config = load_config(
@@ -480,26 +289,9 @@ def test_a_factor_that_is_null_is_optimised_from_its_start(tmp_path: Path) -> No
     )
     (variable,) = problem_of(config, build(config)).variables
     assert (variable.name, variable.start, variable.integer) == ("rule.limit", 2.0, False)
-    negative = load_config(
-        tmp_path / "c.yaml", ["optimize.variables.rule.limit={low: -1, high: 5, start: 2}"]
-    )
-    with pytest.raises(InputError, match=r"rule\.limit\.low: -1 is outside the range"):
-        problem_of(negative, build(negative))
 
 
 def test_what_is_recommended_is_a_config_that_runs(tmp_path: Path) -> None:
-    study = optimize("valorant-30min", budget=120, out=tmp_path)
-    assert study.verdict is not None
-    recommended = load_config(tmp_path / "recommended.yaml")
-    factors = recommended.factors.model_dump()
-    assert {name: factors[name] for name in study.verdict.point} == study.verdict.point
-    impossible = load_config("valorant-30min", {"upper_time": 0.1})
-    out = tmp_path / "none"
-    assert optimize(impossible, budget=120, out=out).verdict is not None
-    assert not (out / "recommended.yaml").exists()
-
-
-def test_an_entry_of_a_list_can_be_recommended(tmp_path: Path) -> None:
     problem = {
         "model": "valorant",
         "optimize": {
@@ -517,22 +309,6 @@ def test_an_entry_of_a_list_can_be_recommended(tmp_path: Path) -> None:
     rates[3] = study.verdict.point["poisson_rate.3"]
     assert [*factors["poisson_rate"]] == rates
     assert factors["team_diff"] == study.verdict.point["team_diff"]
-
-
-def test_a_request_is_of_the_kind_that_it_names() -> None:
-    config, options = load_config("valorant-20min"), OptimizeArguments(budget=100)
-    runs = spec_of(config, OptimizeArguments(budget=100, macroreps=3), "random,spsa")
-    assert (type(runs), runs.size, runs.replications) == (SolverStudySpec, 3, 600)
-    sweep = spec_of(config, options, "random,spsa", "upper_time=20:30:5")
-    # One solver makes a sweep, which is what its header says.
-    assert (type(sweep), sweep.size, sweep.solver_names) == (SweepSpec, 3, ["random"])
-    half = replace(sweep, shard=parse_shard("1/2"))
-    assert half.replications == 100
-    both = ["wait_p90", "wait_p50"]
-    front = spec_of(config, options, pareto=both)
-    assert (type(front), front.size, front.replications) == (FrontSpec, 1, 100)
-    sharded = OptimizeArguments(budget=100, shard="0/2")
-    for given, names, sweep_text in ((options, "spsa", None), (options, None, "upper_time=20:30:5"),
-                                     (sharded, None, None)):  # fmt: skip
-        with pytest.raises(InputError, match="of no use with --pareto wait_p90,wait_p50"):
-            spec_of(config, given, names, sweep_text, both)
+    impossible = load_config("valorant-30min", {"upper_time": 0.1})
+    optimize(impossible, budget=120, out=tmp_path / "none")
+    assert not (tmp_path / "none" / "recommended.yaml").exists()

@@ -1,4 +1,4 @@
-"""`valmatch optimize --pareto`: dominance, hypervolume, fronts, files, figure, bad input."""
+"""`valmatch optimize --pareto`: dominance, hypervolume, fronts, bad input."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from tests.support import sectioned_model
 from tests.support.case_tables import cases
 from tests.support.command import refusal
 from tests.support.command import valmatch as command
-from tests.support.folders import rows
-from valmatch import InputError
-from valmatch.optimization.solvers.front_search import directions, nondominated
+from valmatch.optimization.solvers.front_search import nondominated
 
 SHOTS: dict[str, Any] = copy.deepcopy(sectioned_model.SHOTS)
 del SHOTS["optimize"]["objective"]
@@ -48,14 +46,6 @@ def test_hypervolume_is_that_of_the_union_of_boxes() -> None:
         inside = rng.random((20_000, m))
         share = np.mean([(values <= one).all(axis=1).any() for one in inside])
         assert hypervolume(values, np.ones(m)) == pytest.approx(share, abs=0.02)
-
-
-def test_directions_are_spread_and_sum_to_one() -> None:
-    for m in (2, 3):
-        weights = directions(8, m)
-        assert weights.shape == (8, m)
-        assert weights.sum(axis=1) == pytest.approx(1.0)
-        assert len(np.unique(weights[:, 0])) == 8
 
 
 @pytest.mark.slow
@@ -102,28 +92,6 @@ def test_an_objective_of_negative_weight_is_maximised() -> None:
     assert min(one.point["rule.aim"] for one in front.points) > 1.0
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("sectioned")
-def test_files_and_figure(tmp_path: Path) -> None:
-    config, whole = tmp_path / "c.yaml", tmp_path / "whole"
-    config.write_text(json.dumps(SHOTS))
-    options = ["optimize", config, "--pareto", "miss, far", "--budget", 300]
-    done = command(*options, "--out", whole)
-    assert (done.code, done.err) == (0, f"results in {whole}\n")
-    assert max(map(len, done.out.splitlines())) <= 80
-    summary = json.loads((whole / "summary.json").read_text())
-    table = rows(whole / "front.csv")
-    assert len(table) == len(summary["front"])
-    for row, one in zip(table, summary["front"], strict=True):
-        assert float(row["rule.aim"]) == one["point"]["rule.aim"]
-        assert float(row["miss_low"]) == one["objectives"]["miss"]["ci_low"]
-    assert len(rows(whole / "evaluations.csv")) == summary["spent"]
-    assert command("plot", whole).code == 0
-    assert (whole / "front.png").is_file()
-    other = refusal(*options[:2], "--pareto", "far,miss", "--budget", 300, "--out", whole)
-    assert "holds the results of another run (pareto" in other
-
-
 @pytest.mark.usefixtures("sectioned")
 def test_a_front_without_a_feasible_point_says_so(tmp_path: Path) -> None:
     config = tmp_path / "c.yaml"
@@ -141,21 +109,11 @@ def test_a_front_without_a_feasible_point_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     cases("""
---pareto miss | --pareto: 1 objectives (allowed: two or more, all different)
 --pareto miss,miss | --pareto: 1 objectives (allowed: two or more, all diff
 --pareto miss,fra | --pareto: sectioned has no response 'fra' (did you mean far
---pareto miss, | --pareto: sectioned has no response ''
 --pareto miss,far --sweep far=1:2:1 | --sweep: of no use with --pareto mis
 --pareto miss,far --solver bayes | --solver: of no use with --pareto miss,
---pareto miss,far --macroreps 2 | --macroreps: of no use with --pareto mi
 --pareto miss,far --shard 0/2 | --shard: of no use with --pareto miss,far
---executor dusk | --executor: 'dusk' (allowed: local or processes or dask; did yo
---pareto miss,far --scheduler x | --scheduler: 'x' (allowed: tcp://HOST:PORT or tls://HOST:PORT)
---pareto miss,far --scheduler x --executor local | --scheduler: of no use with --executor loc
---shard 3/3 | --shard 3/3: allowed is I/K with I from 0 to K - 1, such as 0/4
---set optimize.executor=dusk | optimize.executor: should be 'local', 'processes' or 'dask' (got
-  'dusk'
---set 'optimize.objectives={a: {response: miss}}' | optimize.objectives: 1 objecti
 --set 'optimize.objectives={a: {response: miss}, b: {response: x}}' |
   optimize.objectives.b.response: sectioned has no response 'x'
 --set 'optimize.objectives={a: {response: miss}, b: {response: far, weight: 0}}' |
@@ -163,21 +121,8 @@ def test_a_front_without_a_feasible_point_says_so(tmp_path: Path) -> None:
 """),
 )
 def test_bad_options_are_one_line_and_exit_2(words: str, message: str, tmp_path: Path) -> None:
-    if "--scheduler" in words:
-        pytest.importorskip("distributed")
     config = tmp_path / "c.yaml"
     config.write_text(json.dumps(SHOTS))
     out = tmp_path / "o"
     assert message in refusal("optimize", config, *shlex.split(words), "--out", out)
     assert not out.exists()
-
-
-def test_python_refuses_what_the_command_line_refuses() -> None:
-    for arguments, message in (
-        (("valorant", ("avg_wait_time", "avg_team_diff")), r"optimize\.variables: missing"),
-        (("valorant-20min", "avg_wait_time"), "pareto: 1 objectives"),
-        (("valorant-20min", 7), "pareto: 7"),
-        (("valorant-20min", ("avg_wait_time", "avg_team_diff"), 99), "budget: 99"),
-    ):
-        with pytest.raises(InputError, match=message):
-            valmatch.pareto_front(*arguments)

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from tests.support.command import success, valmatch
+from tests.support.command import success
 from tests.support.folders import rows
 from tests.support.priced_problems import (
     PROBLEMS,
@@ -38,7 +38,7 @@ from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import RUN, STAGE, Evaluation
 from valmatch.optimization.studies.solver_study import optimize
 from valmatch.statistics.estimates import Estimate
-from valmatch.statistics.sampling import INDEPENDENT, OneHistory
+from valmatch.statistics.sampling import INDEPENDENT
 
 PROBLEM = "valorant-30min"
 FILE = "start_and_recommended.csv"
@@ -85,21 +85,6 @@ def test_both_points_meet_the_same_fresh_replications(tmp_path: Path) -> None:
     assert document["spent_beyond_budget"] >= 2 * n
 
 
-@pytest.mark.slow
-def test_what_is_printed() -> None:
-    done = valmatch("optimize", PROBLEM, "--budget", 300, "--confidence", 0.9)
-    lines = done.out.splitlines()
-    assert max(map(len, lines)) <= 80
-    heads = [line.split() for line in lines if line.startswith("response")]  # of what is in halves
-    named = ("start", "recommended", "change", "±", "90%", "n", "unit")
-    assert {"n", *(word for head in heads for word in head)} == {"response", *named}
-    assert "on the same 15 fresh replications" in done.out
-    assert "made beyond" in done.out
-    after = [lines[k + 1] for k, line in enumerate(lines) if line.startswith("response")]
-    assert {line.split()[0] for line in after} == {"objective"}
-    assert any(line.startswith("upper_time (avg_wait_time <= 30): ") for line in lines)
-
-
 def test_a_loose_bound_costs_nothing() -> None:
     loose = load_config(PROBLEM, {"upper_time": 100000})
     study = optimize(loose, budget=200)
@@ -136,25 +121,6 @@ def test_it_goes_on_after_an_interruption(tmp_path: Path) -> None:
     assert late.summary() == whole.summary()
     for name in (FILE, "evaluations.csv", "summary.json"):
         assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
-
-
-@pytest.mark.slow
-def test_a_log_is_one_history(tmp_path: Path) -> None:
-    log = tmp_path / "log.csv"
-    lines = [f"{k / 20},{1000 + 37 * k % 400}" for k in range(80)]
-    log.write_text("arrival_hours,rating\n" + "\n".join(lines) + "\n")
-    config = load_config(PROBLEM, [f"arrivals={log}", "team_num=2", "upper_time=200"])
-    study = optimize(config, budget=100, out=tmp_path / "out")
-    summary = study.summary()
-    assert summary["spent_beyond_budget"] == 2
-    row = rows_of(tmp_path / "out")["avg_wait_time"]
-    assert (row["n"], row["ci_low"], row["std_error"]) == ("1", "", "")
-    factors = {**summary["start_and_recommended"]["recommended"], "team_num": 2}
-    alone = build(load_config({"model": "valorant", "factors": factors}, [f"arrivals={log}"]))
-    (value,) = run(alone, 1, [0]).responses[:, alone.responses.names.index("avg_wait_time")]
-    assert float(row["recommended"]) == value
-    why = summary["prices"]["upper_time"]["in_words"]
-    assert "cost unknown: not measurable from one log" in why
 
 
 @pytest.mark.slow
@@ -360,27 +326,6 @@ def test_the_nearer_of_two_bounds_on_one_variable_is_priced() -> None:
         0.1,
     )
     assert "it cannot be told apart from that of another constraint" in other.entry("")["in_words"]
-
-
-def test_a_slack_bound_where_all_variables_are_held() -> None:
-    """The objective is least at x = 0, where y can do nothing for it."""
-    few = Constraint.of("x", 1, 2.0)
-    (one,) = priced(lambda x: [10.0 + float(x.sum()), float(x[0]) - 2.0], [few], [0.0, 0.0], 0.05)
-    assert (one.slope, one.why, one.between) == (None, "", None), one.entry("")["in_words"]
-
-
-def test_words() -> None:
-    wait = Constraint.of("avg_wait_time", 1, 20.0)
-    slope = INDEPENDENT.estimate(np.array([-11.0, -12.0, -13.0]), 0.95)
-    assert Price(wait, slope).entry("upper_time", "minutes", "Elo points")["in_words"] == (
-        "upper_time (avg_wait_time <= 20): 1 minute more allowed changes the objective by -12 ± 2.5"
-        " Elo points"
-    )
-    share = Constraint.of("matched_fraction", -1, 0.95)
-    slope = OneHistory().estimate(np.array([300.0]), 0.95)
-    assert Price(share, slope).entry("all")["in_words"] == (
-        "all (matched_fraction >= 0.95): 0.01 less demanded changes the objective by -3"
-    )
 
 
 def test_quotients_of_a_frontier_are_paired() -> None:

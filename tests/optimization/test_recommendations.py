@@ -15,8 +15,7 @@ from tests.support.certifying import days
 from tests.support.folders import rows
 from tests.support.known_problems import BOXES, LOADS, RULES, registered
 from tests.support.refusals import defined
-from tests.support.sweeps import swept
-from valmatch.config.config import Constraint, TermOptions
+from valmatch.config.config import Constraint
 from valmatch.config.identity import resolved, restore
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
@@ -93,22 +92,6 @@ def test_a_start_that_is_not_beaten_is_recommended_and_it_is_said() -> None:
     assert "changes the objective by" in said
 
 
-@pytest.mark.parametrize(("title", "seed"), [("six heavy", 6), ("line", 1)])
-def test_where_noise_goes_with_the_mean_the_start_is_not_left_for_worse(
-    title: str, seed: int
-) -> None:
-    rule = LOADS[title]
-    with registered():
-        config = rule.config(title)
-        problem = problem_of(config, build(config))
-        run = run_solver(config, problem, RunSpec("auto", 0), Settings(1_000, seed, 0.05))
-    cost, load_config = rule.expected(problem.point(run.certificate.unit))
-    assert cost <= rule.expected(problem.point(problem.start))[0] * (1.0 + 1e-9)
-    assert run.certificate.feasible is True
-    assert load_config <= rule.limit
-    assert run.spent == 1_000
-
-
 def test_yes_and_no_over_the_limit_are_not_certified_and_it_is_said_what_it_takes() -> None:
     with registered():
         for seed in range(1, 6):
@@ -180,34 +163,6 @@ def test_todays_rule_is_a_candidate_and_compared(tmp_path: Path) -> None:
     outside = load_config({**posed, "factors": {"rule": "valley", "x1": -5}})
     summary = optimize(outside, budget=400).summary()
     assert summary["today_and_recommended"]["today"] == {"x1": -5.0}
-
-
-def test_every_point_of_a_sweep_is_no_worse_than_a_feasible_start() -> None:
-    rule = RULES["binding"]
-    config = rule.config("binding")
-    frontier = swept(config, "wait=5:7:1", "auto", 400)
-    for found in frontier.points:
-        if found.feasible:
-            assert rule.expected(found.point)[0] <= rule.expected({"x1": rule.start})[0] + 1e-9
-    assert "remarks" in frontier.columns()
-
-
-def test_a_share_that_is_maximised_has_an_interval_within_its_limits() -> None:
-    with registered():
-        config = LOADS["events"].config("events")
-        config.optimize.constraints.clear()
-        config.optimize.objectives.update(
-            {
-                "cost": TermOptions.model_validate({"response": "cost"}),
-                "event": TermOptions.model_validate({"response": "event", "weight": -1}),
-            }
-        )
-        front = pareto_front(config, budget=300)
-    shares = [point.objectives["event"] for point in front.points]
-    assert shares
-    for share in shares:
-        low, mean, high = map(defined, (share.ci_low, share.mean, share.ci_high))
-        assert 0.0 <= low <= mean < high <= 1.0
 
 
 @pytest.mark.slow

@@ -23,8 +23,8 @@ from valmatch.kernels.arrays import Floats
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
-from valmatch.optimization.solvers.archive import Archive, PointEstimates
-from valmatch.optimization.solvers.bayes import Surrogate, smooth
+from valmatch.optimization.solvers.archive import Archive
+from valmatch.optimization.solvers.bayes import Surrogate
 from valmatch.optimization.solvers.gaussian_process import (
     fit,
     likelihood_of,
@@ -34,7 +34,6 @@ from valmatch.optimization.solvers.gaussian_process import (
 from valmatch.optimization.solvers.model_free import EvaluateRequest, inverted
 from valmatch.optimization.solvers.registry import SOLVERS, make, search_budget
 from valmatch.optimization.solvers.search import (
-    NEEDED,
     NextTest,
     Request,
     Search,
@@ -121,35 +120,6 @@ def test_least_violation_where_nothing_is_feasible(name: str) -> None:
     search(solver, Laboratory(case))
     violations = truths(case, solver.finalists(5).units)[:, 1]
     assert 3.0 <= violations.min() <= 3.0 + 0.05 * 72.0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SEARCHES)
-def test_larger_budgets_buy_points_and_precision(name: str) -> None:
-    case = PROBLEMS["bowl"]
-    few, many = (search(solver_for(name, case, n), Laboratory(case)) for n in (100, 2500))
-    assert len(many) > len(few)
-    assert many[-1].n > few[0].n
-
-
-def test_the_incumbent_is_safer_than_the_first_finalist() -> None:
-    days = np.random.default_rng(3).normal(size=(50, 2))
-    doubt = math.sqrt(1 / 50 + 1 / TEST)
-    near = -NEEDED / math.sqrt(TEST) - 0.8 * doubt
-    better, safer = np.full(2, 0.1), np.full(2, 0.2)
-
-    def steps(_: SearchTask) -> Steps:
-        yield Request(better, 50)
-        yield Request(safer, 50)
-
-    def evaluate(unit: Floats, n: int) -> Floats:
-        outcomes: Floats = days - days.mean(axis=0)
-        return outcomes + ([0.0, near] if unit is better else [1.0, 10.0 * near])
-
-    solver = Search(_task(), steps)
-    assert len(list(solver.run(evaluate))) == 2
-    assert_array_equal(solver.finalists(1).units[0], better)
-    assert_array_equal(solver.incumbent(), safer)
 
 
 def test_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,59 +240,6 @@ def test_controls_set_the_level_of_all_points_and_lessen_the_doubt_of_it() -> No
     assert (before.errors[0] > 5.0 * after.errors[0]).all()
 
 
-def test_parts_of_an_objective_stay_its_parts_as_points_are_put_on_an_equal_footing() -> None:
-    rng = np.random.default_rng(15)
-    days = rng.normal(0.0, 1.0, (100, 2))
-    control = days[:, :1] + rng.normal(0.0, 0.5, (100, 1))
-
-    def terms(unit: Floats, n: int) -> Floats:
-        return np.column_stack([unit[0] + days[:n, 0], 3.0 * unit[0] + days[:n, 0] ** 2])
-
-    def outcomes(unit: Floats, n: int) -> Floats:
-        return np.column_stack([terms(unit, n).sum(axis=1), days[:n, 1]])
-
-    problem = PROBLEMS["bowl"].problem
-    archive = Archive(problem, TEST, lambda n: (control[:n], np.zeros(1)), terms)
-    plain = Archive(problem, TEST, lambda n: (control[:n], np.zeros(1)))
-    for x, n in ((0.1, 100), (0.2, 20), (0.3, 7)):
-        for kept in (archive, plain):
-            kept.record(np.full(2, x), outcomes(np.full(2, x), n))
-    estimates, parts = archive.estimates(), archive.estimates_and_parts()[1]
-    assert parts.shape == (3, 2)
-    assert_allclose(parts.sum(axis=1), estimates.means[:, 0])
-    assert_allclose(np.diff(parts, axis=0), [[0.1, 0.3], [0.1, 0.3]])
-    assert archive.outcomes(np.full(2, 0.2)).shape == (20, 2)
-    assert plain.estimates_and_parts()[1].shape == (3, 0)
-    for name in ("means", "errors", "test"):
-        assert_allclose(getattr(estimates, name), getattr(plain.estimates(), name), rtol=1e-9)
-
-
-def test_an_excluded_point_is_undefined_whether_it_was_seen_or_not() -> None:
-    archive = Archive(PROBLEMS["bowl"].problem, TEST)
-    for x, n in ((0.1, 8), (0.2, 4)):
-        archive.record(np.full(2, x), np.random.default_rng(0).normal(size=(n, 2)))
-    archive.exclude(np.full(2, 0.1))
-    archive.exclude(np.full(2, 0.3))
-    estimates = archive.estimates()
-    assert_array_equal(estimates.defined, [False, True, False])
-    assert_array_equal(estimates.counts, [4, 4, 4])
-
-
-def test_values_are_in_units_of_what_varies() -> None:
-    means = np.array([[7.0, -2.0], [8.0, 1.0]])
-    parts = np.array([[6.0, 1.0], [1.0, 7.0]])
-    shape = means.shape
-    known = PointEstimates(
-        np.eye(2), np.full(2, 4), means, np.ones(shape), np.ones(shape[1]), np.full(2, True)
-    )
-    values, scale = smooth(known, parts)
-    assert_allclose(scale, [0.5, 1.5])
-    assert_allclose(values[:, :2].sum(axis=1) * scale[0], [7.0, 8.0])
-    assert_allclose(np.sinh(values[:, 2]) * scale[1], [-2.0, 1.0])
-    plain, _ = smooth(known, parts[:, :0])
-    assert_allclose(plain[:, 0] * scale[0], [7.0, 8.0])
-
-
 def test_undefined_points_say_nothing_of_outcomes_but_where_they_are_defined() -> None:
     problem = PROBLEMS["one variable"].problem
     rng = np.random.default_rng(3)
@@ -385,15 +302,6 @@ def test_the_objective_is_the_sum_of_the_processes_of_its_parts() -> None:
     assert_allclose(mean, [means.sum(axis=0), bounded.predict(new)[0]])
     assert_allclose(deviation, [np.hypot(*deviations), bounded.predict(new)[1]])
     assert_allclose(model.at_known[0], parts[0].fitted + parts[1].fitted)
-
-
-def test_margin_moves_the_choice_away_from_the_bound() -> None:
-    archive = Archive(PROBLEMS["bowl"].problem, TEST)
-    wiggle = np.array([[0.0, -1.0], [0.0, 1.0]])
-    for k, excess in enumerate((0.5, -0.1, -3.0)):
-        archive.record(np.full(2, 0.1 * k), wiggle + np.array([k, excess]))
-    estimates = archive.estimates()
-    assert [int(estimates.ranking(margin)[0]) for margin in (-1.0, 0.0, 2.0)] == [0, 1, 2]
 
 
 def test_posterior_is_the_textbook_formula() -> None:

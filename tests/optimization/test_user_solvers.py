@@ -113,12 +113,9 @@ def _leave(self: Watched) -> Any:  # noqa: ANN401
 
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"propose": lambda self: [[0.5, 1.5]]}, "proposed 1.5 for rule.shots (allowed: from 0 to 1, "),
-    ({"propose": lambda self: [[-0.1, 0.5]]}, "proposed -0.1 for rule.aim (allowed: from 0 to 1, "),
     ({"propose": lambda self: [[0.5, np.nan]]}, "proposed nan for rule.shots (allowed: from 0 "),
     ({"propose": lambda self: None}, "propose returned nothing (allowed: rows of 2 numbers from "),
-    ({"propose": lambda self: "ab"}, "propose returned 'ab' (allowed: rows of 2 numbers from 0 "),
     ({"propose": lambda self: [[1.0], [0.5, 0.5]]}, "propose returned [[1.0], [0.5, 0.5]] (allow"),
-    ({"propose": lambda self: [0.5]}, "propose returned an array of shape (1, 1) (allowed: rows "),
     ({"propose": lambda self: np.zeros((2, 2, 2))}, "propose returned an array of shape (2, 2, 2"),
     ({"propose": _raise}, "propose: ZeroDivisionError: no luck (this ended its search after "),
     ({"propose": _leave}, "propose: SystemExit: gone"),
@@ -213,10 +210,6 @@ def test_a_solver_that_fails_on_the_command_line_is_one_line_and_exit_1(
     assert lines[1].startswith("solver lost: OSError: no (this ended its search after ")
     assert len(lines) == 2
     assert json.loads((out / "manifest.json").read_text())["status"] == "failed"
-    again = command("optimize", config, *options, "--resume")
-    assert again.code == 1
-    swept = command("optimize", config, *options[:4], "--sweep", "far=8:9:1", "-q")
-    assert (swept.code, len(swept.err.splitlines())) == (1, 1)
 
 
 def test_a_solver_that_cannot_be_imported_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
