@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,6 @@ from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
-from valmatch.models.registry import MODELS
-from valmatch.models.valorant import arrivals as controls_module
 from valmatch.models.valorant.arrivals import ArrivalProcess, rating_integrals
 from valmatch.statistics.control_variates import Adjusted, adjust, regress
 from valmatch.statistics.estimates import estimate, t_quantile
@@ -354,21 +351,6 @@ def test_controls_depend_on_the_index_alone_and_on_no_rule() -> None:
     np.testing.assert_array_equal(part, whole[[4, 2]])
 
 
-def test_traces_and_other_models_have_no_controls(tmp_path: Path) -> None:
-    path = tmp_path / "trace.csv"
-    path.write_text("arrival_hours,rating\n0,1000\n1,1010\n")
-    models = [build(load_config("valorant", [f"arrivals={path}"]))]
-    models += [build(load_config(config)) for config in ("kg-fig1-top", "targeting", "zonestats")]
-    models.append(build(load_config("ladder", ["days=2", "warmup_days=1"])))
-    models.append(build(load_config("tickets", ["hours=1", "warmup_minutes=0"])))
-    assert len(models) == len(MODELS)
-    for model in models:
-        plain, seen = run(model, 1, range(2)), run(model, 1, range(2), controls=True)
-        np.testing.assert_array_equal(plain.responses, seen.responses)
-        assert dict(model.controls) == {}
-        assert defined(seen.controls).shape == (2, 0)
-
-
 @pytest.mark.slow
 def test_adjusted_means_of_the_model_are_unbiased_and_cover() -> None:
     model, runs, n = build(load_config("valorant")), 150, 60
@@ -402,17 +384,3 @@ def some_controls() -> list[list[float]]:
 def test_compiled_sums_equal_their_python_source() -> None:
     found = interpreted("tests.statistics.test_control_variates", "some_controls")
     assert found == repr(some_controls())
-
-
-def test_models_with_the_same_ratings_share_integrals() -> None:
-    cache = controls_module._integrals
-    cache.cache_clear()
-    config = load_config("valorant-20min")
-    first = build(config).controls
-    integrals = cache.cache_info().misses
-    assert integrals > 0
-    assert build(config).controls == first
-    assert cache.cache_info().misses == integrals
-    other = load_config("valorant-20min", ["mean_matrix.0=1000"])
-    assert build(other).controls != first
-    assert cache.cache_info().misses > integrals

@@ -76,15 +76,6 @@ def test_undefined_responses_are_named_where_they_are_shown() -> None:
     assert "no interval" not in printed
 
 
-def test_points_of_a_sweep_that_lack_intervals_are_named() -> None:
-    printed, summary = in_both(
-        "replicate", "valorant", *FEW, "--sweep", "num_players=5,300", "--responses", "wait_p95"
-    )  # fmt: skip
-    said = "wait_p95 is undefined in every replication"
-    assert f"no interval: at num_players=5: {said}" in printed
-    assert ["no_interval" in point for point in summary["points"]] == [True, False]
-
-
 @pytest.mark.parametrize("variants", [1, 2])
 def test_comparisons_name_responses_that_are_undefined(variants: int) -> None:
     several = [("--variant", f"team_diff={20 + k}") for k in range(variants)]
@@ -93,14 +84,6 @@ def test_comparisons_name_responses_that_are_undefined(variants: int) -> None:
     )
     assert "no interval: wait_p95 is undefined in every replication" in printed
     assert "wait_p50 and 4 more are undefined in every replication" in summary["no_interval"]
-
-
-def test_what_is_undefined_equally_often_is_one_warning() -> None:
-    given = (*FEW, "--set", "team_diff=20", "--responses", "wait_p95")
-    for command, rest in (("compare", "pairs"), ("replicate", "replications")):
-        err = " ".join(valmatch(command, "valorant", *given).err.split())
-        assert err.count("undefined in") == 1
-        assert f"wait_p50 and 4 more are undefined in 3 of 3 {rest}" in err
 
 
 def test_means_that_controls_do_not_adjust_have_a_reason() -> None:
@@ -161,13 +144,3 @@ def test_intervals_that_may_be_too_short_are_named_once() -> None:
     fixed = doubtful_intervals(shown, fixed=True)
     assert fixed == [f"{start}{name}" for name in named.split("; ")]
     assert doubtful_intervals([("wait", fine)]) == []
-
-
-def test_the_terminal_names_them_and_the_summary_says_why() -> None:
-    for command in (("replicate", "valorant"), ("compare", "valorant", "--set", "team_diff=300")):
-        printed, summary = in_both(*command, "-n", 20)
-        means = summary.get("responses") or summary["differences"]
-        skewed = [name for name, mean in means.items() if mean["remarks"] == ["skewed"]]
-        assert "max_wait_time" in skewed
-        assert f"intervals that may be too short: {', '.join(skewed[:4])}" in printed
-        assert printed.endswith("run more replications")

@@ -1,9 +1,7 @@
-"""Sequential stopping: what is refused, where it looks, what stops it, what it covers."""
+"""Sequential stopping: where it looks, and what stops it."""
 
 from __future__ import annotations
 
-import io
-import json
 import math
 from itertools import pairwise
 
@@ -12,13 +10,9 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
-from rich.progress import Progress
 
-from tests.support.refusals import defined, refused
-from tests.support.stopping import DATA, tally
+from tests.support.refusals import defined
 from valmatch import replicate
-from valmatch.cli.console import Bar, columns
 from valmatch.models.model import NOT_NEGATIVE, SHARE
 from valmatch.statistics.estimates import UNLIMITED
 from valmatch.statistics.precision import LEAST, Precision, Target, looks, parse_target
@@ -46,26 +40,6 @@ def normal(n: int, mean: float = 10.0, seed: int = 1) -> np.ndarray:
 )
 def test_targets_are_read(text: str, expected: Target) -> None:
     assert parse_target(text, LIMITS) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("avg_wait_time", "not a target (allowed: NAME=1% or NAME=0.05)"),
-        ("", "not a target"),
-        ("avg_wait=1%", "no response 'avg_wait' (did you mean avg_wait_time?)"),
-        ("=1%", "no response '' (allowed: avg_wait_time, quality.draw_chance.1-100)"),
-        ("avg_wait_time=0", "half-width '0' (allowed: a number > 0, or N%)"),
-        ("avg_wait_time=inf%", "half-width 'inf%'"),
-        ("avg_wait_time=1e-323%", "half-width '1e-323%'"),
-        ("avg_wait_time=1_0", "half-width '1_0'"),
-        ("avg_wait_time=", "half-width ''"),
-    ],
-)
-def test_bad_targets_are_refused_in_one_line(text: str, message: str) -> None:
-    said = refused(parse_target, text, LIMITS)
-    assert said.startswith(f"--target {text}: {message}")
-    assert "\n" not in said
 
 
 def test_hand_worked_looks() -> None:
@@ -162,35 +136,6 @@ def test_skewed_values_need_their_number() -> None:
     assert loose.reached(ones[:500])
 
 
-def test_what_the_summary_holds() -> None:
-    values = normal(250)
-    shown = json.loads(json.dumps(Target("avg_wait_time", 0, 0.02, True).assess(values).as_dict()))
-    half = scipy.stats.t.ppf(0.975, 249) * values.std(ddof=1) / math.sqrt(250)
-    assert shown == {
-        "response": "avg_wait_time",
-        "kind": "relative",
-        "wanted": 0.02,
-        "achieved": pytest.approx(half / values.mean(), rel=1e-12),
-        "reached": True,
-        "why": None,
-    }
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("relative", [False, True])
-@pytest.mark.parametrize("name", DATA)
-def test_coverage_of_the_final_interval(name: str, relative: bool) -> None:
-    # A target for which 150 values do; 3000 runs of each are in tests/verification.
-    source, runs = DATA[name], 200
-    size = 1.96 * source.std / math.sqrt(150)
-    target = Target("x", 0, size / source.mean if relative else size, relative)
-    rng = np.random.default_rng([4, *name.encode()])
-    result = tally(target, lambda _: source.new(rng), source.mean, runs)
-    assert result.reached == 1.0
-    assert result.covered >= 0.93 - 3 * math.sqrt(0.93 * 0.07 / runs)
-    assert result.met >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / runs)
-
-
 def test_every_look_says_how_far_the_targets_are() -> None:
     said: list[str] = []
     run = replicate(
@@ -205,17 +150,3 @@ def test_every_look_says_how_far_the_targets_are() -> None:
         f" matched_fraction ± {defined(matched.achieved):.2g} (0.01)"
     )
     assert Precision("wait", "relative", 0.01, None, False, "").shown == "wait ± ?% (1%)"
-
-
-def test_a_bar_without_a_total_shows_the_number_and_the_note() -> None:
-    text = io.StringIO()
-    console = Console(file=text, force_terminal=True, width=80)
-    with Progress(*columns(), console=console, auto_refresh=False) as progress:
-        bar = Bar("replications", None, progress=progress)
-        bar(1234)
-        bar.note("wait ± 1.4% (1%)")
-        progress.refresh()
-    assert bar.done == 1234
-    assert "1,234" in text.getvalue()
-    assert "/?" not in text.getvalue()
-    assert "wait ± 1.4% (1%)" in text.getvalue()

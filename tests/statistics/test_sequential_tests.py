@@ -1,4 +1,4 @@
-"""Sequential tests of scores: the ratio, error rates and games to expect, bad input."""
+"""Sequential tests of scores: the ratio, error rates and games to expect."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from tests.oracles.tilting import llr
-from tests.support.refusals import refused
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
 from valmatch.statistics.sequential_tests import (
@@ -223,27 +222,3 @@ def test_errors_are_as_rare_as_promised_and_games_as_expected(kinds: int, truth:
     expected = expected_steps((score - middle) * apart / variance, step, -bound, bound)
     error = float(taken.std(ddof=1)) / math.sqrt(TESTS)
     assert abs(taken.mean() - expected) < 3.0 * error
-
-
-@pytest.mark.parametrize(
-    ("counts", "given", "says"),
-    [
-        ([1, -2, 3], {}, "counts: -2 at place 2 (allowed: a whole number from 0 to"),
-        ([1, 2], {}, "counts: 2 counts (allowed: 3: losses, draws, wins; or 5:"),
-        ([1, 2, 3, 4], {}, "counts: 4 counts (allowed: 3"),
-        ([1, 2.5, 3], {}, "counts: 2.5 at place 2"),
-        ([1, True, 3], {}, "counts: True at place 2"),
-        ("1,2,3", {}, "counts: '1,2,3' (allowed: 3"),
-        ([0, 0, 0], {}, "counts: no game (allowed: one or more)"),
-        ([1, 2, 10**13], {}, "at place 3"),
-        ([1, 2, 3], {"elo0": 5.0}, "elo0: 5.0 is not below elo1 5.0"),
-        ([1, 2, 3], {"elo1": -1.0}, "elo0: 0.0 is not below elo1 -1.0"),
-        ([1, 2, 3], {"elo1": 1e-300}, "elo0: 0.0 and elo1 1e-300 expect the same score"),
-        ([1, 2, 3], {"elo1": math.nan}, "elo1: nan (allowed: a number from -2000 to 2000)"),
-        ([1, 2, 3], {"elo0": "0"}, "elo0: '0' (allowed: a number"),
-        ([1, 2, 3], {"alpha": 0.0}, "alpha: 0.0 (allowed: a number from 1e-09"),
-        ([1, 2, 3], {"alpha": 0.6, "beta": 0.4}, "alpha 0.6 and beta 0.4: together 1 (allowed:"),
-    ],
-)
-def test_bad_input(counts: list[int], given: dict[str, Any], says: str) -> None:
-    assert says in refused(sequential_test, counts, **given)
