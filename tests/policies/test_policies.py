@@ -188,16 +188,6 @@ def test_pruned_choice_is_the_plain_choice_in_wild_states(printed: bool, drawn: 
                 assert abs(known.work.scores[j] - exact * math.sqrt(2 * math.pi)) <= 0.25 * limit
 
 
-def test_a_narrow_margin_is_none() -> None:
-    """Where draws vanish, so does what they change."""
-    for means, variances, player, noise, multiplier in wild_states(200, seed=15):
-        known = knowledge_of(means, variances, player, noise)
-        for j in range(means.size):
-            if j != player:
-                narrow = score(j, known._replace(draw_margin=1e-12), multiplier)
-                assert narrow == pytest.approx(score(j, known, multiplier), rel=1e-9)
-
-
 @pytest.mark.parametrize("printed", [False, True])
 @pytest.mark.parametrize("policy", ["knowledge_gradient", "knowledge_gradient_finite"])
 @pytest.mark.parametrize("prior", ["top", "middle", "bottom", "equal", "tied", "two groups"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +14,9 @@ from valmatch.errors import InputError
 
 pytest.importorskip("simopt", reason="needs the extra `simopt`")
 
-from simopt.experiment import multiple, single
+from simopt.experiment import multiple
 from simopt.plot_type import PlotType
 from simopt.plots.progress_curve import plot_progress_curves
-from simopt.solvers.astrodf import ASTRODF
 from simopt.solvers.neldmd import NelderMead
 from simopt.solvers.randomsearch import RandomSearch
 
@@ -127,17 +125,13 @@ def test_an_undefined_response_is_an_error_unless_it_counts_as_something() -> No
 def test_bad_input_is_refused(shots: Path) -> None:
     for arguments, message in (
         ({"penalty": -1.0}, r"penalty: -1\.0 \(allowed: a number >= 0\)"),
-        ({"penalty": np.nan}, r"penalty: nan \(allowed"),
         ({"penalty": {"fra": 1.0}}, r"penalty: 'fra' is no constraint \(did you mean far\?\)"),
         ({"penalty": {"far": 1.0}}, r"penalty: none for near"),
         ({"penalty": {"far": 1.0, "near": True}}, r"penalty near: True \(allowed"),
-        ({"undefined": {"mis": 1.0}}, r"no response 'mis' \(did you mean miss\?\)"),
         ({"undefined": {"miss": "x"}}, r"undefined miss: 'x' \(allowed: a number\)"),
     ):
         with pytest.raises(InputError, match=message):
             problem(shots, **arguments)
-    with pytest.raises(InputError, match="no such file"):
-        problem("nothing.yaml")
     with pytest.raises(InputError, match=r"optimize\.variables: missing"):
         problem("valorant")
     made = problem(shots)
@@ -145,24 +139,8 @@ def test_bad_input_is_refused(shots: Path) -> None:
         made.vector_to_factor_dict((11.0, 5.0))
     with pytest.raises(ValueError, match="1 decision variables given"):
         type(made)(fixed_factors={"initial_solution": (1.0,)})
-    with pytest.raises(ValueError, match="Extra inputs are not permitted"):
-        type(made)(fixed_factors={"bugdet": 3})
     with pytest.raises(RuntimeError, match="before_replicate"):
         made.model.replicate()
-
-
-@pytest.mark.usefixtures("_experiments")
-@pytest.mark.parametrize("solver_class", [RandomSearch, ASTRODF, NelderMead])
-def test_solvers_of_simopt_run(solver_class: type[Any], shots: Path) -> None:
-    for posed in (problem(shots), problem(shots, penalty=5.0)):
-        if solver_class is not RandomSearch and posed.variable_type.name == "MIXED":
-            continue
-        made = single.ProblemSolver(solver=solver_class(), problem=posed, create_pickle=False)
-        made.run(n_macroreps=2, n_jobs=1)
-        for points in made.all_recommended_xs:
-            assert points[0] == posed.factors["initial_solution"]
-            found = posed.vector_to_factor_dict(points[-1])
-            assert -5.0 <= found["rule.aim"] <= 10.0
 
 
 @pytest.mark.usefixtures("_experiments")
