@@ -17,12 +17,9 @@ from tests.support.sectioned_model import ShotFactors, Shots
 from valmatch.config.loading import load_config
 from valmatch.config.writing import template
 from valmatch.draws.streams import Streams
-from valmatch.errors import InputError
 from valmatch.execution.chunks import build
-from valmatch.kernels.compilation import kernel
 from valmatch.models.model import Model, Response, Responses, Table, row_of
 from valmatch.models.registry import MODELS
-from valmatch.models.valorant.days import RESPONSES
 
 PAIR = Responses(Response("wait", "minutes", "mean wait"), Response("n", "", "players", whole=True))
 
@@ -46,28 +43,6 @@ def test_what_nobody_has_set_is_missing() -> None:
         PAIR.row(record)
     with pytest.raises(ValueError, match="response 'wait' is missing"):
         PAIR.row(PAIR.record())
-
-
-def test_records_of_other_responses_are_refused() -> None:
-    with pytest.raises(ValueError, match="is not one of"):
-        PAIR.row(RESPONSES.record())
-    with pytest.raises(ValueError, match="is not one of"):
-        PAIR.row(np.zeros(2, PAIR.dtype))
-
-
-def test_compiled_code_knows_the_names() -> None:
-    @kernel(allocates=True)
-    def fill(out_: np.ndarray) -> None:
-        out_[0]["wait"], out_[0]["n"] = 1.0, 2.0
-
-    record = PAIR.record()
-    fill(record)
-    assert PAIR.row(record).tolist() == [1.0, 2.0]
-
-
-def test_a_name_is_there_once() -> None:
-    with pytest.raises(ValueError, match="response 'n' is there twice"):
-        Responses(PAIR[1], PAIR[0], PAIR[1])
 
 
 def test_tables_are_arrays_of_one_length() -> None:
@@ -155,14 +130,9 @@ def test_a_template_is_a_config_of_the_defaults(name: str, tmp_path: Path) -> No
 
 BAD = """
 opponent | prior_variance_range=[3, 2] | the least variance 3 is above the largest, 2
-opponent | prior_variances=[1, 2] | 2 values for 7 players (n_opponents 6 and player 0)
 opponent | rank=8 | factors.rank: 8 is outside the pool of 7 players (allowed: top, bottom or an
-opponent | rank=true | factors.rank: True is not a rank
-opponent | policies=[random, random] | factors.policies: random is named twice
 targeting | prior_means=[1, 2] | factors.prior_means: 2 values for 6 alternatives
-targeting | policies=[random] | (got 'random')
 zonestats | team_size=51 | 2 teams of 51 need 102 players, more than n_players 12
-zonestats | skill_std=6001 | skill_std 6001 is more than 50 times true_spread 120
 zonestats | enabled_share=0.1 | enabled_share 0.1 of 12 players leaves 1 to rate (allowed: 2
 """
 """What each model refuses, and what is said of it."""
@@ -175,13 +145,6 @@ def test_bad_factors_are_refused(name: str, override: str, message: str, tmp_pat
     line = refusal("simulate", path, "--set", override)
     assert line.startswith(f"--set {override}: ")
     assert message in line
-
-
-def test_factors_that_do_not_go_together_are_refused() -> None:
-    with pytest.raises(InputError, match="the paper prints no beliefs after a draw"):
-        small("opponent", update="as_printed", draw_margin=0.5)
-    with pytest.raises(InputError, match="100 players with 1000000 games each are too many"):
-        small("zonestats", n_players=100, games_per_player=1_000_000)
 
 
 @pytest.mark.parametrize("name", SMALL)

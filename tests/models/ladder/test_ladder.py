@@ -23,7 +23,6 @@ from valmatch import rate_games, simulate
 from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, record, run
-from valmatch.models.ladder import population as sources
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.model import MEASURES, SCALES, LadderModel
 from valmatch.models.ladder.population import draw_population
@@ -142,16 +141,6 @@ def test_both_teams_at_once() -> None:
     ).startswith("{'")
 
 
-def test_sources_are_those_of_the_plain_ladder() -> None:
-    from tests.oracles import ladder_parties, ladder_world
-
-    wanted = {**vars(ladder_world), **vars(ladder_parties)}
-    names = [name for name in vars(sources) if name.isupper() and name in wanted]
-    assert len(names) == 13
-    for name in names:
-        assert getattr(sources, name) == wanted[name]
-
-
 def small(*overrides: str) -> LadderModel:
     """Return the model `ladder` with 200 players and 4 days."""
     few = ("population.players=200", "days=4", "warmup_days=1")
@@ -195,20 +184,6 @@ def test_decisions_shift_no_draw(shared: str, one: str, other: str) -> None:
     column = models[0].responses.names.index("n_matches")
     together = np.var(paired[0][:, column] - paired[1][:, column])
     assert 0.0 < together < 0.5 * np.var(paired[0][:, column] - apart[:, column])
-
-
-def test_a_run_without_a_match_is_undefined() -> None:
-    model = small(
-        "rule.player_diff=0",
-        "rule.player_slack=0",
-        "population.newcomers_per_day=0",
-        "population.start=skill",
-    )
-    values = dict(zip(model.responses.names, run(model, 1, [0]).responses[0], strict=True))
-    assert values["n_matches"] == 0
-    assert values["n_tickets"] == 0
-    for name in ("win_gap", "avg_wait_time", "wait_p99", "rating_error", "games_per_player_day"):
-        assert math.isnan(values[name])
 
 
 def ratings_in(path: Path, column: str) -> dict[str, float]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-import yaml
 
 from tests.support.case_tables import cases
-from valmatch.config.identity import config_id, identity
 from valmatch.config.loading import load_config
 from valmatch.config.writing import template
 from valmatch.errors import InputError
@@ -27,33 +25,6 @@ def refused(*overrides: str) -> str:
     with pytest.raises(InputError) as info:
         ladder(*overrides)
     return str(info.value)
-
-
-DEFAULTS = """
-days: 28
-warmup_days: 14
-rule_set: null
-rules: {}
-expansions: {}
-population: {players: 1000, skill_mean: 1500, skill_std: 300, start: prior, newcomers_per_day: 10,
-  newcomer_skill_mean: 1500, smurf_share: 0, smurf_skill: 2100}
-sessions: {per_day: 1, activity_cv: 1, continue_prob: 0.7, win_effect: 0.03, loss_effect: -0.03,
-  break_minutes: 2, patience_minutes: null, churn: 0, hourly_profile: [20, 15, 18, 20, 20, 23, 30,
-  25, 30, 20, 15, 18, 20, 20, 23, 30, 25, 30, 20, 15, 18, 20, 20, 23]}
-match: {minutes: 20, outcome: logistic, spread: 173.71779276130073, beta: 150}
-rule: {matching: team_first, team_num: 5, player_diff: 400, team_diff: 100, wait_thresh: 0.1,
-  player_slack: 400, team_slack: 100, review: arrivals, slack_scope: team, tie_break: balanced,
-  tick_seconds: 60, tolerance: 400, widening: 6000, widening_age: newest, band: 8, policy: nearest,
-  gamma: 0.95, kappa: 1, urgency: 6, reserve: 0.7, skill_attribute: skill, review_seconds: null}
-rating: {system: trueskill, mu: 1500, beta: null, match_by: mean, sigma: 300, tau: 3, K: 32,
-  scale: 400, T: 120, GAME_MULT: 2, MAX_GAME_LENGTH: 20, deviation: 350, volatility: 0.06,
-  volatility_tau: 0.5, period: 0, deviation_growth: 34.6, least_deviation: 30}
-parties: {shares: [1], skill_correlation: 0}
-"""
-
-
-def test_the_defaults() -> None:
-    assert LadderFactors().model_dump(mode="json") == yaml.safe_load(DEFAULTS)
 
 
 def test_the_template_says_what_factors_are_used_with() -> None:
@@ -84,20 +55,12 @@ def test_the_noise_that_fits_the_outcome() -> None:
 
 
 REFUSED = """
-warmup_days=28 | factors.warmup_days: 28 days of warm-up are not below the 28 days of the run,
-  nothing would be measured (allowed: a number >= 0 and < 28)
 days=14 | factors.days: 14 days of warm-up are not below the 14 days of the run
-sessions.hourly_profile=[1, 2] | factors.sessions.hourly_profile: should have 24 items (got a
-  list of 2)
-sessions.hourly_profile=[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0] | every weight is 0 (at
 rating.system=known population.start=skill | factors.population.start: skill has no meaning with
   the rating system known, whose ratings are always the skills (allowed with known: prior)
 rule.matching=joint rule.team_num=17 | 17 players on a team are too many for joint
 sessions.per_day=0 population.newcomers_per_day=0 | factors.population.newcomers_per_day: nobody
   would ever queue: there are no newcomers, and 1000 players with 0 sessions a day
-population.newcomers_per_day=1e6 | about 2.8e+07 players would join (at most 1e+07)
-population.players=1e7 sessions.per_day=10 | factors.sessions.per_day: about 2.8e+09 sessions
-  would start (at most 1e+09)
 days=1000 rule.matching=pairs rule.tick_seconds=0.01 | factors.rule.tick_seconds: about 8.6e+09
   ticks in 1000 days (at most 1e+09)
 beta=3 | factors.beta: unknown key (did you mean match.beta or rule.beta or rating.beta?)
@@ -117,21 +80,12 @@ def test_bad_factors_are_one_located_line(overrides: str, message: str) -> None:
 REMARKED = """
 population.skill_mean=17 population.skill_std=8 | 17, but newcomers have skills about 1500
   (population.newcomer_skill_mean)
-rating.K=16 | factors.rating.K: has no effect with system trueskill (used with elo)
 rating.system=elo rating.match_by=conservative | factors.rating.match_by: has no effect with
   system elo (used with trueskill or glicko2 or openskill or glicko)
-rule.matching=pairs rule.team_diff=50 | factors.rule.team_diff: has no effect with matching pairs
-  (used with team_first or joint)
 rule.widening=50 | factors.rule.widening: has no effect with matching team_first (used with pairs)
-rule.matching=pairs rule.kappa=2 | factors.rule.kappa: has no effect with policy nearest (used
-  with ucb)
-match.outcome=normal match.spread=2 | factors.match.spread: has no effect with outcome normal
-  (used with logistic)
 rule.wait_thresh=672 | (wait_thresh is in hours; is this in minutes?)
 rule.matching=joint rule.team_diff=0 rule.team_slack=0 | factors.rule.team_diff: joint matching
   with a team_diff of 0
-rule.preset=shieldbattery rating.system=elo rule.less_deviations=2 |
-  factors.rule.less_deviations: has no effect: no rating has a deviation
 rule.matching=pairs rule.policy=ucb rating.system=elo | factors.rule.policy: ucb is the same as
   draw_chance with the rating system elo
 """
@@ -149,30 +103,10 @@ def test_what_is_probably_not_meant_is_remarked_on(overrides: str, remark: str) 
     "overrides",
     [
         "population.skill_mean=17 population.skill_std=8 population.newcomer_skill_mean=1500",
-        "population.skill_mean=17 population.skill_std=8 population.newcomers_per_day=0",
-        "population.skill_mean=700",
         "rating.system=elo rating.K=16 population.start=skill",
-        "rating.system=zonestats rating.T=150",
-        "rating.system=known rating.sigma=300",
         "rule.matching=pairs rule.policy=ucb rule.kappa=2 rating.beta=100",
-        "rule.matching=pairs rule.policy=draw_chance rating.system=elo",
-        "rule.matching=joint rule.tie_break=enumeration",
-        "population.players=0",
-        "sessions.per_day=0 sessions.continue_prob=0",
         "warmup_days=0 days=0.5",
     ],
 )
 def test_what_is_meant_is_not(overrides: str) -> None:
     assert load_config({"model": "ladder"}, overrides.split(" ")).warnings == ()
-
-
-def test_systems_are_compared_by_one_choice() -> None:
-    chosen = [
-        load_config({"model": "ladder"}, [f"rating.system={one}"]) for one in ("elo", "known")
-    ]
-    assert [identity(one)["factors"] for one in chosen] == [
-        {"rating": {"system": "elo"}},
-        {"rating": {"system": "known"}},
-    ]
-    given = {"model": "ladder", "factors": {"rating": {"K": 16}, "rule": {"team_num": 1}}}
-    assert config_id(load_config(given, ["rule.matching=pairs"])) != config_id(load_config(given))

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.models.ladder.test_ladder import equals_the_plain_ladder, ratings_in
+from tests.models.ladder.test_ladder import equals_the_plain_ladder
 from tests.support.case_tables import cases
-from tests.support.interpreted import interpreted
-from valmatch import rate_games, replicate, simulate
+from valmatch import simulate
 from valmatch.config.identity import config_id, resolved, restore
 from valmatch.config.loading import load_config
-from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build
 from valmatch.experiments.simulate import Simulation
 from valmatch.models.ladder.factors import LadderFactors
-from valmatch.models.ladder.model import MEASURES, SCALES
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 
@@ -54,26 +50,10 @@ def refused(*overrides: str) -> str:
     return str(info.value)
 
 
-# The same events as in the plain ladder.
-
-
 @pytest.mark.long
 def test_files_are_played_as_in_the_plain_ladder(tmp_path: Path) -> None:
     happened = equals_the_plain_ladder("team_first", 5, 40, tmp_path)
     assert min(happened[kind] for kind in ("queue", "match", "end", "give up", "drop")) > 50
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("matching", ["joint", "pairs"])
-def test_so_they_are_with_other_rules(matching: str, tmp_path: Path) -> None:
-    """In plain Python, as compiling takes long."""
-    found = interpreted(
-        "tests.models.ladder.test_ladder", "plain_python", matching, 2, 8, str(tmp_path)
-    )
-    assert found.startswith("{'")
-
-
-# What comes of good files.
 
 
 def test_sessions_start_when_the_file_says() -> None:
@@ -82,24 +62,6 @@ def test_sessions_start_when_the_file_says() -> None:
     assert found["tickets"]["queued_hours"].tolist() == [1.0, 1.5, 2.25, 9.0, 9.125]
     # cid waits from 2.25 on: the session at 9 is dropped.
     assert found.summary()["responses"]["dropped_sessions"] == 1
-
-
-def test_who_is_gone_starts_no_session() -> None:
-    gone = played("arrivals=s.csv", "sessions.churn=1", *ONE_GAME)
-    assert gone["tickets"]["player"].tolist() == ["ann", "bob", "cid"]
-    assert gone["players"]["gone"].tolist() == [1, 1, 0]
-
-
-@pytest.mark.slow
-def test_players_keep_their_names_and_skills() -> None:
-    found = played("arrivals=s.csv", "skills=r.csv", out="o")
-    players = found["players"]
-    assert players["player"].tolist() == ["bob", "ann", "cid"]
-    assert players["skill"].tolist() == [1600.0, 1500.0, 1450.5]
-    assert set(found["games"]["player"]) == set(found["tickets"]["player"]) == {"ann", "bob", "cid"}
-    rated = rate_games("o/games.csv", "elo", out="rated")
-    assert rated.games > 0
-    assert set(ratings_in(Path("rated/ratings.csv"), "rating")) <= {"ann", "bob", "cid"}
 
 
 def test_of_arrivals_alone_the_skills_are_drawn() -> None:
@@ -122,27 +84,6 @@ def test_of_skills_alone_the_sessions_are_drawn_and_newcomers_join() -> None:
     assert played("skills=r.csv", "population.newcomers_per_day=0")["players"]["player"].size == 2
 
 
-def test_ratings_start_at_the_given_skills() -> None:
-    # One duel, at 1.5; nobody else meets.
-    Path("s.csv").write_text("player,time\nbob,1\nann,1.5\n")
-    settings = ("arrivals=s.csv", "skills=r.csv", "rating.system=elo", *ONE_GAME)
-    warm, new = (
-        played(*settings, f"population.start={one}")["games"] for one in ("skill", "prior")
-    )
-    assert sorted(warm["rating_before"].tolist()) == [1500.0, 1600.0]
-    assert new["rating_before"].tolist() == [1500.0, 1500.0]
-
-
-def test_errors_of_a_career_are_measured_from_the_mean_of_the_given_skills() -> None:
-    Path("r.csv").write_text("player,skill\nbob,1100\nann,900\n")
-    Path("s.csv").write_text("player,time\nbob,1\nann,1.5\n")
-    settings = [*DUELS, "arrivals=s.csv", "skills=r.csv", *ONE_GAME]
-    model = build(load_config("ladder", settings))
-    curves = model.run(model.draw(Streams(1), 0)).curves
-    assert curves is not None
-    assert curves[0, MEASURES.index("error"), 0] * SCALES[-1] == pytest.approx(100.0)
-
-
 def test_rows_may_come_in_any_order_and_hold_more_columns() -> None:
     header, *rows = SESSIONS.splitlines()
     text = "\n".join([f"{header},note", *(f"{row},x" for row in reversed(rows))])
@@ -153,25 +94,6 @@ def test_rows_may_come_in_any_order_and_hold_more_columns() -> None:
     )
     np.testing.assert_array_equal(one.values, other.values)
     assert one["tickets"]["player"].tolist() == other["tickets"]["player"].tolist()
-
-
-def test_of_two_columns_the_first_counts() -> None:
-    Path("s.csv").write_text("time,arrival_hours,player\n9,1,ann\n9,2,bob\n")
-    Path("r.csv").write_text("player,rating,skill\nann,1,1700\nbob,2,1800\n")
-    found = played("arrivals=s.csv", "skills=r.csv", *ONE_GAME)
-    assert found["tickets"]["queued_hours"].tolist() == [1.0, 2.0]
-    assert found["players"]["skill"].tolist() == [1700.0, 1800.0]
-
-
-def test_replications_with_files_still_differ() -> None:
-    config = load_config("ladder", [*DUELS, "arrivals=s.csv", "skills=r.csv", "sessions.churn=0.1"])
-    waits = replicate(config, n=6).values[:, 7]
-    assert len(set(waits.tolist())) > 1
-    shared = replicate(config, n=6, workers=2).values
-    np.testing.assert_array_equal(replicate(config, n=6).values, shared)
-
-
-# How files and factors go together.
 
 
 def test_files_say_who_plays() -> None:
@@ -229,16 +151,7 @@ arrivals=s.csv population.newcomers_per_day=3 | --set population.newcomers_per_d
   there from the start (allowed: 0)
 arrivals=s.csv population.players=4 | s.csv: 3 players, but population.players is 4 (allowed: 3,
   or null)
-arrivals=s.csv skills=r.csv population.players=0 | r.csv: 3 players, but population.players is 0
-  (allowed: 3, or null)
-population.players=null | --set population.players=null: factors.population.players: null needs a
-  file of skills or arrivals (allowed: a number >= 0)
-skills=r.csv population.newcomers_per_day=0 sessions.per_day=0 | --set
-  population.newcomers_per_day=0: factors.population.newcomers_per_day: nobody would ever queue:
-  there are no newcomers, and the players with 0 sessions a day (allowed: newcomers_per_day > 0,
-  or players and per_day > 0)
 arrivals=s.csv days=0.01 warmup_days=0 | s.csv: no session starts before the horizon
-skills=none.csv | --set skills=none.csv: skills: 'none.csv': no such file or directory
 """
 """What is refused, and what is said of it."""
 
@@ -248,37 +161,12 @@ def test_contradictions_are_refused_in_one_line(overrides: str, message: str) ->
     assert refused(*overrides.split(" ")).startswith(message)
 
 
-def test_sessions_of_the_given_players_are_limited() -> None:
-    settings = ("skills=r.csv", "population.newcomers_per_day=0", "sessions.per_day=1000")
-    build(load_config("ladder", [*settings, "days=1e5"]))
-    Path("r.csv").write_text("player,skill\n" + "".join(f"{k},0\n" for k in range(11)))
-    assert refused(*settings, "days=1e5") == (
-        "r.csv: about 1.1e+09 sessions of 11 players would start (at most 1e+09)"
-    )
-
-
-def test_a_log_of_sessions_queues_without_random_ones() -> None:
-    settings = ("sessions.per_day=0", "population.newcomers_per_day=0", "arrivals=s.csv")
-    assert math.isfinite(played(*settings).summary()["responses"]["avg_wait_time"])
-
-
-def test_other_models_take_no_skills() -> None:
-    with pytest.raises(InputError) as info:
-        load_config("valorant", ["skills=r.csv"])
-    assert str(info.value) == "--set skills=r.csv: skills: this model takes none"
-
-
 BAD_FILES = r"""
 s.csv | player,time\nann,1\nbob,soon\n | :3: time: 'soon' (allowed: a finite number of hours
-s.csv | player,arrival_hours\nann,nan\n | :2: arrival_hours: 'nan' (allowed: a finite
-s.csv | player,time\nann,-0.5\n | :2: time: -0.5 is negative (allowed: hours >= 0)
 s.csv | player,time\nann,45292.5\nann,45293\n | :2: time: '45292.5' looks like 2024-01-01
 s.csv | player,time\nann,1\nbob,1\nann,3\nann,1.0\nbob,1\n | :5: player: 'ann' starts a session at
   1.0 hours in line 2 too (nobody is in two places at once)
-s.csv | player,time\nann,100\nann,1e2\n | :3: player: 'ann' starts a session at 100.0 hours
 s.csv | player,time\nann,1\n\ndan,2\n | :4: player: 'dan' is not among the players of r.csv
-s.csv | player,time\nAnn,1\n | :2: player: 'Ann' is not among the players of r.csv
-r.csv | player,skill\nann,1e7\n | :2: skill: 10000000.0 (allowed: a number from -1000000 to
 r.csv | player,skill\nann,1\nbob,2\nann,1\n | :4: player: 'ann' has a row above (allowed: one row a
   player)
 """

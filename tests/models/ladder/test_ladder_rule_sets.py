@@ -169,37 +169,6 @@ def test_without_a_rule_set_it_is_first_in_first_out() -> None:
     assert repr(found) == repr(wanted)
 
 
-@pytest.mark.slow
-def test_a_rule_set_may_be_named_in_the_rule_or_stand_in_the_config(tmp_path: Path) -> None:
-    path = rule_file(tmp_path)
-    rule = {"matching": "flexmatch", "rules": path.name, "skill_attribute": "skill"}
-    texts = {
-        "rule": {"model": "ladder", "factors": {"rule": rule}},
-        "top": {
-            "model": "ladder",
-            "rules": path.name,
-            "factors": {"rule": {"matching": "flexmatch"}},
-        },
-        "whole": {
-            "model": "ladder",
-            "rules": json.loads(path.read_text()),
-            "factors": {"rule": {"matching": "flexmatch"}},
-        },
-    }
-    configs = {}
-    for name, content in texts.items():
-        (tmp_path / f"{name}.yaml").write_text(json.dumps(content))
-        configs[name] = load_config(tmp_path / f"{name}.yaml")
-    assert configs["rule"].factors == configs["top"].factors
-    assert configs["rule"].files == configs["top"].files
-    for config in configs.values():
-        factors = config.factors
-        assert isinstance(factors, LadderFactors)
-        assert factors.rule.team_num == 1
-        assert factors.rules["Close"]["maxDistance"] == 100
-        build(config)
-
-
 def test_groups_have_their_shares_and_friends_their_correlation() -> None:
     overrides = ("parties.shares=[0.5, 0.3, 0.2]", "parties.skill_correlation=0.6")
     many = ("population.players=20000", "days=1", "warmup_days=0", "sessions.per_day=0.001")
@@ -227,7 +196,6 @@ def refused(*overrides: str) -> str:
 
 def test_rule_sets_that_a_ladder_cannot_go_by_are_refused_at_their_place(tmp_path: Path) -> None:
     skill = {"name": "skill", "type": "number"}
-    latency = {"name": "Near", "type": "latency", "maxLatency": 50}
     teams = [
         {"name": "red", "minPlayers": 1, "maxPlayers": 2},
         {"name": "blue", "minPlayers": 2, "maxPlayers": 2},
@@ -237,10 +205,6 @@ def test_rule_sets_that_a_ladder_cannot_go_by_are_refused_at_their_place(tmp_pat
             {"playerAttributes": [skill, {"name": "mode", "type": "string"}]},
             ":9:3: playerAttributes[1]: 'mode' has no default, and a ladder knows nothing of"
             " players but the rating (a default is needed)",
-        ),
-        (
-            {"rules": [latency], "expansions": []},
-            ":26:3: rules[0]: 'Near' is a latency rule, and a ladder has no regions (remove it)",
         ),
         (
             {"teams": teams},
@@ -267,21 +231,10 @@ def test_bad_values_are_refused_with_what_is_allowed(
     assert "groups of 2 players do not fit into teams of 1" in refused(
         rules, "parties.shares=[0.5, 0.5]"
     )
-    assert "shares sum to 0.9 (allowed: 1)" in refused("parties.shares=[0.5, 0.4]")
     assert "did you mean Close?" in refused(rules, "rules.Clos.maxDistance=1")
-    assert "there is another one, rules: ..." in refused(rules, "rule.rules=duel.json")
     assert "with fifo matching everybody waits alone" in refused(
         "rule.matching=fifo", "parties.shares=[0.5, 0.5]"
     )
-    assert "(got 0.001)" in refused("rule.review_seconds=0.001")
-    assert "ticks in 100000 days" in refused(
-        "rule.review_seconds=0.01", "days=100000", "sessions.per_day=0.001"
-    )
-
-
-def test_a_rule_set_without_effect_is_remarked(tmp_path: Path) -> None:
-    model = build(load_config("ladder", [f"rules={rule_file(tmp_path)}"]))
-    assert model.warnings == ("rules: has no effect with matching team_first",)
 
 
 HOUR = 3600.0
@@ -455,29 +408,14 @@ def written(path: Any, text: str) -> str:  # noqa: ANN401
     return str(path)
 
 
-def test_a_preset_says_how_matches_are_made_and_for_how_many(tmp_path: Any) -> None:  # noqa: ANN401
-    source = written(tmp_path / "own.yaml", "  rule: {preset: bar, team_size: 3}")
-    rule = load_config(source, ()).factors.rule  # type: ignore[attr-defined]
-    assert (rule.matching, rule.team_num, rule.chance_low) == ("preset", 3, 0.3)
-    varied = load_config(source, ("rule.tick=2", "rule.chance_high=0.8"))
-    assert varied.factors.rule.tick == 2.0  # type: ignore[attr-defined]
-    assert varied.factors.rule.chance_high == 0.8  # type: ignore[attr-defined]
-    assert LadderFactors().rule.model_dump().keys().isdisjoint(("preset", "tick", "beta"))
-
-
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
         ("{preset: bar, matching: pairs}", "pairs does not go with rule.preset: bar"),
-        ("{matching: preset}", "preset: missing"),
         ("{tick: 2}", "preset: missing"),
-        ("{preset: faf, team_num: 5}", "5 players on a team, but rule.preset faf has teams of 4"),
         ("{preset: osu, lobby_size: 4}", "4 teams, but a ladder plays one side against another"),
-        ("{preset: bar, team_count: 3}", "3 teams, but a ladder plays one side against another"),
         ("{preset: lichess, tick: 2}", "preset lichess has no such number"),
-        ("{preset: bar, tick: 0.01}\n  days: 365", "ticks in 365 days"),
         ("{preset: lichess}\n  parties: {shares: [0.5, 0.5]}", "takes single players alone"),
-        ("{preset: bar, team_size: 2}\n  parties: {shares: [0.5, 0, 0.5]}", "teams of 2"),
     ],
 )
 def test_what_has_no_meaning_is_refused_in_a_line(

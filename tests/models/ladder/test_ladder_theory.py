@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.support import ladder_theory as theory
-from tests.support.interpreted import interpreted
-from tests.support.ladder_theory import ELO_SPREAD, agrees, error_of, of_poisson_players
+from tests.support.ladder_theory import agrees, of_poisson_players
 
 REVIEWS = [
     ("arrivals", "team"),
@@ -34,41 +31,12 @@ def test_one_known_game_each_is_the_model_valorant(review: str, scope: str) -> N
     assert sum(theory.same_matches(rule, k) for k in range(3)) > 100
 
 
-def both_teams_at_once() -> int:
-    """Return the number of matches that are the same, of two days."""
-    matches = 0
-    for k, (review, scope) in enumerate(REVIEWS):
-        rule = {**RULE, "matching": "joint", "review": review, "slack_scope": scope, "team_num": 2}
-        matches += theory.same_matches(rule, k, horizon=4)
-    return matches
-
-
-@pytest.mark.slow
-def test_one_known_game_each_is_the_model_valorant_with_both_teams_at_once() -> None:
-    """In plain Python, as compiling joint matching takes long."""
-    assert int(interpreted("tests.models.ladder.test_ladder_theory", "both_teams_at_once")) > 40
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 5])
 def test_mean_wait_without_a_rule(size: int) -> None:
     rate, n = 30.0, 2 * size
     waits = theory.waits_without_a_rule(of_poisson_players(rate, size, 10.0), size, 12)
     agrees(f"wait, {n} players", waits, (n - 1) / (2.0 * rate), precision=0.015)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("minutes", [1.0, 10.0])
-def test_mean_wait_with_ticks(minutes: float) -> None:
-    rate = 30.0
-    ticks = {
-        "rule__matching": "pairs",
-        "rule__policy": "random",
-        "rule__tick_seconds": 60 * minutes,
-    }
-    model = of_poisson_players(rate, 1, 10.0, **ticks, rule__tolerance=1e6, rule__reserve=-100)
-    waits = theory.waits_without_a_rule(model, 1, 20)
-    agrees(f"wait, {minutes} min ticks", waits, 0.5 / rate + minutes / 120.0, precision=0.01)
 
 
 IMPATIENT = [
@@ -127,27 +95,3 @@ def test_elo_keeps_its_identity(name: str) -> None:
         **ELO[name],
     }
     assert theory.elo_identity(theory.ladder(changes), changes, 3, 0) > 1000
-
-
-@pytest.mark.slow
-def test_error_of_elo_under_random_pairs() -> None:
-    """The theory leaves out terms of order K / s; rounds in a few lines do not."""
-    k = 32.0
-    errors = theory.stationary_error(k, 200, 12, 4, 1, 4)
-    wanted = math.sqrt(k * ELO_SPREAD / 2.0)
-    agrees("error", errors, wanted, precision=0.02, slack=k / (3.0 * ELO_SPREAD))
-    rounds = [theory.error_after_rounds(k, 1000, 800, 200, n) for n in range(4)]
-    agrees("rounds", errors, float(np.mean(rounds)), precision=0.02, error=error_of(rounds))
-
-
-@pytest.mark.slow
-def test_elo_matched_by_rating() -> None:
-    """The slope by theory is .80; without its K it would be 1."""
-    runs = theory.matched_by_rating(32.0, 60, 30, "skill", 1, 4)
-    theory.agrees_with_theory(runs, 32.0, precision=0.02)
-
-
-@pytest.mark.slow
-def test_calibration_after_random_rounds() -> None:
-    values = [theory.calibration_after_rounds("random", n) for n in range(4)]
-    agrees("calibration", values, 1.087, precision=0.08, error=0.005)

@@ -25,12 +25,6 @@ def played(world: World, **changes: Any) -> Ladder:  # noqa: ANN401
     return ladder
 
 
-# The same answer again, and by the short cuts.
-
-
-# What is drawn.
-
-
 @pytest.mark.slow
 def test_players_and_sessions_are_those_of_the_factors() -> None:
     profile = [1.0, 3.0] * 12
@@ -62,9 +56,6 @@ def test_players_and_sessions_are_those_of_the_factors() -> None:
     expected = np.array(profile) / sum(profile) * observed.sum()
     assert stats.chisquare(observed, expected).pvalue > 1e-3
     assert stats.kstest(hours % 1.0, "uniform").pvalue > 1e-3
-
-
-# Rules.
 
 
 class Impatient(Addressed):
@@ -179,9 +170,6 @@ def test_knowledge_gradients_are_those_of_their_definitions(i: int, j: int, band
     assert value == pytest.approx(q + 9.5 * gain, rel=1e-9)
     value = weight("knowledge_gradient_variance", i, j, band)
     assert value == pytest.approx(q + 9.5 * by_variance, rel=1e-9)
-
-
-# Measures.
 
 
 def test_gaps_of_sessions_are_exponential() -> None:

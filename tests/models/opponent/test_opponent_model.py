@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
 from tests.oracles import knowledge_gradient as oracle_kg
 from tests.support.command import sets, success
@@ -18,10 +17,10 @@ from tests.support.folders import rows
 from valmatch.config.config import ReplicateOptions
 from valmatch.config.loading import load_config, shipped_configs
 from valmatch.draws.streams import Streams
-from valmatch.execution.chunks import build, run
+from valmatch.execution.chunks import build
 from valmatch.models.curves import draw_prior
 from valmatch.models.opponent.factors import OpponentFactors
-from valmatch.models.opponent.model import MEASURES, OpponentModel, by_rank
+from valmatch.models.opponent.model import MEASURES, OpponentModel
 
 ALL = (
     "point_estimate",
@@ -38,21 +37,6 @@ SMALL = ["n_opponents=6", "n_games=12"]
 
 def model(**changes: Any) -> OpponentModel:  # noqa: ANN401
     return OpponentModel(OpponentFactors(**changes))
-
-
-# Factors and configs
-
-
-DEFAULTS = """
-n_opponents: 49, n_games: 500, noise_variance: 2.5, prior: informative, prior_mean_variance: 4,
-prior_variance_range: [2, 3], prior_means: null, prior_variances: null, prior_draw: seed, rank: top,
-rank_by: mean, policies: [point_estimate, draw_chance, knowledge_gradient], ties: index,
-gamma: 0.99, kappa: 0.75, update: corrected, draw_margin: 0
-"""
-
-
-def test_defaults_are_those_of_the_paper() -> None:
-    assert OpponentFactors().model_dump(mode="json") == yaml.safe_load(f"{{{DEFAULTS}}}")
 
 
 def test_shipped_configs_are_the_figures_of_the_paper() -> None:
@@ -73,9 +57,6 @@ def test_shipped_configs_are_the_figures_of_the_paper() -> None:
         options = ReplicateOptions.model_validate({"n": 10_000, "seed": 1})
         assert (config.replicate, config.warnings) == (options, ())
         assert max(map(len, shipped_configs()[name].read_text().splitlines())) <= 100
-
-
-# Random inputs
 
 
 def test_the_prior_is_drawn_once_per_seed_or_for_each_path() -> None:
@@ -132,11 +113,6 @@ def test_skills_and_performances_have_the_distributions_of_the_paper() -> None:
     within([path.choices for path in paths], 0.5, 1 / math.sqrt(12))
 
 
-def test_rank_is_by_mean_with_ties_to_the_lower_index() -> None:
-    means = np.array([1.0, 5.0, 1.0, -2.0, 5.0])
-    assert by_rank(means).tolist() == [1, 4, 0, 2, 3]
-
-
 def test_rank_may_be_by_skill_path_by_path() -> None:
     zeros = []
     for rank in ("top", 3, "bottom"):
@@ -151,9 +127,6 @@ def test_rank_may_be_by_skill_path_by_path() -> None:
             assert zero == order[place]
             zeros.append((rank, zero))
     assert len({zero for rank, zero in zeros if rank == "top"}) > 1
-
-
-# Games
 
 
 def choice(
@@ -295,40 +268,6 @@ def test_equal_priors_hide_the_means_that_skills_are_drawn_from() -> None:
     assert columns["prior_variance"] == inputs.prior.variances.tolist()
 
 
-def test_nobody_beats_the_oracle() -> None:
-    study = model(n_opponents=9, n_games=60, policies=ALL)
-    outcome = study.run(study.draw(Streams(1), 0))
-    assert outcome.curves is not None
-    true_draws = outcome.curves[:, MEASURES.names.index("true_draw_probability")]
-    assert np.all(true_draws <= true_draws[ALL.index("oracle")])
-    assert true_draws[ALL.index("random")].mean() < true_draws[ALL.index("draw_chance")].mean()
-
-
-def test_the_unit_of_skill_does_not_matter() -> None:
-    """In units 2**10 times smaller every number changes by a power of two, to the last bit."""
-    means, variances = (1.5, 0.3, -0.7, 2.1, -1.9), (2.5, 2.0, 3.0, 2.2, 2.8)
-    unit = 2.0**10
-    changes = {"n_opponents": 4, "n_games": 50, "policies": ALL}
-    base = model(prior_means=means, prior_variances=variances, **changes)
-    scaled = model(
-        prior_means=tuple(unit * m for m in means),
-        prior_variances=tuple(unit**2 * v for v in variances),
-        noise_variance=2.5 * unit**2,
-        **changes,
-    )
-    factor = {"1/skill": 1 / unit, "skill": unit, "skill squared": unit**2, "": 1.0}
-    one, other = (run(study, 1, range(20)) for study in (base, scaled))
-    for k, response in enumerate(base.responses):
-        assert np.array_equal(one.responses[:, k] * factor[response.unit], other.responses[:, k])
-    assert one.curves is not None
-    assert other.curves is not None
-    assert np.array_equal(one.curves.total, other.curves.total)
-    assert np.array_equal(one.curves.squares, other.curves.squares)
-
-
-# Responses and files
-
-
 def test_responses_are_means_over_windows() -> None:
     study = model(n_opponents=5, n_games=230, policies=ALL)
     inputs = study.draw(Streams(1), 6)
@@ -395,23 +334,6 @@ def test_summary_has_windows_and_paired_differences(replicated: tuple[str, Path]
             for policy, others in summary["paired"].items():
                 for other, facts in others.items():
                     check(facts[measure][games], own[policy] - own[other])
-
-
-def test_paired_differences_are_a_table_too(replicated: tuple[str, Path]) -> None:
-    out, folder = replicated
-    summary = json.loads((folder / "summary.json").read_text())
-    table = rows(folder / "paired.csv")
-    assert len(table) == 3 * (1 + 2 * len(MEASURES))
-    units = {row["response"]: row["unit"] for row in rows(folder / "summary.csv")}
-    for row in table:
-        facts = summary["paired"][row["policy"]][row["other"]][row["measure"]][row["games"]]
-        assert row["remarks"].split() == facts.pop("remarks")
-        assert {name: row[name] for name in facts} == {k: repr(v) for k, v in facts.items()}
-        tail = "" if row["games"] == "total" else f".{row['games']}"
-        assert row["unit"] == units[f"{row['measure']}.{row['policy']}{tail}"]
-    _, _, below = out.partition("\nknowledge_gradient - draw_chance, paired\n")
-    printed = below.partition("\nintervals that may be too short")[0].splitlines()
-    assert len(printed) == 1 + 1 + 2 * len(MEASURES)
 
 
 def test_curves_are_means_over_replications(replicated: tuple[str, Path]) -> None:

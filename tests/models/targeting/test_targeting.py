@@ -17,7 +17,7 @@ from valmatch.draws.streams import Streams
 from valmatch.models.targeting.factors import TargetingFactors
 from valmatch.models.targeting.model import MEASURES, TargetingModel, marks
 from valmatch.policies.registry import TARGET
-from valmatch.policies.target import expected_quality, measured, target_gain
+from valmatch.policies.target import expected_quality, target_gain
 
 
 def model(**changes: Any) -> TargetingModel:  # noqa: ANN401
@@ -27,21 +27,6 @@ def model(**changes: Any) -> TargetingModel:  # noqa: ANN401
 def density(z: float) -> float:
     """Return the density of a standard normal."""
     return math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
-
-
-# Beliefs and policies
-
-
-def test_beliefs_are_those_of_all_measurements_at_once() -> None:
-    outcomes, noise_variance = [1.0, -0.5, 3.25, 0.125], 2.5
-    mean, variance = 0.75, 3.0
-    for outcome in outcomes:
-        mean, variance = measured(mean, variance, outcome, noise_variance)
-    precision = 1 / 3.0 + len(outcomes) / noise_variance
-    assert variance == pytest.approx(1 / precision, rel=1e-14)
-    expected = (0.75 / 3.0 + sum(outcomes) / noise_variance) / precision
-    assert mean == pytest.approx(expected, rel=1e-14)
-    assert measured(0.0, 2.0, 1.0, 2.0) == (0.5, 1.0)
 
 
 def test_expected_quality_is_the_integral_of_the_bell() -> None:
@@ -88,15 +73,6 @@ def test_the_gain_is_the_look_ahead_by_quadrature(seed: int) -> None:
     now = max(expected_quality(mean, variance, target, tolerance), rival)
     found = target_gain(mean, variance, rival, target, tolerance, noise_variance)
     assert found == pytest.approx(whole - now, abs=1e-9)
-
-
-def test_gains_are_there_on_both_sides_of_the_rival() -> None:
-    now = expected_quality(0.5, 2.0, 0.0, 1.0)
-    below, above = (target_gain(0.5, 2.0, now + e, 0.0, 1.0, 1.0) for e in (1e-12, -1e-12))
-    assert below == pytest.approx(above, abs=1e-11)
-    assert below > 0.05
-    assert target_gain(0.5, 2.0, 0.999, 0.0, 1.0, 1.0) == 0.0  # out of reach
-    assert target_gain(0.5, 2.0, 0.0, 0.0, 1.0, 1.0) == 0.0  # nobody else
 
 
 @pytest.mark.parametrize("policy", TARGET)
@@ -157,9 +133,6 @@ def test_bold_balances_as_its_theory_has_it() -> None:
     assert rates == pytest.approx(rates.mean(), rel=0.15)
 
 
-# Random inputs
-
-
 def test_more_measurements_and_policies_shift_no_draw() -> None:
     drawn = model().draw(Streams(3), 5)
     longer = model(n_measurements=600).draw(Streams(3), 5)
@@ -167,9 +140,6 @@ def test_more_measurements_and_policies_shift_no_draw() -> None:
     assert longer.values.tobytes() == drawn.values.tobytes()
     alone, among = (dict(one.run(drawn).responses) for one in (model(policies=("ucb",)), model()))
     assert alone.items() <= among.items()
-
-
-# Commands
 
 
 def test_the_shipped_config_is_the_defaults() -> None:

@@ -235,26 +235,9 @@ def test_who_lacks_a_value_without_a_default_is_never_matched(tmp_path: Path) ->
     assert found.summary()["responses"]["never_matchable.value"] == 40
 
 
-def test_a_default_stands_for_what_a_player_lacks(tmp_path: Path) -> None:
-    rows = full_rows(120)
-    said = [{**row, "players": [dict(one) for one in row["players"]]} for row in rows]
-    for row, other in zip(rows, said, strict=True):
-        for player, whole in zip(row["players"], other["players"], strict=True):
-            whole["attributes"] = {**player["attributes"]}
-            if whole["attributes"]["mode"] == "ranked" and row["id"] != "t0":
-                del player["attributes"]["mode"]
-    without, whole = (
-        simulate(with_log(tmp_path, some, attributes={}))["tickets"] for some in (rows, said)
-    )
-    assert without["status"].tolist() == whole["status"].tolist()
-    assert without["match"].tolist() == pytest.approx(whole["match"].tolist(), nan_ok=True)
-
-
 REFUSED = """
 {"players": [{"id": "p", "latency": {"eux": 5}}]} | tickets.jsonl: ticket 't0': region 'eux' is no
   data centre (did you mean eu?); those are
-{"backfill": true, "players": [{"id": "p", "team": "red"}]} | tickets.jsonl: ticket 't0': is a
-  backfill, which no arrival can be
 {"players": [{"id": "p", "attributes": {"skill": "high"}}]} | tickets.jsonl:1:73: error:
   tickets[0].players[0].attributes.skill: a number is needed
 """
@@ -271,25 +254,12 @@ def test_what_is_refused(row: str, message: str, tmp_path: Path) -> None:
     assert "\n" not in str(info.value)
 
 
-@pytest.mark.parametrize(
-    ("late", "said"), [(7, "7 of 10 tickets come"), (1, "1 of 4 tickets comes")]
-)
-def test_tickets_after_the_end_are_remarked(late: int, said: str, tmp_path: Path) -> None:
-    times = [1, 2, 59, *range(60, 60 + late)]
+def test_tickets_after_the_end_are_remarked(tmp_path: Path) -> None:
+    times = [1, 2, 59, *range(60, 67)]
     rows = [{**full_rows(1)[0], "id": f"t{k}", "time": time} for k, time in enumerate(times)]
     model = build(with_log(tmp_path, rows, hours=60 / 3600, warmup_minutes=0))
     (remark,) = (str(one) for one in model.warnings if "after the end" in str(one))
-    assert remark.endswith(f": {said} after the end of the run at 60 s")
-
-
-@pytest.mark.parametrize(
-    ("count", "said"), [(1, "its only ticket comes"), (3, "all 3 tickets come")]
-)
-def test_a_log_of_late_tickets_alone_is_refused(count: int, said: str, tmp_path: Path) -> None:
-    rows = [{**full_rows(1)[0], "id": f"t{k}", "time": 60 + k} for k in range(count)]
-    with pytest.raises(InputError) as info:
-        build(with_log(tmp_path, rows, hours=60 / 3600, warmup_minutes=0))
-    assert f"{said} after the end of the run at 60 s (set hours to a longer run)" in str(info.value)
+    assert remark.endswith(": 7 of 10 tickets come after the end of the run at 60 s")
 
 
 def test_doubles_are_left_out_and_a_player_who_comes_again_leaves_the_earlier_place(
@@ -298,7 +268,7 @@ def test_doubles_are_left_out_and_a_player_who_comes_again_leaves_the_earlier_pl
     rows = full_rows(200)
     for row in rows:
         del row["answers"]
-        row["players"][0]["id"] = f"p{rng_of(row['id']) % 30}"
+        row["players"][0]["id"] = f"p{int(row['id'][1:]) * 7919 % 101 % 30}"
     plain = simulate(with_log(tmp_path, rows))
     doubled = simulate(
         with_log(tmp_path, [row for row in rows for _ in range(1 + (row["id"] > "t5"))])
@@ -312,8 +282,3 @@ def test_doubles_are_left_out_and_a_player_who_comes_again_leaves_the_earlier_pl
             assert waiting.get(player["id"], 0.0) <= row["time"]
             waiting[player["id"]] = end
     assert counts["queued_again"] > 100
-
-
-def rng_of(name: str) -> int:
-    """Return a number of a ticket that looks random."""
-    return int(name[1:]) * 7919 % 101

@@ -11,14 +11,7 @@ from tests.models.tickets.test_tickets_model import arena
 from valmatch import load_config, simulate
 from valmatch.experiments.simulate import Simulation
 from valmatch.kernels.arrays import Bools
-from valmatch.models.tickets.groups import covered, mean, percentile, worst_percentile
-
-
-def test_percentiles_are_of_what_is_defined() -> None:
-    values = np.array([3.0, np.nan, 1.0, 2.0])
-    assert percentile(values, 50) == 2.0
-    assert values[0] == 3.0
-    assert np.isnan(percentile(values[1:2], 50))
+from valmatch.models.tickets.groups import worst_percentile
 
 
 def test_the_worst_group_is_that_of_enough_values() -> None:
@@ -28,24 +21,6 @@ def test_the_worst_group_is_that_of_enough_values() -> None:
     assert worst_percentile(values, [np.zeros_like(of), of], 90, 20) == 40.0 / every
     assert worst_percentile(values, [of], 90, 31) == 10.0 / every
     assert np.isnan(worst_percentile(values, [of], 90, 301))
-
-
-def test_covered_time_is_that_of_a_fine_grid() -> None:
-    rng = np.random.default_rng(9)
-    for _ in range(100):
-        n = int(rng.integers(0, 12))
-        begin = rng.integers(0, 100, n) / 1.0
-        end = begin + rng.integers(0, 12, n)
-        seconds = np.arange(10, 90)[:, np.newaxis]
-        there = ((begin <= seconds) & (seconds < end)).any(axis=1)
-        assert covered(begin, end, (10.0, 90.0)) == there.sum()
-
-
-def test_means_do_not_depend_on_the_order() -> None:
-    values = np.random.default_rng(2).lognormal(0.0, 9.0, 1000)
-    assert mean(values[::-1]) == mean(values) == pytest.approx(values.mean())
-    assert mean(np.append(values, np.nan)) == mean(values)
-    assert np.isnan(mean(values[:0]))
 
 
 BUSY: dict[str, Any] = {
@@ -97,23 +72,6 @@ def test_groups_are_what_the_tables_say(found: Simulation) -> None:
             seconds = (np.clip(tickets["ended"], 300.0, 1800.0) - begin).sum()
             assert same(row["current_tickets"], seconds / 1500.0)
     assert len(rows) == 1 + 5 + 3 + 1 + 10 + (2 + 2 + 4)
-
-
-def test_values_of_attributes_divide_tickets(found: Simulation) -> None:
-    values, groups = found.summary()["responses"], found["groups"]
-    count = dict(zip(groups["group"], groups["n_tickets"], strict=True))
-    by = dict(zip(groups["group"], groups["by"], strict=True))
-    n = values["n_tickets"]
-    assert (by["ranked"], by["medic"], by["quarter_2"]) == ("mode", "roles", "level")
-    assert count["ranked"] + count["casual"] == n
-    assert sum(count[f"quarter_{k}"] for k in (1, 2, 3, 4)) == n
-    # A list has any of its items: a ticket may be in several groups or none.
-    assert abs(count["tank"] / n - 0.36) < 0.12
-    assert count["medic"] > count["tank"]
-    shares = [values[f"matched_fraction.mode.{mode}"] for mode in ("ranked", "casual")]
-    matched = shares[0] * count["ranked"] + shares[1] * count["casual"]
-    assert matched == pytest.approx(values["tickets_matched"])
-    assert f"win_gap.level.quarter_{1}" in values
 
 
 def test_verdicts_on_rules_are_counted_after_the_warmup() -> None:

@@ -75,12 +75,6 @@ def test_an_old_ticket_that_all_take_first_blocks_a_pool() -> None:
     assert search_gap(table, alone, service, 0.0) == 0.0
 
 
-def test_without_matches_there_is_no_gap() -> None:
-    table, service = sums_to(600), Service(120.0, 40.0, 1.0)
-    columns = single_tickets([0.5, 10.5], np.array([5.0, 2.0]))
-    assert np.isnan(search_gap(table, columns, service, 0.0))
-
-
 @pytest.mark.parametrize("search", SEARCHES)
 def test_pools_have_the_matches_that_plain_python_finds(search: str) -> None:
     loose = {"rules.CloseSkill.maxDistance": 300, "rules.FairTeamSkill.maxDistance": 90}
@@ -147,19 +141,6 @@ def test_tables_of_matches_that_run(backfill: str) -> None:
     assert values["players_backfilled"] == tickets["players"][joined][late].sum()
     assert 0.5 < values["places_taken"] <= 1.0
     assert values["players_left"] > 0
-
-
-def test_nobody_is_asked_for_where_matches_are_full() -> None:
-    none = simulate(load_config(arena(), {"measure": ["backfill"]}), seed=2)
-    full = simulate(
-        load_config(arena(), {"measure": ["backfill"], "match.backfill": "automatic"}), seed=2
-    )
-    assert full["backfills"]["time"].size == 0
-    for name in ("tickets", "matches"):
-        for column, values in none[name].items():
-            assert values.tolist() == pytest.approx(full[name][column].tolist(), nan_ok=True) or (
-                values.dtype.kind in "US" and (values == full[name][column]).all()
-            )
 
 
 def test_leavers_are_a_share_and_leave_at_any_moment_alike() -> None:

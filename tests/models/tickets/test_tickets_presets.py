@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ from tests.support.case_tables import cases
 from valmatch.config.loading import load_config as load_config
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
-from valmatch.matching.living.registry import PRESETS, numbers_of
+from valmatch.matching.living.registry import numbers_of
 from valmatch.matching.tickets.columns import Tickets
 from valmatch.matching.tickets.layout import COMPLETED
 from valmatch.models.tickets.matchmaking import users_by_ticket
@@ -43,13 +41,8 @@ def test_every_number_of_a_preset_has_a_value_and_no_other() -> None:
     ("name", "overrides", "remark"),
     [
         ("osu", ("ratings.users=null", "rule.recent=60"), "rule.recent: has no effect: nobody"),
-        ("osu", ("rule.recent=60",), ""),
-        ("osu", ("ratings.users=null", "rule.lobby_size=8"), ""),
         ("lichess", ("rule.just_paired=false",), "rule.just_paired: has no effect: who was just"),
-        ("lichess", ("ratings.ranges=0", "rule.shared_range=0"), "nobody asks for a range"),
-        ("shieldbattery", ("rule.shared_maps=false",), "rule.shared_maps: has no effect: nobody"),
         ("bar", ("rule.each_player=true",), "rule.each_player: has no effect: all are single"),
-        ("ladder-lichess", ("rule.ranges=false",), "rule.ranges: has no effect"),
         ("ladder-lichess", ("rule.preset=osu", "rule.search_timeout=9"), "leave by their patience"),
         ("ladder-lichess", ("rule.preset=osu", "rule.recent=9"), ""),
     ],
@@ -63,17 +56,11 @@ def test_numbers_without_an_effect_are_remarked_upon(
 
 
 REFUSED = """
-bar | rule.min_quality=1 | rule.min_quality: preset bar has no such number
 bar | rule.chance_low=0.8 | 0.8 is above 0.7
 tickets | rule.tick=2 | preset: missing
 bar | service.review_seconds=2 | does not go with rule.preset: bar
-bar | match.leave_prob=0.1 | match.leave_prob does not go with rule.preset: bar
-bar | measure=[rules] | measure: rules does not go with rule.preset: bar
 osu | parties.shares=[0.5, 0.5] | takes single players alone
 shieldbattery | rule.team_size=4 | no teams of 4 (allowed: 1 to 3
-faf | rule.team_size=1 | no teams of 1 (allowed: 2 to 100
-tickets | ratings.deviation=50 | ratings go with rule.preset alone
-tickets | rule.preset=bar | rule
 """
 
 
@@ -83,26 +70,6 @@ def test_what_has_no_meaning_together_is_refused(name: str, override: str, words
         load_config(name, (override,))
     (line,) = str(caught.value).splitlines()
     assert words in line
-
-
-BAD_FILES = r"""
-rule: bar | :2:7: rule: should be a mapping such as {preset: bar} (got 'bar')
-factors: {rule: {preset: bar, chance_low: 2}} | :2:43: factors.rule.chance_low: should be less than
-  or equal to 1 (got 2)
-factors: {hours: 1, rule: {preset: bar}} | :2:1: factors.warmup_minutes: leaves nothing of 1 hours
-  (allowed: less than 60)
-rule: {preset: bar}\nfactors: {rule: {chance_low: 0}} | :3:17: factors: rule: there is another one,
-  rule: ... (write one of both)
-"""
-
-
-@pytest.mark.parametrize(("text", "message"), cases(BAD_FILES))
-def test_a_fault_of_a_file_is_one_line(text: str, message: str, tmp_path: Path) -> None:
-    config = tmp_path / "own.yaml"
-    config.write_text(f"model: tickets\n{text}\n", encoding="utf-8")
-    with pytest.raises(InputError) as caught:
-        load_config(str(config), ())
-    assert str(caught.value) == f"{config}{message}"
 
 
 def test_a_rule_never_shifts_a_draw() -> None:
@@ -141,10 +108,6 @@ SMALL = {
     "osu": ("hours=4", "ratings.users=60"),
     "lichess": ("hours=0.6", "arrivals.per_hour=4000"),
 }
-
-
-def test_a_day_of_each_preset_is_played() -> None:
-    assert set(SMALL) == set(PRESETS)
 
 
 @pytest.mark.slow

@@ -14,11 +14,7 @@ from tests.support import ticket_theory as theory
 from valmatch import load_config, optimize, replicate, simulate
 from valmatch.config.identity import config_id, resolved, restore
 from valmatch.config.loading import shipped_configs
-from valmatch.draws.streams import Streams
-from valmatch.errors import InputError
-from valmatch.execution.chunks import build, run
 from valmatch.models.tickets.factors import TicketsFactors
-from valmatch.models.tickets.model import TicketsModel
 from valmatch.rule_sets.files import read_rule_file
 from valmatch.rule_sets.json_text import plain
 
@@ -61,25 +57,6 @@ def check_littles_law(table: Any, current: float, start: float, end: float) -> N
     assert (table["status"] == "SEARCHING").sum() == there.sum() + came.sum() - gone.sum()
 
 
-def test_tickets_are_conserved_and_obey_littles_law(tmp_path: Path) -> None:
-    given = {
-        "hours": 1.0,
-        "warmup_minutes": 0,
-        "arrivals": {"per_hour": 300},
-        "patience": {"median_seconds": 90},
-        "service": {"acceptance_seconds": 10},
-    }
-    model = TicketsModel(TicketsFactors.model_validate(given))
-    for seed in range(3):
-        record = model.record(model.draw(Streams(seed), 0))
-        found, table = dict(record.responses), record.tables[0].columns
-        ends = ("matched", "timed_out", "cancelled", "searching")
-        assert sum(found[f"tickets_{end}"] for end in ends) == found["n_tickets"]
-        assert found["tickets_cancelled"] > 0
-        assert found["tickets_matched"] > 0
-        check_littles_law(table, found["current_tickets"], 0.0, 3600.0)
-
-
 SHIPPED = [
     pytest.param(name, marks=[] if name == "tickets-low" else pytest.mark.slow)
     for name in shipped_configs()
@@ -114,22 +91,6 @@ def test_shipped_configs_conserve_tickets_and_obey_littles_law(name: str) -> Non
         for column in ("n_tickets", *(f"tickets_{end}" for end in ends)):
             assert groups[column][own].sum() == values[column], (by, column)
         assert groups["current_tickets"][own].sum() == pytest.approx(values["current_tickets"])
-
-
-@pytest.mark.slow
-def test_rules_of_a_shipped_config_are_compared_on_the_same_tickets() -> None:
-    less = {"hours": 2, "warmup_minutes": 20}
-    sooner = {**less, "expansions.FastConnection.maxLatency[0].wait": 15}
-    first, second = (
-        run(build(load_config("tickets", factors)), 5, range(16)) for factors in (less, sooner)
-    )
-    names = build(load_config("tickets", less)).responses.names
-    came = names.index("n_tickets")
-    assert (first.responses[:, came] == second.responses[:, came]).all()
-    for name in ("time_to_match", "latency"):
-        one, other = (each.responses[:, names.index(name)] for each in (first, second))
-        common = (one - other).var(ddof=1)
-        assert common < 0.5 * (one.var(ddof=1) + other.var(ddof=1)), name
 
 
 SHORT: dict[str, Any] = {
@@ -192,19 +153,6 @@ def test_a_mapping_belongs_to_the_id_and_is_kept(tmp_path: Path) -> None:
     replicate(config, n=4, out=tmp_path / "whole")
     one, other = (tmp_path / name / "replications.csv" for name in ("run", "whole"))
     assert one.read_bytes() == other.read_bytes()
-
-
-def test_what_is_wrong_is_said_at_its_place(tmp_path: Path) -> None:
-    wrong = {**SHORT, "skill": {"attribute": "skill", "withn": 3, "widen": [[10]]}}
-    path = config_file(tmp_path, wrong)
-    lines = path.read_text().splitlines()
-    skill = lines.index("  skill:") + 1
-    with pytest.raises(InputError) as info:
-        load_config(path)
-    assert str(info.value).splitlines() == [
-        f"{path}:{skill}:3: rules.skill: no within (a number is needed)",
-        f"{path}:{skill}:3: rules.skill: unknown key 'withn' (did you mean within?)",
-    ]
 
 
 @pytest.mark.slow

@@ -10,10 +10,8 @@ import pytest
 from tests.oracles.arrivals import drawn_by_numpy
 from valmatch.draws.streams import Streams
 from valmatch.models.valorant.arrivals import (
-    GAPS,
     ArrivalProcess,
     ArrivingPlayers,
-    cholesky_factor,
     joined,
 )
 
@@ -71,13 +69,6 @@ def test_skills_have_the_given_moments() -> None:
     variances = covariance.diagonal()
     errors = np.sqrt((np.outer(variances, variances) + covariance**2) / n)
     assert (np.abs(np.cov(vectors.T) - covariance) <= 4 * errors).all()
-
-
-def test_rating_is_the_weighted_sum() -> None:
-    weighted = ArrivalProcess(RATES, 4.0, MEAN, COVARIANCE, [2.0, -3.0, 0.5])
-    chunk = next(iter(weighted.chunks(Streams(1), 0)))
-    expected = chunk.vectors @ np.array([2.0, -3.0, 0.5])
-    np.testing.assert_allclose(chunk.ratings, expected, rtol=1e-14)
 
 
 def truncated_moments(mean: float, sd: float) -> tuple[float, float]:
@@ -150,25 +141,6 @@ def test_whole_gaps_are_poisson_counts() -> None:
         assert abs(np.mean(gaps == k) - share) <= 4 * error
 
 
-@pytest.mark.parametrize("size", [1, 7, 64])
-def test_chunks_never_change_a_draw(size: int) -> None:
-    for whole, parts in zip(day(7, 3), day(7, 3, size), strict=True):
-        np.testing.assert_array_equal(whole, parts)
-    for gaps in (True, False):
-        for whole, parts in zip(counted(90, 100, gaps), counted(90, size, gaps), strict=True):
-            np.testing.assert_array_equal(whole, parts)
-
-
-def test_times_invert_the_cumulative_rate_exactly() -> None:
-    levels = process().law.levels
-    for k in range(50):
-        reached = np.cumsum(Streams(10).stream(k, GAPS).standard_exponential(400))
-        reached = reached[reached < levels[-1]]
-        piece = np.searchsorted(levels, reached, "right") - 1
-        times = np.minimum(piece + (reached - levels[piece]) / np.array(RATES)[piece], piece + 1)
-        np.testing.assert_array_equal(day(10, k).times, times)
-
-
 DAYS = {
     "of-some-hours": process(),
     "of-a-fraction": process(0.37),
@@ -208,10 +180,3 @@ def test_skills_and_times_come_from_streams_of_their_own() -> None:
     slower = ArrivalProcess([2.0] * 4, 4.0, MEAN, COVARIANCE, [1.0, 1.0, 1.0])
     few = next(iter(slower.chunks(Streams(7), 3)))
     np.testing.assert_array_equal(few.vectors, day(7, 3).vectors[: few.times.size])
-
-
-def test_cholesky_factor_of_regular_and_singular_covariances() -> None:
-    for matrix in (COVARIANCE, [[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0]]):
-        factor = cholesky_factor(matrix)
-        assert (np.triu(factor, 1) == 0).all()
-        np.testing.assert_allclose(factor @ factor.T, matrix, rtol=1e-12, atol=1e-12)

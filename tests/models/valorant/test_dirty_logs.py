@@ -10,11 +10,7 @@ import pytest
 
 from valmatch.config.loading import load_config
 from valmatch.errors import InputError
-from valmatch.execution.chunks import build
-from valmatch.experiments.replicate import replicate
 from valmatch.experiments.simulate import Simulation, simulate
-from valmatch.matching.queue import next_arrivals
-from valmatch.models.valorant.queue_log import sentinels_of
 from valmatch.text.terminal import Notice
 
 COLUMNS = {"arrival_hours": "joined", "rating": "mmr", "player": "account"}
@@ -78,20 +74,6 @@ def test_unknown_ratings_are_those_of_the_account_or_of_a_row_far_off(tmp_path: 
         played(tmp_path, {"log.missing": [1, 3, 4, 7, 9999]}, text)
 
 
-@pytest.mark.parametrize(
-    ("where", "message"),
-    [
-        ({"stat": "x"}, "log.where: no column 'stat' .did you mean status"),
-        ({"status": {"no": 1}}, "allowed: a value, a list of values, or {not: values}"),
-        ({"status": None}, "allowed: a value, a list of values"),
-        ({"status": "nothing"}, "no players .*7 rows are not as log.where says"),
-    ],
-)
-def test_conditions_that_cannot_be_are_refused(where: object, message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=message):
-        played(tmp_path, {"log.where": where})
-
-
 @pytest.mark.parametrize("matching", ["fifo", "team_first", "joint"])
 def test_no_account_meets_itself(matching: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
@@ -114,27 +96,3 @@ def test_no_account_meets_itself(matching: str, tmp_path: Path) -> None:
             for a, b in zip(matches["team_a"], matches["team_b"], strict=True):
                 members = f"{a};{b}".split(";")
                 assert len({*members}) == 4
-
-
-def test_responses_are_the_same_with_and_without_players(tmp_path: Path) -> None:
-    rows = "".join(f"{k / 40},p{k % 7},{1500 + k % 11 * 40}\n" for k in range(200))
-    path = tmp_path / "log.csv"
-    path.write_text(f"joined,account,mmr\n{rows}")
-    config = load_config("valorant", {"arrivals": str(path), "log.columns": COLUMNS, "team_num": 3})
-    shown = simulate(config).values.tolist()
-    repeated = replicate(config, 2)
-    for name, value in zip(build(config).responses.names, shown, strict=True):
-        assert repeated[name].tolist() == pytest.approx([value] * 2, nan_ok=True)
-    waits = simulate(config)["players"]
-    assert np.isfinite(waits["left_hours"]).sum() > 0
-
-
-def test_next_arrivals_and_sentinels() -> None:
-    accounts, times = np.array([3, 1, 3, 3, 2]), np.array([0.0, 1, 2, 2, 5])
-    assert next_arrivals(accounts, times).tolist() == [2.0, np.inf, 2.0, np.inf, np.inf]
-    ratings = np.random.default_rng(1).normal(1500, 300, 4000).round()
-    assert sentinels_of(ratings) == []
-    assert sentinels_of(np.append(ratings, [-1.0, -1, 0, 0, 0, 9999, 9999])) == [-1, 0, 9999]
-    assert sentinels_of(np.append(ratings, [3333.0] * 3)) == [3333]
-    assert sentinels_of(np.append(ratings, [3333.0])) == []
-    assert sentinels_of(np.repeat(np.arange(5.0), 9)) == []

@@ -14,7 +14,6 @@ import valmatch as library
 from tests.support.command import valmatch
 from tests.support.log_inference import coverage, fit_errors
 from valmatch.draws.streams import Streams
-from valmatch.errors import InputError
 from valmatch.kernels.arrays import Floats
 from valmatch.models.valorant.arrivals import ArrivingPlayers, QuantileArrivals, QuantileFunction
 from valmatch.models.valorant.factors import ValorantFactors
@@ -46,11 +45,6 @@ def test_a_quantile_function_goes_through_its_points_and_never_falls() -> None:
     # Beyond the outer points a straight line.
     tail = np.diff(function(np.array([3.0, 4.0, 5.0])))
     assert tail[0] == pytest.approx(tail[1])
-
-
-def test_equal_quantiles_give_equal_ratings() -> None:
-    function = QuantileFunction([(0.1, 5.0), (0.5, 7.0), (0.6, 7.0), (0.9, 8.0)])
-    assert set(function(np.linspace(float(ndtri(0.5)), float(ndtri(0.6)), 20)).tolist()) == {7.0}
 
 
 def test_drawn_ratings_have_the_distribution_and_arrivals_are_as_before() -> None:
@@ -104,23 +98,6 @@ def test_a_fitted_config_runs_and_is_like_the_log(tmp_path: Path) -> None:
     for p in (0.01, 0.1, 0.5, 0.9, 0.99, 0.998):
         error = math.sqrt(p * (1 - p) * (1 / players.size + 1 / ratings.size))
         assert abs((players <= np.quantile(ratings, p)).mean() - p) <= 4 * error
-
-
-@pytest.mark.parametrize(
-    "quantiles", [[[0.1, 1]], [[0, 1], [1, 2]], [[0.5, 1], [0.5, 2]], [[0.1, 3], [0.9, 2]], [0.5]]
-)
-def test_bad_quantiles_are_refused(quantiles: list[object]) -> None:
-    with pytest.raises(InputError, match="rating_quantiles"):
-        library.load_config("valorant", {"rating_quantiles": quantiles})
-
-
-def test_control_variates_are_not_known_of_other_distributions() -> None:
-    made = valmatch(
-        "replicate", "valorant", "--set", f"rating_quantiles={[list(one) for one in SKEWED]}",
-        "--control-variates", "-n", "3",
-    )  # fmt: skip
-    assert made.code == 2
-    assert "has none with these arrivals" in made.err
 
 
 RATES = 3.0 + 2.5 * np.sin(np.arange(24) * math.pi / 12.0)
@@ -224,39 +201,6 @@ def test_weekdays_and_weekends_are_fitted_apart(tmp_path: Path) -> None:
     assert "--days: the log has hours" in refused.err
 
 
-def test_what_a_config_says_of_weekdays_is_left_out(tmp_path: Path) -> None:
-    write(tmp_path)
-    mine, fitted = tmp_path / "mine.yaml", tmp_path / "fitted.yaml"
-    head = (
-        "model: valorant\narrivals: log.csv\nfactors:\n  team_num: 2\n  measure: [weekdays]\n"
-        "  log: {columns: {arrival_hours: joined, rating: mmr}}\n"
-        "replicate:\n  n: 3\n  expect: {avg_wait_time.monday: {mean: 9, tolerance: 9}}\n"
-        "  target: [avg_wait_time.saturday=9, avg_wait_time=9]\n"
-        "optimize:\n  variables: {player_diff: {low: 50, high: 300}}\n"
-    )
-    constraint = (
-        "  constraints: {own: {response: avg_wait_time.sunday, at_most: 90}, all: {response:"
-        " avg_wait_time, at_most: 90}}\n"
-    )
-    for response, kept in (("avg_team_diff", True), ("avg_wait_time.friday", False)):
-        mine.write_text(f"{head}  objective: {{it: {{response: {response}}}}}\n{constraint}")
-        made = valmatch("fit", mine)
-        assert made.code == 0, made.err
-        found = yaml.safe_load(made.out)
-        assert "expect" not in found["replicate"] or not found["replicate"]["expect"]
-        assert (
-            "section replicate: avg_wait_time.saturday, avg_wait_time.monday left out" in made.err
-        )
-        if kept:
-            assert [*found["optimize"]["constraints"]] == ["all"]
-            assert "section optimize: avg_wait_time.sunday left out" in made.err
-        else:
-            assert "optimize" not in found
-            assert "section optimize left out" in made.err
-        fitted.write_text(made.out)
-        assert valmatch("replicate", fitted, "--quiet").code == 0
-
-
 def test_a_config_keeps_its_rule_and_its_problem(tmp_path: Path) -> None:
     write(tmp_path)
     mine = tmp_path / "mine.yaml"
@@ -283,21 +227,6 @@ def test_a_config_keeps_its_rule_and_its_problem(tmp_path: Path) -> None:
     done = valmatch("replicate", fitted, "--json")
     assert done.code == 0, done.err
     assert found["optimize"]["variables"]["player_diff"]["high"] == 300
-    refused = valmatch("fit", "valorant.yaml")
-    assert refused.code == 2
-    (tmp_path / "no.yaml").write_text("model: valorant\n")
-    refused = valmatch("fit", tmp_path / "no.yaml")
-    assert (refused.code, "names no queue log" in refused.err) == (2, True)
-
-
-def test_that_nobody_gives_up_in_a_fitted_config_is_said(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text("arrival_hours,rating,left_hours\n0.1,1500,\n0.2,1510,0.9\n0.4,1490,\n")
-    said = "how long players wait before they give up is not fitted"
-    made = valmatch("fit", path)
-    assert (made.code, said in made.err) == (0, True)
-    patient = valmatch("fit", path, "--set", "patience_minutes=30")
-    assert (patient.code, said in patient.err) == (0, False)
 
 
 @pytest.mark.slow

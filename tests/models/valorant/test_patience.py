@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import yaml
 
-from tests.support import folders
 from tests.support.command import valmatch
 from valmatch.config.config import Config
 from valmatch.config.loading import load_config
@@ -18,7 +17,6 @@ from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build, run
 from valmatch.experiments.replicate import replicate
-from valmatch.experiments.response_list import groups_of
 from valmatch.experiments.simulate import simulate
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.model import ValorantModel
@@ -127,30 +125,6 @@ def test_the_column_is_read_by_its_own_name_too(tmp_path: Path) -> None:
     assert "2 of 4 players have a time in left_hours" in done.err
     listed = valmatch("responses", "valorant", "--set", f"arrivals={path}")
     assert "avg_wait_abandoned" in listed.out
-    needs = groups_of(["abandoned"], "valorant", [f"arrivals={path}"])
-    assert needs == []  # they are there without being asked for
-    plain = valmatch("responses", "valorant")
-    assert "abandoned" not in plain.out
-
-
-@pytest.mark.parametrize(
-    ("row", "says"),
-    [
-        ("2,1500,1.5", "log.csv:3: left_hours: '1.5' is before the arrival"),
-        ("2,1500,soon", "log.csv:3: left_hours: 'soon'"),
-        ("2,1500,2026-03-07T18:40", "as in the rows above"),
-    ],
-)
-def test_leaving_times_that_cannot_be_are_named(tmp_path: Path, row: str, says: str) -> None:
-    path = write(tmp_path, f"arrival_hours,rating,left_hours\n1,1500,\n{row}\n3,1500,\n")
-    done = valmatch("simulate", "valorant", "--set", f"arrivals={path}")
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert says in done.err
-    left_out = valmatch(
-        *("simulate", "valorant", "--set", f"arrivals={path}", "--set", "team_num=1"),
-        *("--skip-bad-rows", "--max-bad-rows", "0.5", "--json"),
-    )
-    assert json.loads(left_out.out)["responses"]["n_players"] == 2
 
 
 def test_resamples_keep_how_long_players_wait(tmp_path: Path) -> None:
@@ -180,23 +154,6 @@ def test_random_patience_on_a_log_is_no_one_history(tmp_path: Path) -> None:
     leaving = write(tmp_path, "arrival_hours,rating,left_hours\n0,1500,1\n1,1500,\n")
     with pytest.raises(InputError, match="patience_minutes: the column 'left_hours' says who"):
         build(load_config("valorant", [f"arrivals={leaving}", "patience_minutes=20"]))
-
-
-def test_patience_is_optimised_and_written(tmp_path: Path) -> None:
-    """As a variable it changes what is drawn, and the unit is known."""
-    variables = "{patience_minutes: {low: 5 min, high: 1 h, start: 30 min}}"
-    done = valmatch(
-        *("optimize", "valorant", "--set", f"optimize.variables={variables}"),
-        *("--set", "patience_minutes=30", "--set", "matching=fifo"),
-        *("--set", "optimize.objective={gone: {response: abandoned_fraction}}"),
-        *("--solver", "random", "--budget", "100", "--out", tmp_path / "out"),
-    )
-    assert done.code == 0, done.err
-    best = json.loads((tmp_path / "out" / "summary.json").read_text())["recommended"]
-    assert 30 < best["point"]["patience_minutes"] <= 60
-    assert "abandoned" in {
-        row["response"] for row in folders.rows(tmp_path / "out" / "start_and_recommended.csv")
-    }
 
 
 MEASURED = ["measure=[differences, pairs, elo, fairness, bands, hours]"]
@@ -235,32 +192,6 @@ def test_a_queue_in_its_equilibrium_is_that_of_theory() -> None:
     found = replicate(config, 1000).estimates["avg_queue_length"]
     expected = arrivals / (2 * arrivals + rate)
     assert found.mean == pytest.approx(expected, abs=4 * (found.std_error or 0))
-
-
-@pytest.mark.parametrize(
-    ("factors", "says"),
-    [
-        (["warm_up=24"], "warm_up: 24 hours leave nothing of the horizon of 24 hours"),
-        (["warm_up=-1"], "warm_up"),
-        (["warm_up=1.5"], "warm_up"),
-        (["warm_up=2", "num_players=50"], "the day ends with the last of num_players"),
-    ],
-)
-def test_nothing_to_count_is_refused(factors: list[str], says: str) -> None:
-    sets = [word for factor in factors for word in ("--set", factor)]
-    done = valmatch("simulate", "valorant", *sets)
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert says in done.err
-
-
-def test_a_log_is_longer_than_its_warm_up(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text("arrival_hours,rating\n" + "".join(f"{k / 4},1500\n" for k in range(40)))
-    how = ("simulate", "valorant", "--set", f"arrivals={path}", "--set", "team_num=1")
-    assert valmatch(*how, "--set", "warm_up=9").code == 0
-    refused = valmatch(*how, "--set", "warm_up=10", "--set", "horizon=null")
-    assert (refused.code, refused.err.count("\n")) == (2, 1)
-    assert "factors.warm_up: 10 hours leave nothing of a log of 9.75 hours" in refused.err
 
 
 @pytest.mark.slow

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import tracemalloc
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -19,17 +16,12 @@ import yaml
 from tests.support import folders
 from tests.support.case_tables import cases
 from tests.support.command import valmatch
-from valmatch.cli.options import ResponseOptions
 from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build, record
-from valmatch.experiments.response_list import list_responses
 from valmatch.experiments.simulate import simulate
 from valmatch.inputs.csv_reader import (
-    Row,
-    joined_names,
-    read_rows,
     unmark,
 )
 from valmatch.models.valorant.arrivals import ArrivingPlayers
@@ -119,13 +111,6 @@ def test_two_days_are_two_days_unless_a_horizon_is_given(tmp_path: Path) -> None
         assert queue["avg_queue_length"] == pytest.approx(waited / end)
 
 
-def test_a_short_log_keeps_the_day_of_the_config(tmp_path: Path) -> None:
-    path = write(tmp_path, "arrival_hours,rating\n1,1500\n2,1500\n")
-    config = load_config("valorant", [f"arrivals={path}"])
-    assert config.factors.model_dump()["horizon"] == 24.0
-    assert "log" not in config.factors.model_dump()
-
-
 def test_the_options_read_a_dirty_log(tmp_path: Path) -> None:
     lines = DATES.replace(",", ";").splitlines()
     dirty = [lines[0], lines[3], lines[1], "gestern;dan;1500;eu", lines[4], "x;y", lines[2]]
@@ -154,22 +139,12 @@ def test_the_options_read_a_dirty_log(tmp_path: Path) -> None:
 BAD_LOGS = r"""
 +tomorrow,ann,1,eu\n | :6: joined_at: 'tomorrow' (allowed: a finite number of
 +2026-03-08T09:00:00,a,1,eu\n | :6: joined_at: '2026-03-08T09:00:00' has no zone
-+1e5,a,1,eu\n | :6: joined_at: '1e5' (allowed: date-times, as in the rows above)
 +2026-03-08T05:00:00+01:00,a,1,eu\n | '2026-03-08T05:00:00+01:00' is before the row
-+2026-03-08T09:00:00+01:00,a,gold,eu\n | :6: mmr: 'gold' (allowed: a finite
 +2026-03-08T09:00:00+01:00,a\n | :6: the row has 2 cells (allowed: 4)
-joined_at,account,mmr\n1e17,a,1\n1e17,a,1\n | :2: joined_at: '1e17' (allowed: years 1
 joined_at;account;mmr\n1;a;1\n | :1: the header is one cell with semicolons in it
-joined_at,account,elo\n1,a,1\n | :1: log.columns rating=mmr: no column 'mmr'
-joined_at,account,mmr\n1,a,1\n | : 1 player (allowed: two or more
-arrival_hours,elo,kd\n0,1,1\n | :1: column rating, or elo, kd and wr is missing
-arrival_hours,rating\n-1,1\n | :2: arrival_hours: -1.0 is negative
-arrival_hours,rating\n2,1\n1,1\n | :3: arrival_hours: 1.0 is before the row above
 joined_at,account,mmr\n20260301,a,1\n | '20260301' looks like the date 2026-03-01 (allowed: hours
-joined_at,account,mmr\n202603011830,a,1\n | looks like the date 2026-03-01 18:30 (allowed: hours
 joined_at,account,mmr\n45292.5,a,1\n45292.5,b,1\n | '45292.5' looks like 2024-01-01 12:00, as
 joined_at,account,mmr\n1,a,1\n2,b,1e308\n | :3: mmr: 1e+308 (allowed: a rating from -1000000 to
-arrival_hours,elo,kd,wr\n1,1e7,0,0\n2,5,1,1\n | :2: elo: 10000000.0, of elo, kd and wr by
 joined_at,account,mmr\n2026-10-25 02:50,a,1\n2026-10-25 02:10,b,1\n | :3: joined_at: '2026-10-25
   02:10' is before the row above; log.sort=True sorts the rows; if the clock went back (daylight
   saving), write times with their zone
@@ -184,36 +159,6 @@ def test_bad_logs_are_refused_in_one_line(text: str, message: str, tmp_path: Pat
     assert line.startswith(str(path))
     assert message in line
     assert "\n" not in line
-
-
-def test_bad_ways_to_read_a_log(tmp_path: Path) -> None:
-    path = write(tmp_path, DATES)
-    line = refused(path, **{"log.columns": {"ratng": "mmr"}})
-    assert "'ratng' is no meaning (did you mean rating?)" in line
-    assert "'Europe/Berlyn' is no time zone" in refused(path, **{"log.zone": "Europe/Berlyn"})
-    with pytest.raises(InputError, match="max_bad_rows: no rows are left out"):
-        load_config("valorant", {"arrivals": str(path), "log.max_bad_rows": 0.5})
-    with pytest.raises(InputError, match="there is no queue log to be read"):
-        load_config("valorant", {"log.sort": True})
-
-
-def test_ids_do_not_change_what_happens(tmp_path: Path) -> None:
-    rng = np.random.default_rng(1)
-    times = np.sort(rng.uniform(0.0, 30.0, 400))
-    ratings = rng.normal(1500.0, 200.0, 400)
-    plain = "".join(f"{t!r},{r!r}\n" for t, r in zip(times.tolist(), ratings.tolist(), strict=True))
-    path = write(tmp_path, f"arrival_hours,rating\n{plain}")
-    model = build(load_config("valorant", [f"arrivals={path}", "team_num=2"]))
-    first = record(model, 1, 0)
-    named = "".join(f"p{k % 90},{line}\n" for k, line in enumerate(plain.splitlines()))
-    path = write(tmp_path, f"player,arrival_hours,rating\n{named}")
-    second = record(build(load_config("valorant", [f"arrivals={path}", "team_num=2"])), 1, 0)
-    assert first.responses.tobytes() == second.responses.tobytes()
-    teams = [
-        ";".join(f"p{int(player) % 90}" for player in team.split(";"))
-        for team in first.tables[1].columns["team_a"]
-    ]
-    assert second.tables[1].columns["team_a"].tolist() == teams
 
 
 def logged(folder: Path, times: list[str], **factors: object) -> list[object]:
@@ -268,11 +213,6 @@ def test_each_kind_of_bad_row_is_counted_with_an_example(tmp_path: Path) -> None
     assert len(players(path, **{**most, "log.max_bad_rows": 0.025})["player"]) == 195
 
 
-def test_hours_are_not_taken_for_dates(tmp_path: Path) -> None:
-    for times in (["0.5", "45292.5"], ["20261301", "20261301.5"], ["36525", "36526"]):
-        assert logged(tmp_path, times) == [float(time) for time in times]
-
-
 @pytest.mark.parametrize(
     "sentinel", ["9999-12-31T23:59:59Z", "1970-01-01T00:00Z", "0001-01-01T00:00Z"]
 )
@@ -290,7 +230,6 @@ def test_sentinels_are_bad_rows(sentinel: str, tmp_path: Path) -> None:
     ("times", "said"),
     [
         (["0", "700", "1400"], []),
-        (["1", "722"], ["nobody arrives for 30.0 days from hour 1.0 on"]),
         (
             ["1", "1001", "3001"],
             ["nobody arrives for 83.3 days from hour 1,001.0 on, the longest of 2 gaps of more"],
@@ -299,7 +238,6 @@ def test_sentinels_are_bad_rows(sentinel: str, tmp_path: Path) -> None:
             ["90000", "90001"],
             ["the first arrival is 10.3 years after hour 0 (hours are counted from the start of"],
         ),
-        ([str(one) for one in range(0, 30_000, 500)], ["the log spans 3.4 years"]),
     ],
 )
 def test_unusual_times_are_remarked_upon(times: list[str], said: list[str], tmp_path: Path) -> None:
@@ -332,11 +270,6 @@ def test_memory_does_not_grow_with_the_span_of_hours(tmp_path: Path) -> None:
 NAMES = ["a;b", "c", '"d"', 'e"f', "g,h", "=1", "i j", "k"]
 
 
-def split_names(cell: str) -> list[str]:
-    """Return the names of a cell that `joined_names` made."""
-    return next(csv.reader(io.StringIO(cell, newline=""), delimiter=";"), [])
-
-
 def test_names_with_semicolons_are_names(tmp_path: Path) -> None:
     with (tmp_path / "log.csv").open("w", newline="") as file:
         writer = csv.writer(file)
@@ -348,45 +281,9 @@ def test_names_with_semicolons_are_names(tmp_path: Path) -> None:
     assert made.code == 0, made.err
     (match,) = folders.rows(out / "matches.csv")
     assert match["team_a"] == '"a;b";c;"""d""";e"f'
-    assert split_names(match["team_a"]) + split_names(match["team_b"]) == NAMES
+    cells = f"{match['team_a']};{match['team_b']}"
+    assert next(csv.reader([cells], delimiter=";")) == NAMES
     assert [unmark(one["player"]) for one in folders.rows(out / "players.csv")] == NAMES
-
-
-def test_joined_names_are_split_again() -> None:
-    rng = np.random.default_rng(1)
-    for _ in range(500):
-        letters = rng.choice(list("ab;\",\n\r '="), (rng.integers(1, 5), rng.integers(1, 6)))
-        names = ["".join(one) for one in letters.tolist()]
-        assert split_names(joined_names(names)) == names
-        plain = [f"p{k}" for k in range(len(names))]
-        assert joined_names(plain) == ";".join(plain)
-
-
-def test_what_can_be_measured_is_known_without_reading_the_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write(tmp_path, "arrival_hours,rating\n1,1500\n2,1500\n")
-    how = ("simulate", "valorant", "--set", f"arrivals={path}", "--set", "team_num=1")
-    found = valmatch(*how, "--responses", "wait_p95")
-    assert found.code == 0, found.err
-    assert "wait_p95" in found.out
-    assert "factors.bands: " in valmatch(*how, "--responses", "wait_p95.top_1%").err
-    reads: list[Path] = []
-
-    def counted(path: Path, *how: Any, **further: Any) -> Iterator[Row]:  # noqa: ANN401
-        reads.append(path)
-        return read_rows(path, *how, **further)
-
-    monkeypatch.setattr("valmatch.models.valorant.queue_log.read_rows", counted)
-    names = [one.response.name for one in list_responses("valorant", [f"arrivals={path}"])]
-    assert len(reads) <= 1  # for the horizon
-    assert {"wait_p95", "wait_p95.top_1%", "win_gap", "team_diff_p50"} <= set(names)
-    path.write_text("arrival_hours,rating\n1,1500\n2,1500\n3,1500\n")
-    reads.clear()
-    changes = [f"arrivals={path}", "team_num=1"]
-    levels = ResponseOptions(changes, responses=["win_gap"]).levels("valorant")
-    build(load_config("valorant", changes, levels))
-    assert len(reads) == 1
 
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -420,15 +317,6 @@ def test_hours_are_those_of_the_clocks_of_the_zone(midnight: datetime) -> None:
     assert found.tolist() == [of_clock(midnight, hour) for hour in hours.tolist()]
     some = np.array([100, 3, 3, 5000])
     assert wall_hours(midnight, some).tolist() == found[some].tolist()
-
-
-def test_where_no_clock_is_moved_hours_stay() -> None:
-    hours = np.array([0, 25, 5000])
-    zones = (None, datetime(2026, 3, 1, tzinfo=UTC))
-    for midnight in (*zones, datetime(2026, 3, 1, tzinfo=timezone(timedelta(hours=1)))):
-        assert wall_hours(midnight, hours) is hours
-    late = datetime(9999, 12, 31, tzinfo=BERLIN)
-    assert wall_hours(late, np.array([5, 50])).tolist() == [5, 50]
 
 
 def evenings(path: Path) -> Path:

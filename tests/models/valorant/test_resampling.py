@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 import valmatch as library
-from tests.support.command import valmatch
 from valmatch.draws.streams import Streams
-from valmatch.errors import InputError
 from valmatch.execution.chunks import build, record
 from valmatch.experiments.combine import gather
 from valmatch.models.valorant.log_factors import LogFactors
@@ -131,14 +129,6 @@ def test_without_the_log_itself_the_resamples_stand_for_it() -> None:
     assert alone.ci_low is None
 
 
-@pytest.mark.parametrize(("rows", "hours"), [(500, 72), (100, 1), (100, 24)])
-def test_one_way_to_put_blocks_together_is_none(rows: int, hours: int, log: Path) -> None:
-    lines = log.read_text().splitlines(keepends=True)
-    log.write_text("".join(lines[: 1 + rows]))
-    with pytest.raises(InputError, match=r"log\.csv: factors\.log\.resample: blocks of"):
-        build(library.load_config("valorant", factors(log, hours)))
-
-
 def write_days(path: Path, days: int) -> Path:
     times = (0.5 + np.arange(48 * days)) / 2.0
     path.write_text("arrival_hours,rating\n" + "".join(f"{t!r},1000\n" for t in times.tolist()))
@@ -173,35 +163,12 @@ def test_blocks_are_as_long_as_goes_with_the_log(
     assert len(warned) == 1
 
 
-def test_targets_are_refused_as_resamples_narrow_nothing(log: Path, tmp_path: Path) -> None:
-    sets = [f"--set={key}={value}" for key, value in factors(log, 24).items()]
-    out = tmp_path / "out"
-    for target in ("avg_wait_time=1%", "avg_wait_time=0.5"):
-        made = valmatch("replicate", "valorant", *sets, "--target", target, "--out", out)
-        assert made.code == 2
-        assert made.err.splitlines()[-1] == (
-            "--target: replications are resamples of one log: more of them narrow no interval"
-        )
-    assert not out.exists()
-    with pytest.raises(InputError, match=r"^targets: replications are resamples of one log"):
-        library.replicate(
-            library.load_config("valorant", factors(log, 24)), 9, targets="n_players=1%"
-        )
-
-
 def test_the_summary_says_how_intervals_are_made(log: Path, tmp_path: Path) -> None:
     config = library.load_config("valorant", factors(log, None))
     library.replicate(config, 9, out=tmp_path / "run")
     said = json.loads((tmp_path / "run" / "summary.json").read_text())["sampling"]
     assert (said["method"], said["block_hours"], said["degrees"]) == ("moving blocks", 24, 3.0)
     assert "widened for their skewness" in said["interval"]
-    tight, tighter = (
-        library.load_config("valorant", factors(log, None, team_diff=most)) for most in (50, 20)
-    )
-    compared = library.compare(config, tight, 3).summary()
-    assert compared["a"]["sampling"] == compared["b"]["sampling"] == said
-    variants = library.compare(config, [tight, tighter], 3).summary()
-    assert variants["variants"]["b"]["sampling"] == said
     assert gather([tmp_path / "run"]).result.summary()["sampling"] == said
     for plain in ({"arrivals": str(log), **RULES}, {"horizon": 2}):
         made = library.replicate(library.load_config("valorant", plain), 2)

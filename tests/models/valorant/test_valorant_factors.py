@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.support.case_tables import cases
-from valmatch.config.loading import load_config
-from valmatch.errors import InputError
 from valmatch.models.valorant.factors import ValorantFactors
 
 
@@ -53,40 +51,16 @@ def test_defaults_are_those_of_the_source() -> None:
     }  # fmt: skip
 
 
-def test_ranges() -> None:
-    for name in ("player_diff", "team_diff", "wait_thresh", "player_slack", "team_slack"):
-        assert ValorantFactors.model_validate({name: 0}).model_dump()[name] == 0.0
-        for bad in (-1e-9, math.nan, math.inf, True, "1", None):
-            refused(**{name: bad})
-    assert ValorantFactors.model_validate({"team_num": 1000.0}).team_num == 1000
-    for bad in (0, 1001, 2.5, True, "5"):
-        refused(team_num=bad)
-
-
 IDENTITY = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 REFUSED = """
 horizon=27.5 | horizon: 27.5 hours exceed the 27 hourly rates of poisson_rate (give a rate for every
   hour)
-poisson_rate=(20,) * 23 | horizon: 24 hours exceed the 23 hourly rates of poisson_rate (give a rate
-  for every hour)
 poisson_rate=(0, 5), horizon=1 | horizon: every rate before 1 hours is 0, nobody would ever arrive
-poisson_rate=(0, 0) | poisson_rate: every rate is 0, nobody would ever arrive (at least one must be
-  > 0)
 horizon=None | horizon: null needs an arrivals file or num_players (allowed: a number > 0)
-num_players=1000, horizon=24 | horizon: the day ends with the last of num_players (allowed: null, or
-  no num_players)
-num_players=1000, poisson_rate=(5, 0.9e-6) | horizon: the last rate is so low that num_players would
-  take more than 1e+09 hours to arrive
-num_players=1000, rate_multiplier=1e8 | horizon: about 3.0e+09 players would arrive in an hour (at
-  most 1e+09)
 rate_multiplier=1e9 | horizon: about 5.2e+11 players would arrive (at most 1e+09)
 cov_matrix=((1, .5, 0), (.25, 1, 0), (0, 0, 1)) | cov_matrix: not symmetric: row 1 column 2 is 0.5,
   row 2 column 1 is 0.25
-cov_matrix=((1, 0, 0), (0, -1, 0), (0, 0, 1)) | cov_matrix: the variance in row 2 is -1 (must be >=
-  0)
-cov_matrix=((0, .5, 0), (.5, 1, 0), (0, 0, 1)) | cov_matrix: row 1 has variance 0 but a covariance
-  that is not (must be 0)
 cov_matrix=((1, 0, 0), (0, 1, 2), (0, 2, 1)) | cov_matrix: not positive semi-definite: some
   combination of the components has a negative variance (a covariance is at most the square root of
   the product of both variances)
@@ -102,36 +76,6 @@ mean_matrix=(9, 9, 9), cov_matrix=IDENTITY, elo_max=5.875 | elo_max: hardly any 
 @pytest.mark.parametrize(("factors", "message"), cases(REFUSED))
 def test_factors_that_do_not_go_together_are_refused(factors: str, message: str) -> None:
     assert refused(**eval(f"dict({factors})")) == message
-
-
-def test_horizon_and_rates() -> None:
-    assert ValorantFactors(horizon=27).horizon == 27.0
-    assert ValorantFactors(poisson_rate=(20,) * 24).horizon == 24.0
-    assert ValorantFactors(poisson_rate=(0, 5), horizon=1.5).horizon == 1.5
-    refused(horizon=0)
-
-
-def test_a_number_of_players_leaves_the_horizon_open() -> None:
-    factors = ValorantFactors(num_players=1000, poisson_rate=(0, 5))
-    assert factors.horizon is None
-    assert ValorantFactors.model_validate(factors.model_dump()) == factors
-    assert ValorantFactors(num_players=None).horizon == 24.0
-    for bad in (0, 10_000_001, 2.5, True, "5"):
-        assert refused(num_players=bad).startswith("num_players: ")
-
-
-def test_arrivals_of_a_file_need_neither_horizon_nor_number() -> None:
-    files = {"files": {"arrivals"}}
-    factors = {"num_players": 5, "poisson_rate": [5, 0], "horizon": 3}
-    assert ValorantFactors.model_validate(factors, context=files).horizon == 3.0
-
-
-def test_absurd_numbers_of_players() -> None:
-    assert ValorantFactors(rate_multiplier=1e6).rate_multiplier == 1e6
-    refused(poisson_rate=(1e308,) * 24)
-    # The last hour counts only up to the horizon.
-    assert ValorantFactors(poisson_rate=(1.9e9,), horizon=0.5).horizon == 0.5
-    refused(poisson_rate=(2.1e9,), horizon=0.5)
 
 
 @pytest.mark.slow
@@ -211,40 +155,3 @@ def test_warning_of_a_threshold_in_minutes() -> None:
     assert "24 minutes is 0.4" in dict(trace.remarks())["wait_thresh"]
     trace = ValorantFactors.model_validate({"wait_thresh": 2}, context={"files": {"arrivals"}})
     assert list(trace.remarks()) == []
-
-
-def test_what_joint_matching_does_not_take() -> None:
-    for override, message in (
-        ("team_num=17", "17 players on a team are too many for joint matching"),
-        ("team_rule=newcomer", "team_rule: newcomer is for team_first matching"),
-    ):
-        with pytest.raises(InputError, match=message):
-            load_config("valorant", ["matching=joint", override])
-
-
-def test_joint_matching_without_tolerance_is_remarked() -> None:
-    rules = ["matching=joint", "team_diff=0", "team_slack=0"]
-    assert any("has to prove" in line for line in load_config("valorant", rules).warnings)
-    assert not load_config("valorant", rules[1:]).warnings
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("mean_matrix", (1200, 1, 1e13)),
-        ("multiplier_matrix", (-1e300, 1e300, 1)),
-        ("cov_matrix", ((1e300, 0, 0), (0, 1, 0), (0, 0, 1))),
-        ("rating_quantiles", ((0.1, -1e308), (0.9, 1e308))),
-    ],
-)
-def test_factors_that_give_infinite_ratings_are_refused(key: str, value: object) -> None:
-    with pytest.raises(ValidationError) as info:
-        ValorantFactors.model_validate({key: value})
-    (error,) = info.value.errors()
-    assert error["ctx"]["at"][0] == key
-    assert "players would have numbers of about" in error["msg"]
-
-
-def test_large_ratings_are_ratings() -> None:
-    assert ValorantFactors.model_validate({"multiplier_matrix": (1e6, 1, 1)})
-    assert ValorantFactors.model_validate({"rating_quantiles": ((0.1, 0), (0.9, 1e9))})

@@ -12,12 +12,11 @@ import pytest
 import valmatch as library
 from tests.oracles.valorant_responses import WEEK, responses_of
 from tests.support.command import refusal
-from valmatch import InputError, load_config, replicate, simulate
+from valmatch import load_config, replicate, simulate
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, run
 from valmatch.models.model import Model
 from valmatch.models.valorant.days import RESPONSES
-from valmatch.models.valorant.measures import band_names, hour_responses
 
 ALL = {"measure": ["differences", "pairs", "elo", "fairness", "bands", "hours"]}
 
@@ -59,41 +58,23 @@ def test_elo_of_a_log_is_that_of_its_column(tmp_path: Path) -> None:
     assert day.values[names.index("avg_elo_diff")] == (1500 + 1600) / 2 - (1450 + 1480) / 2
 
 
-def log_of(path: Path, rows: str) -> str:
-    """Write a log of ratings, and return what sets it."""
-    path.write_text(f"arrival_hours,rating\n{rows}")
-    return f"arrivals={path}"
-
-
 @pytest.mark.parametrize(
     ("rows", "changes", "message"),
     [
         ("0,1500\n1,1510\n", ["measure=[elo]"], "elo: the log has ratings alone (allowed: with"),
         ("0,1500\n1,1510\n", ["measure=[weekdays]"], "weekdays: the log has hours, which are of"),
-        (
-            "0,1500\n1,1500\n",
-            ["measure=[bands]", "bands=[0, 0.5, 1]"],
-            "bands: bottom_50% holds nobody (too many ratings are the same)",
-        ),
     ],
 )
 def test_what_a_log_does_not_have_is_not_measured(
     rows: str, changes: list[str], message: str, tmp_path: Path
 ) -> None:
-    log, out = log_of(tmp_path / "log.csv", rows), tmp_path / "out"
-    given = (word for one in (log, *changes) for word in ("--set", one))
+    log, out = tmp_path / "log.csv", tmp_path / "out"
+    log.write_text(f"arrival_hours,rating\n{rows}")
+    given = (word for one in (f"arrivals={log}", *changes) for word in ("--set", one))
     line = refusal("simulate", "valorant", *given, "--out", out)
-    assert line.startswith(f"{tmp_path / 'log.csv'}: factors.")
+    assert line.startswith(f"{log}: factors.")
     assert message in line
     assert not out.exists()
-
-
-def test_what_drawn_players_do_not_have_is_not_measured() -> None:
-    quantiles = {"rating_quantiles": [[0.1, 900], [0.9, 1700]]}
-    with pytest.raises(InputError, match="players drawn by rating_quantiles have ratings alone"):
-        load_config("valorant", {"measure": ["elo"], **quantiles})
-    with pytest.raises(InputError, match=r"factors\.measure: weekdays are those of a queue log"):
-        load_config("valorant", {"measure": ["weekdays"]})
 
 
 @pytest.mark.slow
@@ -122,27 +103,6 @@ def test_they_change_nothing_else() -> None:
     one_by_one = Model.run_many(asked, Streams(1), range(5), False, lambda: None).responses
     assert one_by_one.tobytes() == found.tobytes()
     assert plain.responses is RESPONSES
-
-
-def test_names_of_bands() -> None:
-    assert band_names((0.0, 1.0)) == ["all"]
-    assert band_names((0.0, 0.125, 0.995, 1.0)) == ["bottom_12.5%", "12.5-99.5%", "top_0.5%"]
-
-
-@pytest.mark.parametrize("bands", [[0, 0.5], [0.1, 1], [0, 0.5, 0.5, 1], [0, 0.9, 0.5, 1], [0]])
-def test_bands_ascend_from_0_to_1(bands: list[float]) -> None:
-    with pytest.raises(InputError, match=r"factors\.bands"):
-        library.load_config("valorant", {"bands": bands})
-
-
-def test_names_of_hours() -> None:
-    assert len(hour_responses(None)) == len(hour_responses(100.0)) == 72
-    measures = ("avg_queue_length", "avg_wait_time", "prioritized_fraction")
-    names = [f"{measure}.{hour}h" for measure in measures for hour in ("0-1", "1-2")]
-    assert [one.name for one in hour_responses(1.5)] == names
-    assert hour_responses(1.5)[2].meaning == (
-        "mean wait of matched players who arrived from hour 0 to 1 of days"
-    )
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import Recorded, build, record, run
 from valmatch.models.model import Batch, Model
 from valmatch.models.valorant import model as valorant
-from valmatch.models.valorant.days import order_waits
 from valmatch.models.valorant.model import ValorantModel
 from valmatch.statistics.estimates import Estimate, estimate
 
@@ -112,16 +111,6 @@ def test_wait_without_skill_rules_is_that_of_theory(team_num: int, matching: str
     players = 2 * (20 + 15 + 18 + 20 + 20 + 23 + 30 + 25 + 30) + 116
     theory = 60 * (2 * team_num - 1) / 2 * 24 / players
     assert one.mean == pytest.approx(theory, abs=4 * (one.std_error or 0))
-
-
-def test_no_match_leaves_averages_undefined(tmp_path: Path) -> None:
-    arrivals = trace(tmp_path, [0.0, 0.25, 0.5], [1000.0, 1300.0, 2000.0])
-    model = build(load_config("valorant", [arrivals]))
-    values = named(model, run(model, 1, [0]).responses[0])
-    undefined = {name for name, value in values.items() if math.isnan(value)}
-    waits = {"avg_wait_time", "max_wait_time", *(f"wait_p{p}" for p in (50, 90, 95, 99))}
-    assert undefined == {"avg_team_diff", "avg_player_diff", *waits}
-    assert (values["unmatched"], values["matched_fraction"]) == (3, 0)
 
 
 def test_rules_never_shift_a_draw() -> None:
@@ -272,33 +261,3 @@ def test_days_of_several_chunks_are_not_drawn_at_once(monkeypatch: pytest.Monkey
     model = day_model()
     model._make_days = None
     assert run(model, SEED, range(3), True).responses.tobytes() == usual.responses.tobytes()
-
-
-def test_a_run_that_is_to_end_ends_between_two_calls() -> None:
-    class Ended(Exception):  # noqa: N818
-        pass
-
-    calls = 0
-
-    def check() -> None:
-        nonlocal calls
-        calls += 1
-        if calls == 2:
-            raise Ended
-
-    with pytest.raises(Ended):
-        run(day_model(), SEED, range(1000), check=check)
-    calls = 0
-    with pytest.raises(Ended):  # between the chunks of one day
-        run(day_model("rate_multiplier=1000"), SEED, [0], check=check)
-
-
-@pytest.mark.parametrize("n", [0, 1, 2, 999, 1001, 5000])
-def test_waits_are_in_order_where_quantiles_read_them(n: int) -> None:
-    rng = np.random.default_rng(n)
-    for waits in (rng.exponential(4.0, n), np.zeros(n), rng.choice([0.1, 0.3, 2.0], n)):
-        expected = np.sort(waits)
-        order_waits(waits)
-        for share in (0.5, 0.9, 0.95, 0.99) if n else ():
-            ranks = [int(share * (n - 1)), min(int(share * (n - 1)) + 1, n - 1)]
-            assert waits[ranks].tolist() == expected[ranks].tolist()

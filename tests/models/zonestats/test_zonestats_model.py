@@ -11,17 +11,14 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, spearmanr
 
-from tests.models.test_model import RULES
 from tests.support import folders
 from tests.support.command import valmatch
-from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import Recorded, record, run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Record, row_of
 from valmatch.models.zonestats.factors import ZoneStatsFactors
-from valmatch.models.zonestats.model import ZoneStatsModel, seat_players
-from valmatch.ratings import zonestats
+from valmatch.models.zonestats.model import ZoneStatsModel
 
 SMALL = {"n_players": 12, "games_per_player": 6}
 SHORT = {"latest_join": 0.7, "early_chance": 1.0, "MAX_GAME_LENGTH": 7.0}
@@ -67,41 +64,6 @@ def within(sample: Any, mean: float) -> None:  # noqa: ANN401
     assert abs(np.mean(sample) - mean) <= 4 * error
 
 
-# Factors and configs
-
-
-def test_defaults_are_those_of_the_source() -> None:
-    factors = ZoneStatsFactors()
-    assert (factors.T, factors.GAME_MULT) == (120, 2) == (zonestats.T, zonestats.GAME_MULT)
-    assert factors.MAX_GAME_LENGTH == 20 == zonestats.MAX_GAME_LENGTH
-    assert factors.initial_rating == 500 == zonestats.INITIAL_RATING
-    assert factors.compare == "score_per_hour"
-    assert factors.true_spread == factors.T
-
-
-def test_shipped_configs() -> None:
-    spelt_out = load_config("zonestats")
-    assert spelt_out.factors == ZoneStatsFactors()
-    assert spelt_out.factors.model_fields_set == set(ZoneStatsFactors.model_fields)
-    assert load_config("zonestats-ffa").factors == ZoneStatsFactors(n_teams=8)
-    assert load_config("zonestats-tune").factors == ZoneStatsFactors()
-    optimize = load_config("zonestats-tune").optimize
-    assert set(optimize.variables) == {"T", "GAME_MULT"}
-
-
-# Random inputs
-
-
-def test_every_rule_matters() -> None:
-    base = {**SMALL, "n_teams": 3, "late_chance": 0.5, "early_chance": 0.5, "error_bound": 140.0}
-    _, plain = recorded(base)
-    for name, value in RULES["zonestats"].items():
-        _, changed = recorded({**base, name: value})
-        same = np.array_equal(plain.responses, changed.responses, equal_nan=True)
-        ratings = [columns(full, 0)["rating"] for full in (plain, changed)]
-        assert not (same and np.array_equal(*ratings)), name
-
-
 def test_every_pair_of_players_is_equally_likely_to_meet() -> None:
     _, full = recorded({"n_players": 6, "games_per_player": 5000})
     players = columns(full, 1)["player"].reshape(-1, 2)
@@ -109,12 +71,6 @@ def test_every_pair_of_players_is_equally_likely_to_meet() -> None:
     np.add.at(counts, (players[:, 0], players[:, 1]), 1)
     assert np.all(np.diag(counts) == 0)
     assert chisquare(counts[~np.eye(6, dtype=bool)]).pvalue > 1e-4
-
-
-def test_the_largest_picks_stay_within_the_population() -> None:
-    order = np.arange(999_983)
-    seat_players(np.full(1000, np.nextafter(1.0, 0.0)), order)
-    assert np.array_equal(order[:1000], [999_982, *range(999)])
 
 
 def test_presence_follows_its_factors() -> None:
@@ -127,9 +83,6 @@ def test_presence_follows_its_factors() -> None:
     joined = 0.7 + 0.3 * (1 - 0.2**3) / (3 * 0.8)  # mean square of the share that is left
     stayed = 0.6 + 0.4 * (1 - 0.2**3) / (3 * 0.8)
     within(shares**2, joined * stayed)
-
-
-# Outcomes
 
 
 @pytest.mark.parametrize("n_teams", [2, 4])
@@ -171,9 +124,6 @@ def test_raw_scores_favour_whoever_stays_and_scores_per_hour_do_not() -> None:
             within(wins, 0.5)
         else:
             assert wins.mean() - 0.5 > 10 * wins.std() / math.sqrt(wins.size)
-
-
-# Games against an independent replay
 
 
 def when_joined(factors: ZoneStatsFactors, uniforms: Floats) -> Floats:
@@ -284,22 +234,6 @@ def test_responses_are_those_of_a_plain_replay(changes: dict[str, Any]) -> None:
     assert curves[1] == pytest.approx([np.mean(loss) for loss in losses], rel=1e-9)
 
 
-def test_extreme_factors_stay_finite() -> None:
-    for changes in (
-        {"T": 1e-3, "GAME_MULT": 1e6},
-        {"T": 1e6, "GAME_MULT": 1e-6},
-        {"skill_std": 5000.0, "true_spread": 100.0},
-        {"late_chance": 1.0, "early_chance": 1.0},
-    ):
-        study = model(**SMALL, **changes)
-        outcome = study.run(study.draw(Streams(1), 0))
-        values = dict(outcome.responses)
-        del values["games_to_converge"]
-        assert all(map(math.isfinite, values.values()))
-        assert outcome.curves is not None
-        assert np.all(np.abs(outcome.curves) < 40)
-
-
 def test_who_is_not_rated_meets_nobody() -> None:
     """Two of forty players are rated: most rounds have no contest, in some days there is none."""
     study = model(n_players=40, games_per_player=12, enabled_share=0.05)
@@ -329,9 +263,6 @@ def test_fewer_rated_players_know_less_of_each_other() -> None:
     assert at["rating_spread"][0].mean() < at["rating_spread"][1].mean()
 
 
-# Theory
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("t", [120.0, 60.0])
 def test_ratings_approach_skills_in_units_of_the_spread(t: float) -> None:
@@ -344,39 +275,11 @@ def test_ratings_approach_skills_in_units_of_the_spread(t: float) -> None:
         assert values["rating_error"].max() < 15
 
 
-@pytest.mark.parametrize("changes", KINDS)
-def test_predictions_depend_on_the_multiplier_over_the_spread_alone(
-    changes: dict[str, Any],
-) -> None:
-    changes = {**SMALL, **changes, "initial_rating": 0.0}
-    factors = ZoneStatsFactors(**changes)
-    doubled = {"T": 2 * factors.T, "GAME_MULT": 2 * factors.GAME_MULT}
-    (_, once), (_, twice) = recorded(changes), recorded({**changes, **doubled})
-    assert np.array_equal(2 * columns(once, 0)["rating"], columns(twice, 0)["rating"])
-    same = ("log_loss", "log_loss.late", "accuracy", "rank_correlation")
-    first, second = named(once.responses), named(twice.responses)
-    assert [first[name] for name in same] == [second[name] for name in same]
-
-
-def test_a_smaller_multiplier_converges_later_and_closer() -> None:
-    fast, slow = (
-        run(model(GAME_MULT=mult, games_per_player=600, error_bound=80.0), 1, range(10)).responses.T
-        for mult in (2.0, 0.5)
-    )
-    names = list(named(np.zeros(len(ZoneStatsModel.responses))))
-    error_, settled = names.index("rating_error"), names.index("games_to_converge")
-    assert np.all(fast[error_] > slow[error_])
-    assert np.nanmax(fast[settled]) < np.nanmin(slow[settled])
-
-
 def test_known_skills_predict_best() -> None:
     rows = run(model(games_per_player=400), 2, range(30)).responses
     values = dict(zip(named(rows[0]), rows.T, strict=True))
     excess = values["log_loss.late"] - values["skill_log_loss.late"]
     assert excess.mean() > 4 * excess.std() / math.sqrt(30)
-
-
-# Commands
 
 
 @pytest.mark.slow
