@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from tests.oracles import knowledge_gradient as oracle_kg
 from tests.support.command import sets, success
@@ -17,7 +18,7 @@ from tests.support.folders import rows
 from valmatch.config.config import ReplicateOptions
 from valmatch.config.loading import load_config, shipped_configs
 from valmatch.draws.streams import Streams
-from valmatch.execution.chunks import build
+from valmatch.execution.chunks import build, run
 from valmatch.models.curves import draw_prior
 from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.models.opponent.model import MEASURES, OpponentModel
@@ -349,3 +350,37 @@ def test_curves_are_means_over_replications(replicated: tuple[str, Path]) -> Non
         assert float(row["mean"]) == pytest.approx(values.mean(), rel=1e-8, abs=1e-8)
         error = values.std(ddof=1) / math.sqrt(40)
         assert float(row["std_error"]) == pytest.approx(error, rel=1e-6, abs=1e-6)
+
+
+DEFAULTS = """
+n_opponents: 49, n_games: 500, noise_variance: 2.5, prior: informative, prior_mean_variance: 4,
+prior_variance_range: [2, 3], prior_means: null, prior_variances: null, prior_draw: seed, rank: top,
+rank_by: mean, policies: [point_estimate, draw_chance, knowledge_gradient], ties: index,
+gamma: 0.99, kappa: 0.75, update: corrected, draw_margin: 0
+"""
+
+
+def test_the_unit_of_skill_does_not_matter() -> None:
+    """In units 2**10 times smaller every number changes by a power of two, to the last bit."""
+    means, variances = (1.5, 0.3, -0.7, 2.1, -1.9), (2.5, 2.0, 3.0, 2.2, 2.8)
+    unit = 2.0**10
+    changes = {"n_opponents": 4, "n_games": 50, "policies": ALL}
+    base = model(prior_means=means, prior_variances=variances, **changes)
+    scaled = model(
+        prior_means=tuple(unit * m for m in means),
+        prior_variances=tuple(unit**2 * v for v in variances),
+        noise_variance=2.5 * unit**2,
+        **changes,
+    )
+    factor = {"1/skill": 1 / unit, "skill": unit, "skill squared": unit**2, "": 1.0}
+    one, other = (run(study, 1, range(20)) for study in (base, scaled))
+    for k, response in enumerate(base.responses):
+        assert np.array_equal(one.responses[:, k] * factor[response.unit], other.responses[:, k])
+    assert one.curves is not None
+    assert other.curves is not None
+    assert np.array_equal(one.curves.total, other.curves.total)
+    assert np.array_equal(one.curves.squares, other.curves.squares)
+
+
+def test_defaults_are_those_of_the_paper() -> None:
+    assert OpponentFactors().model_dump(mode="json") == yaml.safe_load(f"{{{DEFAULTS}}}")

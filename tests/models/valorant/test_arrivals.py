@@ -10,6 +10,7 @@ import pytest
 from tests.oracles.arrivals import drawn_by_numpy
 from valmatch.draws.streams import Streams
 from valmatch.models.valorant.arrivals import (
+    GAPS,
     ArrivalProcess,
     ArrivingPlayers,
     joined,
@@ -180,3 +181,13 @@ def test_skills_and_times_come_from_streams_of_their_own() -> None:
     slower = ArrivalProcess([2.0] * 4, 4.0, MEAN, COVARIANCE, [1.0, 1.0, 1.0])
     few = next(iter(slower.chunks(Streams(7), 3)))
     np.testing.assert_array_equal(few.vectors, day(7, 3).vectors[: few.times.size])
+
+
+def test_times_invert_the_cumulative_rate_exactly() -> None:
+    levels = process().law.levels
+    for k in range(50):
+        reached = np.cumsum(Streams(10).stream(k, GAPS).standard_exponential(400))
+        reached = reached[reached < levels[-1]]
+        piece = np.searchsorted(levels, reached, "right") - 1
+        times = np.minimum(piece + (reached - levels[piece]) / np.array(RATES)[piece], piece + 1)
+        np.testing.assert_array_equal(day(10, k).times, times)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, spearmanr
 
+from tests.models.test_model import RULES
 from tests.support import folders
 from tests.support.command import valmatch
 from valmatch.draws.streams import Streams
@@ -19,6 +20,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Record, row_of
 from valmatch.models.zonestats.factors import ZoneStatsFactors
 from valmatch.models.zonestats.model import ZoneStatsModel
+from valmatch.ratings import zonestats
 
 SMALL = {"n_players": 12, "games_per_player": 6}
 SHORT = {"latest_join": 0.7, "early_chance": 1.0, "MAX_GAME_LENGTH": 7.0}
@@ -299,3 +301,36 @@ def test_recorded_games_rate_to_the_same_ratings(share: float, cap: str, tmp_pat
     ]
     assert len(rows) == 100 * share
     assert {row["player"]: float(row["rating"]) for row in rows} == pytest.approx(rated, abs=1e-9)
+
+
+@pytest.mark.parametrize("changes", KINDS)
+def test_predictions_depend_on_the_multiplier_over_the_spread_alone(
+    changes: dict[str, Any],
+) -> None:
+    changes = {**SMALL, **changes, "initial_rating": 0.0}
+    factors = ZoneStatsFactors(**changes)
+    doubled = {"T": 2 * factors.T, "GAME_MULT": 2 * factors.GAME_MULT}
+    (_, once), (_, twice) = recorded(changes), recorded({**changes, **doubled})
+    assert np.array_equal(2 * columns(once, 0)["rating"], columns(twice, 0)["rating"])
+    same = ("log_loss", "log_loss.late", "accuracy", "rank_correlation")
+    first, second = named(once.responses), named(twice.responses)
+    assert [first[name] for name in same] == [second[name] for name in same]
+
+
+def test_every_rule_matters() -> None:
+    base = {**SMALL, "n_teams": 3, "late_chance": 0.5, "early_chance": 0.5, "error_bound": 140.0}
+    _, plain = recorded(base)
+    for name, value in RULES["zonestats"].items():
+        _, changed = recorded({**base, name: value})
+        same = np.array_equal(plain.responses, changed.responses, equal_nan=True)
+        ratings = [columns(full, 0)["rating"] for full in (plain, changed)]
+        assert not (same and np.array_equal(*ratings)), name
+
+
+def test_defaults_are_those_of_the_source() -> None:
+    factors = ZoneStatsFactors()
+    assert (factors.T, factors.GAME_MULT) == (120, 2) == (zonestats.T, zonestats.GAME_MULT)
+    assert factors.MAX_GAME_LENGTH == 20 == zonestats.MAX_GAME_LENGTH
+    assert factors.initial_rating == 500 == zonestats.INITIAL_RATING
+    assert factors.compare == "score_per_hour"
+    assert factors.true_spread == factors.T
