@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import math
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -115,6 +116,8 @@ def test_all_points_meet_the_same_players() -> None:
     assert len({count for count, _ in players}) == 1
     assert len({wait for _, wait in players}) == 3
     assert len({replication_index(stream(k)) for k in range(1000)}) == 1000
+    numbers = Mock(random=Mock(side_effect=[2.0**-32, 2.0**-31]))
+    assert replication_index(numbers) == 2**31 + 1
 
 
 def test_the_penalised_problem_is_the_same_on_the_unit_cube() -> None:
