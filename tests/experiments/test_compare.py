@@ -70,12 +70,6 @@ def test_what_stops_the_first_run_stops_the_second(tmp_path: Path) -> None:
     assert found.comparisons["avg_wait_time"].difference.mean is None
     late = compare("valorant", change, 10, max_seconds=0.0)
     assert (len(late.a.values), len(late.b.values), late.status) == (0, 0, "out of time")
-    for seconds in (1.0, 8.0, 64.0):  # enough for both runs, on a busy machine too
-        short = compare("valorant", change, 10**6, max_seconds=seconds)
-        if short.n:
-            break
-    assert 0 < short.n == min(len(short.a.values), len(short.b.values)) < 10**6
-    assert short.status == "out of time"
     resumed = compare("valorant", change, 3000, out=tmp_path, resume=True)
     assert (resumed.n, resumed.status) == (3000, "complete")
 
@@ -120,10 +114,6 @@ def test_the_library_is_the_command() -> None:
     assert day.values[2] == library.replicate("valorant", 3)["avg_wait_time"][2]
     with pytest.raises(KeyError, match="did you mean avg_wait_time"):
         result["avg_wait_tim"]
-    with pytest.raises(library.InputError, match=r"<mapping>:1:35: factors\.team_dif"):
-        library.load_config({"model": "valorant", "factors": {"team_dif": 1}})
-    with pytest.raises(AttributeError, match="no attribute 'replicat'"):
-        library.replicat  # type: ignore[attr-defined]  # noqa: B018
 
 
 @pytest.mark.slow

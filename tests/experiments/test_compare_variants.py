@@ -10,11 +10,9 @@ import pytest
 from scipy import stats
 
 import valmatch as library
-from tests.support.case_tables import cases
-from tests.support.command import refusal, success, valmatch
+from tests.support.command import success, valmatch
 from tests.support.crashes import contents
 from tests.support.folders import rows
-from valmatch.errors import InputError
 from valmatch.experiments.replicate import replicate
 from valmatch.statistics.estimates import estimate
 from valmatch.statistics.pairs import paired
@@ -109,29 +107,6 @@ def test_responses_by_which_variants_rarely_differ_are_named() -> None:
     assert set(fewer.rare) == {response.name for response in fewer.responses}
 
 
-def test_what_is_printed_of_variants() -> None:
-    more = ("--variant", "team_num=4", "--variant", "player_diff=100")
-    done = valmatch("compare", "valorant", *VARIANTS, *more, "-n", 5)
-    lines = done.out.splitlines()
-    assert [line.split(",")[0] for line in lines[:6]] == [
-        "A: valorant (valorant)",
-        "B: valorant (valorant)",
-        "   team_diff: 400.0 -> 150.0",
-        "C: valorant (valorant)",
-        "   team_diff: 400.0 -> 300.0",
-        "   wait_thresh: 0.2 -> 0.1",
-    ]
-    assert max(map(len, lines)) <= 80
-    assert "5 common replications; ±: the 4 intervals of a response hold together" in done.out
-    assert "(Bonferroni, each at 0.9875)" in " ".join(done.out.split())
-    headers = [line for line in lines if line.startswith("response")]
-    assert " ".join(headers).split().count("-") == 4  # B - A to E - A, on several tables
-    chosen = valmatch("compare", "valorant", *VARIANTS, "-n", 5, "--responses", "win_gap")
-    table, note = chosen.out.splitlines()[-5:-3], chosen.out.splitlines()[-2]
-    assert [line.split()[0] for line in table] == ["response", "win_gap"]
-    assert note.startswith("win_gap: intervals may not hold together: a variant differs in fewer")
-
-
 @pytest.mark.slow
 def test_configs_folders_and_python_give_the_same(tmp_path: Path) -> None:
     tight = tmp_path / "tight.yaml"
@@ -154,89 +129,3 @@ def test_configs_folders_and_python_give_the_same(tmp_path: Path) -> None:
     ]
     assert len(found.to_dict()["mean"]) == len(found.columns()["mean"])
     assert "hold together" in repr(found)
-    # --set changes all of them.
-    smaller = valmatch("compare", "valorant", *VARIANTS, "--set", "team_num=4", *how)
-    changed = json.loads(smaller.out)["variants"]["b"]["changed"]
-    assert changed == {"team_diff": {"a": 400.0, "b": 150.0}}
-
-
-@pytest.mark.slow
-def test_a_comparison_of_variants_goes_on(tmp_path: Path) -> None:
-    command = ["compare", "valorant", *VARIANTS, "-n", 2500]
-    whole = valmatch(*command, "--json")
-    stopped = valmatch(*command, "--max-time", "0.3s", "--out", tmp_path)
-    assert stopped.code == 75
-    assert "out of time; --resume goes on" in stopped.err
-    resumed = valmatch(*command, "--out", tmp_path, "--resume", "--json", "--workers", 2)
-    assert (resumed.code, resumed.out) == (0, whole.out)
-    two = refusal("compare", "valorant", "--set", TIGHT, "--out", tmp_path)
-    assert "holds the results of another run" in two
-
-
-@pytest.mark.slow
-def test_a_log_has_no_intervals(tmp_path: Path) -> None:
-    log = tmp_path / "log.csv"
-    rows = [f"{k / 20},{1000 + 37 * k % 400}" for k in range(80)]
-    log.write_text("arrival_hours,rating\n" + "\n".join(rows) + "\n")
-    how = ("--set", f"arrivals={log}", "--set", "team_num=2", "--out", tmp_path / "out")
-    done = success("compare", "valorant", *VARIANTS, *how)
-    assert "Bonferroni" not in done.out
-    assert "seed 1, 1 common replications\n" in done.out
-    assert "no interval: every replication is the same; log.resample=block makes" in done.out
-    found = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert found["variants"]["b"]["differences"]["avg_wait_time"]["ci_low"] is None
-    assert valmatch("plot", tmp_path / "out").code == 0
-
-
-@pytest.mark.parametrize(
-    ("given", "line"),
-    [
-        *cases("""
---variant team_diff=150 --variant team_diff=1.5e2 | B and C are the same, config
---variant team_diff=150 --variant team_diff=400 | A and C are the same, config
---variant team_diff=150 --variant team_dif=3 | --variant team_dif=3: factors.team_dif: unknown key
-  (did you mean team_diff?)
---variant team_diff=150 --variant wait_thresh=1,team_diff=-1 | --variant team_diff=-1:
-  factors.team_diff: should be greater than
---variant team_diff=150 --variant team_diff | --variant team_diff=: not of the form
-valorant-x --variant team_diff=150 | valorant-x: no such file
-kg-fig1-top --variant team_diff=150 | valorant and opponent have no response in common
-"""),
-        (
-            " ".join(f"--variant team_diff={k}" for k in range(26)),
-            "--variant: 26 in all (allowed: from 1 to 25)",
-        ),
-    ],
-)
-def test_what_is_refused_of_variants(given: str, line: str, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    said = refusal("compare", "valorant", *given.split(), "-n", 2, "--out", out)
-    assert said.startswith(line)
-    assert not out.exists()
-
-
-def test_a_step_of_an_expansion_is_a_factor_of_a_variant() -> None:
-    variant = "rules.CloseSkill.maxDistance=500,expansions.CloseSkill.maxDistance[0].wait=95"
-    line = refusal("compare", "tickets-low", "--variant", variant, "-n", 2)
-    assert line.startswith("--variant expansions.CloseSkill.maxDistance[0].wait=95: ")
-
-
-def test_what_python_refuses() -> None:
-    with pytest.raises(InputError, match=r"variants: 0 in all \(allowed: from 1 to 25\)"):
-        library.compare("valorant", [], 2)
-
-
-@pytest.mark.slow
-def test_charts_of_one_to_six(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    variants = [x for k in range(1, 7) for x in ("--variant", f"team_diff={50 * k}")]
-    valmatch("compare", "valorant", *variants, "-n", 4, "--out", tmp_path)
-    figure = library.plot(tmp_path)
-    assert len(figure.axes) == 15
-    labels = [one.get_text() for one in figure.axes[0].get_yticklabels()]
-    assert labels == list("BCDEFG")
-    chosen = library.plot(tmp_path, responses=["avg_wait_time", "wait_p50"])
-    assert [axes.get_title() for axes in chosen.axes] == [
-        "avg_wait_time [minutes]",
-        "wait_p50 [minutes]",
-    ]

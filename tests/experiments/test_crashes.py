@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from tests.support.command import refusal, valmatch
-from tests.support.crashes import CASES, contents, duplicate, run_and_kill, start, suffer, tear
+from tests.support.crashes import CASES, contents, run_and_kill, start, suffer
 from tests.support.signals import living
 from valmatch.config.config import Config
 from valmatch.config.loading import load_config
@@ -145,13 +145,3 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
     while time.monotonic() < deadline and living(process.pid):
         time.sleep(0.1)
     assert living(process.pid) == []
-
-
-def test_the_events_do_what_they_say(tmp_path: Path) -> None:
-    path = tmp_path / "rows"
-    path.write_bytes(b"h\n" + b"row\n" * 5)
-    duplicate(path, Random(1))
-    assert path.read_bytes().count(b"row\n") > 5
-    size = path.stat().st_size
-    tear(path, Random(2))
-    assert path.stat().st_size < size

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.case_tables import cases
 from tests.support.command import refusal, success, valmatch
 from tests.support.folders import results, rows
 from valmatch.config.identity import config_id
@@ -68,27 +67,6 @@ def test_samples_fill_their_ranges_evenly(sample: str) -> None:
     assert sorted(((np.log10(waits) + 2) / 2 * 64).astype(int)) == list(range(64))
     assert np.bincount(sizes).tolist() == [0, 16, 16, 16, 16]
     assert sizes.dtype.kind == "i"
-
-
-@pytest.mark.parametrize(
-    ("section", "message"),
-    cases("""
-{grid: {team_diff: [1]}, ranges: {team_diff: {low: 1, high: 2}}} | one kind of design
-{ranges: {team_diff: {low: 1, high: 2}}} | ranges and points need each other
-{points: 3} | ranges and points need each other
-{ranges: {team_diff: {low: 2, high: 1}}, points: 3} | low <= high
-{ranges: {team_diff: {low: 0, high: 1, log: true}}, points: 3} | 0 < low with log
-{grid: {team_diff: []}} | should have at least 1 item
-{grid: {team_diff: [1, -1]}} | c.yaml:2:17: design.grid.team_diff=-1: factors.team_diff: should be
-{sample: sobols} | did you mean sobol?
-"""),
-)
-def test_bad_designs_are_refused(section: str, message: str, tmp_path: Path) -> None:
-    config = tmp_path / "c.yaml"
-    config.write_text(f"model: valorant\ndesign: {section}\n")
-    out = tmp_path / "o"
-    assert message in refusal("replicate", config, "-n", 1, "--out", out)
-    assert not out.exists()
 
 
 @pytest.mark.slow
@@ -190,22 +168,6 @@ def test_factors_in_sections_are_swept_by_their_dotted_names(tmp_path: Path) -> 
         assert f"did you mean {meant}?" in refusal("replicate", config, "--sweep", sweep)
 
 
-@pytest.mark.usefixtures("sectioned")
-def test_samples_know_the_kinds_of_factors_in_sections(tmp_path: Path) -> None:
-    ranges = "{rule.shots: {low: 1, high: 4}, factors.rule.aim: {low: 1, high: 2}}"
-    text = f"model: sectioned\ndesign: {{points: 16, ranges: {ranges}}}\n"
-    (tmp_path / "c.yaml").write_text(text)
-    design = design_of(load_config(tmp_path / "c.yaml"), [])
-    assert design is not None
-    shots, aims = zip(*design.points, strict=True)
-    assert np.bincount(shots).tolist() == [0, 4, 4, 4, 4]
-    assert len(set(aims)) == 16
-    (tmp_path / "c.yaml").write_text(text.replace("rule.shots", "rule.zzz"))
-    refused = refusal("replicate", tmp_path / "c.yaml")
-    assert refused.startswith(f"{tmp_path}/c.yaml:2:31: design.ranges.rule.zzz=")
-    assert "factors.rule.zzz: unknown key (allowed: rule.aim, rule.shots" in refused
-
-
 def test_points_with_responses_of_their_own_show_what_they_share(tmp_path: Path) -> None:
     """The lengths of histories decide of which stretches there are responses."""
     out = tmp_path / "out"
@@ -217,11 +179,3 @@ def test_points_with_responses_of_their_own_show_what_they_share(tmp_path: Path)
     found = {(row["n_games"], row["response"]) for row in rows(out / "design.csv")}
     assert ("20", "win_fraction.draw_chance.1-20") in found
     assert ("150", "win_fraction.draw_chance.101-150") in found
-    page = success("report", out, "--markdown", "-o", "-")
-    assert "| expected_quality.draw_chance |" in page.out
-    chosen = "win_fraction.draw_chance.101-200"
-    shown = success(*sweep, "--sweep", "n_opponents=40,50", "--responses", chosen)
-    assert [line.split() for line in shown.out.splitlines() if line.startswith(" ")][0:2] == [
-        ["20", "40"],
-        ["20", "50"],
-    ]

@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.support.command import Outcome, refusal, success, valmatch
 from tests.support.folders import rows
 from tests.support.ticket_worlds import party, solo, team, world
@@ -97,16 +95,6 @@ def test_each_search_has_its_reasons(tmp_path: Path) -> None:
     assert list(why(tmp_path, ticket, "--search", "exhaustive")) == ["exhaustive"]
 
 
-def test_an_exhaustive_search_says_which_sets_were_refused(tmp_path: Path) -> None:
-    tickets = [solo(1, 0, skill=1000), solo(2, 2, skill=1300)]
-    played(tmp_path, duels(*tickets, timeout=30), "--search", "exhaustive")
-    document = why(tmp_path, "t2")["exhaustive"]
-    # On either team, around either ticket, at 2, 10, 12 s.
-    assert document["tried"] == {"tried": 6, "taken": 0, "no_room": 0}
-    assert document["tried_by_others"]["tried"] == 6
-    assert document["nearest"]["rules"][0]["needs"][0]["needed"] == 300
-
-
 def test_who_cannot_be_matched_at_all(tmp_path: Path) -> None:
     tight = {"name": "Ping", "type": "latency", "maxLatency": 50}
     far, silent = solo(1, 0, skill=1), solo(2, 0)
@@ -160,26 +148,3 @@ def test_the_world_can_be_played_again(tmp_path: Path) -> None:
                 for folder in (out, again)
             ]
             assert results[0] == results[1]
-
-
-@pytest.mark.parametrize(
-    ("argv", "text"),
-    [
-        (("out", "t11"), "out: no ticket 't11' (did you mean t1?)"),
-        ((".", "t1"), "no folder of tickets that were played"),
-        (("out", "t1", "--search", "exhaustive"), "--search: 'exhaustive' (allowed: pass)"),
-        (("out", "t1", "world.json", "{"), "world.json:1:2: damaged"),
-        (("out", "t1", "world.json", None), "world.json: cannot be read"),
-        (
-            ("out", "t1", "manifest.json", '{"command": "rules replay"}'),
-            "manifest.json: damaged: searches: None",
-        ),
-    ],
-)
-def test_what_cannot_be_explained(argv: tuple[Any, ...], text: str, tmp_path: Path) -> None:
-    played(tmp_path, duels(solo(1, 0, skill=1)))
-    folder, ticket, *change = argv
-    if change and change[0].endswith(".json"):
-        file, content = tmp_path / folder / change.pop(0), change.pop(0)
-        file.unlink() if content is None else file.write_text(content, encoding="utf-8")
-    assert text in refusal("rules", "explain", tmp_path / folder, ticket, *change)

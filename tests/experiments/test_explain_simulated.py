@@ -121,11 +121,6 @@ REFUSED = {
         "model: valorant\nfactors: {horizon: 20}\n",
         "is of the model valorant, and tickets alone has tickets",
     ),
-    "preset": (
-        "model: tickets\nfactors: {rule: {preset: faf}, hours: 1, warmup_minutes: 0}\n",
-        "rule.preset is faf, and a rule set alone says which of its rules refuse whom (explain a"
-        " run with rules: FILE in place of it)",
-    ),
     "backfill": (
         CONFIG.replace("arrivals:", "match: {backfill: automatic}\n  arrivals:"),
         "match.backfill is automatic: why tickets wait can be told without backfill alone (simulate"

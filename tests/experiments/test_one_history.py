@@ -87,16 +87,6 @@ def test_optimize_evaluates_a_point_once(config: Path, tmp_path: Path) -> None:
     assert alone.estimates["avg_team_diff"].mean == found["recommended"]["objective"]["mean"]
 
 
-@pytest.mark.slow
-def test_optimize_says_that_no_point_is_feasible_on_the_log(config: Path) -> None:
-    config.write_text(PROBLEM.replace("LIMIT", "0.1"))
-    made = valmatch("optimize", config, "--budget", "100", "--json")
-    assert made.code == 3
-    why = json.loads(made.out)["why"]
-    assert why.startswith("no feasible point was found on this log: the least wait_p95 is")
-    assert "interval" not in why
-
-
 @pytest.fixture
 def days(config: Path) -> Path:
     """Return a config with a log of three days."""
@@ -140,30 +130,3 @@ def test_a_variant_reads_a_log_in_another_way(days: Path) -> None:
     none = refusal("compare", days, *RESAMPLED)
     assert "nothing to compare with" in none
     assert "what is read or measured, and how, holds for both" in none
-
-
-@pytest.mark.parametrize(
-    ("command", "reason"),
-    [
-        (["compare", "mine.yaml", "--set", "team_diff=50"], "every replication is the same; log."),
-        (["compare", "mine.yaml", "valorant", "-n", 3], "(A: on this log; B: independent)"),
-        (["compare", "mine.yaml", *RESAMPLED[:4], "--set", "team_diff=50", "-n", 2], "fewer than"),
-        (["compare", "smoke", "--set", "team_diff=50", "-n", 1], "one replication only"),
-        (
-            ["compare", "smoke", "--variant", "team_diff=50", "--variant", "team_diff=9", "-n", 1],
-            "one replication only",
-        ),
-        (["replicate", "mine.yaml"], "every replication is the same; log.resample=block"),
-        (["replicate", "smoke", "-n", 1], "one replication only"),
-    ],
-)
-def test_an_empty_interval_has_its_reason(
-    command: list[object], reason: str, days: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(days.parent)
-    made = valmatch(*command)
-    said = " ".join(made.out.split())
-    assert "no interval: " in said
-    assert reason in said
-    more = [*command, "-n", 5] if "smoke" in command else ["replicate", "mine.yaml", *RESAMPLED]
-    assert "no interval" not in valmatch(*more).out

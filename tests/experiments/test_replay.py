@@ -79,31 +79,6 @@ def changed(number: int, **values: object) -> list[dict[str, Any]]:
 
 PLAYER = {"id": "p", "attributes": {"skill": 1}}
 
-SAID: list[tuple[int, object, str]] = [
-    (2, changed(1, id="t0"), ":2:8: error: tickets[1].id: there is a ticket 't0' already"),
-    (2, changed(0, players=[PLAYER, PLAYER]), "players[1].id: player 'p' twice in a ticket"),
-    (2, changed(0, players=[{**PLAYER, "team": "a"}]), "a team, and the ticket is no backfill"),
-    (2, changed(0, backfill=True, players=[{**PLAYER, "team": "x"}]), "team: no team 'x'"),
-    (2, changed(0, answers=[[1]]), "answers[0]: [seconds, true or false] or null is needed"),
-    (2, '{"id": "t0"', ":1:12: error: line 1: no JSON: expected a comma or a closing bracket"),
-    (2, changed(-1, time=1_764_090_000), "more than 10,000,000 reviews, one each 1 s up to 1"),
-    (0, changed(0, players=[{**PLAYER, "id": f"q{k}"} for k in range(3)]), "has more than 2"),
-    (0, changed(0, players=[{**PLAYER, "attributes": {"skil": 1}}]), "'skil' is not declared"),
-    (0, changed(0, players=[{**PLAYER, "latency": {"eu": 9}}]), "no latency rule looks at them"),
-    (0, changed(0, note="x"), "unknown key 'note'"),
-    (0, changed(1, cancel=0.5), "cancel: 0.5 is before the ticket comes, at 1: it ends as it come"),
-]
-"""Lists of tickets, with the exit code and what is said of them."""
-
-
-@pytest.mark.parametrize(("code", "tickets", "text"), SAID)
-def test_faults_of_tickets_are_said_with_their_places(
-    code: int, tickets: object, text: str, tmp_path: Path
-) -> None:
-    done = played(tmp_path, tickets, "--out", tmp_path / "out")
-    assert (done.code, text in done.err) == (code, True)
-    assert (tmp_path / "out").exists() == (code == 0)
-
 
 def test_warnings_of_a_kind_are_counted(tmp_path: Path) -> None:
     players = [{**PLAYER, "attributes": {"skil": 1}}]
@@ -117,21 +92,6 @@ def test_warnings_of_a_kind_are_counted(tmp_path: Path) -> None:
 
 CONFIG = {"requestTimeoutSeconds": 9, "horizon": 20}
 WORLD = {"ruleSet": RULES, "config": CONFIG, "tickets": TICKETS}
-
-
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        ({"config": {}}, "config: no requestTimeoutSeconds"),
-        ({"config": {**CONFIG, "review": 1e-9}}, "config.review: more than 10,000,000 rev"),
-        ({"config": {**CONFIG, "search": "x"}}, "config.search: 'x' is none"),
-        ({"ruleSet": {**RULES, "teams": []}}, "ruleSet.teams: no team"),
-        ({"tickets": [1]}, "tickets[0]: an object is needed, not 1"),
-    ],
-)
-def test_bad_worlds_are_refused(change: dict[str, object], text: str, tmp_path: Path) -> None:
-    (tmp_path / "world.json").write_text(json.dumps({**WORLD, **change}), encoding="utf-8")
-    assert text in valmatch("rules", "replay", tmp_path / "world.json").err
 
 
 def test_what_does_not_go_together(tmp_path: Path) -> None:
@@ -155,10 +115,6 @@ def test_whose_latency_counts(tmp_path: Path) -> None:
     again = ("rules", "replay", out / "world.json")
     assert "0 matches" in valmatch(*again).out
     assert "1 match of" in valmatch(*again, "--latency-of", "ticket").out
-    mixed = played(tmp_path, tickets, "--out", out, rules=rules)
-    assert (mixed.code, "holds the results of another run" in mixed.err) == (2, True)
-    wrong = played(tmp_path, tickets, "--latency-of", "team", rules=rules)
-    assert (wrong.code, wrong.err) == (2, "--latency-of: 'team' (allowed: ticket or player)\n")
 
 
 def test_exhaustive_searches_are_for_small_pools(tmp_path: Path) -> None:

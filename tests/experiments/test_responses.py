@@ -70,13 +70,6 @@ def test_charts_are_of_the_chosen(tmp_path: Path) -> None:
         drawn = [axes for axes in figure.axes if axes.get_visible()]
         assert len(drawn) == 2
         success("plot", tmp_path / folder, "--responses", ",".join(chosen))
-        wrong = refusal("plot", tmp_path / folder, "--responses", "wait_p95.top_5%")
-        assert "(did you mean wait_p95.top_1%?)" in wrong
-    day = tmp_path / "d"
-    assert valmatch("simulate", "valorant", "--set", "horizon=4", "--out", day).code == 0
-    assert valmatch("plot", day, "--responses", "wait_p95").err == (
-        "--responses: are chosen for replicate and compare alone\n"
-    )
 
 
 def test_differences_between_policies_are_those_of_chosen_responses() -> None:

@@ -16,7 +16,6 @@ from valmatch.errors import InputError
 from valmatch.execution.shards import Shard, parse_shard
 from valmatch.experiments.combine import combine
 from valmatch.experiments.replicate import replicate
-from valmatch.storage.curve_file import stretches
 
 
 @pytest.fixture(scope="module", params=list(CASES))
@@ -191,12 +190,6 @@ def test_shards_are_read() -> None:
     for text in ("3/3", "1", "-1/2", "1/0", "a/b", "1/2/3"):
         with pytest.raises(InputError, match="I from 0 to K - 1"):
             parse_shard(text)
-
-
-def test_stretches() -> None:
-    assert stretches([]) == []
-    assert stretches([3]) == [range(3, 4)]
-    assert stretches([0, 1, 4, 5, 6, 9]) == [range(2), range(4, 7), range(9, 10)]
 
 
 def test_more_shards_than_replications(tmp_path: Path) -> None:

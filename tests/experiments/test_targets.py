@@ -62,23 +62,3 @@ def test_a_missed_target_is_said(tmp_path: Path) -> None:
     assert one["achieved"] > one["wanted"] == 0.0001
     assert "target of avg_wait_time missed: the half-width may be" in missed.err
     assert json.loads((tmp_path / "manifest.json").read_text())["status"] == "target missed"
-
-
-def test_targets_may_stand_in_the_config(tmp_path: Path) -> None:
-    config = tmp_path / "c.yaml"
-    config.write_text("model: valorant\nreplicate: {n: 5, target: [n_players=5%], max_reps: 500}\n")
-    document = json.loads(valmatch("replicate", config, "--json").out)
-    assert document["targets"][0]["reached"]
-    assert document["replications"] == 100
-
-
-def test_bad_targets_are_refused() -> None:
-    for arguments, message in (
-        (["--target", "avg_wait_tim=1%"], "did you mean avg_wait_time?"),
-        (["--target", "avg_wait_time=0"], "a number > 0"),
-        (["--target", "avg_wait_time"], "not a target"),
-        (["--target", TARGET, "--shard", "0/2"], "a shard cannot know"),
-    ):
-        refused = valmatch("replicate", "valorant", *arguments)
-        assert (refused.code, refused.err.splitlines()[-1].count("--target")) == (2, 1)
-        assert message in refused.err
