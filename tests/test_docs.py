@@ -177,21 +177,6 @@ def test_every_disagreement_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ]
 
 
-def test_a_page_may_go_on_in_one_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "page").mkdir()
-    (tmp_path / "page" / "given.txt").write_text("given\n")
-    text = "```console\n$ cat given.txt > made.txt\n```\n\n```console\n$ cat made.txt\ngiven\n```\n"
-    assert len(scene(tmp_path, monkeypatch, text).wrong) == 2
-    found = scene(tmp_path, monkeypatch, f"{doc_examples.ONE_FOLDER}\n{text}")
-    assert (found.wrong, found.ran) == ([], 2)
-
-
-def test_what_an_extra_lacks_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doc_examples, "EXTRAS", ("no_such_extra",))
-    found = scene(tmp_path, monkeypatch, "```python\nfrom no_such_extra import x\n```\n")
-    assert (found.wrong, len(found.left_out)) == ([], 1)
-
-
 @pytest.mark.slow
 def test_the_page_for_man_has_every_command(tmp_path: Path) -> None:
     pytest.importorskip("sphinx", reason="needs the extra `docs`")
@@ -273,29 +258,9 @@ def test_external_links_are_well_formed() -> None:
     assert wrong == []
 
 
-def test_a_malformed_link_is_found() -> None:
-    text = (
-        "[a](https://example.org/x) <http://example.org> (https://example.org/y_(z)). https://a b"
-    )
-    links = external(text)
-    assert links[0] == "https://example.org/x"
-    assert [bool(WELL_FORMED.fullmatch(link)) for link in links] == [True, False, False, False]
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_local_links_lead_somewhere(page: Path) -> None:
     assert broken(page) == []
-
-
-def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
-    (tmp_path / "other.md").write_text("# A `title`, twice\n\n# A title twice\n")
-    page = tmp_path / "page.md"
-    page.write_text(
-        "# Top\n\n[a](#top) [b](#bottom)\n"
-        "[c](other.md#a-title-twice) [d](other.md#a-title-twice-1)\n"
-        "[e](gone.md) `[f](code.md)` [g](https://example.org/x)\n```\n[h](code.md)\n```\n"
-    )
-    assert broken(page) == ["#bottom", "gone.md"]
 
 
 NOTEBOOK = DOCS / "notebooks" / "from-python.ipynb"

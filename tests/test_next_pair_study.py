@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 from tests.oracles import joint_pairs
 from valmatch.policies.joint.belief import Belief
@@ -55,29 +54,3 @@ def test_a_belief_after_games_is_the_mode_and_its_curvature(
             ]
         )
         assert after.covariance == pytest.approx(np.linalg.inv(curvature), rel=1e-4, abs=1e-3)
-
-
-def test_the_zero_stays_where_it_is_held(update: Callable[..., Belief]) -> None:
-    n = 4
-    held = 100.0**2 * (np.eye(n) - 1.0 / n)
-    games = np.ones((n, n), np.int64) - np.eye(n, dtype=np.int64)
-    after = update(
-        Belief(np.full(n, 1500.0), held), games, np.triu(games).astype(float), np.zeros(n)
-    )
-    assert after.mean.mean() == pytest.approx(1500.0)
-    assert (np.diff(after.mean) < 0.0).all()
-    assert after.covariance.sum() == pytest.approx(0.0, abs=1e-6)
-
-
-def test_ratings_do_not_depend_on_the_number_of_threads(update: Callable[..., Belief]) -> None:
-    n, rng = 200, np.random.default_rng(7)
-    games = np.triu(rng.poisson(0.3, (n, n)), 1)
-    won = rng.binomial(games, 0.5)
-    scores = won + (games - won).T * 1.0
-    start = Belief(np.zeros(n), 350.0**2 * (np.eye(n) - 1.0 / n))
-    found = []
-    for threads in (1, 2):
-        with threadpool_limits(threads, "blas"):
-            found.append(update(start, games + games.T, scores, start.mean))
-    assert found[0].mean.tobytes() == found[1].mean.tobytes()
-    assert found[0].covariance.tobytes() == found[1].covariance.tobytes()

@@ -8,7 +8,6 @@ import re
 import runpy
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -101,121 +100,6 @@ def test_pages_are_what_their_files_say(folder: str) -> None:
     assert re.search("minute|hour", script.read_text("utf-8").split('"""')[1])
 
 
-def test_the_index_says_of_each_folder_how_long_its_script_takes() -> None:
-    index = (RESULTS / "README.md").read_text("utf-8")
-    told = dict(re.findall(r"^\| \[`([\w-]+)/`\].*\| ([^|]+) \|$", index, re.M))
-    assert told.keys() == {*STUDIES, "readme"}  # whose page has the one command
-    for folder in STUDIES:
-        text = (RESULTS / folder / "make.py").read_text("utf-8").split('"""')[1]
-        assert told[folder].lower() in re.sub(r"\s+", " ", text).lower(), folder
-
-
-# Numbers that were typed into the templates of results, and not taken from a table.
-
-UNREAD = re.compile(
-    r"\{\{.*?\}\}|\{%.*?%\}|^```.*?^```|(?<=\n\n)(?:    [^\n]*\n)+|`[^`]*`|\]\([^)]*\)", re.S | re.M
-)
-"""What of a template is no sentence: what it computes, code, targets of links."""
-
-NUMBER = re.compile(r"(?<![\w.^/])(?:\d[\d,_]*(?:\.\d+)?|\.\d+)(?!\d|[.,]\d)(?P<percent> ?%)?")
-"""A number by itself: of ``p90`` or ``1/3`` there is none."""
-
-SMALL = 20
-"""Whole numbers up to here may be typed, not percentages: most count what the reader sees."""
-
-LEVEL = "the level of intervals"
-
-EXCUSED: dict[str, dict[str, str]] = {
-    "kg-study": {"30": "comparisons: three ranks, five priors, two rivals"},
-    "living-matchmakers": {
-        "800": "points, of a question that is not answered",
-        "9,999": "the largest radius of a rule, by default",
-    },
-    "next-pair": dict.fromkeys((".85", ".62", ".44", ".65", ".67"), "of a trial before the plan"),
-    "policies": {
-        "99": "0.99 / (1 - 0.99)",
-        "999": "0.999 / (1 - 0.999)",
-        **dict.fromkeys((".03 %", ".12 %", "14.8 %", "16.7 %"), "of trials before the plan"),
-    },
-    "rating-benchmark": {"95 %": LEVEL, **dict.fromkeys(("2019", "2024"), "a year")},
-    "readings": {
-        "95 %": LEVEL,
-        **dict.fromkeys(("21", "22", "26", "29"), "of rows of the page"),
-        "501": "games, of a source",
-        **dict.fromkeys(("0.4", "0.6", "0.67", "1.5"), "arithmetic: shares and their ratios"),
-    },
-    "scale": {"518": "players of a default day", "5 %": "a share that is asked for"},
-    "solver-comparison": {"2015": "a year"},
-    "targeting": {
-        "99.875 %": "95 %, of 40 intervals together",
-        **dict.fromkeys(("0.667", "1.25"), "arithmetic of the model"),
-    },
-    "tickets": {"65": "in a hundred, what a win gap of 0.15 means"},
-    "zonestats": {"40": "points a game: GAME_MULT 2, MAX_GAME_LENGTH 20", "95 %": LEVEL},
-}
-"""Numbers that a template may type though nothing of its study says them, with the reason."""
-
-
-def typed_numbers(folder: Path) -> list[str]:
-    """Return the numbers that a template types and that nothing excuses, each with its line."""
-    text = (folder / study.TEMPLATE).read_text(encoding="utf-8")
-    sentences = UNREAD.sub(lambda part: re.sub("[^\n]", " ", part[0]), text)
-    excused = " ".join(EXCUSED.get(folder.name, ()))
-    allowed = _constants(folder) | {one for _, one in _numbers(excused)} | {*range(SMALL + 1)}
-    return [
-        f"{line}: {found}"
-        for line, sentence in enumerate(sentences.split("\n"), 1)
-        for found, one in _numbers(sentence)
-        if one not in allowed
-    ]
-
-
-def _numbers(text: str) -> Iterator[tuple[str, float]]:
-    """Yield numbers with their values, that of a percentage as a share."""
-    for found in NUMBER.finditer(text):
-        one = float(re.sub("[,_ %]", "", found[0]))
-        yield found[0], round(one / 100, 12) if found["percent"] else one
-
-
-def _constants(folder: Path) -> set[float]:
-    """Return the numbers of a study: of its scripts, its plan, and the configs they name."""
-    names = ("*.py", "*.yaml", "PLAN.md")
-    text = "\n".join(path.read_text("utf-8") for name in names for path in folder.glob(name))
-    root = RESULTS.parent
-    imported = re.findall(r"^from ((?:results|tests)\S*) import \(?\s*(\w+)", text, re.M)
-    paths = [root / f"{'/'.join(names).replace('.', '/')}.py" for names in imported]
-    modules = {path for one in paths for path in (one, one.parent.with_suffix(".py"))}
-    modules -= {root / "results" / "study.py"}
-    named = set(re.findall(r"[\w-]+", text + (folder / study.TEMPLATE).read_text("utf-8")))
-    configs = [path for name, path in shipped_configs().items() if name in named]
-    configs += [path.with_suffix(".json") for path in configs]
-    shared = [path for path in (*modules, *configs) if path.is_file()]
-    text = "\n".join([text, *(path.read_text(encoding="utf-8") for path in shared)])
-    # A comma stands between thousands in a plan, between numbers in a list.
-    return {one for each in (text, text.replace(",", " ")) for _, one in _numbers(each)}
-
-
-@pytest.mark.parametrize("folder", STUDIES)
-def test_templates_type_no_results(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert typed_numbers(RESULTS / folder) == []
-    excused = EXCUSED.get(folder, {})
-    for number in excused:
-        without = {name: why for name, why in excused.items() if name != number}
-        monkeypatch.setitem(EXCUSED, folder, without)
-        assert typed_numbers(RESULTS / folder) != [], f"{number} needs no reason"
-
-
-def test_numbers_that_are_typed_are_found(tmp_path: Path) -> None:
-    (tmp_path / study.TEMPLATE).write_text(
-        "Of 1,234 runs {{ number('t', 'x', '.1f', y=8.25) }} and `543`, p90, 5 % of 64;\n"
-        "{% if x > 77 %}12{% endif %} 7%, 1.5s.\n\n    run 765\n"
-    )
-    (tmp_path / "make.py").write_text("N, ALPHA = 4_000, 0.05\nSIZES = [30,64,128]\n")
-    assert typed_numbers(tmp_path) == ["1: 1,234", "2: 7%", "2: 1.5"]
-    (tmp_path / "PLAN.md").write_text("1,234 copies\n")
-    assert typed_numbers(tmp_path) == ["2: 7%", "2: 1.5"]
-
-
 ELO = 400.0 / math.log(10.0)
 """Points of Elo at which e to 1 is bet; 1.702 is the deviation of the normal law nearest to it."""
 
@@ -245,45 +129,6 @@ def test_living_matchmakers_are_compared_on_the_same_players(cell: str) -> None:
             # Settings have ten digits.
             np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-4)
     assert 300.0 < np.std(known[0][5]) < 400.0
-
-
-RECIPES = {
-    "halo": "moment,game,sides,variant,player,team,score\n"
-    "07 August 2004 02:17:45,7,2,50,ann,0,2\n07 August 2004 02:17:45,7,2,50,bob,1,-1\n"
-    "07 August 2004 02:18:57,9,2,50,bob,1,5\n07 August 2004 02:18:57,9,2,50,cy,0,5\n",
-}
-"""Logs as the page says that they are."""
-
-A_YEAR = (
-    "tourney_id,tourney_date,winner_id,winner_name,loser_id,loser_name,score,minutes\n"
-    "m1,20190101,1,ann,2,bob,6-3,\nm1,20190101,3,cy,2,bob,6-4,95\n"
-)
-"""Rows of tennis as their source writes them."""
-
-
-@pytest.mark.slow
-def test_logs_are_read_as_the_page_says(tmp_path: Path) -> None:
-    script = runpy.run_path(str(RESULTS / "rating-benchmark" / "make.py"))
-    text = (RESULTS / "rating-benchmark" / "README.md").read_text(encoding="utf-8")
-    recipe = re.search(r"python -c '\n(.*?)' > results/\S+/tennis.csv", text, re.S)
-    assert recipe
-    (tmp_path / "atp_matches_2019.csv").write_text(A_YEAR)
-    (tmp_path / "atp_matches_doubles_2019.csv").write_text("no such row\n")
-    tennis = subprocess.check_output(
-        [sys.executable, "-c", recipe[1]], text=True, encoding="utf-8", cwd=tmp_path
-    )
-    found = {}
-    for name, text in {**RECIPES, "tennis": tennis}.items():
-        path = tmp_path / f"{name}.csv"
-        path.write_text(text)
-        found[name] = script["read"](path, script["LOGS"][name])
-    pairs = {
-        name: [[log.names[player] for player in pair] for pair in log.pairs]
-        for name, log in found.items()
-    }
-    assert pairs["halo"] == [["ann", "bob"], ["bob", "cy"]]
-    assert found["halo"].scores.tolist() == [1.0, 0.5]
-    assert list(map(sorted, pairs["tennis"])) == pairs["halo"]
 
 
 def test_games_are_read_back_as_the_benchmark_writes_them(tmp_path: Path) -> None:

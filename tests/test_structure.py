@@ -100,12 +100,6 @@ def test_examples_are_true(name: str) -> None:
     assert found.attempted > 0 or module not in wanted
 
 
-@pytest.mark.parametrize("package", PUBLIC, ids=lambda package: package.__name__)
-def test_every_public_name_is_there(package: object) -> None:
-    for name in package.__all__:  # type: ignore[attr-defined]
-        assert getattr(package, name) is not None
-
-
 PARAMETERS = re.compile(r"^([*\w]+(?:, [*\w]+)*)(?: : .*)?$", re.M)
 """The line of one or more parameters in a section of them."""
 

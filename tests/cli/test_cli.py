@@ -278,18 +278,6 @@ GRID = [
 ]
 
 
-def test_wide_tables_are_divided() -> None:
-    header, *lines = valmatch("replicate", "valorant", "-n", 2, *GRID).out.splitlines()
-    assert "2 replications at each point" in header
-    parts = [part.splitlines() for part in "\n".join(lines).split("\n\n")]
-    assert len(parts) > 1
-    levels = [[line.split()[:4] for line in part] for part in parts]
-    assert levels == [levels[0]] * len(parts)
-    assert len(levels[0]) == 1 + 2**4
-    shown = [name for part in parts for name in part[0].split()[4:]]
-    assert shown == ["avg_team_diff", "±", "avg_player_diff", "±", "avg_wait_time", "±"]
-
-
 def test_what_is_printed_has_no_trailing_blanks_and_fits_80_columns() -> None:
     for command in (
         ["simulate", "valorant"],

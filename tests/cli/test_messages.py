@@ -12,21 +12,17 @@ import pytest
 from tests.support.case_tables import cases
 from tests.support.command import Outcome, python, refusal, success, valmatch
 from valmatch.config.loading import load_config, shipped_configs
-from valmatch.errors import InputError
-from valmatch.execution.shards import array_of, shard_of_job
 from valmatch.inputs.arguments import LEVEL, RANGES
 from valmatch.statistics.estimates import t_quantile
 from valmatch.storage.results import warnings_of_parts
 from valmatch.text.durations import in_words
 from valmatch.text.numerals import DIGITS as MOST_DIGITS
-from valmatch.text.numerals import count, real_number, whole_number
-from valmatch.text.terminal import Note, Notice, escaped, one_line, shortened, shown
+from valmatch.text.numerals import count
+from valmatch.text.terminal import Note, Notice, escaped
 
 SMALL = ["--set", "horizon=2"]
 
 NASTY = "a\x1b[31mb\x9b\x7f\r\nc\u2028d\u202ee"
-
-PLAIN = r"a\x1b[31mb\x9b\x7f\r\nc\u2028d\u202ee"
 
 
 def lines_of(done: Outcome) -> list[str]:
@@ -39,46 +35,6 @@ def lines_of(done: Outcome) -> list[str]:
         assert len(line) <= 500
         assert escaped(line) == line
     return lines
-
-
-def test_printable() -> None:
-    assert escaped(NASTY) == PLAIN
-    assert escaped(PLAIN) == PLAIN
-    for name in ("\u00e4nn", "あ", "a\u200cb", "a\u00a0b", "x y"):
-        assert escaped(name) == name
-    assert escaped("\udcff") == r"\udcff"
-    assert shortened("x" * 60) == "x" * 60
-    assert shortened("a" * 100 + "z" * 100) == "a" * 29 + "..." + "z" * 28
-    assert shown(10**5000) == "a number of thousands of digits"
-    assert len(one_line("\n" * 10_000)) == 500
-    assert str(InputError("a\nb", "c")) == "a\\nb\nc"
-
-
-def test_keys_and_values_of_configs_are_escaped(tmp_path: Path) -> None:
-    config = tmp_path / "c.yaml"
-    config.write_text(
-        "model: valorant\n"
-        + f"{json.dumps(NASTY)}: 1\n"
-        + f"factors: {{team_dif: 1, matching: {json.dumps(NASTY)}, {'k' * 900}: 1}}\n"
-        + f"optimize: {{variables: {{{json.dumps(NASTY)}: {{low: 0, high: 1}}}}}}\n"
-    )
-    lines = lines_of(valmatch("simulate", config))
-    assert len(lines) == 4
-    assert lines[0].startswith(f"{config}:2:1: {PLAIN}: unknown key (")
-    assert "did you mean team_diff?" in lines[1]
-    assert "factors.matching: " in lines[2]
-    assert "kkk: unknown key (allowed: " in lines[3]
-    (line,) = lines_of(valmatch("optimize", config, "--set", "factors={}", "--set", "a=1"))[-1:]
-    assert "factors.a: unknown key" in line
-
-
-def test_half_characters_are_refused(tmp_path: Path) -> None:
-    config = tmp_path / "c.yaml"
-    config.write_text('model: valorant\nreplicate: {scheduler: "\\ud800", "\\udcff": 1}\n')
-    assert [line.partition(": ")[2] for line in lines_of(valmatch("simulate", config))] == [
-        r"'\ud800' holds half a character (a surrogate)",
-        r"'\udcff' holds half a character (a surrogate)",
-    ]
 
 
 @pytest.mark.slow
@@ -147,16 +103,6 @@ def test_what_stands_in_a_config_is_named_by_its_place(
     assert not out.exists()
 
 
-def test_options_win_over_the_config_in_messages_too(tmp_path: Path) -> None:
-    config = tmp_path / "c.yaml"
-    config.write_text("model: valorant\nreplicate: {target: [n_players=1%]}\n")
-    (line,) = lines_of(valmatch("replicate", config, "--target", "wait=1%"))
-    assert line == (
-        "--target wait=1%: no response 'wait' (did you mean avg_wait_time, avg_wait_time_all,"
-        " wait_p50, wait_p90, wait_p95, wait_p99 or max_wait_time?)"
-    )
-
-
 def test_nothing_of_a_file_that_is_no_queue_log_is_shown(tmp_path: Path) -> None:
     for content in (b"root:x:0:0:secret\n", b"\x7fELF\xff secret", b"secret,rating\n1,2\n"):
         path = tmp_path / "file"
@@ -190,20 +136,6 @@ def test_a_script_that_workers_must_not_import_is_told_what_to_write(tmp_path: P
     script.write_text(guarded)
     done = python(script)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.slow
-def test_usage_lines() -> None:
-    for command, arguments in (
-        *((command, "CONFIG") for command in ("simulate", "replicate", "optimize")),
-        *(("compare", "A [B]..."), ("combine", "DIR [OTHER]..."), ("rate", "GAMES.csv")),
-        *(("predict", "RATINGS [FIXTURES.csv]"), ("plan", "[RATINGS]"), ("sprt", "[GAMES.csv]")),
-        *(("plot", "DIR"), ("factors", "[MODEL]")),
-    ):
-        first = valmatch(command, "--help").out.splitlines()[0]
-        assert first == f"Usage: valmatch {command} [OPTIONS] {arguments}"
-    (line,) = lines_of(valmatch("combine"))
-    assert "(usage: valmatch combine [OPTIONS] DIR [OTHER]...;" in line
 
 
 @pytest.mark.slow
@@ -261,48 +193,6 @@ def test_the_largest_numbers_run() -> None:
         assert math.isfinite(t_quantile(1.0 - level, 1))
         options = ["-n", 3, "--set", "horizon=2", "--confidence", repr(level)]
         assert valmatch("replicate", "valorant", *options).code == 0
-
-
-@pytest.mark.parametrize(
-    "shard", [f"1/{DIGITS}", f"{DIGITS}/{DIGITS}0", "1/10000000000", "٣/٤", "1/2/3", "-1/2"]
-)
-def test_tasks_out_of_range(shard: str) -> None:
-    with pytest.raises(InputError, match="but not which of how many"):
-        shard_of_job({"SLURM_ARRAY_TASK_ID": shard, "SLURM_ARRAY_TASK_COUNT": DIGITS})
-
-
-def test_array_specifications() -> None:
-    assert array_of([]) == ""
-    assert array_of([7]) == "7"
-    assert array_of([3, 7, 2, 1]) == "1-3,7"
-
-
-def test_numbers_of_a_problem_are_moderate(tmp_path: Path) -> None:
-    config = tmp_path / "c.yaml"
-    config.write_text(
-        "model: valorant\n"
-        "optimize:\n"
-        "  variables: {team_diff: {low: -1e308, high: 1e308, scale: 1e-300}}\n"
-        "  objective: {w: {response: avg_team_diff, weight: 1e308}}\n"
-    )
-    done = valmatch("optimize", config)
-    assert done.code == 2
-    lines = done.err.splitlines()
-    assert [line.split(": ")[1] for line in lines] == [
-        "optimize.variables.team_diff.low",
-        "optimize.variables.team_diff.high",
-        "optimize.variables.team_diff.scale",
-        "optimize.objective.w.weight",
-    ]
-    assert ["1e+100" in line for line in lines] == [True, True, False, True]
-
-
-def test_numerals() -> None:
-    assert (whole_number("007"), whole_number("٣"), whole_number("1_0")) == (7, None, None)
-    assert (whole_number(""), whole_number("-1"), whole_number(DIGITS)) == (None, None, None)
-    assert (real_number("1e3"), real_number("-.5"), real_number("2.")) == (1000.0, -0.5, 2.0)
-    for text in ("", "nan", "inf", "1e400", "1_0", "٣", " 1", "0x1", DIGITS):
-        assert real_number(text) is None
 
 
 def test_more_workers_than_cores_get_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -376,11 +266,6 @@ def test_shipped_configs_are_listed() -> None:
     lines = valmatch("configs").out.splitlines()
     assert lines[0].split() == ["config", "model", "what", "it", "is"]
     assert max(map(len, lines)) <= 80
-
-
-def test_an_unknown_model_names_entry_points() -> None:
-    line = refusal("factors", "duels")
-    assert "; installed packages bring others by entry points of the group valmatch.models" in line
 
 
 @pytest.mark.slow

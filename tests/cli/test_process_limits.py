@@ -33,15 +33,6 @@ def test_a_low_limit_on_memory_is_one_line(command: str, megabytes: int) -> None
     assert f"{megabytes} MB of address space (ulimit -v)" in line
 
 
-@pytest.mark.slow
-def test_help_needs_little() -> None:
-    def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (200 * 10**6, 200 * 10**6))
-
-    done = python("-m", "valmatch", "--help", preexec_fn=limited)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("files", [12, 16, 20, 24])
 @pytest.mark.parametrize("command", ["replicate smoke", COMMANDS[2]])

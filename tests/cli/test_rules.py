@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.support.command import python, refusal, success, valmatch
+from tests.support.command import refusal, success, valmatch
 from valmatch.matching.living.registry import PRESETS, numbers_of
 
 EXAMPLES = Path(__file__).parents[1] / "fixtures" / "rule_sets"
@@ -40,15 +40,6 @@ def test_warnings_end_with_0() -> None:
     assert valmatch("rules", "check", file).out.splitlines() == [first]
 
 
-def test_as_json() -> None:
-    file = EXAMPLES / "example-07.json"
-    done = valmatch("rules", "check", file, "--json")
-    document = json.loads(done.out)
-    assert (done.code, document["errors"], document["warnings"]) == (2, 2, 1)
-    assert document["problems"][0]["line"] == 16
-    assert document["problems"][0]["path"] == "expansions[0]"
-
-
 def test_in_plain_words() -> None:
     done = success("rules", "show", EXAMPLES / "example-03.json")
     assert "  trio_1 to trio_3: 3 to 5 players\n" in done.out
@@ -56,53 +47,6 @@ def test_in_plain_words() -> None:
     assert max(map(len, done.out.splitlines())) <= 80
     document = json.loads(valmatch("rules", "show", EXAMPLES / "example-03.json", "--json").out)
     assert list(document) == ["teams", "rules", "search", "changes"]
-
-
-def test_what_cannot_be_shown_or_read(tmp_path: Path) -> None:
-    refused = valmatch("rules", "show", EXAMPLES / "example-07.json")
-    assert (refused.code, refused.out) == (2, "")
-    assert len(refused.err.splitlines()) == 2
-    assert valmatch("rules", "check", tmp_path / "no.json").err.endswith(
-        "No such file or directory\n"
-    )
-    assert valmatch("rules", "check", tmp_path).code == 2
-    (tmp_path / "latin.json").write_bytes(b'{\n"a": "\xe9"}')
-    done = valmatch("rules", "check", tmp_path / "latin.json")
-    assert done.code == 2
-    assert ":2:7: error: rule set: no JSON: not UTF-8 from here on" in done.out
-    (tmp_path / "wide.json").write_text("{}", encoding="utf-16")
-    done = valmatch("rules", "check", tmp_path / "wide.json")
-    assert ":1:1: error: rule set: no JSON: UTF-16, not UTF-8 from here on" in done.out
-    (tmp_path / "huge.json").write_bytes(b" " * ((1 << 20) + 1))
-    assert "too large" in valmatch("rules", "check", tmp_path / "huge.json").err
-
-
-def test_a_long_name_leaves_room_for_what_is_wrong(tmp_path: Path) -> None:
-    file, long = tmp_path / "long.json", "x" * 3000
-    file.write_text(json.dumps({"teams": {long: "five"}}))
-    done = valmatch("rules", "check", file)
-    assert "players of a team are needed" in done.out
-    file.write_text(f'{{"{long}": 1, "{long}": 2}}')
-    done = valmatch("rules", "check", file)
-    assert "twice in one object (first at 1:2)" in done.out
-
-
-def test_the_group_of_commands() -> None:
-    assert "check" in valmatch("help", "rules").out
-    assert valmatch("rules").code == 2
-    assert valmatch("rules", "chek").code == 2
-
-
-def test_nothing_heavy_is_imported() -> None:
-    code = (
-        "import sys; from valmatch.rule_sets.files import read_rule_file; from pathlib import Path;"
-        "read_rule_file(Path(sys.argv[1]));"
-        "print(sorted(set(sys.argv[2:]) & set(sys.modules)))"
-    )
-    heavy = ("numba", "numpy", "scipy", "pydantic", "rich", "typer")
-    late = ("difflib", "hashlib")  # needed by few
-    file = str(EXAMPLES / "example-01.json")
-    assert python("-c", code, file, *heavy, *late).stdout == "[]\n"
 
 
 def test_a_world_is_no_rule_set_and_said_to_be_one(tmp_path: Path) -> None:

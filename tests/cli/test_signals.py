@@ -32,25 +32,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Undisturbed
     return cache(lambda command: undisturbed(command, tmp_path_factory.mktemp("undisturbed")))
 
 
-LONG = pytest.mark.long
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "name", "share", "to_group"),
     [
         ("curves", "SIGTERM", 0.3, False),
-        pytest.param("curves", "SIGINT", 0.7, True, marks=LONG),
-        pytest.param("replicate, 2 workers", "SIGINT", 0.7, True, marks=LONG),
         ("replicate, 2 workers", "SIGKILL", 0.8, False),
-        pytest.param("replicate, 2 processes", "SIGINT", 0.7, True, marks=LONG),
         ("replicate, 2 processes", "SIGKILL", 0.8, False),
-        pytest.param("replicate, 2 processes", "SIGUSR1", 0.7, True, marks=LONG),
         ("replicate, dask", "SIGUSR1", 0.8, True),
-        pytest.param("replicate, 2 workers", "SIGXCPU", 0.6, False, marks=LONG),
         ("optimize", "SIGINT", 0.7, False),
-        pytest.param("optimize", "SIGTERM", 0.5, True, marks=LONG),
-        pytest.param("rate", "SIGINT", 0.8, False, marks=LONG),
         ("rate", "SIGKILL", 0.95, True),
     ],
 )
@@ -114,15 +104,10 @@ def test_what_has_begun_is_ended_in_order() -> None:
     ("name", "seconds", "wanted"),
     [
         ("version", 0.0, signal.SIGINT),
-        ("help", 0.15, signal.SIGTERM),
-        ("factors", 0.2, signal.SIGINT),
         ("bad input", 0.25, signal.SIGTERM),
         ("simulate", 0.1, signal.SIGTERM),
-        ("replicate", 0.05, signal.SIGINT),
-        ("replicate", 0.35, signal.SIGTERM),
         ("replicate", 0.15, signal.SIGUSR1),
         ("processes", 0.6, signal.SIGXCPU),
-        ("processes", 0.8, signal.SIGINT),
         ("optimize", 0.3, signal.SIGINT),
         ("rate", 0.3, signal.SIGTERM),
     ],

@@ -7,19 +7,14 @@ import os
 import re
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from numba.core.caching import FunctionCache
 
 import valmatch as library
 from tests.support.command import python, refusal, success, valmatch
 from valmatch.cli import warm
 from valmatch.cli.app import MODULES
-from valmatch.config.loading import load_config
-from valmatch.kernels import cache
-from valmatch.kernels.plain_python import interpret, interpreted
 from valmatch.models.valorant.arrivals import arrival_times
 from valmatch.ratings.registry import BATCH_NAMES
 
@@ -84,48 +79,6 @@ def test_commands_import_what_they_need() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("system", ["zonestats", "trueskill"])
-def test_rating_loads_no_algebra(system: str, tmp_path: Path) -> None:
-    """A kernel that calls numpy's search would, which takes as long as rating 100,000 rows."""
-    log = tmp_path / "log.csv"
-    log.write_text("winner,loser\na,b\n")
-    valmatch("rate", log, "--system", system, "--out", tmp_path / "here")  # compiles the kernels
-    assert not imported("rate", log, "-q", "--system", system, "--out", tmp_path / "out") & {
-        "scipy.linalg",
-        "scipy.special",
-    }
-
-
-@pytest.mark.slow
-def test_a_small_log_as_a_whole_compiles_nothing_and_checks_no_manifest(tmp_path: Path) -> None:
-    """Where there is none yet: imports take longer than to rate 400 games of 20 players."""
-    log = tmp_path / "log.csv"
-    log.write_text("winner,loser\na,b\nb,a\n")
-    given = ("rank", log, "--prior", 350, "--set", "mean=0")
-    needed = {"numpy", "pydantic", "scipy.linalg", "scipy.special"}
-    assert imported(*given) == needed
-    written = (*given, "--quiet", "--out", tmp_path / "out")
-    found = modules_of(*written)
-    assert found & HEAVY == needed - {"pydantic"} | {"filelock"}
-    assert "pydantic_core" not in found
-    assert "pydantic" in imported(*written)  # the folder has a manifest now
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("compiled")
-def test_replications_without_control_variates_need_no_integrals() -> None:
-    code = (
-        "import json, sys\n"
-        "from valmatch.config.loading import load_config\n"
-        "from valmatch.execution.chunks import build, run\n"
-        "run(build(load_config('valorant')), 1, range(2), controls=sys.argv[1] == 'controls')\n"
-        "print(json.dumps('scipy.special' in sys.modules))"
-    )
-    assert process(code, "controls") is True
-    assert process(code, "none") is False
-
-
-@pytest.mark.slow
 def test_plain_python_gives_the_files_of_compiled_kernels(tmp_path: Path) -> None:
     runs = [
         ["simulate", "valorant", "--quiet", *(f"--set={change}" for change in day)] for day in DAYS
@@ -164,67 +117,6 @@ def test_small_whole_logs_are_rated_without_compiled_kernels(system: str, tmp_pa
     for name in names:
         found = (tmp_path / "plain" / name).read_bytes()
         assert found == (tmp_path / "compiled" / name).read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("changes", "brief"),
-    [
-        ((), True),
-        (("rate_multiplier=2",), False),
-        (("rate_multiplier=2", "horizon=12"), True),
-        (("horizon=null", "num_players=1000"), True),
-        (("horizon=null", "num_players=1001"), False),
-        (("matching=joint",), False),
-        (("mean_matrix=[0, 1, 50]",), False),  # about every second vector is drawn anew
-        (("elo_max=900",), False),
-    ],
-)
-def test_only_short_days_are_brief(changes: tuple[str, ...], brief: bool) -> None:
-    assert load_config("valorant", changes).factors.brief() == brief
-
-
-def test_other_models_and_traces_are_not_brief(tmp_path: Path) -> None:
-    assert not load_config("zonestats").factors.brief()
-    (tmp_path / "players.csv").write_text("arrival_hours,rating\n0.5,1000\n")
-    trace = load_config({"model": "valorant", "arrivals": str(tmp_path / "players.csv")})
-    assert not trace.factors.brief()
-
-
-def test_kernels_stay_compiled_where_numba_is_imported() -> None:
-    interpret()
-    assert not interpreted()
-
-
-@pytest.mark.slow
-def test_a_cached_kernel_is_loaded_without_all_registries() -> None:
-    """The compiler registers everything itself, for what the cache does not have."""
-    code = (
-        "import json\n"
-        "from numba.core.cpu import CPUContext\n"
-        "from valmatch.config.loading import load_config\n"
-        "from valmatch.execution.chunks import build, run\n"
-        "refreshed, refresh = [], CPUContext.refresh\n"
-        "CPUContext.refresh = lambda self: (refreshed.append(self), refresh(self))\n"
-        "for config in ('valorant', 'zonestats', 'kg-fig1-top'):\n"
-        "    run(build(load_config(config)), 1, [0])\n"
-        "print(json.dumps(len(refreshed)))"
-    )
-    python("-c", code)  # compiles what is not cached yet
-    assert process(code) == 0
-
-
-def test_a_cache_that_works_in_another_way_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def load_overload(self: object, signature: object, context: Any) -> object:  # noqa: ANN401
-        context.renew()
-        return signature
-
-    monkeypatch.setattr(FunctionCache, "load_overload", load_overload)
-    monkeypatch.setattr(cache, "_cache_class", cache._cache_class.__wrapped__)
-    kernel: Any = SimpleNamespace(py_func=process, compile=process)
-    cache.keep(kernel, str(tmp_path))
-    assert type(kernel._cache).load_overload is load_overload
 
 
 NAMES = ("targeting", "elo")
@@ -270,9 +162,3 @@ def test_names_that_have_no_kernels_are_refused() -> None:
     assert refusal("warm", "tickest") == (
         "tickest: nothing that has kernels (did you mean tickets?)"
     )
-
-
-def test_the_log_has_three_players_with_wins_losses_and_draws() -> None:
-    rows = [line.split(",") for line in warm.LOG.splitlines()[1:]]
-    assert {player for *_, player, _ in rows} == {"a", "b", "c"}
-    assert len(rows) == 2 * len({game for game, *_ in rows}) == 18

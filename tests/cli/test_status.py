@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support.command import refusal, started, success, valmatch
-from tests.support.crashes import contents, start
+from tests.support.crashes import contents
 from valmatch.cli import console
 from valmatch.cli.console import Bar
 from valmatch.kernels.first_run import compiling
@@ -65,39 +65,6 @@ def test_runs_that_have_ended(
     ]
     assert [word for word in table[1].split()[1:4] if word != "1/3"][:2] == [command, "complete"]
     assert max(map(len, table)) <= 80
-
-
-def test_ratings_have_no_replications(tmp_path: Path) -> None:
-    log = tmp_path / "log.csv"
-    log.write_text("winner,loser\nann,bob\n")
-    assert valmatch("rate", log, "--out", tmp_path / "o").code == 0
-    (one,) = told(tmp_path / "o")
-    assert (one["command"], one["state"]) == ("rate", "complete")
-    assert one["done"] is one["wanted"] is None
-
-
-@pytest.mark.slow
-def test_what_is_left_of_an_unfinished_run(tmp_path: Path) -> None:
-    out = tmp_path / "o"
-    done = valmatch("replicate", "valorant", "-n", 10**6, "--max-time", "0.2s", "--out", out)
-    assert done.code == 75
-    (one,) = told(out)
-    assert (one["state"], one["wanted"]) == ("out of time", 10**6)
-    assert one["done"] == (out / "replications.csv").read_text().count("\n") - 1 > 0
-
-
-@pytest.mark.slow
-def test_a_run_that_goes_on_and_one_that_was_killed_have_not_ended(tmp_path: Path) -> None:
-    process = start("replicate", "valorant", "-n", 10**6, "--out", tmp_path)
-    try:
-        (alive,) = json.loads(valmatch("status", tmp_path, "--json").out)["runs"]
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-    (killed,) = told(tmp_path)
-    assert alive["state"] == killed["state"] == "not ended"
-    assert killed["done"] >= alive["done"] > 0
-    assert alive["wanted"] == killed["wanted"] == 10**6
 
 
 @pytest.mark.parametrize(
@@ -258,21 +225,3 @@ def test_reports_come_at_most_every_half_minute(
         compiling.end()
         clock[0] += 12.0
     assert said == ["replications: 320 of 1,000, 3.3/s, 3 min 24 s left"]
-
-
-@pytest.mark.usefixtures("_always")
-def test_unknown_totals_and_paces() -> None:
-    said = list[str]()
-    for total in (None, 9):
-        told = Bar("bytes", total, said.append)
-        told.found(3)
-        told(3)
-    assert said == ["bytes: 3", "bytes: 3 of 9"]
-
-
-@pytest.mark.usefixtures("_always")
-def test_searches_report_too() -> None:
-    search = ("optimize", "valorant-30min", "--budget", 100, "--solver", "random", *SMALL)
-    done = valmatch(*search)
-    assert done.code in (0, 3)
-    assert re.search(r"^replications: 100 of 100, ", done.err, re.MULTILINE)

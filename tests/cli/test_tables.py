@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.support.command import refusal, success, valmatch
 from tests.support.folders import rows
-from tests.support.game_logs import random_rows, write
-from valmatch.errors import InputError
-from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.rating import rate_games
-from valmatch.present.document import TextTable
-from valmatch.present.terminal import print_table
 
 BANDS = ["bottom_10%", "10-50%", "50-90%", "90-99%", "top_1%"]
 MEASURES = ["matched_fraction", "avg_wait_time", "wait_p50", "wait_p95", "avg_team_diff"]
@@ -55,56 +46,6 @@ def test_bands_of_compared_systems_are_tables(variants: list[str], tmp_path: Pat
             assert float(line[column]) == pytest.approx(float(row["mean"]), rel=0.06, abs=6e-4)
 
 
-def test_units_stand_in_the_first_of_divided_tables() -> None:
-    given = [word for diff in (5, 10, 20, 40) for word in ("--variant", f"team_diff={diff}")]
-    done = valmatch("compare", "valorant", *SMALL, *given, "-n", "4")
-    heads = [line.split() for line in done.out.splitlines() if line.startswith("response")]
-    assert len(heads) > 1
-    assert [head.count("unit") for head in heads] == [1] + [0] * (len(heads) - 1)
-    assert heads[0][-1] == "unit"
-    assert [word for head in heads for word in head if len(word) == 1 and word in "BCDE"] == [
-        *"BCDE"
-    ]
-
-
-def test_numbers_of_replications_that_all_are_the_same_give_way_to_units() -> None:
-    table = TextTable.of("response", "mean", "± 95%", "n", "unit")
-    table.add("x" * 53, "1.0", "0.5", "1000", "minutes")
-    assert printed(table, spare="") == ["response|mean|± 95%|unit", "response|n"]
-    assert printed(table, spare="n") == ["response|mean|± 95%|unit"]
-    narrow = TextTable.of("response", "mean", "± 95%", "n", "unit")
-    narrow.add("x" * 40, "1.0", "0.5", "1000", "minutes")
-    assert printed(narrow, spare="n") == ["response|mean|± 95%|n|unit"]
-
-
-def printed(table: TextTable, spare: str) -> list[str]:
-    """Return the heads of the tables that are printed, their columns between bars."""
-    with contextlib.redirect_stdout(io.StringIO()) as text:
-        table.spare = spare
-        print_table("", table)
-    lines = text.getvalue().splitlines()
-    assert max(map(len, lines)) <= 80
-    return [re.sub(r" {2,}", "|", line) for line in lines if line.startswith("response")]
-
-
-def test_bands_and_hours_of_one_system_have_their_units() -> None:
-    done = valmatch("replicate", "valorant", *SMALL, "--set", "measure=[bands, hours]", "-n", "3")
-    words = done.out.split()
-    assert words.count("[minutes]") == 3 + 1
-    assert words.count("[players]") == 1
-    lines = done.out.splitlines()
-    assert max(map(len, lines)) <= 80
-    first = next(k for k, line in enumerate(lines) if line.startswith("band"))
-    assert lines[first].split()[1:] == ["matched_fraction", "±", "avg_wait_time", "±"]
-    assert lines[first + 1].split() == ["[minutes]"]
-    assert lines[first + 1].index("]") == lines[first].rindex("avg_wait_time") + 12
-    assert sum(line.startswith("5-6h") for line in lines) == 2
-    alone = next(
-        k for k, line in enumerate(lines) if line.split()[:2] == ["hour", "prioritized_fraction"]
-    )
-    assert lines[alone + 1].startswith("0-1h")
-
-
 def test_policies_have_a_table_each() -> None:
     small = ("--set", "n_opponents=4", "--set", "n_games=250")
     done = valmatch("replicate", "kg-fig1-top", *small, "-n", "3")
@@ -135,18 +76,6 @@ def test_the_recommended_point_is_shown_in_the_chosen_responses() -> None:
     assert "matched_fraction" not in done.out
     wrong = refusal("optimize", "valorant-20min", *BUDGET, "--responses", "win_gab")
     assert wrong.startswith("--responses: 'win_gab' is no response (")
-
-
-@pytest.mark.slow
-def test_bands_of_the_recommended_point_are_tables() -> None:
-    done = valmatch("optimize", "valorant-20min", *BUDGET, "--set", "measure=[bands]")
-    assert max(map(len, done.out.splitlines())) <= 80
-    found = tables(done.out)
-    for measure, unit in zip(MEASURES, UNITS, strict=True):
-        header, *lines = found[measure + unit]
-        assert header == ["band", "start", "recommended", "change", "±", "95%"]
-        assert [line[0] for line in lines] == BANDS
-    assert "avg_wait_time.top_1%" not in done.out
 
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
@@ -200,17 +129,6 @@ def test_leaderboard_says_what_happened(league: Path) -> None:
             assert found[name][3] == f"{change:+.1f}"
 
 
-def test_leaderboard_without_dates_and_earlier_ratings_is_short(tmp_path: Path) -> None:
-    path = write(tmp_path / "log.csv", random_rows(1))
-    done = valmatch("rate", path, "--system", "trueskill")
-    _, header, first, *_ = leaderboard(done.out)
-    assert header == [
-        "rank", "player", "rating", "games", "wins", "losses", "draws", "mu", "sigma",
-    ]  # fmt: skip
-    ranking = rate_games(path, "trueskill").ranking
-    assert first[-2:] == [f"{ranking.state['mu'][0]:.3f}", f"{ranking.state['sigma'][0]:.4f}"]
-
-
 def test_players_of_few_games_are_left_out(league: Path) -> None:
     done = valmatch("rate", league / "2.csv", "--ratings", league / "one", "--min-games", "3")
     heading, _, *players = leaderboard(done.out)
@@ -245,36 +163,3 @@ def test_plot_is_over_dates_and_of_the_players_wanted(league: Path) -> None:
     assert "history.png" in done.out
     bad = refusal("plot", league / "one", "--players", "anne")
     assert bad == "--players: 'anne' has no rating here; did you mean ann?"
-
-
-def test_plot_is_over_numbers_where_times_are_numbers(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    from valmatch.present.plotting import plot
-
-    games = [[["a", "b", f"{0.5 * k}"]] for k in range(5)]
-    rate_games(write(tmp_path / "a.csv", games, "winner,loser,time"), "elo", out=tmp_path / "a")
-    (axes,) = plot(tmp_path / "a").axes
-    assert axes.get_xlabel() == "time"
-    assert np.asarray(axes.lines[0].get_xdata()).tolist() == [0.0, 0.0, 0.5, 1.0, 1.5, 2.0]
-
-
-@pytest.mark.slow
-def test_comparison_is_one_chart_of_calibration(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    from valmatch.present.plot_options import PlotFileOptions
-    from valmatch.present.plotting import plot, plot_files
-
-    path = write(tmp_path / "log.csv", random_rows(2, 200))
-    out = tmp_path / "out"
-    result = compare_ratings(path, ["elo", "zonestats", "glicko2"], out=out)
-    chart = plot(out).axes[-1]
-    names = list(result.parameters)
-    assert [line.get_label() for line in chart.containers] == names
-    lines: Any = chart.containers
-    for name, line in zip(names, lines, strict=True):
-        observed = [one.observed for one in result.predictions[name]["all"].calibration]
-        assert np.asarray(line.lines[0].get_ydata()).tolist() == observed
-    files = [file.name for file in plot_files(out, PlotFileOptions())]
-    assert files == ["calibration.png", "calibration.svg"]
-    with pytest.raises(InputError, match="no figure 'history'"):
-        plot(out, "history")

@@ -23,8 +23,6 @@ from valmatch.rule_sets.flexmatch import read_rule_set
 FOREVER = 43_200
 """Seconds after which tickets leave that would not."""
 
-SOLO: dict[str, Any] = {"parties": {"shares": [1]}, "warmup_minutes": 10}
-
 
 class Figure(NamedTuple):
     """A figure of each replication, and what it should be on average."""

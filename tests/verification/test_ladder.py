@@ -196,9 +196,3 @@ def test_calibration_after_rounds(policy: str, wanted: float, error: float, runs
     values = [theory.calibration_after_rounds(policy, seed) for seed in range(runs)]
     print(f"{policy}: sd of one {np.std(values, ddof=1):.3f}")
     agrees(f"calibration, {policy}", values, wanted, precision=0.03, error=error)
-
-
-# The log of a run.
-
-
-# Matching by pairs.
