@@ -8,7 +8,6 @@ import pickle
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import valmatch
 from tests.support.command import python
 from valmatch.kernels import cache as kernel_cache
 from valmatch.kernels import compilation
@@ -155,45 +153,10 @@ def test_a_new_state_removes_the_former_ones_of_its_file(package: Path) -> None:
     assert present.exists()  # it may be in use
 
 
-def test_processes_that_start_at_the_same_time(package: Path) -> None:
-    formers = []
-    for _ in range(5):
-        formers.append(start(package))
-        change(package)
-    for former in formers:
-        leave(former)
-    with ThreadPoolExecutor(8) as pool:
-        folders = set(pool.map(start, 8 * [package]))
-    (folder,) = folders
-    assert set(folder.parent.iterdir()) == folders
-
-
 def test_a_place_that_cannot_be_written_is_no_error(package: Path, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
     assert start(package, file) == Path()  # no folder
-
-
-@pytest.mark.slow
-def test_imports_of_kernels_are_those_that_python_makes() -> None:
-    """A kernel whose file is not recognised as imported would go on being used when it changes."""
-    package = Path(valmatch.__file__).parent
-    code = (
-        "import sys, {module}; print(*(m.__file__ for n, m in sys.modules.items()"
-        " if n.startswith('valmatch') and m.__file__))"
-    )
-    for module in ("valmatch.models.valorant.days", "valmatch.models.opponent.model"):
-        loaded = python("-c", code.format(module=module)).stdout.split()
-        assert loaded
-        source = package.parent.joinpath(*module.split(".")).with_suffix(".py")
-        files = kernel_cache.files_of(package, source)
-        kernels = {
-            Path(path)
-            for path in loaded
-            if "from valmatch.kernels.compilation import" in Path(path).read_text("utf-8")
-        }
-        assert kernels <= files
-        assert not files & set((package / "optimization").rglob("*.py"))
 
 
 def test_compilation_is_announced_once_and_left_out_of_times(
@@ -272,22 +235,6 @@ def test_kernels_in_plain_python_warn_of_nothing(command: str) -> None:
     assert "avg_wait_time" in done.stdout
 
 
-def called() -> int:
-    """Stand for nothing in particular."""
-    return 1
-
-
-def calls() -> int:
-    return called()
-
-
-def test_names_of_a_variant_stand_for_other_things() -> None:
-    other = compilation.variant(calls, "of_two", called=lambda: 2)
-    assert (calls(), other()) == (1, 2)
-    assert other.__qualname__ == "calls_of_two"
-    assert kernel(compilation.variant(calls, "kernel", called=kernel(called)))() == 1
-
-
 @part
 def least(values: NDArray[np.float64]) -> float:
     """Return the least of some values."""
@@ -326,18 +273,6 @@ def test_parts_and_macros_are_compiled_in_the_kernels_that_call_them() -> None:
         assert compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name) == 0
         # Numba would inline what a part calls that is inlined itself, and all that this calls.
         assert compiled.fndesc.inline == inline
-
-
-def test_python_calls_a_part_compiled_by_itself_and_a_macro_as_it_is() -> None:
-    @part(inline=True)
-    def tripled(value: float) -> float:
-        return 3 * value
-
-    function: Any = tripled
-    assert (function(1.5), function(2)) == (4.5, 6)
-    assert not function.overloads
-    assert clipped(3, 2.5) == 2.5
-    assert isinstance(clipped(2, 2.5), int)  # compiled it would be a float
 
 
 @part

@@ -182,22 +182,6 @@ def test_one_kernel_calls_any_function_of_the_same_types(size: int) -> None:
     assert len(getattr(twice, "signatures", [0])) == 1
 
 
-def test_arrays_that_lie_apart_are_of_another_type() -> None:
-    group, weights = group_of(8)
-    records = np.zeros(8, [("x", "f8"), ("n", "i8")])
-    records["x"] = group.values
-    spread = Group(records["x"], records["n"])
-    values = twice(address_of(weighted, spread, weights, 1.0, 1), spread, weights)
-    assert values == twice(address_of(weighted, group, weights, 1.0, 1), group, weights)
-    assert records["n"].tolist() == [2] * 8
-
-
-def test_an_address_stays() -> None:
-    group, weights = group_of(3)
-    first, again = (address_of(weighted, group, weights, 1.0, 1) for _ in range(2))
-    assert first == again
-
-
 def in_full(size: int) -> list[float]:
     group, weights = group_of(size)
     functions = (weighted, largest)

@@ -257,14 +257,6 @@ def test_faults(line: object, path: str, what: str) -> None:
     assert [one for one in found if one.line == 2 and one.path == path and what in one.text], found
 
 
-def test_separators_within_strings_end_no_line() -> None:
-    odd = ticket("a", 0, {"playerId": "one\u2028two\x85"})
-    text = json.dumps(event(0, "MatchmakingSearching", odd), ensure_ascii=False)
-    log, problems = read_events(text + "\r\n" + text_of(SUCCESS[1]))
-    assert log is not None, problems
-    assert log.tickets[0]["players"] == [{"id": "one\u2028two\x85"}]
-
-
 def test_a_log_without_tickets_or_without_end() -> None:
     other = {"detail-type": "x", "detail": {}}
     log, problems = read_events(text_of(other))

@@ -156,54 +156,6 @@ def test_restricted_search_equals_full_search(team_num: int) -> None:
     assert found > 100
 
 
-def test_restricted_search_looks_at_changed_players_only() -> None:
-    """A promise that does not hold hides a match, so the restriction is in effect."""
-    case = Case([0, 1, 2], [1000.0, 1000.0, 2000.0], 0, rules_with(1, team_diff=5.0))
-    assert search(case) == ((1,), (0,))
-    assert search(case, (2, 0)) is None
-
-
-def test_everything_unlimited_takes_the_longest_waiting() -> None:
-    rules = rules_with(3, player_diff=UNLIMITED, team_diff=UNLIMITED, balanced=False)
-    case = Case(list(range(40)), [100.0 * (k * k % 17) for k in range(40)], 0, rules)
-    assert search(case) == ((3, 4, 5), (0, 1, 2))
-
-
-def test_prioritized_players_come_before_total_wait() -> None:
-    """Two recently prioritized players beat an old pair with one prioritized player fewer."""
-    rules = rules_with(1, team_diff=10.0, team_slack=0.0)
-    case = Case([0, 90, 91, 92], [1000.0, 2000.0, 2000.0, 1000.0], 3, rules)
-    assert search(case) == ((2,), (1,))
-
-
-def test_slack_belongs_to_the_team_or_to_the_pool() -> None:
-    """The outlier is prioritized; the others need slack that only the pool's scope gives them."""
-    rules = rules_with(2, player_diff=50.0, player_slack=100.0, team_diff=10.0, team_slack=0.0)
-    case = Case([0, 1, 2, 3, 4], [5000.0, 1000.0, 1100.0, 1000.0, 1100.0], 1, rules)
-    assert search(case) is None
-    pool = case._replace(rules=rules._replace(pool_scope=True))
-    assert search(pool) == ((3, 4), (1, 2))
-
-
-@pytest.mark.parametrize("ratings", [(1050, 1100, 1075, 1075), (1075, 1075, 1050, 1100)])
-def test_slack_is_not_for_teams_that_merely_could_hold_a_prioritized_player(
-    ratings: tuple[float, ...],
-) -> None:
-    """The one wide team that balances the narrow one has nobody prioritized."""
-    rules = rules_with(2, player_diff=0.0, player_slack=100.0, team_diff=5.0, team_slack=0.0)
-    case = Case([0, 1, 2, 3, 4], [1000.0, *ratings], 1, rules)
-    assert best_match(*case) is None
-    assert search(case) is None
-
-
-def test_tie_breaks_differ() -> None:
-    rules = rules_with(2, player_diff=UNLIMITED, team_diff=UNLIMITED)
-    case = Case([0, 0, 0, 0], [1000.0, 1010.0, 1500.0, 1510.0], 0, rules)
-    assert search(case) == ((1, 2), (0, 3))
-    enumerated = case._replace(rules=rules._replace(balanced=False))
-    assert search(enumerated) == ((2, 3), (0, 1))
-
-
 @pytest.mark.parametrize("balanced", [False, True])
 @pytest.mark.parametrize("n", [30, 60])
 def test_large_pools_have_the_key_of_an_exhaustive_argument(n: int, balanced: bool) -> None:
@@ -276,8 +228,3 @@ def test_a_long_search_is_announced() -> None:
     balanced = ("team_num=16", "matching=joint", "tie_break=balanced")
     (remark,) = build(load_config("valorant", balanced)).warnings
     assert "team_diff" not in remark
-
-
-@pytest.mark.parametrize("changes", [(), ("team_diff=0",), ("team_num=10",)])
-def test_short_searches_are_not_announced(changes: tuple[str, ...]) -> None:
-    assert build(load_config("valorant", ["matching=joint", *changes])).warnings == ()

@@ -111,8 +111,3 @@ def test_numbers_of_ranges_that_are_none_are_refused_by_name(horizon: float) -> 
         matching.ranges(horizon=horizon)
     with pytest.raises(ValueError, match="player_diff: a number or infinity is wanted"):
         matching.ranges(player_diff=np.nan)
-
-
-def test_waits_may_be_longer_than_a_day() -> None:
-    ratings, rules = [1500.0, 1510.0, 1900.0], matching.ranges(1, team_diff=50.0)
-    assert matching.best_match([900.0, 0.5, 30.0], ratings, rules) == ((1,), (0,))

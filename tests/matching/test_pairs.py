@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from tests.models.ladder.test_ladder import equals_the_plain_ladder
 from tests.oracles.addressed import Addressed
 from tests.oracles.ladder import PAIRS
 from tests.oracles.ladder_world import PAIR
@@ -183,65 +182,6 @@ def test_ticks_are_the_plain_ones() -> None:
     assert total > 700
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("policy", POLICIES)
-def test_three_rounds_of_four_unequal_players(policy: str) -> None:
-    noise, now = 150.0**2, 0.0
-    rule = {**PAIRS, "policy": policy, "tolerance": 1e4, "reserve": 0.0}
-    beliefs = [(1500.0, 300.0**2), (1650.0, 100.0**2), (1420.0, 200.0**2), (1580.0, 20.0**2)]
-    skills = [1700.0, 1640.0, 1300.0, 1585.0]
-    for game in range(3):
-        waiting = [
-            Waiting(4 * game + k, now, *(mu, mu, variance), skills[k])
-            for k, (mu, variance) in enumerate(beliefs)
-        ]
-        now += 0.25
-        wanted = tick_pairs(waiting, now, context_of(rule, noise, noise))
-        found, _ = ticked(waiting, now, rules_of(rule, noise, noise))
-        assert found == wanted
-        assert len(found) == 2
-        for a, b in found:
-            strong, weak = sorted((a % 4, b % 4), key=lambda k: -skills[k])
-            (mu, variance), (other_mu, other) = beliefs[strong], beliefs[weak]
-            new = update(mu, variance, other_mu, other, noise)
-            beliefs[strong], beliefs[weak] = new[:2], new[2:]
-
-
-@pytest.mark.slow
-def test_time_of_ticks() -> None:
-    rules = rules_of({**PAIRS, "tick_seconds": 7.0}, 1.0, 1.0)
-    queue = with_people(pairs.new(4, rules), np.zeros(1, PLAYER), Streams(1).place(0))
-    for tick in range(1, 100):
-        assert pairs.next_review(rules, queue) == tick * 7.0 / 3600.0
-        assert pairs.review(tick * 7.0 / 3600.0, NOBODY, rules, queue) == 0
-    assert pairs.next_review(rules._replace(horizon=700.0 / 3600.0), queue) == math.inf
-    pairs.reset(queue)
-    assert pairs.next_review(rules, queue) == 7.0 / 3600.0
-
-
-@pytest.mark.slow
-def test_whoever_gives_up_is_not_matched() -> None:
-    rules = rules_of({**PAIRS, "reserve": 0.0}, 1.0, 1.0)
-    queue = with_people(pairs.new(4, rules), np.zeros(4, PLAYER), Streams(1).place(0))
-    lineup = np.zeros(2, LINEUP)
-    for player in range(4):
-        pairs.enqueue(0.0, 100.0 * player, player, rules, queue)
-    assert not pairs.leave(0.0, 1, rules, queue)
-    assert not pairs.leave(0.0, 3, rules, queue)
-    assert pairs.review(1.0, NOBODY, rules, queue) == 1
-    pairs.players_of_match(0, rules, queue, lineup)
-    assert lineup["player"].tolist() == [0, 2]
-
-
-# In the loop.
-
-
-@pytest.mark.long
-def test_ladders_of_pairs_are_the_plain_ones() -> None:
-    happened = equals_the_plain_ladder("pairs", 1, 60)
-    assert min(happened[kind] for kind in ("queue", "match", "end", "give up", "drop")) > 50
-
-
 # The policies.
 
 
@@ -337,11 +277,6 @@ def test_without_doubt_or_future_all_is_draw_chance() -> None:
     assert min(bounds(DOUBTFUL, 1.0, 1.0)) > doubtful + 0.01
 
 
-def test_nearest_is_one_less_the_share_of_the_limit() -> None:
-    assert nearness(-100.0, 400.0) == nearness(100.0, 400.0) == 0.75
-    assert nearness(0.0, 0.0) == 1.0
-
-
 def test_a_star_orders_opponents_as_one_player_would() -> None:
     """One seeker among players who are known, each twice, so that none is missed as a rival."""
     rng = np.random.default_rng(4)
@@ -361,12 +296,6 @@ def test_a_star_orders_opponents_as_one_player_would() -> None:
         np.testing.assert_allclose(
             np.subtract(found, found[0]), scale * np.subtract(wanted, wanted[0]), atol=1e-12
         )
-
-
-def test_a_player_without_others_gains_nothing() -> None:
-    two = np.array([1500.0, 1600.0]), np.array([4e4, 1e4]), np.arange(2)
-    quality = pair_draw_chance(1500.0, 4e4, 1600.0, 1e4, NOISE)
-    assert look_ahead(0, 1, *two, 8, NOISE, 19.0) == quality
 
 
 @pytest.mark.parametrize("mean", [1600.0, 1500.0, 900.0])

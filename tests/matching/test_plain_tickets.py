@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.ticket_worlds import party, reading_of, solo, team, world
-from valmatch.matching.plain_tickets.explaining import Blocked, blocked, blockers, evenly
+from valmatch.matching.plain_tickets.explaining import Blocked, blocked, blockers
 from valmatch.matching.plain_tickets.judging import Judge, PartialMatch, holds_from
 from valmatch.matching.plain_tickets.pool import Pool
 from valmatch.matching.tickets.columns import Search
@@ -181,10 +181,3 @@ def test_who_has_a_match_waits_behind_nobody() -> None:
     outcome = play(*reading_of(given)[:3], "pass")
     assert len(outcome.proposed) == 2
     assert blockers(pool, outcome) == (0, 0, [])
-
-
-def test_reviews_at_even_distances() -> None:
-    assert evenly([], 5) == set()
-    assert evenly([1] * 4, 4) == {0, 1, 2, 3}
-    assert evenly([1] * 9, 3) == {0, 4, 8}
-    assert evenly([9, 9, 9], 1) == {2}

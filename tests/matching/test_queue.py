@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
-import valmatch
 from tests.models.valorant.test_valorant_model import recorded, replicated
 from tests.oracles.ladder import Matcher
 from tests.oracles.queue_rules import Line, Lobby, Pool
 from tests.support.days import HORIZON, check_sums, random_day, random_rules
 from tests.support.interpreted import interpreted
 from valmatch.config.loading import load_config
-from valmatch.kernels.cache import files_of
-from valmatch.matching import fifo, joint, queue, team_first
+from valmatch.matching import fifo, joint, team_first
 from valmatch.matching.living.ladder_adapter import queue_of
 from valmatch.matching.living.registry import PRESETS
 from valmatch.matching.queue import (
     Arrivals,
     QueueRule,
     departures_of,
-    kernel_of,
     let_arrive,
     new_counts,
-    parameters_of,
 )
 from valmatch.matching.registry import OF_RATINGS, PRESET, QUEUES, meanings, queue_rule, readers
 from valmatch.matching.rules import Rules
@@ -65,47 +58,6 @@ def test_factors_follow_from_the_registry() -> None:
     options = {option for entry in QUEUES.values() for option in entry.options}
     assert options <= {*Rule.model_fields, *ValorantFactors.model_fields}
     assert readers("tie_break") == ("joint",)
-
-
-def test_parameters_are_those_that_the_rule_reads() -> None:
-    rules = random_rules(np.random.default_rng(1), 3)
-    assert parameters_of(team_first, {**rules._asdict(), "band": 8}) == rules
-
-
-def test_the_kernel_of_a_rule_is_made_once_and_is_its_own() -> None:
-    run = kernel_of(queue.run, team_first)
-    assert kernel_of(queue.run, team_first) is run
-    assert kernel_of(queue.run, joint) is not run
-    assert (run.__qualname__, queue.run.__qualname__) == ("run_team_first", "run")
-
-
-def test_kernels_of_a_rule_are_compiled_from_its_files_and_not_from_others() -> None:
-    package = Path(valmatch.__file__).parent
-    driver, rules = package / "matching" / "queue.py", package / "matching"
-    found = files_of(package, driver) | files_of(package, rules / "joint.py")
-    assert {driver, rules / "joint.py", rules / "fifo.py"} <= found
-    assert not {rules / "team_first.py", rules / "pairs.py", rules / "registry.py"} & found
-
-
-@pytest.mark.slow
-def test_another_process_finds_the_kernel_in_the_cache() -> None:
-    rules = random_rules(np.random.default_rng(1), 1)._replace(team_num=1)
-    times = ratings = np.zeros(2)
-    counts = new_counts(np.empty(3), np.empty((1, 5)))
-    run = kernel_of(queue.run, team_first)
-    arrivals = Arrivals(times, ratings, 0, True)
-    assert run(arrivals, None, rules, team_first.new(2, rules), counts) == 2
-    code = (
-        "import numpy as np; from tests.matching.test_queue import *\n"
-        "rules = random_rules(np.random.default_rng(1), 1)._replace(team_num=1)\n"
-        "counts = new_counts(np.empty(3), np.empty((1, 5)))\n"
-        "run = kernel_of(queue.run, team_first)\n"
-        "arrivals = Arrivals(np.zeros(2), np.zeros(2), 0, True)\n"
-        "run(arrivals, None, rules, team_first.new(2, rules), counts)\n"
-        "print(sum(run.stats.cache_hits.values()), sum(run.stats.cache_misses.values()))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["1", "0"]
 
 
 Played = list[tuple[float, frozenset[int], frozenset[int]]]

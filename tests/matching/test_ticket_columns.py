@@ -13,15 +13,10 @@ from valmatch.draws.streams import Streams
 from valmatch.matching.tickets.columns import (
     Document,
     Lists,
-    Maps,
     Service,
     Texts,
     Tickets,
-    Values,
-    filled,
-    has_value,
     tickets_of,
-    values_of,
 )
 from valmatch.matching.tickets.layout import COMPLETED, STATUSES
 from valmatch.matching.tickets.playing import play, play_columns
@@ -130,31 +125,6 @@ def test_a_missing_attribute_is_never_matched() -> None:
     columns = random_columns(1)
     columns = columns._replace(values={"skill": columns.values["skill"]})
     assert not play_columns(table(), columns, SERVICES[0], "pass").times.size
-
-
-def test_nobody_comes() -> None:
-    columns = random_columns(1, 0)
-    played = play_columns(table(), columns, SERVICES[0], "pass")
-    assert (played.times.size, played.statuses.size) == (0, 0)
-
-
-VALUES: list[tuple[str, list[object]]] = [
-    ("text", ["a", None, "b", "a"]),
-    ("texts", [("a", "b"), None, (), ("b",)]),
-    ("map", [{"x": 1.0}, None, {}, {"y": 2.0, "x": 0.0}]),
-]
-
-
-@pytest.mark.parametrize(("kind", "given"), VALUES)
-def test_values_of_players_are_taken_and_filled(kind: str, given: list[object]) -> None:
-    values: Values = values_of(kind, given)
-    assert isinstance(values, Texts | Lists | Maps)
-    assert values.tolist() == given
-    assert has_value(values).tolist() == [True, False, True, True]
-    order = np.array([3, 3, 1, 0])
-    assert values.take(order).tolist() == [given[k] for k in order]
-    others = values_of(kind, given[::-1])
-    assert filled(values, others).tolist() == [given[0], given[2], *given[2:]]
 
 
 def test_a_table_is_what_it_was_made_of() -> None:

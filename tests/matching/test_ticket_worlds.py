@@ -359,14 +359,3 @@ def test_example_11_nobody_meets_who_is_blocked() -> None:
     (match,) = play_example(11, tickets)["matches"]
     assert "t7" not in match["tickets"]
     assert match["anchor"] == "t0"
-
-
-def test_an_empty_team_is_left_out() -> None:
-    given = world(
-        [team("a", 1, 1), team("b", 0, 1)],
-        [solo(1, skill=5)],
-        rules=[distance(0)],
-        playerAttributes=SKILL,
-    )
-    (match,) = both(given)["matches"]
-    assert match["teams"] == {"a": ["p1"], "b": []}
