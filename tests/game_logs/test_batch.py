@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.command import python, refusal, success, valmatch
+from tests.support.command import python, success, valmatch
 from tests.support.folders import rows
 from tests.support.game_logs import ranked
 from valmatch.inputs.csv_reader import mark, unmark
-from valmatch.present.plotting import plot
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "batch_ratings"
 
@@ -72,30 +71,6 @@ def test_a_weight_is_as_many_games(tmp_path: Path) -> None:
     assert found[0][0][1] - found[0][1][1] == pytest.approx(lead, abs=1e-5)
 
 
-def test_columns_of_a_meaning_may_be_weights_covariates_and_clusters(tmp_path: Path) -> None:
-    """As if they stood in the log once more under other names."""
-    games = ["1,a,b,1-0,1", "2,a,b,0-1,2", "3,a,b,1-0,4", "4,b,a,0-1,3", "5,a,b,0-1,5"]
-    twice = [
-        "game,player_a,player_b,result,time,g,t",
-        *(f"{row},{row[0]},{row[-1]}" for row in games),
-    ]
-    found = []
-    (tmp_path / "log.csv").write_text("\n".join(twice), encoding="utf-8")
-    for game, time in (("game", "time"), ("g", "t")):
-        given = ("--covariate", time, "--weight", time, "--cluster", game, "--prior", 300, "--json")
-        document = success("rank", tmp_path / "log.csv", *given).out
-        found.append(document.replace(f'"{time}"', '"t"'))
-    assert found[0] == found[1]
-
-
-def test_a_separated_coefficient_leaves_no_ratings_and_exit_code_3(tmp_path: Path) -> None:
-    log = "home,away,result\nann,bob,1-0\nbob,ann,1-0\nbob,cy,1-0\ncy,bob,1-0\n"
-    done = ranked(tmp_path, log, "--out", tmp_path / "out", code=3)
-    assert "home_advantage has no finite estimate" in " ".join(done.out.split())
-    assert [row["rating"] for row in rows(tmp_path / "out" / "ratings.csv")] == ["", "", ""]
-    success("rank", tmp_path / "log.csv", "--home", "none")
-
-
 HEAVY = """game,player,score,home,neutral,weight,x,z
 0,ann,1,yes,no,1000000,-1.59,0.3
 0,cy,0,no,no,1000000,0.81,-1.13
@@ -130,12 +105,6 @@ def test_coefficients_keep_their_digits_in_any_unit(scale: float, tmp_path: Path
     assert row["value"] * scale == pytest.approx(COEFFICIENT[0], rel=1e-6)
     assert row["std_error"] * scale == pytest.approx(COEFFICIENT[1], rel=1e-6)
     assert (row["high"] - row["low"]) * scale == pytest.approx(3.919928 * COEFFICIENT[1], rel=1e-6)
-
-
-def test_who_stands_alone_is_rated_by_no_game(tmp_path: Path) -> None:
-    done = ranked(tmp_path, "winner,loser\nann,bob\n", "--json", code=3)
-    found = [(row["rating"], row["status"]) for row in json.loads(done.out)["ratings"]]
-    assert found == [(1500.0, "rated"), (None, "below")]
 
 
 def test_games_to_come_are_predicted_at_the_estimate(tmp_path: Path) -> None:
@@ -203,12 +172,6 @@ def test_who_is_first_is_not_said_where_somebody_is_unbeaten(tmp_path: Path) -> 
     assert "is first" not in text
 
 
-def test_a_table_to_paste_holds_no_markup(tmp_path: Path) -> None:
-    log = "winner,loser\na|b*,c\nc,a|b*\n"
-    done = ranked(tmp_path, log, "--markdown", "--top", "1")
-    assert done.out.splitlines()[2].startswith("| 1 | a\\|b\\* | 1500.0 |")
-
-
 def test_the_bootstrap_is_a_check_of_the_intervals(tmp_path: Path) -> None:
     log = FIXTURES / "squads.csv"
     found = []
@@ -249,25 +212,6 @@ def test_the_formats_say_the_same_of_home_neutral_ground_and_covariates(tmp_path
         found.append((rows_of, [list(row.values())[1:] for row in document["coefficients"]]))
     assert found[0] == found[1] == found[2]
     assert len(found[0][1]) == 2
-
-
-def test_a_folder_of_a_whole_log_is_drawn(tmp_path: Path) -> None:
-    """Names are hostile; of many players the first and the last are in the figure."""
-    rng = np.random.default_rng(3)
-    names = ["=1+1", "a$b_{", "x" * 60, *(f"p{k}" for k in range(50))]
-    lines = ["player_a,player_b,result"]
-    for _ in range(800):
-        a, b = rng.choice(len(names), 2, replace=False)
-        lines.append(f"{names[a]},{names[b]},{'1-0' if rng.random() < 0.5 else '0-1'}")
-    options = ("--prior", "200", "--out", tmp_path / "out")
-    ranked(tmp_path, "\n".join([*lines, ""]), *options)
-    (ratings,) = plot(tmp_path / "out", "ratings").axes
-    labels = [label.get_text() for label in ratings.get_yticklabels()]
-    order = [row["player"] for row in rows(tmp_path / "out" / "ratings.csv")]
-    assert len(labels) == 30
-    assert (labels[0], labels[-1]) == (order[0], order[-1])
-    success("plot", tmp_path / "out", "--players", "p3,=1+1")
-    assert "'nobody' has no rating" in refusal("plot", tmp_path / "out", "--players", "p3,nobody")
 
 
 @pytest.mark.parametrize("players", [4, 40])
@@ -366,30 +310,6 @@ def test_a_bootstrap_without_intervals_says_so(tmp_path: Path) -> None:
     lines = "player_a,player_b,result\na,b,1-0\nb,c,1-0\nc,a,1-0\n"
     done = ranked(tmp_path, lines, "--bootstrap", "40")
     assert "no interval of the bootstrap has an end on both sides" in " ".join(done.out.split())
-
-
-def test_a_bootstrap_whose_zero_moves_is_not_compared(tmp_path: Path) -> None:
-    """In about half of the refits one of three players has no rating."""
-    lines = "player_a,player_b,result\n" + "a,b,1-0\nb,a,1-0\n" * 30 + "a,c,1-0\nc,b,1-0\n"
-    (tmp_path / "log.csv").write_text(lines, encoding="utf-8")
-    done = valmatch("rank", tmp_path / "log.csv", "--bootstrap", "40", "--level", "0.2")
-    said = " ".join(done.out.split())
-    assert "among 2 of 3 players; without a rating in some refits" in said
-    assert "intervals of the bootstrap" not in said
-
-
-def test_clusters_without_a_game_used_leave_nothing_undefined(tmp_path: Path) -> None:
-    """The one who is rated is the zero, and is known exactly, with clusters as without."""
-    lines = "player_a,player_b,result,voter\na,b,1-0,v\na,c,1-0,w\n"
-    (tmp_path / "log.csv").write_text(lines, encoding="utf-8")
-    (tmp_path / "anchors.csv").write_text("player,rating\na,1200\n", encoding="utf-8")
-    options = ("--anchors", tmp_path / "anchors.csv", "--cluster", "voter", "--json")
-    done = valmatch("rank", tmp_path / "log.csv", *options)
-    assert done.code == 3
-    document = json.loads(done.out, parse_constant=pytest.fail)
-    assert document["clusters"] is None
-    first = document["ratings"][0]
-    assert (first["player"], first["low"], first["high"]) == ("a", 1200.0, 1200.0)
 
 
 @pytest.mark.slow

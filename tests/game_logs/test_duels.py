@@ -124,8 +124,3 @@ def test_bad_games_are_named_or_left_out(log: Path) -> None:
     assert "log.csv:4:9: result: '2?2'" in refusal("sprt", log, *ANN_BOB)
     done = success("sprt", log, *ANN_BOB, "--max-bad-rows", "0.5", "--json")
     assert json.loads(done.out)["counts"] == [2, 1, 4]
-
-
-def test_an_unknown_keyword_is_refused(log: Path) -> None:
-    with pytest.raises(TypeError, match="unexpected keyword argument 'elo2'"):
-        library.sprt_games(log, "ann", "bob", elo2=3.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from itertools import groupby
 from pathlib import Path
 
@@ -13,17 +13,19 @@ import numpy as np
 import pytest
 
 from tests.support.case_tables import cases
-from tests.support.command import refusal, success, valmatch
+from tests.support.command import refusal, success
 from tests.support.folders import rows
-from tests.support.game_logs import LONG, random_rows, rating_command, write
+from tests.support.game_logs import rating_command, write
 from valmatch.errors import InputError
-from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import RatedLog, rate_games
-from valmatch.game_logs.reading import tables
+from valmatch.game_logs.reading import log, tables
 from valmatch.game_logs.reading.cells import Times
 from valmatch.game_logs.whole_log.rating import rank_games
 
-GIVEN = Path(__file__).parents[1] / "fixtures" / "game_logs"
+FILES = Path(__file__).parents[1] / "fixtures" / "files"
+GIVEN, NEWCOMERS = FILES / "public_cases", FILES / "newcomer_cases"
+
+pytestmark = pytest.mark.usefixtures("command_line_words")
 
 
 def ratings(result: RatedLog) -> dict[str, float]:
@@ -35,18 +37,18 @@ def ratings(result: RatedLog) -> dict[str, float]:
 # Files whose right ratings are known.
 
 CASES = cases(r"""
-football-time-column-season.csv | home=HomeTeam,away=AwayTeam,result=FTR |
+04-football-time-column/season.csv | home=HomeTeam,away=AwayTeam,result=FTR |
   Reds 1545.8, Whites 1499.3, Blues 1485.5, Greens 1469.5
-football-time-column-season.csv | - | Reds 1545.8, Whites 1499.3, Blues 1485.5, Greens 1469.5
-empty-minutes-year.csv | winner=winner_name,loser=loser_name,time=tourney_date |
+04-football-time-column/season.csv | - | Reds 1545.8, Whites 1499.3, Blues 1485.5, Greens 1469.5
+05-empty-minutes/year.csv | winner=winner_name,loser=loser_name,time=tourney_date |
   Cy 1500.8, Bea 1500.7, Ann 1498.5
-arena-votes-votes.csv | player_a=model_a,player_b=model_b,result=winner | arena-votes-same.csv
-arena-votes-votes.csv | - | arena-votes-same.csv
-arena-votes-votes.jsonl | - | arena-votes-same.csv
-pgn-match.pgn | - | pgn-same.csv
-white-black-draw-games.csv | player_a=white_id,player_b=black_id,result=winner |
+06-arena-votes/votes.csv | player_a=model_a,player_b=model_b,result=winner | 06-arena-votes/same.csv
+06-arena-votes/votes.csv | - | 06-arena-votes/same.csv
+06-arena-votes/votes.jsonl | - | 06-arena-votes/same.csv
+07-pgn/match.pgn | - | 07-pgn/same.csv
+14-white-black-draw/games.csv | player_a=white_id,player_b=black_id,result=winner |
   ann 1516.0, cy 1515.3, bob 1468.7
-white-black-draw-games.csv | - | ann 1516.0, cy 1515.3, bob 1468.7
+14-white-black-draw/games.csv | - | ann 1516.0, cy 1515.3, bob 1468.7
 """)
 
 
@@ -63,7 +65,7 @@ def test_given_files_have_their_right_ratings(name: str, columns: str, expected:
 
 
 @pytest.mark.parametrize(
-    "name", ["days-as-numbers-iso", "days-as-numbers-numbers", "unix-seconds-log"]
+    "name", ["03-days-as-numbers/iso", "03-days-as-numbers/numbers", "13-unix-seconds/log"]
 )
 def test_days_however_written_give_the_same_paths(name: str) -> None:
     found = rank_games(GIVEN / f"{name}.csv", "whole_history", parameters={"drift": 10.0})
@@ -72,20 +74,14 @@ def test_days_however_written_give_the_same_paths(name: str) -> None:
 
 
 def test_a_free_for_all_by_trueskill() -> None:
-    found = rate_games(GIVEN / "trueskill-free-for-all-log.csv", "trueskill").ranking
+    found = rate_games(GIVEN / "01-trueskill-free-for-all/log.csv", "trueskill").ranking
     assert found.players[0] == "p1"
     assert found.state["mu"] == pytest.approx([30.62, *[23.595] * 4], abs=0.015)
     assert found.state["sigma"] == pytest.approx([6.37, *[5.10] * 4], abs=0.01)
 
 
-def test_nobody_predicts_those_who_never_won(tmp_path: Path) -> None:
-    valmatch("rank", GIVEN / "predict-winless-log.csv", "--out", tmp_path / "r")
-    done = success("predict", tmp_path / "r", "--pair", "dan,bob", "--json")
-    assert [side["win"] for side in json.loads(done.out)["games"][0]["sides"]] == [None, None]
-
-
 def test_a_bootstrap_with_somebody_unrated_compares_differences_of_the_others() -> None:
-    done = success("rank", GIVEN / "bootstrap-with-an-unrated-log.csv", "--bootstrap", "200")
+    done = success("rank", GIVEN / "16-bootstrap-with-an-unrated/log.csv", "--bootstrap", "200")
     said = " ".join(done.out.split())
     found = re.search(r"differences by the bootstrap: ([\d.]+) times as wide", said)
     assert found is not None
@@ -95,16 +91,16 @@ def test_a_bootstrap_with_somebody_unrated_compares_differences_of_the_others() 
 
 
 def test_files_of_newcomers_are_read_or_refused_with_the_way_out() -> None:
-    votes = success("rank", GIVEN / "arena-votes.csv", "--prior", "200")
+    votes = success("rank", NEWCOMERS / "arena-votes.csv", "--prior", "200")
     assert "winner (model_b = 1-0" not in votes.err
     assert "model_a = 1-0; model_b = 0-1; tie (bothbad) = 1/2-1/2" in votes.err
-    assert list(ratings(rate_games(GIVEN / "club.pgn", "elo"))) == [
+    assert list(ratings(rate_games(NEWCOMERS / "club.pgn", "elo"))) == [
         "Gül",
         "Hans, jun.",
         "Kai",
         "Jörg",
     ]
-    said = refusal("rate", GIVEN / "european-dates.csv", "--system", "elo")
+    said = refusal("rate", NEWCOMERS / "european-dates.csv", "--system", "elo")
     assert ":2:3: Datum: '07.09.2026' is day, month, year or month, day, year" in said
     assert "(--date-format dmy or mdy says so" in said
 
@@ -220,6 +216,7 @@ def test_any_block_size_reads_the_same(
         want = rate_games(tmp_path / name, "elo").ranking
         with monkeypatch.context() as patch:
             patch.setattr(tables, "BLOCK", block)
+            patch.setattr(log, "_PIECE", block)
             assert rate_games(tmp_path / name, "elo").ranking == want
 
 
@@ -374,16 +371,6 @@ def test_the_next_week_is_read_as_the_last_one(tmp_path: Path) -> None:
     assert found == {"Anna Müler": "2024-02-01", "Anna Müller": "2024-01-13", "Bob": "2024-02-01"}
 
 
-def test_numbered_names_are_not_alike(tmp_path: Path) -> None:
-    week = tmp_path / "week.csv"
-    week.write_text("winner,loser\nplayer11,Ann\n")
-    rate_games(week, "elo", out=tmp_path / "1")
-    week.write_text("winner,loser\nplayer12,Ana\n")
-    said: list[str] = []
-    rate_games(week, ratings=tmp_path / "1", warn=said.append)
-    assert said == []
-
-
 def test_a_yes_or_no_column_home_serves_elo(tmp_path: Path) -> None:
     """In long format, as in a row for each game; nobody is where both sides are."""
     path, other = tmp_path / "long.csv", tmp_path / "pairs.csv"
@@ -408,69 +395,12 @@ def test_a_score_of_a_team_in_each_row_is_warned_of(tmp_path: Path) -> None:
         assert any(one.startswith("trueskill does not weigh minutes") for one in said)
 
 
-# What is not of its format.
-
-
-@pytest.mark.parametrize(
-    "text", [",".join(["x"] * 20_000), json.dumps({f"k{n}": n for n in range(20_000)})]
-)
-def test_too_many_columns_are_refused(text: str, tmp_path: Path) -> None:
-    (tmp_path / "log").write_text(f"{text}\n")
-    assert "20,000 columns (allowed: 10,000)" in refusal("rate", tmp_path / "log")
-
-
 def test_unfinished_games_of_lichess_are_no_draws(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     games = [{"white": "a", "black": "b", "status": status} for status in ("draw", "aborted")]
     path.write_text("\n".join(map(json.dumps, [*games, {**games[0], "winner": "black"}])))
     found = rate_games(path, "elo")
     assert (found.games, found.ranking.wins, found.ranking.draws) == (2, [1, 0], [1, 1])
-
-
-# Logs of other shapes, and with other separators, are the same logs.
-
-
-pytestmark = pytest.mark.usefixtures("command_line_words")
-
-SYSTEMS = {
-    "whole_history": (),
-    "bradley_terry": ("--cluster-days", "30"),
-    "glicko2": ("--set", "period=604800"),
-}
-
-
-def rated_by_days(folder: Path, written: str) -> tuple[dict[str, object], str]:
-    """Rate some games by all systems and predict one; return what was found, and what was said."""
-    found: dict[str, object] = {}
-    rows, said = [], ""
-    for k, day in enumerate(["2024-01-01", "2024-02-05", "2025-03-05", "2025-03-09"]):
-        moment = datetime.fromisoformat(day).replace(tzinfo=UTC)
-        time = moment.strftime(written.replace("%s", f"{moment.timestamp():.0f}"))
-        rows.append([[*(("ann", "bob") if k % 2 else ("bob", "ann")), "1-0", time]])
-    columns = "player_a,player_b,result,time"
-    log = write(folder / "log.csv", rows[:3], columns)
-    to_come = write(folder / "to-come.csv", rows[3:4], columns)
-    for system, options in SYSTEMS.items():
-        out = folder / system
-        done = success(rating_command(system), log, "--system", system, *options, "--out", out)
-        said += done.err
-        found[system] = predict_games(out, to_come).summary()
-        summary = json.loads((out / "summary.json").read_text())
-        summary.pop("warnings", None)  # which say how times were read
-        found[f"{system}/summary"] = summary
-        found[f"{system}/ratings"] = (out / "ratings.csv").read_text()
-    return found, said
-
-
-@pytest.mark.parametrize("written", ["%Y%m%d", "%Y%m%d%H", "%Y%m%d%H%M%S", "%s", "%s000"])
-def test_days_are_understood_however_they_are_written(written: str, tmp_path: Path) -> None:
-    (tmp_path / "iso").mkdir()
-    (tmp_path / "numbers").mkdir()
-    expected, said = rated_by_days(tmp_path / "iso", "%Y-%m-%d")
-    assert "read as" not in said
-    found, said = rated_by_days(tmp_path / "numbers", written)
-    assert found == expected
-    assert said.count("log.csv: read as CSV, time: time (") == len(SYSTEMS)
 
 
 def test_games_without_a_result_are_left_out(tmp_path: Path) -> None:
@@ -480,33 +410,6 @@ def test_games_without_a_result_are_left_out(tmp_path: Path) -> None:
     result = rate_games(path, "elo", warn=said.append)
     assert (result.games, result.skipped_games) == (2, {})
     assert "1 game left out: no result (*)" in said
-
-
-@pytest.mark.parametrize(
-    ("name", "character"),
-    [("semicolon", ";"), (";", ";"), ("tab", "\t"), ("bar", "|"), ("comma", ",")],
-)
-def test_cells_may_have_another_separator(name: str, character: str, tmp_path: Path) -> None:
-    """Commas are then letters, and empty cells between tabs are cells."""
-    games = random_rows(3)
-    header = "game,player,team,score,minutes,note"
-    for k, game in enumerate(games):
-        for row in game:
-            row[1] = f'"{row[1]}{character} ,"'
-            row[2] = "" if k % 3 == 0 else row[2]
-            row.append("")
-    rate_games(write(tmp_path / "a.csv", games, header), "elo", out=tmp_path / "a")
-    path = tmp_path / "b.csv"
-    lines = [header.split(","), *(row for game in games for row in game)]
-    path.write_text("".join(character.join(row) + "\n" for row in lines), encoding="utf-8")
-    success("rate", path, "--system", "elo", "--separator", name, "--out", tmp_path / "b")
-    for file in ("ratings.csv", "history.csv", "summary.json"):
-        assert (tmp_path / "a" / file).read_text() == (tmp_path / "b" / file).read_text()
-    fixtures = tmp_path / "f.csv"
-    fixtures.write_text(f"home{character}away\np1{character}p2\n")
-    told = valmatch("predict", tmp_path / "b", fixtures, "--separator", name, "--json")
-    sides = json.loads(told.out)["games"][0]["sides"]
-    assert [side["players"] for side in sides] == [["p1"], ["p2"]]
 
 
 # Players whom a log calls by aliases.
@@ -544,26 +447,3 @@ def test_aliases_are_the_log_with_names_in_their_place(system: str, tmp_path: Pa
     want = rated(tmp_path / "plain", system, log_of(tmp_path / "a.csv"))
     got = rated(tmp_path / "alias", system, log_of(tmp_path / "b.csv", other), "--alias", aliases)
     assert got == want
-
-
-def test_aliases_work_in_long_format(tmp_path: Path) -> None:
-    games = random_rows(2, 60, sides=(2, 3))
-    want = rate_games(write(tmp_path / "a.csv", games, LONG), "glicko2", out=tmp_path / "a")
-    renamed = [[[row[0], f"the {row[1]}" if k % 2 else row[1], *row[2:]] for row in game]
-               for k, game in enumerate(games)]  # fmt: skip
-    players = sorted({row[1] for game in games for row in game})
-    aliases = tmp_path / "aliases.csv"
-    aliases.write_text("\n".join(["name,alias", *(f"{p},the {p}" for p in players), ""]))
-    log = write(tmp_path / "b.csv", renamed, LONG)
-    got = rate_games(log, "glicko2", alias=aliases, out=tmp_path / "b")
-    assert got.ranking == want.ranking
-    for name in ("ratings.csv", "history.csv"):
-        assert (tmp_path / "a" / name).read_text() == (tmp_path / "b" / name).read_text()
-
-
-def test_a_fault_of_a_renamed_player_has_its_line(tmp_path: Path) -> None:
-    aliases = tmp_path / "aliases.csv"
-    aliases.write_text("name,alias\nann,bob\n")
-    log = log_of(tmp_path / "log.csv")
-    with pytest.raises(InputError, match=r"log.csv:2:5: player_b: 'ann' is in this game twice"):
-        rate_games(log, "elo", alias=aliases)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 from itertools import combinations
 from pathlib import Path
@@ -80,24 +79,6 @@ def test_games_of_each_pair_are_those_of_the_log(rated: Path) -> None:
     assert np.array_equal(known.games, known.games.T)
 
 
-def test_files_and_table_say_the_same(rated: Path, tmp_path: Path) -> None:
-    out = tmp_path / "next"
-    done = command("next", rated, "--batch", 4, "--out", out)
-    rows = list(csv.DictReader((out / "batch.csv").read_text().splitlines()))
-    found = valmatch.next_pairs(rated, batch=4)
-    assert [row["player_a"].lstrip("'") for row in rows] == [row.player_a for row in found.pairs]
-    assert [float(row["value"]) for row in rows] == [row.value for row in found.pairs]
-    summary = json.loads((out / "summary.json").read_text())
-    assert summary == json.loads(json.dumps(found.summary()))
-    assert done.code == 0
-    assert f"{found.leader} is the best with probability" in done.out
-    # What choosing does to intervals is said on every run.
-    assert "no random sample" in done.out
-    document = json.loads(command("next", rated, "--batch", 4, "--json").out)
-    assert document["pairs"] == [row._asdict() for row in found.pairs]
-    assert document["warnings"][-1]["text"] == caution("knowledge_gradient", "best")
-
-
 def test_once_reaches_at_least_half_of_the_most(rated: Path) -> None:
     rng = np.random.default_rng(11)
     for _ in range(20):
@@ -127,19 +108,6 @@ def test_once_reaches_at_least_half_of_the_most(rated: Path) -> None:
                     first = tuple(sorted((one[0], two[k])))
                     second = tuple(sorted((one[1], two[1 - k])))
                     assert value[first] + value[second] <= now * (1.0 + 1e-8)
-
-
-@pytest.mark.parametrize("once", [False, True])
-def test_progress_changes_no_choice(rated: Path, once: bool) -> None:
-    belief, done = read_together(rated).belief, list[int]()
-    given: dict[str, Any] = {"size": 50, "explore": 0.3, "once": once}
-    told, untold = (
-        choose_batch(belief, **given, progress=done.append),
-        choose_batch(belief, **given),
-    )
-    for column, other in zip(told, untold, strict=True):
-        assert np.array_equal(column, other)
-    assert sum(done) == (0 if once else 50)
 
 
 def test_what_takes_long_is_said_before(rated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,17 +195,6 @@ def test_contenders_are_the_leader_and_whom_he_may_play() -> None:
     allowed[1, 3] = allowed[3, 1] = False
     batch = choose_batch(belief, "contenders", size=1, allowed=allowed)
     assert (batch.first[0], batch.second[0]) == (1, 2)
-
-
-def test_equal_values_go_by_games_then_names() -> None:
-    belief = Belief(np.zeros(4), 100.0 * np.eye(4))
-    names = np.array([3, 1, 0, 2])
-    batch = choose_batch(belief, "closeness", size=1, names=names)
-    assert (batch.first[0], batch.second[0]) == (2, 3)
-    games = np.ones((4, 4), np.int64)
-    games[0, 1] = games[1, 0] = 0
-    batch = choose_batch(belief, "closeness", size=1, names=names, games=games)
-    assert (batch.first[0], batch.second[0]) == (0, 1)
 
 
 def test_a_torn_posterior_is_refused(rated: Path, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 import valmatch as library
-from tests.support.command import refusal, success, valmatch
+from tests.support.command import success, valmatch
 from tests.support.folders import rows
 from tests.support.refusals import defined
 from valmatch.draws.streams import Streams
@@ -25,7 +24,6 @@ from valmatch.game_logs.planning import (
     play_evenly,
 )
 from valmatch.kernels.arrays import Floats
-from valmatch.present.plotting import plot
 from valmatch.ratings.bradley_terry.contests import duel_chances
 from valmatch.ratings.bradley_terry.dense import fit_counts, frame_of, new_counts, space_of
 from valmatch.ratings.bradley_terry.fit import POINTS
@@ -57,10 +55,6 @@ def test_equals_take_the_games_of_the_formula(n: int, width: float, level: float
     assert abs(coverage.mean() - level) < 0.01
 
 
-def test_the_formula_of_the_page() -> None:
-    assert in_theory(10, 30.0) == pytest.approx(4637, abs=1.0)
-
-
 @pytest.mark.parametrize("policy", ["uniform", pytest.param("information", marks=pytest.mark.slow)])
 def test_workers_make_no_difference(policy: str, tmp_path: Path) -> None:
     files = ("plan.csv", "summary.json")
@@ -79,23 +73,6 @@ def test_longer_leagues_begin_as_shorter_ones() -> None:
     assert len(long.grid) > points
     assert np.array_equal(long.grid[:points], short.grid)
     assert np.array_equal(measured(long)[:, :points], measured(short), equal_nan=True)
-
-
-def test_files(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    done = success("plan", *SMALL, "--draws", 0.3, "--home", 50, "--out", out, "--json")
-    summary = json.loads((out / "summary.json").read_text())
-    assert summary == json.loads(done.out)
-    assert (summary["draws"], summary["home"], summary["players"]) == (0.3, 50.0, 4)
-    assert summary["low"] <= summary["games"] <= summary["high"]
-    table = rows(out / "plan.csv")
-    names = ["half_width", "named_best", "shown_best", "coverage"]
-    columns = [column for name in names for column in (name, f"{name}_std_error")]
-    assert list(table[0]) == ["games", *columns]
-    games = [int(row["games"]) for row in table]
-    assert all(b == math.ceil(1.25 * a) for a, b in pairwise(games))
-    widths = [float(row["half_width"]) for row in table if row["half_width"]]
-    assert widths[0] > 120.0 > widths[-1]
 
 
 def test_half_widths_are_empty_until_all_are_rated(tmp_path: Path) -> None:
@@ -221,37 +198,3 @@ def test_measures_are_those_of_plain_numpy() -> None:
             (off <= 1.96 * errors[upper]).mean(),
         ]
         assert out == pytest.approx(np.array(expected, float), rel=1e-10)
-
-
-def test_a_plan_is_drawn(tmp_path: Path) -> None:
-    given: dict[str, Any] = {"players": 4, "spread": 100.0, "half_width": 120.0}
-    found = library.plan_games(**given, replications=4, out=tmp_path / "out")
-    widths, shares = plot(found).axes
-    assert len(widths.lines) == 1
-    assert len(shares.lines) == 3
-
-
-def test_a_plan_without_rows_is_refused(tmp_path: Path) -> None:
-    success("plan", *SMALL, "--out", tmp_path / "out")
-    file = tmp_path / "out" / "plan.csv"
-    file.write_text(file.read_text().splitlines()[0] + "\n")
-    for command in (("plot",), ("report", "--markdown")):
-        said = refusal(*command, tmp_path / "out")
-        assert "plan.csv: damaged: holds no number of games" in said
-
-
-@pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [
-        ("summary.json", '"aim"', '"aims"'),
-        ("summary.json", '"games": ', '"games": "x", "of": '),
-        ("plan.csv", "coverage", "covered"),
-        ("plan.csv", ",0.", ",x"),
-    ],
-)
-def test_a_damaged_plan_is_refused(name: str, old: str, new: str, tmp_path: Path) -> None:
-    success("plan", *SMALL, "--out", tmp_path / "out")
-    file = tmp_path / "out" / name
-    file.write_text(file.read_text().replace(old, new))
-    assert name in refusal("plot", tmp_path / "out")
-    assert not list((tmp_path / "out").glob("*.png"))

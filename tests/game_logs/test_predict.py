@@ -16,7 +16,6 @@ import pytest
 from tests.support.command import refusal, valmatch
 from tests.support.folders import rows as table
 from tests.support.game_logs import of_sides, random_rows, write
-from valmatch.errors import InputError
 from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import rate_games
 from valmatch.statistics.estimates import t_quantile
@@ -181,32 +180,6 @@ def test_columns_can_be_named(rated: Path, tmp_path: Path) -> None:
     assert game["sides"][0]["win"] > 0.5
 
 
-def test_predict_prints_and_writes(rated: Path, tmp_path: Path) -> None:
-    path = tmp_path / "fixtures.csv"
-    path.write_text("home,away\nann,bob\ncy,dan\n")
-    out = tmp_path / "out"
-    done = valmatch("predict", rated, path, "--pair", "ann;dan,bob;cy", "--out", out)
-    assert (done.code, done.err) == (0, f"results in {out}\n")
-    title, header, *lines = done.out.splitlines()
-    assert title == "elo, 3 games to come, 1 newcomer"
-    assert header.split() == ["game", "side", "win", "newcomers"]
-    assert [line.split()[-1] == "dan" for line in lines] == [0, 0, 0, 1, 1, 0]
-    rows = table(out / "predictions.csv")
-    assert list(rows[0]) == [
-        "game", "side", "players", "win", "draw", "win_low", "win_high", "expected", "newcomers",
-    ]  # fmt: skip
-    result = predict_games(rated, path, pair="ann;dan,bob;cy")
-    assert [float(row["win"]) for row in rows] == result.columns()["win"]
-    assert {row["draw"] + row["win_low"] for row in rows} == {""}
-    assert json.loads((out / "summary.json").read_text()) == json.loads(
-        valmatch("predict", rated, path, "--pair", "ann;dan,bob;cy", "--json").out
-    )
-    assert json.loads((out / "manifest.json").read_text())["system"] == "elo"
-    with pytest.raises(InputError, match="holds the results of another run"):
-        predict_games(rated, path, out=out)
-    assert predict_games(rated, path, pair="ann;dan,bob;cy", out=out).folder == out
-
-
 def test_parameters_are_those_of_the_ratings(rated: Path) -> None:
     log = rated.parent / "log.csv"
     rate_games(log, "elo", parameters={"scale": 200.0}, out=rated.parent / "steep")
@@ -247,14 +220,6 @@ def test_ratings_without_a_manifest_need_their_system(rated: Path, tmp_path: Pat
     assert refusal("predict", rated, "--pair", "ann,bob").startswith(
         f"{rated / 'manifest.json'}: damaged: "
     )
-
-
-def test_times_of_another_kind_are_refused(tmp_path: Path) -> None:
-    log = write(tmp_path / "log.csv", [[["a", "b", "2024-01-01"]]], "winner,loser,time")
-    rate_games(log, "elo", out=tmp_path / "rated")
-    fixtures = write(tmp_path / "f.csv", [[["a", "b", "7"]]], "home,away,time")
-    with pytest.raises(InputError, match=r"f.csv:2: time: numbers, where last_game of .* dates"):
-        predict_games(tmp_path / "rated", fixtures)
 
 
 # Calibration: leagues whose truth is in the family of the system.

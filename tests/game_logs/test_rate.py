@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import os
 import statistics
-import sys
 from pathlib import Path
-from unittest import mock
 
 import pytest
 import trueskill
@@ -202,28 +198,6 @@ def untimed(folder: Path) -> tuple[object, ...]:
     return kept, contents(folder)["summary.json"]
 
 
-def test_standard_input_is_a_log(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", random_rows(14))
-    rate_games(path, out=tmp_path / "a")
-    with mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes()))):
-        rate_games(Path("-"), out=tmp_path / "b")
-    assert contents(tmp_path / "a") == contents(tmp_path / "b")
-
-
-def test_quoted_names_survive_the_round_trip(tmp_path: Path) -> None:
-    names = ['He said "hi", twice', "Müller\nJr", "雪", " plain "]
-    path = tmp_path / "log.csv"
-    with path.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_ALL)  # CRLF
-        writer.writerow(["winner", "loser"])
-        writer.writerows([(names[k % 4], names[(k + 1) % 4]) for k in range(8)])
-    for ratings, out in ((None, "one"), (tmp_path / "one" / "ratings.csv", "two")):
-        rate_games(path, ratings=ratings, out=tmp_path / out, again=True)
-        for file_name in FILES[:2]:
-            found = {row["player"] for row in table(tmp_path / out / file_name)}
-            assert found == {name.strip() for name in names}  # blanks around cells do not count
-
-
 def test_compiled_and_interpreted_write_the_same_bytes(tmp_path: Path) -> None:
     games = random_rows(15, games=25, sides=(2, 3))
     path = write(tmp_path / "log.csv", games)
@@ -249,14 +223,6 @@ def test_ranking_shares_ranks_of_equal_ratings(tmp_path: Path) -> None:
     assert result.ratings == [1516.0, 1516.0, 1484.0, 1484.0]
 
 
-def test_what_is_shown_without_charts_needs_no_history(tmp_path: Path) -> None:
-    """It may be as long as the log."""
-    result = rate_games(write(tmp_path / "log.csv", random_rows(2)), "elo", out=tmp_path / "out")
-    (tmp_path / "out" / "history.csv").write_text("torn")
-    assert repr(result).startswith("elo, 60 games")
-    assert result.finding
-
-
 def test_scores_by_hand(tmp_path: Path) -> None:
     """A scale at which 32 points make odds of 5, so that the first winner leads by 5 in 6."""
     rows = [[["a", "b", "no"]], [["b", "a", "no"]], [["a", "b", "yes"]]]
@@ -278,18 +244,6 @@ def test_scores_by_hand(tmp_path: Path) -> None:
     assert [one.low for one in all_.calibration] == [0.5, 0.7, 0.8]
     assert [one.predicted for one in all_.calibration] == pytest.approx([0.5, 1 - third, second])
     assert [one.observed for one in all_.calibration] == [0.5, 0.5, 0.0]
-
-
-def test_log_of_a_predictable_ladder_is_predicted(tmp_path: Path) -> None:
-    order = [[[f"p{i}", f"p{j}"]] for _ in range(20) for i in range(6) for j in range(i + 1, 6)]
-    path = write(tmp_path / "log.csv", order, "winner,loser")
-    for system in (*ORACLES, "glicko2"):
-        result = rate_games(path, system)
-        assert result.ranking.players == [f"p{k}" for k in range(6)]
-        scores = result.predictions["after_burn_in"]
-        assert scores.accuracy == 1.0
-        assert scores.log_loss is not None
-        assert scores.log_loss < 0.4
 
 
 @pytest.mark.slow

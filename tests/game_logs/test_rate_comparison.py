@@ -20,7 +20,6 @@ from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings, compared
 from valmatch.game_logs.rating import rate_games
 from valmatch.game_logs.scores import FIRST_BIN, GAMES, LOSS, MEASURES, difference, new_tally
-from valmatch.game_logs.warnings import worse_than_a_coin
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import system_named
 
@@ -161,34 +160,6 @@ def test_worse_than_a_coin_is_told_with_the_reason_and_the_way_out(tmp_path: Pat
     assert warned[0] in valmatch("rate", path, "--system", "trueskill").err
     tuned = rate_games(path, "trueskill", tune=["mu", "sigma", "beta"]).predictions["all"]
     assert defined(tuned.log_loss) < math.log(2.0)
-
-
-def test_far_scale_is_told_and_tuned(tmp_path: Path) -> None:
-    """Twelve a side make no difference certain; mu cancels where sides are of equal size."""
-    rows = halo(2, sizes=(12, 12), slope=1.0)
-    path = write(tmp_path / "log.csv", rows, "game,player,team,score")
-    done = valmatch("rate", path, "--system", "trueskill")
-    assert "its parameters may be far from the scale of this log; --tune mu,sigma," in done.err
-    tuned = rate_games(path, "trueskill", tune=["mu", "sigma", "beta"])
-    assert tuned.tuning is not None
-    assert tuned.tuning.fitted == ["sigma", "beta"]
-    assert tuned.tuning.tuned.parameters["mu"] == 25.0
-    held = "mu is held at 25.0: no prediction of the first part depends on it"
-    assert held in tuned.tuning.remarks
-    found = tuned.predictions["all"]
-    assert defined(found.log_loss) < math.log(2.0) + 1e-3
-
-
-def test_a_fit_that_does_not_help_is_told(tmp_path: Path) -> None:
-    """After a half in which the same player always wins, each wins by turns."""
-    rows = [[["a", "b"]]] * 60 + [[["b", "a"]], [["a", "b"]]] * 30
-    path = write(tmp_path / "log.csv", rows, "winner,loser")
-    done = valmatch("rate", path, "--system", "elo", "--tune", "K")
-    assert "warning: K = 200: not adopted, K = 32 stays: the log loss of the rest of" in done.err
-    tuning = defined(rate_games(path, "elo", tune=["K"]).tuning)
-    remark = worse_than_a_coin(system_named("elo"), tuning.tuned.rest, 0, 0.0, ["K"])
-    assert remark.startswith("elo predicts worse than a coin (log loss ")
-    assert remark.endswith(" does not hold in the rest; another system may")
 
 
 @pytest.mark.slow
@@ -381,20 +352,6 @@ def test_intervals_end_where_scores_do(measure: str, least: float, largest: floa
     assert (paired.ci_low, paired.ci_high) == (
         (-1.0, 1.0) if largest == 1.0 else (-paired.half_width, paired.half_width)
     )
-
-
-def test_tables_and_files_show_the_ends_of_cut_intervals(tmp_path: Path) -> None:
-    log = tmp_path / "log.csv"
-    log.write_text("winner,loser\na,b\na,b\nb,a\na,b\n")
-    success("rate", log, "--system", "elo,glicko2", "--out", tmp_path / "out")
-    shown = table(tmp_path / "out" / "comparison.csv")
-    assert shown
-    for row in shown:
-        for name in ("accuracy", "brier_score"):
-            assert 0.0 <= float(row[f"{name}_low"]) <= float(row[f"{name}_high"]) <= 1.0
-            assert float(row[f"{name}_to_best_low"]) >= -1.0
-            assert float(row[f"{name}_to_best_high"]) <= 1.0
-        assert float(row["log_loss_low"]) >= 0.0
 
 
 def test_one_block_of_games_gives_no_interval_and_says_so(tmp_path: Path) -> None:

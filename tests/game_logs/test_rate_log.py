@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import os
-import tempfile
 import warnings
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -20,17 +16,14 @@ from hypothesis.extra import numpy as arrays
 
 from tests.support.case_tables import cases
 from tests.support.command import success, valmatch
-from tests.support.folders import rows as table
 from tests.support.game_logs import LONG, write
 from tests.support.refusals import refused
 from valmatch.errors import InputError
 from valmatch.game_logs import games as names
-from valmatch.game_logs.games import Names, Titles
+from valmatch.game_logs.games import Titles
 from valmatch.game_logs.rating import rate_games
 from valmatch.game_logs.rating_files import numerals, text_cells
-from valmatch.game_logs.reading import log, tables
 from valmatch.game_logs.reading.cells import read_flags, read_moments, read_numbers
-from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.tables import plain_block
 from valmatch.inputs.csv_reader import mark
 
@@ -55,22 +48,6 @@ def test_plain_rows_are_those_of_the_csv_module(texts: list[str], width: int) ->
         line.count(",") == width - 1 and '"' not in line and line.endswith("\n") for line in lines
     )
     assert (block is not None) == plain
-
-
-@pytest.mark.parametrize("block", [1, 2, 7])
-def test_any_block_size_gives_the_same(
-    block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    games = [f'g{k},p{k % 5},x,{k},20\n"g{k}",p{k % 5 + 1},y,3,\t20 \n' for k in range(20)]
-    games[9] = "\n \n" + games[9].replace('"', "")
-    for first in (0, 8):  # the first row with a quote
-        path = tmp_path / "log.csv"
-        path.write_text(f"{LONG}\n{GOOD * (first > 0)}" + "".join(games[first:]))
-        want = rate_games(path)
-        with monkeypatch.context() as patch:
-            patch.setattr(tables, "BLOCK", block)
-            patch.setattr(log, "_PIECE", block)
-            assert rate_games(path).ranking == want.ranking
 
 
 @pytest.mark.slow
@@ -98,17 +75,6 @@ def test_numbers_are_those_of_float(text: str) -> None:
 def test_flags_in_any_case() -> None:
     words = ["yes", "TRUE", "t", "1", "Y", "no", "False", "F", "0", "n", "maybe", "yess", ""]
     assert read_flags(words).tolist() == [1] * 5 + [0] * 5 + [-1] * 3
-
-
-def test_names_are_numbered_as_they_come() -> None:
-    rng = np.random.default_rng(1)
-    numbers, known = Names(), dict[str, int]()
-    for _ in range(30):
-        batch = [f"n{k}" for k in rng.integers(0, 20000, 1000).tolist()] + ["", "é"]
-        for name, number in zip(batch, numbers.read(batch).tolist(), strict=True):
-            assert number == known.setdefault(name, len(known))
-    assert numbers.texts == list(known)
-    assert [numbers.texts[k] for k in np.argsort(numbers.ranks())] == sorted(known, key=str.encode)
 
 
 def test_games_of_one_name_are_found_even_if_their_hashes_are_equal(
@@ -168,25 +134,6 @@ def test_bad_games_are_named_or_left_out(
     assert result.ranking == rate_games(clean).ranking
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("system", ["zonestats", "elo"])
-def test_without_a_team_a_player_plays_alone(system: str, tmp_path: Path) -> None:
-    """Even if his name is that of a team; the log is as if each had a team of his own."""
-    text = "g1,a,{a},9,20\ng1,b,x,5,20\ng1,x,{x},7,10\ng1,d,x,1,20\ng1,c,{c},3,20\n"
-    files = []
-    for name, teams in (("mixed", ("", " ", '""')), ("named", ("1", "2", "3"))):
-        path = tmp_path / f"{name}.csv"
-        teams_of = dict(zip("axc", teams, strict=True))
-        path.write_text(f"{LONG}\n{GOOD}{text.format(**teams_of)}", encoding="utf-8")
-        rate_games(path, system, out=tmp_path / name)
-        files.append(
-            [(tmp_path / name / one).read_bytes() for one in ("ratings.csv", "history.csv")]
-        )
-    assert files[0] == files[1]
-    sides = [line.split(",")[1:3] for line in files[0][1].decode().splitlines()[3:]]
-    assert sides == [["a", "1"], ["b", "2"], ["d", "2"], ["c", "3"], ["x", "4"]]
-
-
 RESULT_ERRORS = cases(r"""
 winner,loser | a,a\n | 2:3: loser: 'a' is in this game twice
 winner,loser,draw | a,b,perhaps\n | 2:5: draw: 'perhaps' (allowed: yes, no, true, false
@@ -237,23 +184,6 @@ def test_bad_results_are_named_too(header: str, text: str, message: str, tmp_pat
         with pytest.raises(InputError) as error:
             rate_games(path)
     assert str(error.value).startswith((f"{path}:{message}", f"{path}: {message}"))
-
-
-def test_files_that_are_no_log(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    for content, message in (
-        (b"", "is empty"),
-        (b"winner,loser\n", "holds no game that can be rated"),
-        (b"winner,loser\na,b\na,\xff\n", "3:3: is not UTF-8"),
-        (b"\xff\xfew\x00", "it is text in UTF-16"),
-    ):
-        path.write_bytes(content)
-        with pytest.raises(InputError, match=message):
-            rate_games(path, out=tmp_path / "out")
-        assert not (tmp_path / "out").exists()
-    for missing in (tmp_path, tmp_path / "none.csv"):
-        with pytest.raises(InputError, match="cannot be read"):
-            rate_games(missing)
 
 
 def test_only_ten_bad_games_are_named(tmp_path: Path) -> None:
@@ -315,58 +245,6 @@ def test_moments_are_those_of_the_standard_library(text: str) -> None:
         assert value == (moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds()
 
 
-@pytest.mark.parametrize("first", ["soon", "5", "2024-01-01"])
-def test_first_time_that_can_be_read_decides_the_form(first: str, tmp_path: Path) -> None:
-    """Numbers and moments have no common order."""
-    path = tmp_path / "log.csv"
-    path.write_text(f"winner,loser,time\na,b,{first}\nb,c,2024-01-02\nc,a,7\n")
-    result = rate_games(path, max_bad_rows=0.7)
-    assert (result.games, result.skipped_games) == (
-        (2, {"not a time": 1}) if first != "soon" else (1, {"not a time": 2})
-    )
-    with pytest.raises(InputError, match="time: "):
-        rate_games(path)
-
-
-def test_a_game_in_pieces_is_left_out_once(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    pieces = "".join(
-        f"g1,a,x,1,20\ng1,b,y,{k},{20 * (k != 1)}\n{GOOD.replace('g0', f'o{k}')}" for k in range(3)
-    )
-    path.write_text(f"{LONG}\n{pieces}")
-    result = rate_games(path, max_bad_rows=0.25)
-    assert (result.games, result.skipped_games) == (3, {"split apart in the file": 1})
-
-
-@pytest.mark.parametrize("tune", [[], ["K"]])
-@pytest.mark.parametrize("header", ["winner,loser", "winner,loser,time"])
-def test_log_without_a_good_game_says_why(header: str, tune: list[str], tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    for rows, remarks in (
-        ("", []),
-        ("a,a,2\nb,b,1\n", [f"{path}: 2 bad games left out (2 player twice"]),
-    ):
-        text = rows if "time" in header else rows.replace(",1", "").replace(",2", "")
-        path.write_text(f"{header}\n{text}")
-        said: list[str] = []
-        with pytest.raises(InputError, match="holds no game that can be rated"):
-            rate_games(
-                path, "elo", tune=tune, max_bad_rows=1.0, out=tmp_path / "x", warn=said.append
-            )
-        assert [one[: len(start)] for one, start in zip(said, remarks, strict=True)] == remarks
-        assert list(tmp_path.iterdir()) == [path]
-
-
-def test_moments_of_summer_and_winter_are_in_order(tmp_path: Path) -> None:
-    times = ["2026-10-25T02:50:00+02:00", "2026-10-25T02:10:00+01:00", "2026-10-25T01:30Z"]
-    rows = [[["a", "b", time]] for time in times]
-    path = write(tmp_path / "games.csv", rows, "winner,loser,time")
-    expected = [datetime(2026, 10, 25, 0, 50), datetime(2026, 10, 25, 1, 10)]
-    found = GameLog(path).games(lambda done: None).times
-    assert found[:2].tolist() == [one.replace(tzinfo=UTC).timestamp() for one in expected]
-    assert (np.diff(found) == 1200.0).all()
-
-
 # Columns of files of ratings are what Python's own writer makes, and read back.
 
 
@@ -388,74 +266,6 @@ def test_names_are_marked_and_quoted_where_they_have_to_be(names: list[str]) -> 
     assert rows == [[mark(name), "0"] for name in names]
     quoted = [any(letter in name for letter in ',"\r\n') for name in names]
     assert [cell.startswith('"') for cell in cells] == quoted
-
-
-# Whatever a log holds, it is rated or refused in plain words, and then nothing is written.
-
-
-LONG_ROWS = [
-    f"g{game},p{(3 * game + k) % 7},t{k % 2},{(game * k) % 5},{20 - 5 * k},yes,{game}".split(",")
-    for game in range(5)
-    for k in range(3)
-]
-RESULT_ROWS = [
-    f"p{game % 4},p{(game + 1) % 4},{game + 1},{game},2024-01-0{game + 1}".split(",")
-    for game in range(6)
-]
-TABLES = [
-    [f"{LONG},enabled,time".split(","), *LONG_ROWS],
-    [["winner", "loser", "winner_score", "loser_score", "time"], *RESULT_ROWS],
-]
-CELLS = ["", " ", "0", "-1", "1e308", "nan", "p1", "g1", "t0", "no", "soon", '"', '"a,"', "\r", "é"]
-CELLS += ["\n", "\x00", "\ufeff", "2024-01-01", "9999-12-31T23:59:59-23:59", "99999999999999999999"]
-EDITS = ("replace", "insert", "remove", "repeat", "drop")
-
-
-@st.composite
-def logs(draw: st.DrawFn) -> bytes:
-    """Draw a good log and edit a few of its cells, rows and bytes."""
-    table = [list(row) for row in draw(st.sampled_from(TABLES))]
-    for _ in range(draw(st.integers(0, 3))):
-        row = table[draw(st.integers(0, len(table) - 1))]
-        at = draw(st.integers(0, max(0, len(row) - 1)))
-        edit = draw(st.sampled_from(EDITS))
-        if edit == "replace":
-            row[at : at + 1] = [draw(st.sampled_from(CELLS))]
-        elif edit == "insert":
-            row.insert(at, draw(st.sampled_from(CELLS)))
-        elif edit == "remove":
-            del row[at : at + 1]
-        elif edit == "repeat":
-            table.insert(draw(st.integers(0, len(table))), list(row))
-        elif len(table) > 1:
-            table.remove(row)
-    text = draw(st.sampled_from(["\n", "\r\n"])).join(map(",".join, table)).encode()
-    if draw(st.booleans()) and text:
-        at = draw(st.integers(0, len(text) - 1))
-        text = text[:at] + draw(st.binary(max_size=2)) + text[at + draw(st.integers(0, 1)) :]
-    return text
-
-
-@pytest.mark.slow
-@given(logs(), st.sampled_from(["zonestats", "elo", "trueskill"]), st.booleans())
-@settings(max_examples=250)
-def test_any_log_is_rated_or_refused(text: bytes, system: str, skip: bool) -> None:
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(os, "fsync"):
-        path, out = Path(folder, "log.csv"), Path(folder, "out")
-        path.write_bytes(text)
-        result = None
-        with suppress(InputError):
-            result = rate_games(path, system, max_bad_rows=1.0 if skip else None, out=out)
-        if result is None:
-            assert list(path.parent.iterdir()) == [path]
-            return
-        history = table(out / "history.csv")
-        assert len(history) == result.rows
-        assert {row["player"] for row in history} == set(result.ranking.players)
-        assert all(0 <= float(row["expected"]) <= 1 for row in history)
-        if system == "zonestats":
-            points = [float(row["rating_after"]) - float(row["rating_before"]) for row in history]
-            assert sum(points) == pytest.approx(0.0, abs=1e-9)
 
 
 # Games of a log that cannot be used: left out up to a limit, with an example of each kind.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,11 +10,9 @@ import numpy as np
 import pytest
 
 from tests.support.command import success, valmatch
-from tests.support.folders import everything
 from tests.support.folders import rows as table
 from tests.support.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
-from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.rating import rate_games
 from valmatch.game_logs.rating_files import times
 from valmatch.game_logs.reading.cells import time_text
@@ -95,12 +92,6 @@ def test_wins_losses_draws_and_the_last_game_are_counted(tmp_path: Path) -> None
     assert change == {"a": later.ratings[0] - before["a"], "b": 0.0, "c": 0.0, "d": None}
     assert change["a"] is not None
     assert change["a"] > 0.0
-
-
-def test_log_without_times_has_no_last_game(tmp_path: Path) -> None:
-    rate_games(write(tmp_path / "log.csv", random_rows(1)), out=tmp_path / "out")
-    (row, *_) = table(tmp_path / "out" / "ratings.csv")
-    assert list(row) == ["rank", "player", "rating", "games", "wins", "losses", "draws"]
 
 
 def test_fitted_parameters_travel_and_are_named(tmp_path: Path) -> None:
@@ -187,27 +178,6 @@ def test_dates_and_numbers_are_not_compared(tmp_path: Path) -> None:
         rate_games(numbers, ratings=tmp_path / "a", again=True)
 
 
-BAD = [
-    ('"parameters"', '"parameters": 5, "x"', "damaged: parameters: 5"),
-    ('"K": 32.0', '"K": -1.0', "damaged: parameters.K: -1.0 (allowed: 1e-06 to 1000000.0)"),
-    ('"K": 32.0', '"k": 1.0', "damaged: parameters.k: 1.0 is none of the system"),
-    ('"bytes"', '"byte"', "damaged: there is no 'bytes'"),
-    ("{", "", "damaged"),
-]
-
-
-@pytest.mark.parametrize(("old", "new", "what"), BAD)
-def test_manifest_of_ratings_is_checked(old: str, new: str, what: str, tmp_path: Path) -> None:
-    path = write(tmp_path / "log.csv", random_rows(8))
-    rate_games(path, "elo", out=tmp_path / "a")
-    manifest = tmp_path / "a" / "manifest.json"
-    manifest.write_text(manifest.read_text().replace(old, new))
-    with pytest.raises(InputError) as error:
-        rate_games(path, "elo", ratings=tmp_path / "a", out=tmp_path / "b")
-    assert str(error.value).startswith(f"{manifest}: {what}")
-    assert not (tmp_path / "b").exists()
-
-
 def test_times_are_written_as_they_are_read() -> None:
     rng = np.random.default_rng(1)
     whole = np.floor(rng.uniform(-6.2e10, 2.5e11, 2000))  # from year 5 to 9892
@@ -221,95 +191,3 @@ def test_times_are_written_as_they_are_read() -> None:
         "2024-02-16 17:00:00"
     )
     assert (time_text(7.5, dated=False), time_text(float("nan"), dated=True)) == ("7.5", "")
-
-
-def test_folder_or_file_are_the_same(tmp_path: Path) -> None:
-    rate_games(write(tmp_path / "a.csv", random_rows(1)), "elo", out=tmp_path / "a")
-    folder, file = PreviousRatings(tmp_path / "a"), PreviousRatings(tmp_path / "a" / "ratings.csv")
-    assert (folder.path, folder.made) == (file.path, file.made)
-    assert folder.made_by() == "elo"
-
-
-# Weeks of a league whose log is corrected after it was rated.
-
-
-HEADER = "game,player_a,player_b,result\n"
-
-
-def week(path: Path, number: int) -> None:
-    """Write the games of a week."""
-    rows = [
-        f"g{number}-{k},p{(k + number) % 7},p{(k * 3 + 1) % 7},{('1-0', '0-1', '1/2-1/2')[k % 3]}\n"
-        for k in range(40)
-        if (k + number) % 7 != (k * 3 + 1) % 7
-    ]
-    path.write_text(HEADER + "".join(rows))
-
-
-def corrected(path: Path) -> None:
-    """Turn a result round."""
-    lines = path.read_text().splitlines(keepends=True)
-    game, _, result = lines[5].rpartition(",")
-    lines[5] = f"{game},{'0-1' if result.startswith('1-0') else '1-0'}\n"
-    path.write_text("".join(lines))
-
-
-@pytest.fixture
-def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder of three weeks, rated one after the other."""
-    monkeypatch.chdir(tmp_path)
-    for k in (1, 2, 3):
-        week(tmp_path / f"week{k}.csv", k)
-        ratings = ("--system", "glicko2") if k == 1 else ("--ratings", f"week{k - 1}")
-        success("rate", f"week{k}.csv", *ratings, "--out", f"week{k}")
-    return tmp_path
-
-
-def refused_line(*argv: object) -> str:
-    """Return the one line with which a command is refused, which leaves everything as it was."""
-    before = everything(Path())
-    found = valmatch("rate", *argv)
-    assert (found.code, found.out, found.err.count("\n")) == (2, "", 1), found
-    assert everything(Path()) == before
-    return found.err
-
-
-SECOND = ("week2.csv", "--ratings", "week1", "--out", "week2")
-
-
-@pytest.mark.slow
-def test_a_changed_log_is_named(league: Path) -> None:
-    corrected(league / "week2.csv")
-    assert refused_line(*SECOND) == (
-        "week2.csv: has changed since week2 was made: delete the folder week2 and rate again\n"
-    )
-    for words, what in (
-        ("week3.csv --ratings week1", "holds the results of another run, the rating of week2.csv"),
-        ("week2.csv --system elo", "another run (system glicko2, this run has elo)"),
-    ):
-        assert what in refused_line(*words.split(), "--out", "week2")
-    shutil.rmtree("week2")
-    success("rate", *SECOND)
-    assert refused_line("week3.csv", "--ratings", "week2", "--out", "week3") == (
-        "week2/ratings.csv: has changed since week3 was made: delete the folder week3 and rate"
-        " again\n"
-    )
-    systems = ("week1.csv", "--system", "elo,glicko2", "--out", "systems")
-    success("rate", *systems)
-    corrected(league / "week1.csv")
-    assert "has changed since systems was made" in refused_line(*systems)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("system", ["elo", "zonestats", "glicko2"])
-def test_ratings_without_a_manifest_need_their_system(system: str, league: Path) -> None:
-    success("rate", "week1.csv", "--system", system, "--out", "lone")
-    Path("ratings.csv").write_bytes(Path("lone/ratings.csv").read_bytes())
-    Path("lone/manifest.json").unlink()
-    for path, shown in (("ratings.csv", "ratings.csv"), ("lone", "lone/ratings.csv")):
-        assert refused_line("week2.csv", "--ratings", path, "--out", "new") == (
-            f"{shown}: no manifest.json of a rating beside it: --system says by which system it"
-            " is\n"
-        )
-    given = ("--ratings", "ratings.csv", "--system", system, "--out", "new")
-    success("rate", "week2.csv", *given)

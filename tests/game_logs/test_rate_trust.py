@@ -114,16 +114,6 @@ def test_the_first_chance_of_draws_is_adopted_by_itself(others: list[str], tmp_p
     )
 
 
-def test_a_fit_that_helps_is_adopted(tmp_path: Path) -> None:
-    log = write(tmp_path / "log.csv", duels(2, 1500, 20, 300.0), "winner,loser")
-    given = {"K": 0.5}
-    result = rate_games(log, "elo", parameters=given, tune=["K"])
-    assert result.tuning is not None
-    assert result.tuning.adopted
-    assert result.tuning.judged.against["K"] == 0.5
-    assert result.parameters["K"] == result.tuning.tuned.parameters["K"] > 4.0
-
-
 def test_best_is_who_is_shown_to_be(tmp_path: Path) -> None:
     """Coins: nobody is; skills that differ widely: Elo, of itself alone."""
     coins = write(tmp_path / "coins.csv", duels(3, 400, 20, 0.0), "winner,loser")
@@ -230,15 +220,6 @@ def test_draws_stretch_the_scale_and_that_is_told(tmp_path: Path) -> None:
     assert with_draws.predictions["all"].three_way_log_loss is not None
 
 
-# Scores.
-
-
-def test_large_scores_that_do_not_overflow_are_taken(tmp_path: Path) -> None:
-    log = tmp_path / "l.csv"
-    log.write_text("home,away,home_score,away_score\na,b,1e100,-1e100\n")
-    assert rate_games(log, "elo").ranking.players == ["a", "b"]
-
-
 # Cells.
 
 
@@ -255,21 +236,6 @@ def test_large_scores_that_do_not_overflow_are_taken(tmp_path: Path) -> None:
 )
 def test_names_of_columns_with_commas(text: str, names: dict[str, str]) -> None:
     assert parse_columns(text) == names
-
-
-@pytest.mark.parametrize("text", ["game", "game=", "=id", '="x"', "game=a,,winner=b", 'game="a, b'])
-def test_what_names_no_columns_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match=r"--columns: .* \(allowed: MEANING=NAME"):
-        parse_columns(text)
-    with pytest.raises(InputError, match="--columns: "):
-        parse_columns("game=a,game=b")
-
-
-def test_a_column_with_a_comma_is_read(tmp_path: Path) -> None:
-    log = tmp_path / "l.csv"
-    log.write_text('"points, final",player,game\n3,a,1\n1,b,1\n')
-    done = valmatch("rate", log, "--columns", 'score="points, final"')
-    assert (done.code, "1  a" in done.out) == (0, True)
 
 
 def test_other_separators_and_files_are_named(tmp_path: Path) -> None:
@@ -359,31 +325,3 @@ def test_a_name_is_the_same_with_and_without_a_mark(tmp_path: Path) -> None:
     aliases = tmp_path / "aliases.csv"
     aliases.write_text("name,alias\nann,'=a\n'-bob,-b\n")
     assert {"ann", "-bob"} <= set(rate_games(log, "elo", alias=aliases).ranking.players)
-
-
-def test_simulated_logs_of_names_like_formulas(tmp_path: Path) -> None:
-    """A ladder and a queue log write them marked, and their files are read back the same."""
-    names = ["=1+1", "'=1+1", "@b", "-5", "ann", "+c"]
-    sessions, skills, queue = (tmp_path / f"{k}.csv" for k in ("sessions", "skills", "queue"))
-    for path, header in ((sessions, "player,time"), (skills, "player,skill")):
-        with path.open("w", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(header.split(","))
-            for k, name in enumerate(names):
-                writer.writerow([mark(name), 0.1 + 0.01 * k if path == sessions else 1500])
-    options = ["days=1", "warmup_days=0", "rule.team_num=1", f"arrivals={sessions}"]
-    options += [f"skills={skills}"]
-    sets = [word for one in options for word in ("--set", one)]
-    success("simulate", "ladder", *sets, "--out", tmp_path / "ladder")
-    written = {row["player"] for row in table(tmp_path / "ladder" / "players.csv")}
-    assert written == {mark(name) for name in names}
-    rated = rate_games(tmp_path / "ladder" / "games.csv", "elo")
-    assert set(rated.ranking.players) <= set(names)
-    assert rated.ranking.players
-    rows = "".join(f"{0.1 * k + 0.1},{1200 + k},{mark(name)}\n" for k, name in enumerate(names))
-    queue.write_text("arrival_hours,rating,player\n" + rows)
-    sets = ["--set", f"arrivals={queue}", "--set", "team_num=1"]
-    success("simulate", "valorant", *sets, "--out", tmp_path / "q")
-    again = tmp_path / "q" / "players.csv"
-    column = next(key for key, cell in table(again)[0].items() if cell == "'=1+1")
-    assert [row[column] for row in table(again)] == [mark(name) for name in names]

@@ -16,7 +16,6 @@ from tests.support.game_logs import write
 from tests.support.refusals import defined
 from valmatch.errors import InputError
 from valmatch.game_logs import tuning as tuning_module
-from valmatch.game_logs.options import parse_parameters
 from valmatch.game_logs.rating import rate_games
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
@@ -125,13 +124,6 @@ def test_end_of_the_range_is_remarked(tmp_path: Path) -> None:
     warnings: list[str] = []
     rate_games(path, "elo", tune=["K"], warn=warnings.append)
     assert warnings == ["K = 0.4 lies at the end of the range searched"]
-
-
-def test_parameters_are_parsed() -> None:
-    assert parse_parameters(["T=1e2", " GAME_MULT = 0.5"]) == {"T": 100.0, "GAME_MULT": 0.5}
-    for texts in (["T"], ["T="], ["T=x"], ["T=1", "T=2"]):
-        with pytest.raises(InputError, match="--set T"):
-            parse_parameters(texts)
 
 
 def test_search_ends(ladder: Path) -> None:

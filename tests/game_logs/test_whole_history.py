@@ -106,16 +106,6 @@ def test_numbers_are_days_or_hours(tmp_path: Path) -> None:
     assert ", ".join(f"{row['player']} {row['day']} {row['games']}" for row in by_day) == days
 
 
-def test_games_of_weight_0_are_as_if_absent(tmp_path: Path) -> None:
-    weighted = LOG.replace("time", "time,w").replace("\n", ",1\n").replace("time,w,1", "time,w")
-    found = []
-    for log in (weighted, weighted + "ann,zoe,2025-01-01,0\n"):
-        (tmp_path / "log.csv").write_text(log, encoding="utf-8")
-        done = command("rank", tmp_path / "log.csv", *PATHS, "--weight", "w", "--json")
-        found.append(json.loads(done.out))
-    assert found[0] == found[1]
-
-
 def test_games_to_come_are_less_sure_the_later_they_are(tmp_path: Path) -> None:
     options = ("--set", "drift=20", "--out", tmp_path / "out")
     ranked(tmp_path, LOG, *PATHS, *options)
@@ -175,11 +165,3 @@ def test_paths_are_drawn_and_reported(tmp_path: Path) -> None:
     assert "drift of 3.7 points" in page
     with pytest.raises(valmatch.InputError, match="zoe"):
         valmatch.plot(out, players=["zoe"])
-
-
-def test_who_played_all_games_at_home_and_won_has_no_home_advantage(tmp_path: Path) -> None:
-    log = "home,away,result,time\n" + "ann,bob,1-0,1\nbob,ann,1-0,2\n" * 3
-    done = ranked(tmp_path, log, *PATHS, "--out", tmp_path / "out", code=3)
-    assert "home_advantage has no finite estimate; --home none helps" in " ".join(done.out.split())
-    assert [row["rating"] for row in rows(tmp_path / "out" / "ratings.csv")] == ["", ""]
-    assert not (tmp_path / "out" / "days.csv").exists()
