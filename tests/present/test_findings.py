@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 import valmatch
-from tests.support.command import valmatch as command
-from tests.support.report_runs import RUNS, SMALL
+from tests.support.report_runs import RUNS
 from valmatch.models.model import Response
 from valmatch.present.document import change_in_words, joined, mean_in_words
 from valmatch.present.presenting import present
@@ -155,19 +154,6 @@ def test_a_log_and_the_rules_are_compared_by_counts_and_times(run_of: RunOf) -> 
     assert ["timed out", "0", "13"] in table.rows
 
 
-def test_where_no_start_is_given_it_is_the_factor(run_of: RunOf, tmp_path: Path) -> None:
-    folder = shutil.copytree(run_of("optimize"), tmp_path / "run")
-    for name in ("manifest.json", "summary.json"):
-        found = json.loads((folder / name).read_text())
-        found.pop("start_and_recommended", None)
-        for variable in found.get("optimize", {}).get("variables", {}).values():
-            del variable["start"]
-        (folder / name).write_text(json.dumps(found))
-    factors = json.loads((folder / "manifest.json").read_text())["config"]["factors"]
-    row = rf"\| player_diff \| [\d.]+ \| {factors['player_diff']:.4g} \|"
-    assert re.search(row, valmatch.report(folder, markdown=True).replace("\\", ""))
-
-
 def test_a_start_that_breaks_a_bound_is_said_to(run_of: RunOf) -> None:
     _, found = said_of(run_of("optimize"))
     summary = json.loads((run_of("optimize") / "summary.json").read_text())
@@ -188,18 +174,6 @@ def test_one_history_has_no_interval_and_says_why(tmp_path: Path) -> None:
     assert re.search(found, text, re.M)
     assert f"n = 1 replication ({why})." in text
     assert f"\n- no interval: {why}\n" in text
-
-
-def test_the_table_of_a_report_is_that_of_the_terminal(tmp_path: Path) -> None:
-    done = command("replicate", *SMALL, "-n", "5", "--out", tmp_path / "run")
-    table, said = done.out.split("intervals that may be too short: ")
-    printed = [line.split() for line in table.splitlines()[2:] if line]
-    text = valmatch.report(tmp_path / "run", markdown=True)
-    rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ")]
-    reported = [[word for cell in row for word in cell.split()] for row in rows]
-    assert len(printed) == 15
-    assert all(row in reported for row in printed)
-    assert f"- intervals that may be too short: {' '.join(said.split())}" in text
 
 
 def test_factors_that_differ_from_defaults_are_listed(run_of: RunOf) -> None:

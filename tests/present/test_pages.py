@@ -48,18 +48,11 @@ def test_a_page_is_valid_small_and_says_what_was_asked_and_found(name: str, run_
         (body,) = table.iter(f"{SPACE}tbody")
         width = len(list(head.iter(f"{SPACE}th")))
         assert all(len(list(row)) == width for row in body.iter(f"{SPACE}tr"))
-
-
-@pytest.mark.parametrize("name", RUNS)
-def test_a_page_loads_nothing(name: str, run_of: RunOf) -> None:
-    tree = tree_of(valmatch.report(run_of(name)))
-    for element in tree.iter():
-        assert element.get("src") is None
-        assert element.get("style") is None
+    for element in tree.iter():  # nothing is loaded
+        assert not {"src", "style"} & {*element.keys()}
         assert not [key for key in element.keys() if str(key).startswith("on")]  # noqa: SIM118
-        target = element.get("href")
-        if target is not None:
-            assert target == "data:," or target.startswith(("./", "../", "#run-")), target
+        target = element.get("href", "data:,")
+        assert target == "data:," or target.startswith(("./", "../", "#run-")), target
 
 
 def test_the_policy_of_a_page_knows_its_style_and_its_script_alone(run_of: RunOf) -> None:
@@ -72,7 +65,7 @@ def test_the_policy_of_a_page_knows_its_style_and_its_script_alone(run_of: RunOf
     assert len(re.findall("<script", page)) == 1
 
 
-@pytest.mark.parametrize("name", ["replicate", "compare", "optimize", "rate"])
+@pytest.mark.parametrize("name", ["replicate", "rate"])
 def test_the_same_folder_gives_the_same_bytes(name: str, run_of: RunOf, tmp_path: Path) -> None:
     first, again = tmp_path / "one.html", tmp_path / "two.html"
     for path in (first, again):
@@ -92,25 +85,13 @@ def test_names_from_data_are_texts(run_of: RunOf) -> None:
     assert shown <= cells
 
 
-def test_charts_are_of_texts_and_have_values(run_of: RunOf) -> None:
-    tree = tree_of(valmatch.report(run_of("replicate")))
-    svg = "{http://www.w3.org/2000/svg}"
-    charts = list(tree.iter(f"{svg}svg"))
-    assert len(charts) == 15
-    for chart in charts:
-        assert list(chart.iter(f"{svg}text"))
-        assert list(chart.iter(f"{svg}title"))
-        assert chart.get("aria-label")
-
-
 def test_matplotlib_is_not_needed(run_of: RunOf, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("valmatch.present")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     from valmatch.present.reporting import report
 
-    for name in RUNS:
-        assert "<svg" in report(run_of(name)) or name in ("predict", "next")
+    assert "<svg" in report(run_of("replicate"))
 
 
 def test_several_runs_make_chapters_with_contents(run_of: RunOf) -> None:
@@ -142,15 +123,3 @@ def test_links_lead_from_the_page_to_the_files(run_of: RunOf, tmp_path: Path) ->
     assert 'href="./a%20b/run%231/replications.csv"' in page
     assert 'href="./replications.csv"' in valmatch.report(folder, folder / "page.html")
     assert "replications.csv</li>" in valmatch.report(folder)
-
-
-@pytest.mark.parametrize("name", ["compare", "sweep", "optimize", "rate", "whole", "plan"])
-def test_numbers_stand_on_the_right_and_names_wrap_on_a_telephone(name: str, run_of: RunOf) -> None:
-    page = valmatch.report(run_of(name))
-    for table in tree_of(page).iter(f"{SPACE}table"):
-        if [text_of(head) for head in table.iter(f"{SPACE}th")] != ["what", "is"]:
-            left = [text_of(cell) for cell in table.iter(f"{SPACE}td") if cell.get("class") == "t"]
-            assert not [cell for cell in left if re.fullmatch(r"[-+]?\d+\.\d+", cell)]
-    assert not re.search(r"<td>[^<]*<wbr>", page)  # a number stays in one piece
-    narrow = page.partition("@media (max-width:600px)")[2].partition("@media print")[0]
-    assert "td.t{white-space:normal" in narrow

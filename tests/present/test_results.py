@@ -15,7 +15,7 @@ import pytest
 
 import valmatch
 from tests.support.command import valmatch as command
-from tests.support.report_runs import RUNS, SMALL
+from tests.support.report_runs import RUNS
 from valmatch.errors import InputError
 from valmatch.present.document import View
 from valmatch.present.loading import load_result
@@ -151,7 +151,6 @@ def dated(root: Path) -> Path:
     return root / "dated.csv"
 
 
-FRONT = ("avg_team_diff", "wait_p90")
 KINDS = (
     *("simulate", "replicate", "design", "curves", "compare", "variants", "optimize"),
     *("front", "rate", "systems", "rank", "paths", "predict", "next", "plan", "replay"),
@@ -209,15 +208,6 @@ def test_a_name_that_looks_like_a_number_stays_a_name(tmp_path: Path) -> None:
     assert "| 3.14159265 |" in valmatch.report(tmp_path / "out", markdown=True)
 
 
-def test_all_ratings_are_in_the_chart(tmp_path: Path) -> None:
-    rows = "".join(f"a{k},b{k}\n" for k in range(1500))
-    (tmp_path / "log.csv").write_text(f"winner,loser\n{rows}")
-    result = valmatch.rate_games(tmp_path / "log.csv", "elo")
-    (block,) = [one for one in present(result).charts if one.figure == "calibration"]
-    chart: Any = block.charts[1]
-    assert chart.counts.sum() == 3000
-
-
 def test_the_interval_of_a_chart_is_wilsons(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("winner,loser\nann,bob\n")
     result = valmatch.rate_games(tmp_path / "log.csv", "elo")
@@ -248,10 +238,3 @@ def test_what_cannot_be_read_is_said_in_a_line(
     with pytest.raises(InputError, match=re.escape(said)) as error:
         load_result(run)
     assert "\n" not in str(error.value)
-
-
-def test_a_notebook_shows_the_finding_and_the_tables() -> None:
-    result = valmatch.replicate({"model": SMALL[0], "factors": {"horizon": 3.0}}, 3)
-    page = result._repr_html_()
-    assert page.startswith("<p><strong>On average ")
-    assert "<table" in page
