@@ -87,32 +87,6 @@ def test_every_step_is_that_of_a_loop(tmp_path: Path) -> None:
     assert comparison.three_way_log_loss == pytest.approx(np.mean(three), rel=1e-10)
 
 
-def test_without_them_nothing_changes(tmp_path: Path) -> None:
-    """Who is at home does not count, and no loss of three results is reported."""
-    rows = league(2, 150, 0.0, 0.2)
-    turned = [[["1-0", "1/2-1/2", "0-1"][1 - int(m) + int(i)] for _, _, m, i in game]
-              for game in rows]  # fmt: skip
-    plain = [[[*game[0][:2], *result]] for game, result in zip(rows, turned, strict=True)]
-    results = []
-    for name, games, header in (
-        ("home", rows, HOME),
-        ("result", plain, "home,away,result"),
-        ("players", plain, "player_a,player_b,result"),
-    ):
-        out = tmp_path / name
-        results.append(rate_games(write(tmp_path / "l.csv", games, header), "elo", out=out))
-        for file in ("ratings.csv", "history.csv"):
-            assert (out / file).read_bytes() == (tmp_path / "home" / file).read_bytes()
-        assert "three_way" not in (out / "summary.json").read_text()
-    assert results[0].predictions == results[1].predictions == results[2].predictions
-    advantage = {"home_advantage": 40.0}
-    ratings = [
-        rate_games(write(tmp_path / "l.csv", games, header), "elo", parameters=advantage).ranking
-        for games, header in ((rows, HOME), (plain, "home,away,result"))
-    ]
-    assert ratings[0] == ratings[1] != results[0].ranking
-
-
 @pytest.mark.slow
 def test_tuning_finds_the_truth_from_nothing(tmp_path: Path) -> None:
     """Within 3.5 standard errors over leagues, which the ratings' own errors are part of."""

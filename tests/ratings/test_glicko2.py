@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -16,7 +15,6 @@ import numpy as np
 import pytest
 
 from tests.oracles.rate import Game, read_long
-from tests.support.command import python
 from tests.support.folders import rows as table
 from tests.support.game_logs import LONG, random_rows, write
 from tests.support.refusals import defined
@@ -332,46 +330,6 @@ def test_pieces_change_no_byte(period: float, tmp_path: Path) -> None:
         assert len(texts) == 1
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("system", "cut"), [("glicko2", 1), ("glicko2", 17), ("glicko", 40), ("glicko2", 79)]
-)
-@pytest.mark.parametrize("period", [0.0, 30.0, 1e6])
-def test_continuing_is_one_long_log(system: str, cut: int, period: float, tmp_path: Path) -> None:
-    games, _ = timed(crowd(6), 6)
-    first, two, values = tmp_path / "one", tmp_path / "two", {"period": period}
-    log = write(tmp_path / "all.csv", games, TIMED)
-    rate_games(log, system, parameters=values, out=tmp_path / "all")
-    rate_games(
-        write(first.with_suffix(".csv"), games[:cut], TIMED), system, parameters=values, out=first
-    )
-    second = write(tmp_path / "two.csv", games[cut:], TIMED)
-    rate_games(second, ratings=first, out=two, again=True)  # a time may be shared
-    last, complete = two / "ratings.csv", tmp_path / "all" / "ratings.csv"
-    assert last.read_text() == complete.read_text()
-    both = table(first / "history.csv") + table(two / "history.csv")
-    assert both == table(tmp_path / "all" / "history.csv")
-
-
-@pytest.mark.slow
-def test_compiled_and_interpreted_write_the_same_bytes(tmp_path: Path) -> None:
-    games, _ = timed(crowd(7, 40), 7)
-    path = write(tmp_path / "log.csv", games, TIMED)
-    program = (
-        "import sys; from pathlib import Path; from valmatch.game_logs.rating import rate_games\n"
-        "log, out = map(Path, sys.argv[1:])\n"
-        "for period in (0.0, 30.0):\n"
-        "    rate_games(log, 'glicko2', parameters={'period': period}, out=out / str(period))\n"
-    )
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    assert not python("-c", program, path, tmp_path / "twin", env=environment).returncode
-    for period in (0.0, 30.0):
-        rated(path, tmp_path / str(period), period)
-        for name in ("ratings.csv", "history.csv"):
-            mine, twins = (folder / str(period) / name for folder in (tmp_path, tmp_path / "twin"))
-            assert mine.read_text() == twins.read_text()
-
-
 def test_idle_players_are_less_certain_when_they_come_back(tmp_path: Path) -> None:
     """They have been idle since their last game, also one that was rated by other periods."""
     known = earlier(tmp_path / "known.csv", {"z": (1500.0, 50.0, 0.06)})
@@ -409,39 +367,6 @@ def test_log_without_times_is_one_period_or_as_many_as_games(tmp_path: Path) -> 
     got = dict(zip(result.ranking.players, result.ranking.ratings, strict=True))
     want = {player: 1500.0 + SCALE * mu for player, (mu, _, _) in oracle.last.items()}
     assert got == pytest.approx(want, abs=1e-9)
-
-
-def test_dates_are_periods_of_seconds(tmp_path: Path) -> None:
-    days = ["2024-03-01 10:00", "2024-03-01 23:59", "2024-03-02 00:00", "2024-03-05 12:00"]
-    rows = [[["a", "b", day]] for day in days]
-    path = write(tmp_path / "log.csv", rows, "winner,loser,time")
-    rated(path, tmp_path / "out", 86400.0)
-    chances = [float(row["expected"]) for row in table(tmp_path / "out" / "history.csv")[::2]]
-    assert chances[:2] == [0.5, 0.5]
-    assert 0.5 < chances[2] < chances[3]
-
-
-def upsets(rounds: int, turn: int) -> Log:
-    """Play the same order of six players, turned round every `turn` rounds: volatilities move."""
-    pairs = [(i, j) for i in range(6) for j in range(i + 1, 6)]
-    ordered = [pair[:: 1 - 2 * (k // turn % 2)] for k in range(rounds) for pair in pairs]
-    return [[[f"p{a}", f"p{b}", str(time)]] for time, (a, b) in enumerate(ordered)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("period", [0.0, 30.0])
-def test_parameters_can_be_fitted(period: float, tmp_path: Path) -> None:
-    path = write(tmp_path / "log.csv", upsets(64, 8), "winner,loser,time")
-    fixed = {"period": period} if period else {}
-    for names in (["tau"], ["deviation", "volatility"]):
-        tuning = defined(rate_games(path, "glicko2", parameters=fixed, tune=names).tuning)
-        assert list(tuning.fitted) == names
-        assert tuning.tuned.parameters["period"] == period
-        assert rate_games(path, "glicko2", parameters=fixed, tune=names).tuning == tuning
-        best = defined(tuning.tuned.first.log_loss)
-        assert math.isfinite(best)
-        if not period:  # else the published period is another one
-            assert best < defined(tuning.published.first.log_loss)
 
 
 def test_extreme_ratings_and_times_stay_finite(tmp_path: Path) -> None:

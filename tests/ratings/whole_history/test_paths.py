@@ -13,7 +13,6 @@ from tests.oracles.bradley_terry import Game, Side
 from tests.oracles.whole_history import PathWorld
 from tests.support.contests import contests_of
 from tests.support.refusals import defined
-from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry import rating as unmoved
 from valmatch.ratings.bradley_terry.connections import Levels, Linked, levels_of, link
 from valmatch.ratings.bradley_terry.contests import Contests
@@ -128,13 +127,6 @@ def test_paths_and_covariance_are_those_of_the_dense_twin(name: str, sandwich: b
         assert sure.log_draw_weight == pytest.approx(errors[-1], rel=1e-6)
 
 
-@pytest.mark.parametrize("name", WORLDS)
-def test_the_mean_of_the_first_days_is_held(name: str) -> None:
-    world = WORLDS[name]
-    fitted = rated(world, "" if world.davidson else "half")
-    assert defined(fitted.days)[world.first].mean() == pytest.approx(world.mean, abs=1e-6)
-
-
 @pytest.mark.parametrize("name", ["draws", "coefficients", "orders of teams"])
 def test_fronts_and_draws_are_the_whole_inverse(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     world = WORLDS[name]
@@ -176,28 +168,6 @@ def test_without_drift_it_is_bradley_terry_with_a_normal_prior() -> None:
         np.testing.assert_allclose(fitted.ratings, still.ratings, atol=1e-6 + far)
         close(sure.covariance, expected.covariance, rtol=1e-7, atol=1e-6 + 100 * far)
         assert defined(sure.days).shape == (len(world.states),)
-
-
-@pytest.mark.parametrize("name", ["coefficients", "orders"])
-def test_derivatives_are_those_of_the_density(name: str) -> None:
-    fitted = rated(WORLDS[name])
-    problem, rng = fitted.problem, np.random.default_rng(3)
-    point = fitted.fit.point + 0.3 * rng.normal(size=len(fitted.fit.point))
-    dense = problem.information(problem.terms(point)).dense()
-    size = len(point)
-
-    def slopes(at: Floats) -> Floats:
-        return problem.gradient(at, problem.terms(at))
-
-    for k in range(0, size, 3):
-        move = np.zeros(size)
-        move[k] = 1e-4
-        ahead, behind = point + move, point - move
-        rise = problem.value(ahead, problem.terms(ahead))
-        rise -= problem.value(behind, problem.terms(behind))
-        assert slopes(point)[k] == pytest.approx(rise / 2e-4, rel=1e-5, abs=1e-5)
-        bend = (slopes(behind) - slopes(ahead)) / 2e-4
-        np.testing.assert_allclose(dense[k], bend, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["draws", "coefficients", "orders of teams"])
