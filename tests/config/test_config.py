@@ -459,31 +459,6 @@ def test_names_of_the_problem_stand_for_its_bounds_and_weights() -> None:
     assert source.constraints == {"upper_time": wanted}
 
 
-def test_names_of_the_problem_are_suggested() -> None:
-    text = MINIMAL + PROBLEM
-    for override, line in cases("""
-uper_time=3 | factors.uper_time: unknown key (did you mean upper_time?)
-w_taem=3 | factors.w_taem: unknown key (did you mean w_team?)
-upper_time=x | optimize.constraints.upper_time.at_most: should be a valid number, in minutes, or
-  with a unit, such as 12 min (got 'x')
-"""):
-        assert refused(text, override) == [f"--set {override}: {line}"]
-    meant = "unknown key (did you mean optimize.constraints.upper_time.at_most?)"
-    (line,) = refused(factors("uper_time: 3") + PROBLEM)
-    assert line == f"c.yaml:2:11: factors.uper_time: {meant}"
-    assert refused("uper_time: 3\n" + text) == [f"c.yaml:1:1: uper_time: {meant}"]
-
-
-def test_errors_of_overrides_follow_those_of_the_file() -> None:
-    assert refused(factors("team_num: 0"), "team_slack=-1", "player_slack=-2", "team_diff=1") == [
-        "c.yaml:2:21: factors.team_num: should be greater than or equal to 1, in players (got 0)",
-        "--set team_slack=-1: factors.team_slack: should be greater than or equal to 0, in Elo"
-        " points (got -1)",
-        "--set player_slack=-2: factors.player_slack: should be greater than or equal to 0, in Elo"
-        " points (got -2)",
-    ]
-
-
 # Sections of factors
 
 
@@ -538,42 +513,6 @@ factors={rule.aim: 3} | factors.rule.aim: unknown key (write it as rule: {aim: .
 )
 def test_what_is_wrong_in_a_section_is_located(override: str, message: str) -> None:
     assert refused(SHOTS, override) == [f"--set {override}: {message}"]
-
-
-@pytest.mark.usefixtures("sectioned")
-def test_sections_in_a_file_are_located() -> None:
-    text = """\
-model: sectioned
-aim: 3
-std: 1
-rules: {}
-factors:
-  rule:
-    shot: 3
-    shots: 2.5
-    limit: 0
-  noise: 4
-  score:
-  target: {x: 1}
-"""
-    assert refused(text) == [
-        "c.yaml:2:1: aim: unknown key (did you mean factors.rule.aim?)",
-        "c.yaml:3:1: std: unknown key (did you mean factors.noise.std or factors.score.std?)",
-        "c.yaml:4:1: rules: unknown key (did you mean factors.rule?)",
-        "c.yaml:7:5: factors.rule.shot: unknown key (did you mean rule.shots?)",
-        "c.yaml:8:12: factors.rule.shots: should be a valid integer (got 2.5)",
-        "c.yaml:9:12: factors.rule.limit: should be greater than 0 (got 0)",
-        "c.yaml:10:10: factors.noise: should be a mapping (got 4)",
-        "c.yaml:12:11: factors.target: should be a valid number, in m (got a mapping of 1)",
-    ]
-    assert refused(SHOTS + "factors:\n  rule: {aim: 9e3}\n") == [
-        "c.yaml:3:15: factors.rule.aim: too far from the target"
-    ]
-    (line,) = loaded(SHOTS + "factors:\n  rule:\n    aim: -2\n").warnings
-    assert line == "c.yaml:4:10: factors.rule.aim: is behind the shooter"
-    assert refused(SHOTS + "factors: {rule: 3}\n", "rule.aim=3") == [
-        "--set rule.aim=3: factors.rule.aim: 3 has no 'aim'"
-    ]
 
 
 @pytest.mark.usefixtures("sectioned")
@@ -668,14 +607,6 @@ def test_horizon_of_arrivals() -> None:
     assert refused(MINIMAL, "horizon=null") == [
         "--set horizon=null: factors.horizon: null needs an arrivals file or num_players (allowed:"
         " a number > 0)"
-    ]
-
-
-def test_arrivals_need_a_model_that_takes_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(registry.OWN, "toy", registry.ModelEntry(Factors, "toy", "json:loads"))
-    Path("p.csv").touch()
-    assert refused("model: toy\narrivals: p.csv\n") == [
-        "c.yaml:2:11: arrivals: this model takes none"
     ]
 
 
@@ -838,34 +769,6 @@ def test_template_is_a_config_of_the_defaults() -> None:
     for prefix, sections in zip(("#     #   ", "#   "), levels, strict=True):
         for key in {key for entry in sections for key in entry.model_fields}:
             assert f"\n{prefix}{key}:\n" in text
-
-
-@pytest.mark.slow
-def test_the_problem_of_the_template_is_filled_in_as_its_comments_say() -> None:
-    text = template("valorant")
-    start, end = (text.index(f"# Section `{name}`") for name in ("optimize", "design"))
-    section = re.sub(r"^# (?= |\w+:$)", "", text[start:end], flags=re.MULTILINE)
-    section = re.sub(r"^    # (?=  |NAME:$)", "    ", section, flags=re.MULTILINE)
-    for name in ("team_diff", "w_team", "upper_time", "queue"):
-        section = section.replace("NAME:", f"{name}:", 1)
-    for response in ("avg_team_diff", "avg_wait_time", "avg_queue_length"):
-        section = section.replace("      response:\n", f"      response: {response}\n", 1)
-    for key, value in {"low": 0, "high": 500, "scale": 20, "weight": 2, "at_most": 15}.items():
-        section = section.replace(f"      {key}:\n", f"      {key}: {value}\n")
-    config = loaded(text[:start] + section)
-    options = config.optimize
-    assert "optimize.constraints" in config.places
-    assert options.variables == {
-        "team_diff": VariableOptions.model_validate({"low": 0.0, "high": 500.0, "scale": 20.0})
-    }
-    assert options.objective == {
-        "w_team": TermOptions.model_validate({"response": "avg_team_diff", "weight": 2.0})
-    }
-    bound = Constraint.model_validate({"response": "avg_wait_time", "at_most": 15.0})
-    assert options.constraints == {"upper_time": bound}
-    assert options.objectives == {
-        "queue": TermOptions.model_validate({"response": "avg_queue_length", "weight": 2.0})
-    }
 
 
 def test_unknown_models() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.case_tables import cases
-from tests.support.command import refusal, success
+from tests.support.command import success
 from valmatch.config.factor_paths import flat
 from valmatch.config.identity import problem_id
 from valmatch.config.loading import load_config
@@ -134,17 +134,6 @@ def test_errors_of_a_problem_name_the_place(
     (line,) = error.value.args
     assert line.startswith(f"{problem}:{where}: ")
     assert what in line
-
-
-def test_unknown_names_are_refused_as_such_also_with_units(problem: Path) -> None:
-    for old, new, what in (
-        ("response: avg_wait_time, at_most: 25", "response: avg_wait, at_most: 25 min", "response"),
-        ("wait_thresh: {low: 3 min, high: 1", "wait_tresh: {low: 3 min, high: 1", "is no factor"),
-    ):
-        problem.write_text(PROBLEM.replace(old, new))
-        line = refusal("optimize", problem, "--budget", 100)
-        assert what in line
-        assert "should be" not in line
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from tests.support.command import valmatch
 from tests.support.crashes import kill_a_worker
 from tests.support.folders import results
-from valmatch import RunError, replicate
+from valmatch import RunError
 from valmatch.execution import chunks
 from valmatch.execution.chunks import result_of
 from valmatch.execution.executors import open_pool
@@ -140,15 +140,3 @@ def test_runs_that_have_ended_before_a_loss_are_kept(
     command = (*COMMANDS["several runs"], "--workers", 2, "--out", tmp_path / "out")
     assert valmatch(*command).code == 1
     assert (tmp_path / "out" / "evaluations.csv").read_bytes().count(b"\n") > 150
-
-
-@pytest.mark.slow
-def test_work_of_a_broken_pool_is_left_to_it(
-    deadly: list[Future[Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its thread says of each piece that it is lost, and ends at one that was cancelled."""
-    cancelled: list[Future[Any]] = []
-    monkeypatch.setattr(Future, "cancel", cancelled.append)
-    with pytest.raises(RunError, match=r"fewer workers .* kept, resume=True goes on"):
-        replicate("valorant", 3000, executor="processes", workers=2, out=tmp_path)
-    assert not cancelled

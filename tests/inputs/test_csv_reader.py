@@ -34,22 +34,6 @@ def test_cells_come_by_column_with_the_line_where_their_row_ends(file: Path) -> 
     assert [row.place for row in errors] == [f"{file}:5", f"{file}:6"]
 
 
-def test_columns_may_go_by_their_meaning(file: Path) -> None:
-    file.write_text("id,mmr\nann,high\n")
-    places: list[tuple[list[str], str]] = []
-
-    def by_meaning(header: Sequence[str], where: str) -> dict[str, str]:
-        places.append((list(header), where))
-        return {"rating": "mmr"}
-
-    (row,) = read_rows(file, by_meaning)
-    assert places == [(["id", "mmr"], f"{file}:1")]
-    assert row.cells == {"rating": "high"}
-    with pytest.raises(RowError) as error:
-        row.number("rating")
-    assert str(error.value) == f"{file}:2: mmr: 'high' (allowed: a finite number)"
-
-
 @pytest.mark.parametrize("text", ["", "\n\n"])
 def test_an_empty_file_has_no_columns(text: str, file: Path) -> None:
     def refuse(header: Sequence[str], where: str) -> Sequence[str]:
@@ -122,17 +106,6 @@ def test_what_is_no_table_is_refused_with_its_place(text: str, message: str, fil
     with pytest.raises(InputError) as error:
         rows(file, text)
     assert str(error.value) == f"{file}{message}"
-
-
-def test_what_is_no_text_is_refused(file: Path, tmp_path: Path) -> None:
-    file.write_bytes(b"a,b\n\xff,1\n")
-    with pytest.raises(InputError) as error:
-        list(read_rows(file, choose))
-    assert str(error.value) == f"{file}: cannot be read: not a text file in UTF-8"
-    with pytest.raises(InputError, match="cannot be read: No such file"):
-        list(read_rows(tmp_path / "none.csv", choose))
-    with pytest.raises(InputError, match="too large"):
-        list(read_rows(file, choose, most=3))
 
 
 def test_rows_of_another_width_may_be_left_out(file: Path) -> None:

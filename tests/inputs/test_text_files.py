@@ -91,12 +91,6 @@ def test_a_full_disk_is_a_failed_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
         rate_games("-", "elo")
 
 
-def test_what_is_not_there_is_said(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "none"):
-        with pytest.raises(InputError, match="cannot be read: "):
-            open_text(path)
-
-
 @pytest.mark.parametrize(
     ("header", "separator", "other"),
     [

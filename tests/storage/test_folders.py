@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import resource
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.support.command import refusal, started, valmatch
@@ -175,16 +172,6 @@ def test_a_thousand_million_are_counted(tmp_path: Path) -> None:
 
 # Manifests and arrays
 
-BAD: dict[str, tuple[object, str]] = {
-    "seed": ("1", "seed: '1' (allowed: an integer >= 0"),
-    "confidence": (7, "confidence: 7 (allowed: a number between 0 and 1 or null)"),
-    "config.model": ({}, "config.model: {} (allowed: a string)"),
-    "config.arrivals": ({"path": "x"}, "there is no 'sha256'"),
-    "shards": ({"3": "complete"}, "shards.3.[key]: '3' (allowed: "),
-    "config_id": ("../..", "config_id: '../..' (allowed: 12 hexadecimal digits"),
-}
-"""What entries of a manifest cannot be; `tests/bad_inputs` has many more."""
-
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -213,60 +200,6 @@ def refused(copy: Path) -> str:
         refusals.append(refusal(*command))
         assert everything(copy) == before
     return refusals[0]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("key", BAD)
-def test_a_manifest_is_checked(copy: Path, key: str) -> None:
-    value, shown = BAD[key]
-    path = copy / "manifest.json"
-    manifest = json.loads(path.read_text())
-    outer, _, last = key.rpartition(".")
-    (manifest[outer] if outer else manifest)[last] = value
-    path.write_text(json.dumps(manifest))
-    assert f"manifest.json: damaged: {shown}" in refused(copy).replace("config.arrivals.", "")
-
-
-def arrays(**changes: Any) -> Callable[[Path], None]:  # noqa: ANN401
-    """Return what changes arrays of the sums of curves; None takes one away."""
-
-    def change(path: Path) -> None:
-        with np.load(path) as combined:
-            parts = {name: combined[name] for name in combined.files}
-        for name, new in changes.items():
-            parts[name] = new(parts[name])
-        content = io.BytesIO()
-        np.savez(content, **{name: part for name, part in parts.items() if part is not None})
-        path.write_bytes(content.getvalue())
-
-    return change
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "change",
-    [
-        arrays(total=lambda a: a.astype(np.float64)),
-        arrays(squares=lambda a: a.astype(object)),
-        arrays(squares=lambda a: a[..., :-1]),
-        arrays(total=lambda a: None),
-        arrays(replications=lambda a: a.ravel()),
-        arrays(replications=lambda a: a - 5),
-    ],
-)
-def test_sums_of_curves_are_checked(copy: Path, change: Callable[[Path], None]) -> None:
-    change(copy / "curves.npz")
-    assert "curves.npz: damaged: " in refused(copy)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("cell", ["nan", "1_0", "٣", "1e101"])
-def test_numbers_of_replications_are_checked(copy: Path, cell: str) -> None:
-    path = copy / "replications.csv"
-    lines = path.read_text().splitlines(keepends=True)
-    lines[2] = lines[2].rpartition(",")[0] + f",{cell}\n"
-    path.write_text("".join(lines))
-    assert "replications.csv:3: damaged" in refused(copy)
 
 
 @pytest.mark.parametrize("content", [b"\x7fELF\x00\x01", b"a" * 2**21])
