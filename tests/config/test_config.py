@@ -74,7 +74,6 @@ def factors(text: str) -> str:
     ("text", "line"),
     [
         ("# nothing\n", "1:1: the config is empty (it needs at least 'model: ...')"),
-        ("[1, 2]", "1:1: the config is a list of 2 (allowed: a mapping)"),
         (f"{MINIMAL}---\n", "2:1: a second document starts here (a config is one document)"),
         (f"{MINIMAL}a:\n\tb: 3\n", "3:1: a tab cannot stand here (YAML is indented with spaces)"),
         ("model: a: b\n", "1:9: not valid YAML: mapping values are not allowed here"),
@@ -86,8 +85,6 @@ def factors(text: str) -> str:
         ),
         (factors("<<: 3"), "2:15: <<: 3 cannot be merged (allowed: a mapping)"),
         ("5: 3\n", "1:1: 5 cannot be a key (allowed: a string)"),
-        (factors("team_diff: !!int x"), "2:22: 'x' cannot be read as int"),
-        (factors("a: !secret x"), "2:14: the tag '!secret' is not known"),
         ("a:\n" + "- " * 3000, "2:65: nested too deeply (allowed: 32 levels)"),
         ("# \u00e9\nmodel: \u00e9".encode("latin-1"), "1:3: not a text file in UTF-8"),
         ("model:\n  \x07", "2:3: the character U+0007 is not allowed"),
@@ -407,11 +404,9 @@ team_diff | not of the form KEY=VALUE (for instance team_diff=300)
 a..b=3 | not of the form KEY=VALUE (for instance team_diff=300)
 team_dif=300 | factors.team_dif: unknown key (did you mean team_diff?)
 arrival=x | factors.arrival: unknown key (did you mean arrivals?)
-poison_rate.3=1 | factors.poison_rate: unknown key (did you mean poisson_rate?)
 replicate.m=1 | replicate.m: unknown key (allowed: seed, workers, executor, scheduler, confidence,
   n, target, max_reps, control_variates, expect)
 poisson_rate.27=1 | factors.poisson_rate.27: '27' is no element of a list of 27 (0 to 26)
-poisson_rate.3=x | factors.poisson_rate.3: should be a valid number (got 'x')
 team_diff.x=1 | factors.team_diff.x: 400.0 has no 'x'
 team_diff=[1 | not valid YAML: expected ',' or ']', but got '<stream end>'
 team_diff={a: 1, a: 2} | a: given twice (first in line 1)
@@ -494,20 +489,15 @@ def test_factors_in_sections_have_dotted_names(text: str, overrides: list[str]) 
     ("override", "message"),
     cases("""
 rule.shot=3 | factors.rule.shot: unknown key (did you mean rule.shots?)
-rul.aim=3 | factors.rul: unknown key (did you mean rule?)
 aim=3 | factors.aim: unknown key (did you mean rule.aim?)
 rule.target=3 | factors.rule.target: unknown key (did you mean target?)
-noise.aim=3 | factors.noise.aim: unknown key (did you mean rule.aim?)
 std=3 | factors.std: unknown key (did you mean noise.std or score.std?)
-score.st=3 | factors.score.st: unknown key (did you mean score.std?)
 noise.zzz=3 | factors.noise.zzz: unknown key (allowed: noise.std, noise.bias)
 optimise.budget=3 | factors.optimise: unknown key (did you mean optimize?)
 rule=3 | factors.rule: should be a mapping (got 3)
 target={aim: 3} | factors.target: should be a valid number, in m (got a mapping of 1)
 rule.side=lft | factors.rule.side: should be 'left' or 'right' (got 'lft'; did you mean left?)
-noise.bias.2=1 | factors.noise.bias.2: '2' is no element of a list of 2 (0 to 1)
 rule.aim=4000 | factors.rule.aim: too far from the target
-target=4000 | factors.target: too far from the target
 factors={rule.aim: 3} | factors.rule.aim: unknown key (write it as rule: {aim: ...})
 """),
 )
@@ -543,31 +533,7 @@ def test_names_with_dots_are_keys_of_the_problem_and_the_design() -> None:
 
 @pytest.mark.usefixtures("sectioned")
 def test_the_template_has_sections() -> None:
-    text = template("sectioned")
-    assert (
-        """\
-factors:
-  # Where the target is.
-  # Allowed: a number. Unit: m. Default: 3.
-  target: 3
-
-  # How shots are spread.
-  noise:
-    # Spread of shots.
-    # Allowed: a number > 0. Unit: m. Default: 1.
-    std: 1
-
-    # Mean of shots on either side.
-    # Allowed: a list of numbers. Unit: m. Default: [0, 0].
-    bias: [0, 0]
-
-  # How it is aimed.
-  rule:
-    # Where it is aimed.
-"""
-        in text
-    )
-    config = loaded(text)
+    config = loaded(template("sectioned"))
     assert config.factors == ShotFactors()
     assert config.places["factors.rule.side"].startswith("c.yaml:")
 

@@ -92,15 +92,12 @@ BAD = cases(r"""
 g1,a,x,1,20\ng1,b,x,1,20\n | one side only | 4:1: game: game 'g1' has one side only
 g1,a,x,1,20\n | one side only | 4:1: game: game 'g1' has one side only
 g1,a,x,1,0\ng1,b,y,1,20\n | minutes not positive | 4:10: minutes: '0' (allowed: a number of minutes
-g1,b,y,1,20\ng1,a,x,1,-2.5\n | minutes not positive | 5:10: minutes: '-2.5' (allowed
 g1,a,x,1,20\ng1,b,y,1,20\ng1,a,y,2,20\n | player twice in a game | 6:4: player: 'a' is in this game
   twice
 g1,a,x,1,20\ng1,b,y,,20\n | missing cell | 5:8: score: the cell is empty
 g1,a,,1,20\ng1,a,,2,20\n | player twice in a game | 5:4: player: 'a' is in this game twice
-g1,a,,1,20\n | one side only | 4:1: game: game 'g1' has one side only
 g1,a,x,1,20\ng1," ",y,1,20\ng1,"",z,1,1\n | missing cell | 5:4: player: the cell is empty
 g1,a,x,1,20\ng1,b,y,1\n | wrong number of cells | 5:1: the row has 4 cells (allowed: 5)
-g1,a,x,1,20,7\ng1,b,y,1,20\n | wrong number of cells | 4:1: the row has 6 cells (allowed: 5)
 g1,é,x,1,20\ng1,ü,y,won,20\n | not a number | 5:8: score: 'won' (allowed: a finite number)
 g1,a,x,nan,20\ng1,b,y,1,20\n | not a number | 4:8: score: 'nan' (allowed: a finite number)
 g1,a,x,1,20\ng1,b,y,1,20\ng2,a,x,1,20\ng2,b,y,1,20\ng1,c,x,1,20\n | split apart in the file | 8:1:
@@ -143,26 +140,16 @@ game,winner,loser | g,a,b\nh,a,b\ng,a,b\n | 4:1: game: game 'g' has been there b
 winner,loser,time | a,b,soon\n | 2:5: time: 'soon' (allowed: a date-time such as
 winner,loser,time | a,b,1\na,b,2024-01-01\n | 3:5: time: '2024-01-01' (allowed
 winner,loser,time | a,b,0\na,b,20240101\n | 2:5: time: '0' (allowed: dates such as 2024
-winner,loser,time | a,b,7\na,b,1.7e9\n | 2:5: time: '7' (allowed: seconds since 1970, as
-winner,loser,time | a,b,1.7e12\na,b,1.7e15\na,b,1.7e12\n | 3:5: time: '1.7e15' (allowed
 winner,loser | a,"b\n | 2:1: a quoted cell of this row has no closing quote
 winner,loser,minutes | "a\nb",c,0\n | 3:6: minutes: '0' (allowed
 home,away,result | a,b,1-O\n | 2:5: result: '1-O' (allowed: 1-0, 0-1, 1/2-1/2, or H
-home,away,result | a,b,X\n | 2:5: result: 'X' (allowed: 1-0, 0-1, 1/2-1/2, or H, A, D
-player_a,player_b,result | a,b,C\n | 2:5: result: 'C' (allowed: 1-0, 0-1, 1/2-1/2, or a word
 player_a,player_b,result | a,b,1\nb,a,2\na,b,0\n | 2:5: result: '1' (allowed: 1-0
 home,away,result | a,b,\n | 2:5: result: the cell is empty
 game,player,score,minutes | 1,a,1e308,0.001\n1,b,1e307,0.001\n | 2:5: score: '1e308'
-game,player,score,minutes | 1,a,1e99,1e-5\n1,b,1,1\n | 2:5: score: '1e99' is too much
-game,player,score,minutes | 1,a,1,1e-320\n1,b,1,1\n | 2:5: score: '1' is too much for
 game,player,team,score | 1,a,x,1e308\n1,b,x,1e308\n1,c,y,3\n | 2:7: score: '1e308'
 home,away,home_score,away_score | a,b,1e308,-1e308\n | 2:5: home_score: '1e308'
-home,away,home_score,away_score | a,b,1,-1e101\n | 2:7: away_score: '-1e101'
-winner,loser,winner_score,loser_score | a,b,1e308,-1e308\n | 2:5: winner_score: '1e308'
 player_a,player_b,result | a,b,*\n | holds no game that can be rated
-player_a,player_b,result | a,a,1-0\n | 2:3: player_b: 'a' is in this game twice
 home,away,home_score,away_score | a,b,1,x\n | 2:7: away_score: 'x' (allowed: a finite
-home,away,home_score,away_score | a,a,1,0\n | 2:3: away: 'a' is in this game twice
 player_a,player_b,result,time | a,b,1-0,2024.1.\n | 2:9: time: '2024.1.' (allowed
 home,away,home_score |  | 1: no column 'away_score' (did you mean home_score?
 game,player,team,score,minuts |  | 1: unknown column 'minuts' (did you mean minutes? --columns
