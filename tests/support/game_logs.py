@@ -11,7 +11,6 @@ from valmatch.game_logs.prediction import Forecast
 from valmatch.ratings.registry import BATCH_NAMES
 
 LONG = "game,player,team,score,minutes"
-RESULTS = "winner,loser"
 Rows = list[list[str]]
 
 
