@@ -9,16 +9,18 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from valmatch.errors import InputError, in_lines, option
-from valmatch.game_logs.reading.cells import is_moment
-from valmatch.game_logs.reading.tables import CSV, JSON, PGN, GameFile
+from valmatch.game_logs.reading.tables import CSV, PGN, GameFile
 from valmatch.inputs import arguments
 from valmatch.inputs.csv_reader import SEPARATORS
 from valmatch.inputs.files import MAX_DOCUMENT, kind_of_text, read_text, regular
-from valmatch.text.numerals import real_number
 from valmatch.text.terminal import Note, Notice, shortened
+
+if TYPE_CHECKING:
+    from valmatch.ratings.games import Games
+    from valmatch.rule_sets.json_text import Problem
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
@@ -44,6 +46,39 @@ NOT_PLAYED = re.compile("cancel|abort|error|fail|invalid|reject|void|duplic|decl
 KNOWN = "a queue log, a game log, tickets, a rule set, a world, a config, a results folder"
 CODE = (".tf", ".hcl", ".ts", ".js", ".py", ".java", ".cs", ".go")  # names of source code end so
 RESOURCES = re.compile(r"^\W*Resources\W*:", re.M)
+
+REPLAY = "valmatch rules replay RULES.json --tickets {} --out played"
+WRITE = "valmatch check {} --write mine.yaml"
+RATE = ("valmatch rate {} --system elo --out rated", "valmatch rank {} --out ranked")
+
+COMMANDS = {
+    "queue log": (
+        WRITE,
+        "valmatch simulate mine.yaml",
+        "valmatch replicate mine.yaml --set log.resample=block -n 200 --out runs",
+    ),
+    **dict.fromkeys(("game log", "votes", "PGN"), RATE),
+    "tickets": (REPLAY, "valmatch simulate tickets --set rules=RULES.json --set arrivals={}"),
+    "event log": (REPLAY,),
+    "rule set": ("valmatch rules show {}", WRITE, "valmatch simulate mine.yaml"),
+    "world": ("valmatch rules replay {} --out played", "valmatch rules check {}"),
+    "config": ("valmatch simulate {}", "valmatch replicate {} -n 100 --out runs"),
+    "results folder": ("valmatch plot {}",),
+    "a table of ratings": ("valmatch rate games.csv --ratings {} --out rated",),
+    "a table of aliases": ("valmatch rate GAMES.csv --alias {}",),
+    "a table of tickets of single players": (REPLAY,),
+    "a table of fixtures": ("valmatch predict rated {}",),
+}
+"""What to type next, by kinds of files and of tables."""
+
+TABLES = {
+    ("player", "rating"): "a table of ratings",
+    ("name", "alias"): "a table of aliases",
+    ("id", "time"): "a table of tickets of single players",
+    ("player_a", "player_b"): "a table of fixtures",
+    ("home", "away"): "a table of fixtures",
+}
+"""Tables that are no logs, by columns that they have."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +192,7 @@ def check_file(path: PathLike, *, write: PathLike | None = None) -> CheckedFile:
     try:
         found = _folder(path) if path.is_dir() else _file(path, target)
     except InputError as error:
-        found = CheckedFile(path, "unknown", "cannot be read", errors=error.args)
+        found = _faulty(path, "unknown", "cannot be read", error.args)
     if target is None:
         return found
     if not found.writes:
@@ -181,20 +216,36 @@ def _written(found: CheckedFile, target: Path) -> CheckedFile:
     return replace(found, commands=commands)
 
 
+def _commands(kind: str, path: Path, options: Sequence[str] = ()) -> list[str]:
+    """Return what to type next, with options of commands on game logs."""
+    words = " ".join([shlex.quote(str(path)), *options])
+    return [line.format(words) for line in COMMANDS[kind]]
+
+
+def _faulty(path: Path, kind: str, about: str, errors: Sequence[str]) -> CheckedFile:
+    return CheckedFile(path, kind, about, errors=in_lines(errors))
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
+
+
+def _errors(path: Path, problems: Sequence[Problem]) -> list[str]:
+    from valmatch.rule_sets.files import in_line
+
+    return [in_line(path, problem) for problem in problems if problem.severity == "error"]
+
+
 def _folder(path: Path) -> CheckedFile:
     """Return what is known of a folder."""
     from valmatch.present.loading import load_result
 
-    result = load_result(path)
-    name = shlex.quote(str(path))
+    result, kind = load_result(path), "results folder"
     page = shlex.quote(f"{path.resolve().name}.html")
-    return CheckedFile(
-        path,
-        "results folder",
-        f"a results folder: {result.title}",
-        {"finding": result.finding, "warnings": f"{len(result.warnings):,}"},
-        commands=[f"valmatch report {name} -o {page}", f"valmatch plot {name}"],
-    )
+    report = f"valmatch report {shlex.quote(str(path))} -o {page}"
+    understood = {"finding": result.finding, "warnings": f"{len(result.warnings):,}"}
+    commands = [report, *_commands(kind, path)]
+    return CheckedFile(path, kind, f"a {kind}: {result.title}", understood, commands=commands)
 
 
 def _file(path: Path, target: Path | None) -> CheckedFile:
@@ -214,7 +265,7 @@ def _file(path: Path, target: Path | None) -> CheckedFile:
     if not is_table and kind != "list":
         what = "a template of CloudFormation without RuleSetBody" if RESOURCES.search(head) else ""
         line = f"{path}: is {what or 'of no known kind'} (allowed: {KNOWN})"
-        return CheckedFile(path, "unknown", what or "of no known kind", errors=[line])
+        return _faulty(path, "unknown", what or "of no known kind", [line])
     file = GameFile(path, None)
     if file.format == CSV and (names := _queue_columns(file)):
         return _queue_log(path, file, names, target)
@@ -242,80 +293,56 @@ def _document(path: Path, kind: str) -> CheckedFile | None:
     return None
 
 
-def _rules(path: Path, text: str) -> CheckedFile | None:
+def _rules(path: Path, text: str) -> CheckedFile:
     """Return what a rule set says, or where it stands in another file."""
     from valmatch.models.tickets.first_config import first_config
     from valmatch.rule_sets.files import in_line, read_rule_file
     from valmatch.rule_sets.json_text import Problems
     from valmatch.rule_sets.wrappers import SERVICES, NoRuleSetError, body_of
 
-    name = shlex.quote(str(path))
+    kind = "rule set"
     try:
         body = body_of(text)
     except NoRuleSetError as error:
-        service = any(called in error.what for called in (*SERVICES, "query of Nakama"))
+        about = "a rule set that is not read from here"
+        if any(called in error.what for called in (*SERVICES, "query of Nakama")):
+            kind, about = "other service", "a file of another service"
         line, column = Problems(text).place(error.at)
-        return CheckedFile(
-            path,
-            "other service" if service else "rule set",
-            "a file of another service" if service else "a rule set that is not read from here",
-            errors=[f"{path}:{line}:{column}: {error.what}"],
-        )
+        return _faulty(path, kind, about, [f"{path}:{line}:{column}: {error.what}"])
     reading = read_rule_file(path)
-    lines = [in_line(path, problem) for problem in reading.problems]
-    about, understood = "a FlexMatch rule set", {}
+    about, last = "a FlexMatch rule set", {}
     if reading.is_short:
         about = "a rule set in the short form"
     if body is not None:
-        place = "{}:{}".format(*Problems(text).place(body.places[0]))
         about = "a FlexMatch rule set inside another file"
-        understood["stands at"] = place
-    errors = [line for line, p in zip(lines, reading.problems, strict=True) if p[2] == "error"]
-    if warnings := [line for line in lines if line not in errors]:
-        understood["warning"] = "; ".join(warnings[:3])
-    if reading.table is None:
-        return CheckedFile(path, "rule set", about, understood, errors=in_lines(errors))
+        last["stands at"] = "{}:{}".format(*Problems(text).place(body.places[0]))
+    warnings = [in_line(path, p) for p in reading.problems if p.severity != "error"]
+    last |= {"warning": "; ".join(warnings[:3])} if warnings else {}
     table = reading.table
-    teams = ", ".join(
-        f"{team.name} ({team.least.numbers[0]:g} to {team.largest:g})" for team in table.teams
-    )
-    understood = {
-        "teams": shortened(teams, 200),
-        "rules": shortened(", ".join(rule.name for rule in table.rules), 200) or "none",
-        "attributes": shortened(", ".join(a.name for a in table.attributes), 200) or "none",
-        **understood,
+    if table is None:
+        errors = in_lines(_errors(path, reading.problems))
+        return CheckedFile(path, kind, about, last, errors=errors)
+    names = {
+        "teams": [f"{t.name} ({t.least.numbers[0]:g} to {t.largest:g})" for t in table.teams],
+        "rules": [rule.name for rule in table.rules],
+        "attributes": [attribute.name for attribute in table.attributes],
     }
-    return CheckedFile(
-        path,
-        "rule set",
-        about,
-        understood,
-        commands=[
-            f"valmatch rules show {name}",
-            f"valmatch check {name} --write mine.yaml",
-            "valmatch simulate mine.yaml",
-        ],
-        writes=f"{MARK}.\n{first_config(table, path.resolve())}",
-    )
+    understood = {of: shortened(", ".join(them), 200) or "none" for of, them in names.items()}
+    writes = f"{MARK}.\n{first_config(table, path.resolve())}"
+    commands = _commands(kind, path)
+    return CheckedFile(path, kind, about, understood | last, commands=commands, writes=writes)
 
 
 def _world(path: Path) -> CheckedFile:
     """Return what a world is."""
     from valmatch.matching.tickets.reading import read_world
-    from valmatch.rule_sets.files import in_line
 
     world, problems = read_world(read_text(path))
-    errors = [in_line(path, problem) for problem in problems if problem.severity == "error"]
     if world is None:
-        return CheckedFile(path, "world", "a world with faults", errors=in_lines(errors))
-    tickets, name = world.tickets.times.size, shlex.quote(str(path))
-    return CheckedFile(
-        path,
-        "world",
-        f"a world: a rule set with {_counted(tickets, 'ticket')}",
-        {"teams": ", ".join(team.name for team in world.table.teams)},
-        commands=[f"valmatch rules replay {name} --out played", f"valmatch rules check {name}"],
-    )
+        return _faulty(path, "world", "a world with faults", _errors(path, problems))
+    about = f"a world: a rule set with {_counted(world.tickets.times.size, 'ticket')}"
+    teams = {"teams": ", ".join(team.name for team in world.table.teams)}
+    return CheckedFile(path, "world", about, teams, commands=_commands("world", path))
 
 
 def _config(path: Path) -> CheckedFile:
@@ -327,20 +354,17 @@ def _config(path: Path) -> CheckedFile:
     try:
         config = load_config(str(path))
     except InputError as error:
-        return CheckedFile(path, "config", "a config with faults", errors=error.args)
-    changed = ", ".join(
-        f"{key}={value}" for key, value in flat(set_factors(config.factors)).items()
-    )
+        return _faulty(path, "config", "a config with faults", error.args)
+    factors = flat(set_factors(config.factors)).items()
+    changed = ", ".join(f"{key}={value}" for key, value in factors)
     understood = {"changed factors": shortened(changed, 300) or "none"}
     understood |= {key: str(file.path) for key, file in config.files.items()}
     understood |= {"warning": "; ".join(config.warnings)} if config.warnings else {}
-    name = shlex.quote(str(path))
-    commands = [f"valmatch simulate {name}", f"valmatch replicate {name} -n 100 --out runs"]
+    commands = _commands("config", path)
     if config.optimize.variables:
-        commands.append(f"valmatch optimize {name} --out best")
-    return CheckedFile(
-        path, "config", f"a config of the model {config.model}", understood, commands=commands
-    )
+        commands.append(f"valmatch optimize {shlex.quote(str(path))} --out best")
+    about = f"a config of the model {config.model}"
+    return CheckedFile(path, "config", about, understood, commands=commands)
 
 
 # Tickets and events, an object a line.
@@ -349,25 +373,18 @@ def _config(path: Path) -> CheckedFile:
 def _tickets(path: Path) -> CheckedFile | None:
     """Return what a list of tickets or of events is; None if its lines are games."""
     from valmatch.matching.tickets.event_log import is_event_log, read_events
-    from valmatch.rule_sets.files import in_line
 
     with regular(path).open("rb") as file:
         first = file.readline(MAX_DOCUMENT).decode("utf-8", "replace")
-    name = shlex.quote(str(path))
     if is_event_log(first):
+        kind, about = "event log", "a log of FlexMatch events"
         events, problems = read_events(read_text(path))
-        errors = [in_line(path, problem) for problem in problems if problem.severity == "error"]
-        command = f"valmatch rules replay RULES.json --tickets {name} --out played"
-        return CheckedFile(
-            path,
-            "event log",
-            "a log of FlexMatch events",
-            errors=in_lines(errors) if events is None else (),
-            commands=[command],
-        )
+        if events is None:
+            return _faulty(path, kind, about, _errors(path, problems))
+        return CheckedFile(path, kind, about, commands=_commands(kind, path))
     if not re.search(r'"players"\s*:\s*\[', first) or '"time"' not in first:
         return None
-    lines = [line for line in read_text(path).split("\n") if line.strip()]
+    lines, kind = [line for line in read_text(path).split("\n") if line.strip()], "tickets"
     again = len(lines) - len(set(lines))
     attributes = dict[str, None]()
     for number, line in enumerate(lines, 1):
@@ -376,20 +393,13 @@ def _tickets(path: Path) -> CheckedFile | None:
                 attributes |= dict.fromkeys(player.get("attributes") or {})
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             wrong = f"{path}: ticket {number} is no JSON object with players"
-            return CheckedFile(path, "tickets", "a list of tickets with faults", errors=[wrong])
-    dirt = Notice(f"{again:,} exact duplicates of other tickets", "duplicate_rows", again)
-    return CheckedFile(
-        path,
-        "tickets",
-        f"a list of {_counted(len(lines), 'ticket')}",
-        {"attributes": shortened(", ".join(attributes), 200) or "none"},
-        [dirt] if again else [],
-        len(lines),
-        commands=[
-            f"valmatch rules replay RULES.json --tickets {name} --out played",
-            f"valmatch simulate tickets --set rules=RULES.json --set arrivals={name}",
-        ],
-    )
+            return _faulty(path, kind, "a list of tickets with faults", [wrong])
+    text = f"{again:,} exact duplicates of other tickets"
+    dirt = [Notice(text, "duplicate_rows", again)] if again else []
+    about = f"a list of {_counted(len(lines), 'ticket')}"
+    names, commands = shortened(", ".join(attributes), 200) or "none", _commands(kind, path)
+    understood = {"attributes": names}
+    return CheckedFile(path, kind, about, understood, dirt, len(lines), commands=commands)
 
 
 # Queue logs.
@@ -410,23 +420,11 @@ def _queue_columns(file: GameFile) -> dict[str, str]:
     rated = [name for name in others if RATED.search(name.casefold())]
     if "rating" not in names and rated:
         names["rating"] = rated[0]
-    if "rating" not in names and all(name in file.header for name in ("elo", "kd", "wr")):
-        names["rating"] = "elo"
     sides = [name for name in plain if re.search("(winner|loser|white|black|away|opponent)", name)]
     paired = {*plain} & {"home", "playera", "playerb", "player1", "player2", "modela", "modelb"}
     if "rating" not in names or sides or paired or "score" in plain or {"id", "time"} <= {*plain}:
         return {}
-    timed = names.get("arrival_hours")
-    if timed is None or not _is_timed(file.sample(timed)):
-        times = (name for name in others if all(map(is_moment, file.sample(name) or ["-"])))
-        names["arrival_hours"] = next(times, "")
-    return names if names["arrival_hours"] else {}
-
-
-def _is_timed(cells: Sequence[str]) -> bool:
-    """Return whether most of some cells are times or numbers."""
-    good = sum(is_moment(cell) or real_number(cell) is not None for cell in cells)
-    return 2 * good > len(cells) or not cells
+    return names if "arrival_hours" in names else {}
 
 
 def _queue_log(
@@ -440,8 +438,7 @@ def _queue_log(
 
     separators = {character: name for name, character in SEPARATORS.items()}
     columns = {meaning: name for meaning, name in names.items() if meaning != name}
-    own_vector = all(name in file.header for name in ("elo", "kd", "wr"))
-    if own_vector and columns.get("rating") == "elo":
+    if {"elo", "kd", "wr"} <= {*file.header} and columns.get("rating") == "elo":
         del columns["rating"]
     log: dict[str, Any] = {"columns": columns} if columns else {}
     if file.separator != ",":
@@ -462,7 +459,7 @@ def _queue_log(
             first, log["sort"] = read({"sort": True}), True
             dirt.append(Notice("rows are not in order of time: log.sort sorts them", "unsorted", 0))
     except InputError as error:
-        return CheckedFile(path, "queue log", "a queue log with faults", errors=error.args)
+        return _faulty(path, "queue log", "a queue log with faults", error.args)
     notices = [Notice.of(notice) for notice in first.remarks]
     dirt += [n for n in notices if not isinstance(n, Note) or n.kind == "queued_again"]
     for column, counts in first.states.items():
@@ -479,43 +476,27 @@ def _queue_log(
     rows = first.players.times.size + sum(
         n.n for n in dirt if n.kind in ("rows_left_out", "duplicate_rows")
     )
-    players = cleaned.players.times.size
-    hours = first.players.times
-    since = first.midnight
+    players, kind = cleaned.players.times.size, "queue log"
+    hours, ratings, since = first.players.times, cleaned.players.ratings, first.midnight
+    start = f"; hours are counted from {since.isoformat(' ', 'minutes')}" if since else ""
     understood = {
         "format": f"CSV, separator {separators[file.separator]}",
         "columns": ", ".join(f"{meaning} = {name}" for meaning, name in first.columns.items()),
-        "times": f"{hours[-1] - hours[0]:,.4g} hours"
-        + (f"; hours are counted from {since.isoformat(' ', 'minutes')}" if since else ""),
-        "ratings": f"{cleaned.players.ratings.min():g} to {cleaned.players.ratings.max():g}",
+        "times": f"{hours[-1] - hours[0]:,.4g} hours{start}",
+        "ratings": f"{ratings.min():g} to {ratings.max():g}",
     }
-    if "where" in log or "missing" in log:
-        keys = {key: log[key] for key in ("where", "missing") if key in log}
+    if keys := {key: log[key] for key in ("where", "missing") if key in log}:
         understood["proposed"] = f"{json.dumps(keys, ensure_ascii=False)}: {players:,} players"
-    folder = (target.parent if target else Path()).resolve()
-    arrivals = os.path.relpath(path.resolve(), folder)
-    name = shlex.quote(str(path))
-    return CheckedFile(
-        path,
-        "queue log",
-        f"a queue log: {_counted(rows, 'row')}",
-        understood,
-        dirt,
-        rows,
-        commands=[
-            f"valmatch check {name} --write mine.yaml",
-            "valmatch simulate mine.yaml",
-            "valmatch replicate mine.yaml --set log.resample=block -n 200 --out runs",
-        ],
-        writes=f"{MARK}.\n"
-        + document(
-            f"How the queue log is read: {players:,} players. Add your rule: valmatch factors"
-            " valorant lists its numbers.",
-            "valorant",
-            {"log": log} if log else {"team_num": 5},
-            arrivals=arrivals,
-        ),
+    text = document(
+        f"How the queue log is read: {players:,} players. Add your rule: valmatch factors"
+        " valorant lists its numbers.",
+        "valorant",
+        {"log": log} if log else {"team_num": 5},
+        arrivals=os.path.relpath(path.resolve(), (target.parent if target else Path()).resolve()),
     )
+    about, writes = f"a queue log: {_counted(rows, 'row')}", f"{MARK}.\n{text}"
+    commands = _commands(kind, path)
+    return CheckedFile(path, kind, about, understood, dirt, rows, commands=commands, writes=writes)
 
 
 # Game logs.
@@ -529,17 +510,20 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
 
     dirt: list[Notice] = []
     how: dict[str, Any] = {"skip_bad_games": True, "max_bad_rows": 1.0}
-    try:
+
+    def read() -> tuple[GameLog, Games]:
         log = GameLog(path, LogOptions(**how), unused=["minutes"])
+        return log, log.games(lambda _: None)
+
+    try:
         try:
-            games = log.games(lambda _: None)
+            log, games = read()
         except InputError as error:
             if option("date_format") not in str(error):
                 raise
             dirt.append(Notice(error.args[0], "ambiguous_dates", 0))
             how["date_format"] = "dmy"
-            log = GameLog(path, LogOptions(**how), unused=["minutes"])
-            games = log.games(lambda _: None)
+            log, games = read()
     except InputError as error:
         return _table(path, file, error)
     warnings = list(map(Notice.of, log_warnings(log)))
@@ -558,13 +542,11 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
     rows = games.n_games + log.unrated + bad + log.unfinished
     sides = [reading["columns"].get(m, "") for m in ("player_a", "player_b")]
     votes = all(name.casefold().startswith("model") for name in sides)
-    kind = {PGN: "PGN", JSON: "game log"}.get(log.file.format, "game log")
-    kind = "votes" if votes else kind
+    kind = "votes" if votes else "PGN" if log.file.format == PGN else "game log"
     options = ["--skip-bad-games"] if bad else []
     share = -(-100 * bad // max(rows, 1)) / 100
     options += [f"--max-bad-rows {share:g}"] if share > 0.05 else []
     options += ["--date-format dmy"] if "date_format" in how else []
-    words = " ".join([shlex.quote(str(path)), *options])
     called = {"PGN": "games in PGN", "votes": "a game log of votes"}.get(kind, "a game log")
     mapping = {key: reading[key] for key in ("columns", "results", "date_format") if reading[key]}
     mapping |= {"separator": reading["separator"]} if reading["separator"] else {}
@@ -578,46 +560,20 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
         understood,
         dirt,
         rows,
-        commands=[
-            f"valmatch rate {words} --system elo --out rated",
-            f"valmatch rank {words} --out ranked",
-        ],
+        commands=_commands(kind, path, options),
         writes="\n".join([head, *lines]) + "\n",
     )
 
 
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' * (n != 1)}"
-
-
 def _table(path: Path, file: GameFile, error: InputError) -> CheckedFile:
     """Return what a table is that is no log."""
-    header = [name.casefold() for name in file.header]
-    found = shortened(", ".join(file.header), 120)
-    for needed, about, command in _TABLES:
-        if {*needed} <= {*header}:
-            line = command.format(shlex.quote(str(path)))
-            return CheckedFile(path, "table", about, {"columns": found}, commands=[line])
+    header = {name.casefold() for name in file.header}
+    columns = shortened(", ".join(file.header), 120)
+    for needed, about in TABLES.items():
+        if {*needed} <= header:
+            commands = _commands(about, path)
+            return CheckedFile(path, "table", about, {"columns": columns}, commands=commands)
     logs = "a queue log has columns for time and rating, a game log for two sides and a result"
-    lines = [f"{path}: {logs} (found: {found})", *error.args] if file.format == CSV else error.args
-    return CheckedFile(
-        path, "unknown", f"a table that is no log ({file.format})", errors=in_lines(lines)
-    )
-
-
-_TABLES = (
-    (
-        ("player", "rating"),
-        "a table of ratings",
-        "valmatch rate games.csv --ratings {} --out rated",
-    ),
-    (("name", "alias"), "a table of aliases", "valmatch rate GAMES.csv --alias {}"),
-    (
-        ("id", "time"),
-        "a table of tickets of single players",
-        "valmatch rules replay RULES.json --tickets {} --out played",
-    ),
-    (("player_a", "player_b"), "a table of fixtures", "valmatch predict rated {}"),
-    (("home", "away"), "a table of fixtures", "valmatch predict rated {}"),
-)
-"""Tables by columns that they have: what they are, and what to do with them."""
+    lines = [f"{path}: {logs} (found: {columns})"] if file.format == CSV else []
+    about = f"a table that is no log ({file.format})"
+    return _faulty(path, "unknown", about, [*lines, *error.args])
