@@ -146,41 +146,18 @@ def _kept_factors(config: Config, fitted: Collection[str], overrides: list[str])
 
 
 def _sections(config: Config) -> dict[str, Any]:
-    """Return the sections of options that the config has, without what they say of weekdays."""
+    """Return the sections of options that the config has, but those that speak of weekdays."""
     from valmatch.models.valorant.measures import weekday_responses
     from valmatch.statistics.no_interval import listed
 
-    sections, gone = {}, {response.name for response in weekday_responses()}
+    sections, gone = {}, [response.name for response in weekday_responses()]
     for name in SECTIONS:
         values = getattr(config, name).model_dump(mode="json", exclude_none=True)
         values = {key: value for key, value in values.items() if value not in ({}, [])}
-        if not values:
-            continue
-        sections[name], lost = _without(values, gone)
-        if name == "optimize" and lost and not sections[name].get("objective"):
-            del sections[name]
-            objective = f"its objective is {listed(lost)}, and fitted days are of no week"
-            warn(f"section optimize left out: {objective}")
-        elif lost:
-            warn(f"section {name}: {listed(lost)} left out: fitted days are of no week")
+        text = json.dumps(values)
+        if lost := [response for response in gone if f'"{response}' in text]:
+            why = f"it asks for {listed(lost)}, and fitted days are of no week"
+            warn(f"section {name} left out: {why}")
+        elif values:
+            sections[name] = values
     return sections
-
-
-def _without(values: dict[str, Any], gone: Collection[str]) -> tuple[dict[str, Any], list[str]]:
-    """Return a section without what it says of some responses, and these."""
-    kept: dict[str, Any] = {}
-    lost: list[str] = []
-    for key, value in values.items():
-        inner = value if isinstance(value, dict) else {}
-        if inner.get("response", key) in gone:
-            lost.append(inner.get("response", key))
-        elif inner:
-            kept[key], further = _without(inner, gone)
-            lost += further
-        elif key == "target":
-            names = [target.partition("=")[0].strip() for target in value]
-            kept[key] = [t for t, name in zip(value, names, strict=True) if name not in gone]
-            lost += [name for name in names if name in gone]
-        else:
-            kept[key] = value
-    return kept, lost

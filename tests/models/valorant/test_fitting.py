@@ -201,6 +201,26 @@ def test_weekdays_and_weekends_are_fitted_apart(tmp_path: Path) -> None:
     assert "--days: the log has hours" in refused.err
 
 
+def test_what_a_config_says_of_weekdays_is_left_out(tmp_path: Path) -> None:
+    write(tmp_path)
+    mine, fitted = tmp_path / "mine.yaml", tmp_path / "fitted.yaml"
+    mine.write_text(
+        "model: valorant\narrivals: log.csv\nfactors:\n  team_num: 2\n  measure: [weekdays]\n"
+        "  log: {columns: {arrival_hours: joined, rating: mmr}}\n"
+        "replicate:\n  n: 3\n  target: [avg_wait_time.saturday=9, avg_wait_time=9]\n"
+        "optimize:\n  variables: {player_diff: {low: 50, high: 300}}\n"
+        "  objective: {it: {response: avg_wait_time}}\n"
+        "  constraints: {own: {response: avg_wait_time.sunday, at_most: 90}}\n"
+    )
+    made = valmatch("fit", mine)
+    assert made.code == 0, made.err
+    assert not {"replicate", "optimize"} & {*yaml.safe_load(made.out)}
+    assert "section replicate left out: it asks for avg_wait_time.saturday" in made.err
+    assert "section optimize left out: it asks for avg_wait_time.sunday" in made.err
+    fitted.write_text(made.out)
+    assert valmatch("replicate", fitted, "-n", "2", "--quiet").code == 0
+
+
 def test_a_config_keeps_its_rule_and_its_problem(tmp_path: Path) -> None:
     write(tmp_path)
     mine = tmp_path / "mine.yaml"
