@@ -1,8 +1,9 @@
 """Joint matching: at each review at most one match, both of its teams chosen at once, exactly.
 
 The players of a match lie in two windows of ratings, each as wide as a team may be, so that every
-pair of maximal windows is a small problem of its own: a search, depth first, that knows what the
-players to come can add.
+pair of maximal windows is a small problem of its own. It is looked at twice: first for its greedy
+choice, which bounds what it can hold, then, where that may be better than the best match so far,
+by the same search of all its players.
 
 The key of a match is one integer, the sum of its players' *costs*: ticks since the first arrival,
 and for players who are not prioritized a constant larger than any sum of ticks. Costs ascend with
@@ -37,8 +38,11 @@ SEARCH = np.dtype(
     [
         ("ordered", "i8"),  # positions 0..ordered-1 are in rating order
         ("windows", "i8"),
+        ("unresolved", "i8"),  # smallest bound of a pair of windows that needs the full search
         ("cost", "i8"),  # of the best match so far
         ("diff", "f8"),  # |difference of sums| of the best match so far
+        ("bound", "i8"),  # of the pair of windows looked at
+        ("tied", "i8"),  # whether other players of that pair have the same cost
         ("slop", "f8"),  # no bound on a sum of ratings is off by more
     ]
 )
@@ -110,6 +114,7 @@ class Work(NamedTuple):
     windows: Records  # maximal rating windows with room for a team
     nodes: Records  # stack of a depth-first search
     candidates: Ints  # (capacity,); positions that a search looks at, ascending
+    choice: Ints  # (2 p,); the greedy choice that was searched last
     # (capacity + 1, p + 1, p + 1): the least that candidates t, t + 1, ... add to the cost, the
     # least and the most to sum_b - sum_a, when b lacks i and a lacks j players
     rests: Records
@@ -125,6 +130,7 @@ def new_work(capacity: int, team_num: int) -> Work:
         np.zeros(2 * capacity, WINDOW),
         np.zeros(capacity + 1, NODE),
         np.zeros(max(capacity, 2 * team_num), np.int64),
+        np.zeros(2 * team_num, np.int64),
         np.zeros((capacity + 1, team_num + 1, team_num + 1), REST),
         np.zeros((4, team_num), np.int64),
     )
@@ -162,8 +168,10 @@ def _find_match(pool: Pool, rules: Rules, work: Work) -> bool:
     if not _find_windows(pool, rules, work):
         return False
     _set_costs(pool, rules, work)
-    state["cost"], state["diff"] = NEVER, np.inf
-    _search_pairs(pool, rules, work)
+    state["cost"], state["diff"], state["unresolved"] = NEVER, np.inf, NEVER
+    _search_pairs(False, pool, rules, work)
+    if state["unresolved"] <= min(state["cost"], NEVER - 1):
+        _search_pairs(True, pool, rules, work)
     return bool(state["cost"] < NEVER)
 
 
@@ -320,33 +328,164 @@ def _lies_in(position: int, rank: int, window: Struct) -> bool:
     return window["first"] <= rank < window["end"] and position >= window["floor"]
 
 
-@part
-def _search_pairs(pool: Pool, rules: Rules, work: Work) -> None:
-    """Search every pair of windows, among those who may be in a match as good as the best so far.
+# The greedy choice for a pair of windows: without the rule on mean ratings it is the best one.
+#
+# A set of players, x of them in the first window alone and y in the second alone, is part of two
+# full teams iff x <= p, y <= p and it has at most 2p players: give those of one window alone to its
+# team, the others to the team that has room. These sets are the independent sets of a transversal
+# matroid (Edmonds and Fulkerson, "Transversals and matroid partition", 1965), and the greedy choice
+# gives a basis of least cost of any matroid (Edmonds, "Matroids and the greedy algorithm", 1971).
+# The rule on means only forbids matches, so the cost is a bound for the pair of windows, and the
+# answer if the players can be split into admissible teams and no other choice costs the same.
 
-    Costs ascend with the position: with the cheapest others a match of somebody costs too much
-    where one of somebody before does.
+
+@part
+def _choose_greedily(first: Struct, second: Struct, pool: Pool, rules: Rules, work: Work) -> None:
+    """Choose the cheapest candidates that fill a team in each window; set their cost and `tied`.
+
+    The choice is unique unless some cost is both taken and refused.
     """
-    state, windows, full = work.state[0], work.windows, 2 * rules.team_num
+    state, team_num = work.state[0], rules.team_num
+    only_first, only_second, size, total, taken, refused = 0, 0, 0, 0, -1, -1
+    state["bound"], state["tied"] = NEVER, 0
+    best = state["cost"]
+    for position in range(pool.n):
+        rank = work.players[position]["rank"]
+        in_first, in_second = _lies_in(position, rank, first), _lies_in(position, rank, second)
+        if not (in_first or in_second):
+            continue
+        cost = work.players[position]["cost"]
+        if size == 2 * team_num:
+            if cost == taken:
+                state["tied"] = 1
+            break
+        if (not in_second and only_first == team_num) or (not in_first and only_second == team_num):
+            refused = cost
+        else:
+            if total + (2 * team_num - size) * cost > best:
+                return  # those still to come cost no less
+            only_first += not in_second
+            only_second += not in_first
+            work.candidates[size] = position
+            size += 1
+            total += cost
+            taken = cost
+        if taken == refused:
+            state["tied"] = 1
+    if size == 2 * team_num:
+        state["bound"] = total
+
+
+@part
+def _search_pairs(everybody: bool, pool: Pool, rules: Rules, work: Work) -> None:
+    """Search the greedy choice of every pair of windows, or everybody in them.
+
+    A pair is resolved if its choice is unique and costs no less than the best match, for all else
+    there costs more.
+    """
+    state, windows = work.state[0], work.windows
+    work.choice[0] = -1
     for i in range(state["windows"]):
         for j in range(i, state["windows"]):
-            first, second, size, total = windows[i], windows[j], 0, 0
+            first, second, size = windows[i], windows[j], 0
             if not _may_hold_match(first, second, pool, rules, work):
                 continue
-            for position in range(pool.n):
-                rank, cost = work.players[position]["rank"], work.players[position]["cost"]
-                if size >= full - 1 and total + cost > state["cost"]:
-                    break
-                if _lies_in(position, rank, first) or _lies_in(position, rank, second):
-                    work.candidates[size] = position
-                    total += cost if size < full - 1 else 0
-                    size += 1
-            if size < full:
+            _choose_greedily(first, second, pool, rules, work)
+            if state["bound"] > state["cost"] or state["bound"] == NEVER:
                 continue
-            limit = _largest_gap(first, second, pool, rules)
-            _search(first, second, size, limit, pool, rules, work)
-            if i != j:
-                _search(second, first, size, limit, pool, rules, work)
+            if not everybody:
+                same = True
+                for k in range(2 * rules.team_num):
+                    same = same and work.candidates[k] == work.choice[k]
+                    work.choice[k] = work.candidates[k]
+                if not same:
+                    _search_choice(pool, rules, work)
+                if state["tied"] > 0 or state["bound"] < state["cost"]:
+                    state["unresolved"] = min(state["unresolved"], state["bound"])
+            elif state["bound"] < state["cost"] or state["tied"] > 0:
+                for position in range(pool.n):
+                    rank = work.players[position]["rank"]
+                    if _lies_in(position, rank, first) or _lies_in(position, rank, second):
+                        work.candidates[size] = position
+                        size += 1
+                limit = _largest_gap(first, second, pool, rules)
+                _search(first, second, size, limit, pool, rules, work)
+                if i != j:
+                    _search(second, first, size, limit, pool, rules, work)
+
+
+@part
+def _search_choice(pool: Pool, rules: Rules, work: Work) -> None:
+    """Offer every split of the greedy choice into admissible teams.
+
+    The first player is in team b of the better naming of two teams. Teams are tried in
+    lexicographic order, so without `balanced` the first one found is best.
+    """
+    p, teams, state, depth = rules.team_num, work.teams, work.state[0], 0
+    by_pool = rules.pool_scope and pool.prioritized > 0
+    _set_root(work.nodes[0])
+    while depth >= 0:
+        node = work.nodes[depth]
+        choice, size_b, size_a = node["choice"], node["size_b"], node["size_a"]
+        node["choice"] = choice + 1
+        if depth == 2 * p:
+            # Positions ascend, so that a prioritized player comes first in a team.
+            relaxed = by_pool or min(teams[TRIAL_B, 0], teams[TRIAL_A, 0]) < pool.prioritized
+            limit = p * (rules.team_diff + rules.team_slack) if relaxed else p * rules.team_diff
+            diff = abs(node["sum_a"] - node["sum_b"])
+            if diff <= limit:
+                _offer(state["bound"], diff, rules, work)
+                if not rules.balanced:
+                    return
+            depth -= 1
+        elif choice == TO_NONE:
+            depth -= 1
+        elif choice == TO_B or size_b > 0:
+            row, size = (TRIAL_B, size_b) if choice == TO_B else (TRIAL_A, size_a)
+            position = work.candidates[depth]
+            if size < p and _fits(position, row, size, pool, rules, work):
+                teams[row, size] = position
+                _set_child(node, work.nodes[depth + 1], choice, position, pool, work)
+                depth += 1
+
+
+@part(inline=True)
+def _fits(position: int, row: int, size: int, pool: Pool, rules: Rules, work: Work) -> bool:
+    """Return whether a player is near enough to every player of a team."""
+    team, width = work.teams[row], rules.player_diff
+    by_pool = rules.pool_scope and pool.prioritized > 0
+    if by_pool or (size > 0 and team[0] < pool.prioritized):
+        width += rules.player_slack
+    rating = pool.players[position]["rating"]
+    for k in range(size):
+        if abs(pool.players[team[k]]["rating"] - rating) > width:
+            return False
+    return True  # numba has no all() of a generator
+
+
+@part(inline=True)
+def _set_root(node: Struct) -> None:
+    """Make a node of a depth-first search the root: two empty teams."""
+    node["choice"], node["cost"], node["size_b"], node["size_a"] = TO_B, 0, 0, 0
+    node["sum_b"], node["sum_a"] = 0.0, 0.0
+
+
+@part(inline=True)
+def _set_child(
+    node: Struct, child: Struct, choice: int, position: int, pool: Pool, work: Work
+) -> None:
+    """Set the child of a node after a player was put into a team, or into none."""
+    child["choice"], child["cost"] = TO_B, node["cost"]
+    child["size_b"], child["sum_b"] = node["size_b"], node["sum_b"]
+    child["size_a"], child["sum_a"] = node["size_a"], node["sum_a"]
+    if choice != TO_NONE:
+        child["cost"] += work.players[position]["cost"]
+    if choice == TO_B:
+        child["size_b"] += 1
+        child["sum_b"] += pool.players[position]["rating"]
+    elif choice == TO_A:
+        child["size_a"] += 1
+        child["sum_a"] += pool.players[position]["rating"]
 
 
 # A search of two windows that knows what the rest can add.
@@ -387,8 +526,8 @@ def _tabulate(b: Struct, a: Struct, size: int, pool: Pool, rules: Rules, work: W
         rank, over = work.players[position]["rank"], position >= pool.prioritized
         in_b, in_a = _lies_in(position, rank, b), _lies_in(position, rank, a)
         lost_b, lost_a = over and b["slack"] > 0, over and a["slack"] > 0
-        for i in range(max(team_num - t, 0), team_num + 1):  # no more than t players are taken
-            for j in range(max(2 * team_num - t - i, 0), team_num + 1):
+        for i in range(team_num + 1):
+            for j in range(team_num + 1):
                 if (lost_b and i == team_num) or (lost_a and j == team_num):
                     _leave(rests[t, i, j], NEVER, np.inf, -np.inf)
                     continue
@@ -425,9 +564,8 @@ def _search(
     """
     p, nodes, teams = rules.team_num, work.nodes, work.teams
     _tabulate(b, a, size, pool, rules, work)
-    depth, root = 0, nodes[0]
-    root["choice"], root["cost"], root["size_b"], root["size_a"] = TO_B, 0, 0, 0
-    root["sum_b"], root["sum_a"] = 0.0, 0.0
+    _set_root(nodes[0])
+    depth = 0
     while depth >= 0:
         node = nodes[depth]
         choice, size_b, size_a = node["choice"], node["size_b"], node["size_a"]
@@ -443,26 +581,17 @@ def _search(
         if choice == DONE:
             depth -= 1
             continue
-        position, child = work.candidates[depth], nodes[depth + 1]
-        rank, cost = work.players[position]["rank"], work.players[position]["cost"]
-        rating = pool.players[position]["rating"]
-        child["choice"], child["cost"] = TO_B, node["cost"]
-        child["size_b"], child["sum_b"] = size_b, node["sum_b"]
-        child["size_a"], child["sum_a"] = size_a, node["sum_a"]
+        position = work.candidates[depth]
+        rank = work.players[position]["rank"]
         if choice == TO_B:
             if size_b == p or not _lies_in(position, rank, b):
                 continue
             teams[TRIAL_B, size_b] = position
-            child["size_b"] += 1
-            child["sum_b"] += rating
-            child["cost"] += cost
         elif choice == TO_A:
             if size_a == p or size_b == 0 or not _lies_in(position, rank, a):
                 continue
             teams[TRIAL_A, size_a] = position
-            child["size_a"] += 1
-            child["sum_a"] += rating
-            child["cost"] += cost
+        _set_child(node, nodes[depth + 1], choice, position, pool, work)
         depth += 1
 
 
