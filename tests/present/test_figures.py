@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 
 from valmatch.models.registry import OWN
 from valmatch.present import style
-from valmatch.present.bins import Lattice, bin_edges, lattice_of, lattice_of_shares
+from valmatch.present.bins import bin_edges
 from valmatch.present.document import Graph, Interval, Intervals, Line
 from valmatch.present.figures import COLUMNS, MOST_ROWS, figures_of
 from valmatch.present.plot_options import INCH
@@ -196,40 +196,14 @@ def test_legends_are_as_wide_as_their_figure(inches: float, columns: int) -> Non
 # ---- bins ----
 
 
-@pytest.mark.parametrize("step", [0.1, 1 / 518, 7.0])
-def test_bins_hold_equally_many_points_of_a_lattice(step: float) -> None:
-    points = np.sort(np.random.default_rng(1).integers(0, 90, 900))
-    values = np.asarray(0.3 + step * points, np.float64)
-    found = lattice_of(values)
-    assert found is not None
-    assert found.step == pytest.approx(step)
+def test_bins_hold_equally_many_whole_numbers() -> None:
+    values = np.sort(np.random.default_rng(1).integers(0, 90, 900)).astype(np.float64)
     edges = bin_edges(values)
-    counts, _ = np.histogram(values, edges)
-    assert counts.sum() == 900
-    places = (edges - 0.3) / step
-    assert np.abs(places % 1.0 - 0.5).max() < 1e-6
-    assert np.ptp(np.diff(places)) == pytest.approx(0.0, abs=1e-6)
-
-
-def test_values_of_no_lattice() -> None:
-    rng = np.random.default_rng(2)
-    assert all(lattice_of(np.sort(rng.normal(size=n))) is None for n in (10, 100, 1000))
+    assert np.histogram(values, edges)[0].sum() == 900
+    assert set(edges % 1.0) == {0.5}
+    assert np.ptp(np.diff(edges)) == 0.0
     assert bin_edges(np.array([2.0, 2.0])).tolist() == [1.9, 2.1]
     assert bin_edges(np.array([0.0])).tolist() == [-0.5, 0.5]
-    assert bin_edges(np.array([3.0]), Lattice(0.0, 1.0)).tolist() == [2.5, 3.5]
-
-
-def test_shares_of_varying_numbers_make_no_comb() -> None:
-    rng = np.random.default_rng(3)
-    wholes = rng.poisson(518, 4000).astype(np.float64)
-    shares = 1.0 - rng.integers(0, 12, 4000) / wholes
-    values = np.sort(shares)
-    counts, edges = np.histogram(values, bin_edges(values, lattice_of_shares(shares, wholes)))
-    inner = counts[1:-1]
-    assert counts.sum() == 4000
-    assert inner.size >= 8
-    assert inner.min() > 0.7 * inner.max()  # of bins of one width without a lattice: 0
-    assert 1.0 <= edges[-1] < 1.001
 
 
 @pytest.mark.slow

@@ -67,7 +67,7 @@ def test_values_and_intervals_of_models_keep_what_is_declared(model: str) -> Non
     few = {"n_games": 20} if model.startswith("kg") else {}
     found = library.replicate(library.load_config(model, few), 2)
     waits = [one for one in found.responses if one.unit == "minutes"]
-    shares = [one for one in found.responses if one.share_of]
+    shares = [one for one in found.responses if one.meaning.startswith("share of")]
     assert all(one.limits == NOT_NEGATIVE for one in waits)
     assert all(one.limits == SHARE for one in shares)
     for one, values in zip(found.responses, found.values.T, strict=True):

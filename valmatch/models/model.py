@@ -80,8 +80,6 @@ class Response:
         Whether it is a whole number.
     window : Window or None
         The stretch of a curve that it is taken over; None where it is not of a curve.
-    share_of : str
-        The response, a whole number, that it is a share of; "" for none.
     part : Part or None
         The part of the players or of the day that it is taken over; None for all.
     """
@@ -92,7 +90,6 @@ class Response:
     limits: tuple[float, float] = ANY
     whole: bool = False
     window: Window | None = None
-    share_of: str = ""
     part: Part | None = None
 
 
@@ -107,9 +104,9 @@ def amount(name: str, unit: str, meaning: str) -> Response:
     return Response(name, unit, meaning, NOT_NEGATIVE)
 
 
-def share(name: str, meaning: str, of: str = "") -> Response:
-    """Return the response that is a share, of another response or of what is not counted."""
-    return Response(name, "", meaning, SHARE, share_of=of)
+def share(name: str, meaning: str) -> Response:
+    """Return the response that is a share."""
+    return Response(name, "", meaning, SHARE)
 
 
 def count(name: str, meaning: str) -> Response:

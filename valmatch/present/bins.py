@@ -1,10 +1,9 @@
-"""Histograms, whose bins hold equally many points of a lattice, and series of who waits."""
+"""Histograms, and series of who waits."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,19 +12,9 @@ from valmatch.present.document import Graph
 
 MOST_BINS = 40
 
-NEAR = 0.01  # distance from a point of a lattice, in its steps, that rounding explains
-
-
-class Lattice(NamedTuple):
-    """Equally spaced values: one of them, and how far they are apart."""
-
-    origin: float
-    step: float
-
 
 def histogram(
     values: Floats,
-    lattice: Lattice | None,
     title: str,
     axis: str,
     what: str,
@@ -34,46 +23,21 @@ def histogram(
     """Return the distribution of sorted values, if there are any."""
     if not values.size:
         return Graph(title, axis, what)
-    counts, edges = np.histogram(values, bin_edges(values, lattice))
+    counts, edges = np.histogram(values, bin_edges(values))
     return Graph(title, axis, what, edges=edges, counts=counts.astype(np.float64), **more)
 
 
-def bin_edges(values: Floats, lattice: Lattice | None = None) -> Floats:
-    """Return the edges of bins for sorted values.
-
-    On a lattice they are half-way between points; no bin reaches beyond the origin of a given one,
-    where values may end.
-    """
+def bin_edges(values: Floats) -> Floats:
+    """Return the edges of bins for sorted values; of whole numbers each bin has equally many."""
     low, high = float(values[0]), float(values[-1])
-    alike = high - low <= 1e-9 * max(abs(low), abs(high))
-    if alike and lattice is None:
+    if high - low <= 1e-9 * max(abs(low), abs(high)):
         reach = 0.05 * abs(low) or 0.5
         return np.array([low - reach, low + reach])
-    bins = 1 if alike else min(np.histogram_bin_edges(values, "auto").size - 1, MOST_BINS)
-    lattice = lattice or lattice_of(values)
-    if lattice is None:
+    bins = min(np.histogram_bin_edges(values, "auto").size - 1, MOST_BINS)
+    if (values % 1.0).any():
         return np.linspace(low, high, bins + 1)
-    first, last = (round((end - lattice.origin) / lattice.step) for end in (low, high))
-    count = last - first + 1
-    points = max(1, math.ceil(count / MOST_BINS), round(count / bins))
-    edges = np.arange(first - 0.5, last + points, points)
-    if last <= 0:
-        edges = np.arange(last + 0.5, first - points, -points)[::-1]
-    return np.asarray(lattice.origin + lattice.step * edges)
-
-
-def lattice_of(values: Floats) -> Lattice | None:
-    """Return the lattice on which sorted values lie that are not all the same, if there is one."""
-    gaps = np.diff(values)
-    step = float(gaps[gaps > 1e-9 * (values[-1] - values[0])].min())
-    places = (values - values[0]) / step
-    on = np.abs(places - np.rint(places)).max() <= NEAR
-    return Lattice(float(values[0]), step) if on else None
-
-
-def lattice_of_shares(shares: Floats, wholes: Floats) -> Lattice:
-    """Return the lattice near which shares of varying whole numbers lie: from 0 or from 1."""
-    return Lattice(float(np.round(shares.mean())), 1.0 / float(wholes.mean()))
+    step = max(np.ceil((high - low + 1.0) / MOST_BINS), np.rint((high - low + 1.0) / bins))
+    return np.arange(low - 0.5, high + step, step)
 
 
 BINS = 48  # of series over time

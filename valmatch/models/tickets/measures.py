@@ -139,7 +139,7 @@ def preset_responses(factors: TicketsFactors) -> Iterator[Response]:
     unit, meaning = numbers.value
     yield Response("match_value", unit, f"mean over matches of the {meaning}", limits=ANY)
     older = "an older ticket, which waits on, would have done in place of a member"
-    yield share("skipped", f"share of matches in which {older}", "n_matches")
+    yield share("skipped", f"share of matches in which {older}")
     yield level("candidates", "", "candidates that are valued, a review in the mean")
     yield number("reviews", "reviews")
     spread = "mean over matches of the standard deviation of the true skills of all players"
@@ -155,7 +155,7 @@ def preset_responses(factors: TicketsFactors) -> Iterator[Response]:
             yield share(full, text) if is_share else level(full, "seconds", text)
     if numbers.relaxes:
         less = "share of reviews that ask for less than threshold, as the population is small"
-        yield share("relaxed", less, "reviews")
+        yield share("relaxed", less)
     if numbers.believes:
         yield share(
             "win_error", "mean over matches of the difference of believed and true win chance"

@@ -20,9 +20,9 @@ def number(name: str, meaning: str, part: Part | None = None) -> Response:
     return Response(name, "", meaning, whole=True, part=part, limits=NOT_NEGATIVE)
 
 
-def share(name: str, meaning: str, of: str = "", part: Part | None = None) -> Response:
+def share(name: str, meaning: str, part: Part | None = None) -> Response:
     """Return a response that is a share."""
-    return Response(name, "", meaning, share_of=of, part=part, limits=SHARE)
+    return Response(name, "", meaning, part=part, limits=SHARE)
 
 
 def _gap(name: str, meaning: str) -> Response:
@@ -43,7 +43,7 @@ MATCHED = "share of tickets that were matched"
 RESPONSES = Responses(
     WAIT,
     *WAITS,
-    share("matched_fraction", MATCHED, "n_tickets"),
+    share("matched_fraction", MATCHED),
     number("n_tickets", "tickets that came"),
     number("tickets_matched", "tickets matched"),
     number("tickets_timed_out", "tickets that timed out"),
@@ -53,7 +53,7 @@ RESPONSES = Responses(
     level("current_tickets", "tickets", "time average of the number of waiting tickets"),
     number("n_matches", "matches"),
     level("players_per_match", "players", "mean number of players of a match"),
-    share("full_share", "share of matches that are full", "n_matches"),
+    share("full_share", "share of matches that are full"),
     level("players_in_matches", "players", "time average of the number of players in matches"),
     level(
         "step_used",
@@ -125,7 +125,7 @@ BACKFILL = (
     number("players_left", "players who left a match early"),
     number("players_backfilled", "players who joined a match that ran"),
     number("backfill_tickets", "backfill tickets"),
-    share("backfill_filled", "share of backfill tickets that brought players", "backfill_tickets"),
+    share("backfill_filled", "share of backfill tickets that brought players"),
     level("time_to_fill", "seconds", "mean wait of backfill tickets that brought players"),
     share("places_taken", "share of the places of running matches that are taken"),
     share("full_time", "share of their time in which matches are full"),

@@ -146,7 +146,7 @@ def fill_counted(day: PlayedDay, out: Records) -> None:
 
 DEPARTURES = (
     count("abandoned", "players who gave up"),
-    share("abandoned_fraction", "share of players who gave up", "n_players"),
+    share("abandoned_fraction", "share of players who gave up"),
     amount("avg_wait_abandoned", "minutes", "mean wait of players who gave up, until then"),
 )
 
@@ -222,7 +222,7 @@ FAIRNESS = (
     Response(
         "win_gap", "", "mean over matches of |p - 1/2|, p by Elo with the factor spread", WIN_GAP
     ),
-    share("even_fraction", "share of matches with p from 45 to 55 %, p by Elo", "n_matches"),
+    share("even_fraction", "share of matches with p from 45 to 55 %, p by Elo"),
 )
 
 

@@ -46,7 +46,7 @@ def present(result: RatedLog, view: d.View) -> d.Presentation:
     ratings = np.sort(d.floats(ranking.ratings))
     predictions = [
         calibration_chart("Calibration", rows),
-        histogram(ratings, None, f"Ratings by {system}", "rating", "players"),
+        histogram(ratings, f"Ratings by {system}", "rating", "players"),
     ]
     return d.Presentation(
         f"Rating of {log} by {system}",

@@ -12,7 +12,7 @@ from valmatch.experiments.replications import Replications
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Response, Window
 from valmatch.present import document as d
-from valmatch.present.bins import Lattice, histogram, lattice_of_shares
+from valmatch.present.bins import histogram
 from valmatch.present.kinds.responses import PARTS, glossary, parts_tables, responses_table
 from valmatch.statistics.control_variates import Adjusted
 from valmatch.statistics.estimates import Estimate, t_quantile
@@ -201,14 +201,9 @@ def _distribution(result: Replications, response: Response) -> d.Graph:
     """Return how often values of a response occur."""
     values: Floats = result[response.name]
     defined = np.sort(values[~np.isnan(values)])
-    lattice = Lattice(0.0, 1.0) if response.whole else None
-    if response.share_of:
-        wholes: Floats = result[response.share_of]
-        some = ~np.isnan(values) & (wholes > 0.0)
-        lattice = lattice_of_shares(values[some], wholes[some]) if some.any() else None
     label, axis = labelled(response.name, response.unit), response.unit or response.name
     mean = d.ends_of(result.estimates[response.name])
-    return histogram(defined, lattice, label, axis, "replications", mean=mean)
+    return histogram(defined, label, axis, "replications", mean=mean)
 
 
 def part_charts(result: Replications) -> dict[str, list[d.Chart]]:

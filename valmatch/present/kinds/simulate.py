@@ -124,7 +124,7 @@ def _histogram(result: Simulation, table: str, column: str, label: str) -> Itera
         values = values[values <= most]
     name, _, unit = label.partition(" [")
     ends = (mean, math.nan, math.nan)
-    yield histogram(values, None, title, unit.rstrip("]") or name, table, mean=ends)
+    yield histogram(values, title, unit.rstrip("]") or name, table, mean=ends)
 
 
 def _curves(
