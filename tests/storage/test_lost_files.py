@@ -270,31 +270,9 @@ def test_figures_replace_figures_alone(day: Path) -> None:
 
 
 @pytest.mark.slow
-def test_runs_below_a_folder_are_drawn_where_that_is_said(day: Path) -> None:
-    parent = day.parent
-    shutil.copytree(day, parent / "deep" / "two")
-    app_ = parent / "app"
-    app_.mkdir()
-    (app_ / "manifest.json").write_text('{"name": "an app"}\n')
-    before = tree(parent)
-    outcome = valmatch("plot", parent)
+def test_folders_of_runs_below_are_named(day: Path) -> None:
+    before = tree(day.parent)
+    outcome = valmatch("plot", day.parent)
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
-    assert "day, deep/two (give the folder of one, or --recursive to draw all)" in outcome.err
-    assert tree(parent) == before
-    assert valmatch("plot", app_).code == 2
-    drawn = success("plot", parent, "--recursive")
-    assert drawn.err.splitlines() == [f"draws {day}", f"draws {parent / 'deep' / 'two'}"]
-    assert {Path(line).parent for line in drawn.out.splitlines()} == {day, parent / "deep" / "two"}
-    assert {name: tree(parent)[name] for name in before} == before
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
-def test_a_manifest_that_cannot_be_read_is_named(day: Path) -> None:
-    (day.parent / "pipe").mkdir()
-    os.mkfifo(day.parent / "pipe" / "manifest.json")
-    drawn = success("plot", day.parent, "--recursive")
-    path = Path("pipe", "manifest.json")
-    assert drawn.err.splitlines()[0] == (
-        f"warning: not drawn: {day.parent / path}: cannot be read: not a regular file"
-    )
+    assert "no manifest.json here, but of runs below: day (allowed: the fold" in outcome.err
+    assert tree(day.parent) == before

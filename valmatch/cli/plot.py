@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from valmatch.cli.console import info, warn
 from valmatch.cli.options import Folders, command, needed
 from valmatch.errors import InputError
 from valmatch.inputs import options as o
@@ -26,7 +24,7 @@ def plot(
     """
     from valmatch.present.plotting import plot_files
 
-    for file in plot_files(source, replace(options, inform=info, warn=warn)):
+    for file in plot_files(source, options):
         print(escaped(str(file)))
 
 

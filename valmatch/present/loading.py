@@ -67,16 +67,11 @@ def run_folder(argument: str, value: object) -> Path:
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
     if not (folder / MANIFEST).is_file():
-        below = named_below(sorted(path.parent for path in folder.glob(f"*/{MANIFEST}")), folder)
+        runs = sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}"))
+        more = f", and {len(runs) - NAMED:,} more" if len(runs) > NAMED else ""
+        below = f", but of runs below: {', '.join(runs[:NAMED])}{more}" if runs else ""
         raise InputError(f"{folder}: no {MANIFEST} here{below} (allowed: the folder of a run)")
     return folder
-
-
-def named_below(folders: list[Path], folder: Path) -> str:
-    """Name folders of runs below another one; "" for none."""
-    names = ", ".join(str(path.relative_to(folder)) for path in folders[:NAMED])
-    more = f", and {len(folders) - NAMED:,} more" if len(folders) > NAMED else ""
-    return f", but of runs below: {names}{more}" if folders else ""
 
 
 def made_here(file: Path, *marks: str, within: int | None = None) -> bool:

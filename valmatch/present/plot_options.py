@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from valmatch.errors import InputError, option
@@ -73,7 +73,6 @@ class PlotOptions(o.Options):
 class PlotFileOptions(PlotOptions):
     """Also which files are written."""
 
-    recursive: bool = o.flag("Draw the runs below DIR, all of one kind; lists them first.")
     formats: Sequence[str] = o.names(
         "Formats of the files: png, svg, pdf.",
         "NAME,...",
@@ -81,5 +80,3 @@ class PlotFileOptions(PlotOptions):
         check=_formats,
         default="png,svg",
     )
-    inform: Callable[[str], None] = o.listener("Called with what is drawn.")
-    warn: Callable[[str], None] = o.listener("Called with each remark.")

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from valmatch.errors import InputError, option
-from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.options import takes
 from valmatch.present.document import Chart, Presentation, View
-from valmatch.present.loading import named_below
+from valmatch.present.loading import run_folder
 from valmatch.present.plot_options import PlotFileOptions, PlotOptions
 from valmatch.present.presenting import present
 from valmatch.present.reporting import present_folder
-from valmatch.storage.contents import MANIFEST
-from valmatch.storage.manifest import Manifest, read_manifest
 from valmatch.storage.result_files import result_files
 from valmatch.storage.results import Result
 from valmatch.text.suggestions import hint
@@ -58,7 +53,7 @@ def plot(source: PathLike | Result, figure: str = "", **options: Any) -> Figure:
     if isinstance(source, Result):
         presentation, name = present(source, view), type(source).__name__
     else:
-        folder = _runs_in(arguments.path("source", source))[0]
+        folder = run_folder("source", source)
         presentation, name = _shown(folder, view), str(folder)
     figures = _figures(presentation, name, wanted)
     chosen = figure or next(iter(figures))
@@ -69,23 +64,12 @@ def plot(source: PathLike | Result, figure: str = "", **options: Any) -> Figure:
 
 def plot_files(folder: Path, options: PlotFileOptions) -> list[Path]:
     """Draw what a folder holds, as files in it."""
-    folders = _runs_in(folder, options.warn)
-    if folders != [folder]:
-        if not options.recursive:
-            raise InputError(
-                f"{folder}: no {MANIFEST} here{named_below(folders, folder)} (give the folder of"
-                f" one, or {option('recursive=True')} to draw all)"
-            )
-        for home in folders:
-            options.inform(f"draws {home}")
     view = View(options.responses, options.players)
-    # All are drawn before any is written, because one may be impossible.
-    drawn = {home: _figures(_shown(home, view), str(home), options) for home in folders}
+    figures = _figures(_shown(run_folder("source", folder), view), str(folder), options)
     from valmatch.present.style import refuse_to_replace, save
 
-    for home, figures in drawn.items():
-        refuse_to_replace(figures, home, options.formats)
-    return [file for home, of in drawn.items() for file in save(of, home, options.formats)]
+    refuse_to_replace(figures, folder, options.formats)
+    return save(figures, folder, options.formats)
 
 
 def _figures(presentation: Presentation, source: str, wanted: PlotOptions) -> dict[str, Figure]:
@@ -122,26 +106,3 @@ def _shown(folder: Path, view: View) -> Presentation:
     if view.responses and command not in CHOSEN:
         raise InputError(f"{option('responses')}: are chosen for replicate and compare alone")
     return present_folder(run, view)
-
-
-def _runs_in(folder: Path, warn: Callable[[str], None] = lambda text: None) -> list[Path]:
-    """Return the folder of a run, or else those of the runs below it, at any depth."""
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder")
-    if (folder / MANIFEST).is_file():
-        return [folder]
-    runs = []
-    for home, below, files in os.walk(folder):
-        below.sort()
-        if MANIFEST in files:
-            below.clear()
-            try:
-                if read_manifest(Path(home), Manifest).is_ours:
-                    runs.append(Path(home))
-            except InputError as error:
-                warn(f"not drawn: {error}")
-            except OSError as error:
-                warn(f"not drawn: {Path(home, MANIFEST)}: cannot be read: {error.strerror}")
-    if not runs:
-        raise InputError(f"{folder}: no {MANIFEST} here or in a folder below, so not made by a run")
-    return sorted(runs)
