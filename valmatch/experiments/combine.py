@@ -97,10 +97,8 @@ def _controls(
 def _curves(
     folders: Sequence[Path], indices: Sequence[int], model: Model[object], seed: int, warn: Warn
 ) -> CurveSums:
-    """Return the sums over all replications; those that no folder's sums cover are simulated.
-
-    Sums cannot be taken apart again, so that of files that overlap only one counts.
-    """
+    """Return the sums over all replications; those that no folder's sums cover are simulated."""
+    # Sums cannot be taken apart again, so that of files that overlap only one counts.
     assert model.axes
     shape, left = model.axes.shape, set(indices)
     total = CurveSums.zeros(shape)
@@ -155,11 +153,9 @@ def combine(
     warn: Warn = lambda text: None,
     **options: Any,  # noqa: ANN401
 ) -> MergedReplications:
-    """Put the replications of folders into one, as if one run had made them; see `gather`.
-
-    The folders may come in any order and hold the same replications several times. What `out`
-    holds of the same run stays in it, such as its shards.
-    """
+    """Put the replications of folders into one, as if one run had made them; see `gather`."""
+    # The folders may come in any order and hold the same replications several times. What `out`
+    # holds of the same run stays in it, such as its shards.
     merged = gather(with_whole(out, folders), curves=not check, warn=warn, **options)
     if not check:
         merged.write(out)
@@ -247,10 +243,8 @@ def read_manifests(
     warn: Warn,
     same: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[Path, M]:
-    """Return the manifests of folders that hold parts of one run; refuse those of another.
-
-    All have the same config, the same seed and the same of the entries `same`.
-    """
+    """Return the manifests of folders that hold parts of one run; refuse those of another."""
+    # All have the same config, the same seed and the same of the entries `same`.
     manifests: dict[Path, M] = {}
     for folder in folders:
         manifest = manifest_in(folder, kind, command)

@@ -349,10 +349,8 @@ def pairs_plan(configs: Sequence[Config], options: CompareArguments) -> Plan:
 def compare_configs(
     configs: Sequence[Config], options: CompareArguments, shown: Sequence[str] = ()
 ) -> Comparison:
-    """Replicate configs and compare them with the first of them; see `compare`.
-
-    The manifest notes which responses were shown, unless all were: figures are of the same.
-    """
+    """Replicate configs and compare them with the first of them; see `compare`."""
+    # The manifest notes which responses were shown, unless all were: figures are of the same.
     sides, plan, out = _sides(configs), pairs_plan(configs, options), options.out
     options = options.in_config(configs[0].replicate)
     _common([(config, build(config).responses) for config in configs])
@@ -407,11 +405,9 @@ def _common(responses: Sequence[tuple[Config, Sequence[Response]]]) -> list[str]
 def compare_runs(
     base: Replications, others: Sequence[Replications], confidence: float = 0.95
 ) -> Comparison:
-    """Compare runs of one seed with one of them, in the replications that all have.
-
-    The intervals of a single difference are those of its sampling; those of several, which hold
-    together, are of higher levels and regard skewness.
-    """
+    """Compare runs of one seed with one of them, in the replications that all have."""
+    # The intervals of a single difference are those of its sampling; those of several, which hold
+    # together, are of higher levels and regard skewness.
     runs = [base, *others]
     _sides([run.config for run in runs])
     for run in others:

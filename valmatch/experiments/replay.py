@@ -136,10 +136,9 @@ class ReplayInput:
 
 
 def _check_reviews(listed: Path, service: Service) -> None:
-    """Raise where a list of tickets would be reviewed too often.
-
-    Reviews are counted from second 0, also where times are dates in seconds, or in milliseconds.
-    """
+    """Raise where a list of tickets would be reviewed too often."""
+    # Reviews are counted from second 0, also where times are dates in seconds, or in
+    # milliseconds.
     if service.reviews_too_often:
         raise InputError(
             f"{listed}: more than {MOST_REVIEWS:,} reviews, one each {service.review:g} s up to"

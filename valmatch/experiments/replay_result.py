@@ -110,10 +110,8 @@ class Played:
 
     @cached_property
     def behind(self) -> dict[tuple[int, ...], Counter[int]]:
-        """Who waited behind which tickets, and at how many reviews; who blocks most first.
-
-        Of reviews at even distances, where there were too many to look at all of them.
-        """
+        """Who waited behind which tickets, and at how many reviews; who blocks most first."""
+        # Of reviews at even distances, where there were too many to look at all of them.
         waiting: dict[tuple[int, ...], Counter[int]] = {}
         for wait in self.blockers.blocked if self.blockers else ():
             waiting.setdefault(wait.by, Counter()).update(wait.tickets)
@@ -242,10 +240,8 @@ class Played:
         return tables
 
     def _tickets(self) -> list[tuple[Any, ...]]:
-        """Return of each ticket how and when it ended, why it cannot be matched, behind whom.
-
-        Where it waited behind several, those count that it waited behind at most reviews.
-        """
+        """Return of each ticket how and when it ended, why it cannot be matched, behind whom."""
+        # Where it waited behind several, those count that it waited behind at most reviews.
         outcome, most = self.outcome, dict[int, tuple[int, tuple[int, ...]]]()
         for by, waiting in self.behind.items():
             for ticket, reviews in waiting.items():

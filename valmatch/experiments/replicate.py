@@ -160,10 +160,8 @@ def run_plan(
     begin: Callable[[], Stop],
     options: RunOptions,
 ) -> Replications:
-    """Make planned replications, alone or as a part of something larger.
-
-    The time of a run alone, which `begin` starts, is that of its replications.
-    """
+    """Make planned replications, alone or as a part of something larger."""
+    # The time of a run alone, which `begin` starts, is that of its replications.
     out, resume, warn = options.out, options.resume, options.warn
     model = build(config, warn=warn)
     targets = _targets(config, plan, model)
@@ -219,11 +217,9 @@ def open_cases(
     folder: RunFolder | None,
     below: Path,
 ) -> Iterator[tuple[RunFolder | None, Stop, Callable[[str, Stop], Replications]]]:
-    """Open workers and a folder for the runs of some configs, each in a folder of its own there.
-
-    Yields the folder, what ends the work on all, and a function that replicates one by name until
-    something else ends it. The folder of none of them is refused once any has begun.
-    """
+    """Open workers and a folder for the runs of some configs, each in a folder of its own there."""
+    # Yields the folder, what ends the work on all, and a function that replicates one by name
+    # until something else ends it. The folder of none of them is refused once any has begun.
     out = options.out
     with ExitStack() as stack:
         pool = stack.enter_context(pool_for(options, *cases.values()))
@@ -316,10 +312,8 @@ def open_run(
     replications: int | None = None,
     read: Sequence[Path] = (),
 ) -> RunFolder:
-    """Return the folder of a run of `replicate`; of its planned replications or fewer.
-
-    The files `read` are those that it is made from, besides its config.
-    """
+    """Return the folder of a run of `replicate`; of its planned replications or fewer."""
+    # The files `read` are those that it is made from, besides its config.
     count = len(plan.indices) if replications is None else replications
     kind = RunFolder if plan.shard == WHOLE else ShardFolder
     return kind(

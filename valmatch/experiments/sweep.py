@@ -67,10 +67,8 @@ def design_of(config: Config, sweeps: Sequence[str]) -> Design | None:
 
 
 def parse_levels(text: str) -> tuple[str, list[Any]]:
-    """Return the key and the values of ``KEY=VALUE,...`` or ``KEY=FIRST:LAST:STEP``.
-
-    LAST is among the values if a step ends there.
-    """
+    """Return the key and the values of ``KEY=VALUE,...`` or ``KEY=FIRST:LAST:STEP``."""
+    # LAST is among the values if a step ends there.
     key, equals, listed = text.partition("=")
     wrong = InputError(
         f"{option('sweep')} {shortened(text)}: not of the form KEY=VALUE,VALUE,... or"
@@ -255,10 +253,8 @@ def run_design(
     plan: Plan,
     options: RunOptions = RunOptions(),  # noqa: B008 - never changed
 ) -> DesignReplications:
-    """Run the replications of every point of a design, one point after the other.
-
-    Points that are the same system (equal config ids) are simulated once.
-    """
+    """Run the replications of every point of a design, one point after the other."""
+    # Points that are the same system (equal config ids) are simulated once.
     ids, out = list(map(config_id, configs)), options.out
     cases = dict(zip(reversed(ids), reversed(configs), strict=True))  # the first of equal ones
     around = open_design(out, config, design, ids, plan, options.resume) if out else None

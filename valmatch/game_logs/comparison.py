@@ -292,10 +292,8 @@ def compared(
     games: Games,
     burn_in: int,
 ) -> RatingComparison:
-    """Return what is found by tallies of the same games.
-
-    Shapes: `sums` (blocks, 2, columns).
-    """
+    """Return what is found by tallies of the same games."""
+    # Shapes: `sums` (blocks, 2, columns).
     predictions = {
         name: dict(zip(TALLIES, map(scores, tally.sum(axis=0)), strict=True))
         for name, tally in sums.items()

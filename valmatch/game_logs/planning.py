@@ -95,10 +95,8 @@ class League(NamedTuple):
 
 @kernel
 def play(words: Words, truth: Floats, counts: Counts, i: int, j: int, before: Ints) -> None:
-    """Play a game of two players.
-
-    Shapes: `truth` (n + 2,); `before` (n, n).
-    """
+    """Play a game of two players."""
+    # Shapes: `truth` (n + 2,); `before` (n, n).
     n = truth.size - 2
     if truth[n] != 0.0 and before[i, j] % 2 == 1:
         i, j = j, i
@@ -122,10 +120,8 @@ def play(words: Words, truth: Floats, counts: Counts, i: int, j: int, before: In
 def play_evenly(
     words: Words, truth: Floats, counts: Counts, cursor: Ints, before: Ints, games: int
 ) -> None:
-    """Play games, each of the two who have met the least, the first two of several such.
-
-    Shapes: `cursor` (3,): the two who played last, and the least games of a pair.
-    """
+    """Play games, each of the two who have met the least, the first two of several such."""
+    # Shapes: `cursor` (3,): the two who played last, and the least games of a pair.
     n = before.shape[0]
     while games > 0:
         cursor[1] += 1
@@ -144,10 +140,8 @@ def play_evenly(
 def measure(
     space: Space, truth: Floats, quantile: float, critical: float, out: Floats, rated: bool
 ) -> None:
-    """Fill in the measures of an estimate; without one nobody is named and nothing covered.
-
-    Shapes: `truth` (n + 2,); `out` (4,).
-    """
+    """Fill in the measures of an estimate; without one nobody is named and nothing covered."""
+    # Shapes: `truth` (n + 2,); `out` (4,).
     if not rated:
         out[0], out[1], out[2], out[3] = np.inf, 0.0, 0.0, np.nan
         return
@@ -329,10 +323,8 @@ class PlannedGames(DocumentedResult):
 
 
 def curves_of(grid: Ints, measured: Floats) -> dict[str, list[Any]]:
-    """Return the curves of leagues: means over them and standard errors.
-
-    Shapes: `measured` (leagues, points, measures).
-    """
+    """Return the curves of leagues: means over them and standard errors."""
+    # Shapes: `measured` (leagues, points, measures).
     curves: dict[str, list[Any]] = {"games": grid.tolist()}
     for k, name in enumerate(MEASURES):
         means, errors = zip(*(_mean(column) for column in measured[:, :, k].T), strict=True)

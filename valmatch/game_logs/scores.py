@@ -41,10 +41,8 @@ def new_tally() -> Floats:
 def note_pair(
     tally: Floats, rows: int, expected: float, draw: float, score: float, weight: float
 ) -> float:
-    """Note the prediction of one pair of sides; return its log loss.
-
-    Shapes: `tally` (2, columns).
-    """
+    """Note the prediction of one pair of sides; return its log loss."""
+    # Shapes: `tally` (2, columns).
     if expected < 0.5:
         expected, score = 1.0 - expected, 1.0 - score
     if draw == draw:

@@ -63,12 +63,10 @@ def part(*, inline: bool) -> Callable[[F], F]: ...
 
 
 def part(function: F | None = None, *, inline: bool = False) -> F | Callable[[F], F]:
-    """Compile a part of kernels, kept with those that call it: it makes and returns no array.
-
-    Without what calls from Python need, which for many arrays is more code than most parts have.
-    Where Python calls one, as tests do, it is compiled by itself. `inline` is for small ones that
-    are called for each event with many arrays, each of which travels as seven words.
-    """
+    """Compile a part of kernels, kept with those that call it: it makes and returns no array."""
+    # Without what calls from Python need, which for many arrays is more code than most parts
+    # have. Where Python calls one, as tests do, it is compiled by itself. `inline` is for small
+    # ones that are called for each event with many arrays, each of which travels as seven words.
     if function is None:
         return partial(part, inline=inline)
     if interpreted():

@@ -12,11 +12,9 @@ from pathlib import Path
 
 
 def attach(package: str, file: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package.
-
-    Its stub file, ``__init__.pyi``, has a line ``from module import name as name`` for each public
-    name. Type checkers read the same file.
-    """
+    """Return `__getattr__` and `__dir__` of a package."""
+    # Its stub file, ``__init__.pyi``, has a line ``from module import name as name`` for each
+    # public name. Type checkers read the same file.
 
     @cache
     def homes() -> dict[str, str]:

@@ -195,11 +195,9 @@ def _order(pool: Pool, work: Work) -> None:
 
 @part
 def _find_windows(pool: Pool, rules: Rules, work: Work) -> bool:
-    """List the maximal rating windows with room for a team; return whether one has changed.
-
-    Where slack depends on the team, there are windows of the full width for teams with a
-    prioritized player, and narrow ones, without such players, for the others.
-    """
+    """List the maximal rating windows with room for a team; return whether one has changed."""
+    # Where slack depends on the team, there are windows of the full width for teams with a
+    # prioritized player, and narrow ones, without such players, for the others.
     ranked, n_before = work.ranked, pool.n_before
     slack = (rules.player_slack > 0.0 and rules.team_num > 1) or rules.team_slack > 0.0
     by_team = slack and not rules.pool_scope and pool.prioritized > 0
@@ -341,10 +339,8 @@ def _lies_in(position: int, rank: int, window: Struct) -> bool:
 
 @part
 def _choose_greedily(first: Struct, second: Struct, pool: Pool, rules: Rules, work: Work) -> None:
-    """Choose the cheapest candidates that fill a team in each window; set their cost and `tied`.
-
-    The choice is unique unless some cost is both taken and refused.
-    """
+    """Choose the cheapest candidates that fill a team in each window; set their cost and `tied`."""
+    # The choice is unique unless some cost is both taken and refused.
     state, team_num = work.state[0], rules.team_num
     only_first, only_second, size, total, taken, refused = 0, 0, 0, 0, -1, -1
     state["bound"], state["tied"] = NEVER, 0
@@ -378,11 +374,9 @@ def _choose_greedily(first: Struct, second: Struct, pool: Pool, rules: Rules, wo
 
 @part
 def _search_pairs(everybody: bool, pool: Pool, rules: Rules, work: Work) -> None:
-    """Search the greedy choice of every pair of windows, or everybody in them.
-
-    A pair is resolved if its choice is unique and costs no less than the best match, for all else
-    there costs more.
-    """
+    """Search the greedy choice of every pair of windows, or everybody in them."""
+    # A pair is resolved if its choice is unique and costs no less than the best match, for all
+    # else there costs more.
     state, windows = work.state[0], work.windows
     work.choice[0] = -1
     for i in range(state["windows"]):
@@ -416,11 +410,9 @@ def _search_pairs(everybody: bool, pool: Pool, rules: Rules, work: Work) -> None
 
 @part
 def _search_choice(pool: Pool, rules: Rules, work: Work) -> None:
-    """Offer every split of the greedy choice into admissible teams.
-
-    The first player is in team b of the better naming of two teams. Teams are tried in
-    lexicographic order, so without `balanced` the first one found is best.
-    """
+    """Offer every split of the greedy choice into admissible teams."""
+    # The first player is in team b of the better naming of two teams. Teams are tried in
+    # lexicographic order, so without `balanced` the first one found is best.
     p, teams, state, depth = rules.team_num, work.teams, work.state[0], 0
     by_pool = rules.pool_scope and pool.prioritized > 0
     _set_root(work.nodes[0])
@@ -510,11 +502,9 @@ def _set_child(
 
 @part
 def _tabulate(b: Struct, a: Struct, size: int, pool: Pool, rules: Rules, work: Work) -> None:
-    """Fill `rests` for teams b and a in two windows, from the last of so many candidates back.
-
-    What is left after player t is the table of t + 1, with one player less to find where t was
-    taken. Where a team must hold a prioritized player and they are over, an empty team is lost.
-    """
+    """Fill `rests` for teams b and a in two windows, from the last of so many candidates back."""
+    # What is left after player t is the table of t + 1, with one player less to find where t was
+    # taken. Where a team must hold a prioritized player and they are over, an empty team is lost.
     rests, team_num = work.rests, rules.team_num
     for i in range(team_num + 1):
         for j in range(team_num + 1):
@@ -558,10 +548,8 @@ def _leave(rest: Struct, cost: int, low: float, high: float) -> None:
 def _search(
     b: Struct, a: Struct, size: int, limit: float, pool: Pool, rules: Rules, work: Work
 ) -> None:
-    """Look among so many candidates for teams in two windows that beat the best match so far.
-
-    The first player taken is in team b of the better naming of two teams.
-    """
+    """Look among so many candidates for teams in two windows that beat the best match so far."""
+    # The first player taken is in team b of the better naming of two teams.
     p, nodes, teams = rules.team_num, work.nodes, work.teams
     _tabulate(b, a, size, pool, rules, work)
     _set_root(nodes[0])
@@ -698,11 +686,10 @@ def grown(queue: QueueState, rules: Rules) -> QueueState:
 
 
 def expected_splits(rules: Rules) -> float:
-    """Return about how many splits of the players of a match into two teams are tried.
-
-    All of them where the most balanced one is wanted; else until the means of the teams are near
-    enough, which those of players of evenly spread ratings are by chance, normally distributed.
-    """
+    """Return about how many splits of the players of a match into two teams are tried."""
+    # All of them where the most balanced one is wanted; else until the means of the teams are
+    # near enough, which those of players of evenly spread ratings are by chance, normally
+    # distributed.
     p = rules.team_num
     every = math.comb(2 * p, p) / 2
     deviation = rules.player_diff * math.sqrt(2.0 / p / 12.0)
@@ -739,10 +726,9 @@ def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
 
 @macro
 def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
-    """Make the best match; return the number of matches, 0 or 1.
-
-    `newcomer`: place of the player whose arrival it is; NOBODY where somebody becomes prioritized.
-    """
+    """Make the best match; return the number of matches, 0 or 1."""
+    # `newcomer`: place of the player whose arrival it is; NOBODY where somebody becomes
+    # prioritized.
     state = queue.state[0]
     state["expired"] += int(newcomer == NOBODY)
     n, prioritized = state["waiting"], state["prioritized_now"]

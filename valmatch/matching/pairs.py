@@ -33,13 +33,11 @@ MOST = 2**58  # the largest weight: with a band of 16, all gains fit an integer
 
 @kernel(allocates=True)
 def match_band(weights: Ints) -> Ints:
-    """Return the partner of each place, `ALONE` for none.
-
-    Among equals the first place has the nearest partner, then the second, and so on; being left
-    comes last.
-
-    Shapes: `weights` (n, band): of places i and i + 1 + k at [i, k], negative for no pair.
-    """
+    """Return the partner of each place, `ALONE` for none."""
+    # Among equals the first place has the nearest partner, then the second, and so on; being left
+    # comes last.
+    #
+    # Shapes: `weights` (n, band): of places i and i + 1 + k at [i, k], negative for no pair.
     n, reach = len(weights), 1
     for i in range(n):
         for k in range(reach, weights.shape[1]):
@@ -64,11 +62,10 @@ def match_band(weights: Ints) -> Ints:
 def _gain(
     half: int, weights: Ints, later: Ints, best: Ints, nearest: Ints, gains: Ints, choices: Bytes
 ) -> None:
-    """Find the best choices of a place, and its gains, from the gains of the next place.
-
-    Gains are by the places taken: bit k is for the place itself + k. Choices are by those taken of
-    the following places: how far the partner is, 0 for being left. `best` and `nearest` are memory.
-    """
+    """Find the best choices of a place, and its gains, from the gains of the next place."""
+    # Gains are by the places taken: bit k is for the place itself + k. Choices are by those taken
+    # of the following places: how far the partner is, 0 for being left. `best` and `nearest` are
+    # memory.
     for taken in range(half):
         best[at(taken)], nearest[at(taken)] = later[at(taken)], 0
     for k in range(weights.size - 1, -1, -1):
@@ -264,10 +261,8 @@ _weight_by_policy = _by_number(functions(PAIR))
 
 @kernel
 def _play(order: Ints, partners: Ints, queue: QueueState) -> int:
-    """Take those who play out of the queue; return the number of matches, by lower ticket.
-
-    Shapes: `order` (n,): who waits by rank; `partners` (n,): ranks.
-    """
+    """Take those who play out of the queue; return the number of matches, by lower ticket."""
+    # Shapes: `order` (n,): who waits by rank; `partners` (n,): ranks.
     state, players = queue.state[0], queue.players
     for rank in range(order.size):
         other = partners[at(rank)]

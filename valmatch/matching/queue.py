@@ -135,12 +135,11 @@ DISSOLVED = -2  # stands for a newcomer at the review after a team has lost a pl
 
 
 class QueueRule(Protocol):
-    """A rule of the queue: a module with a class and these functions.
+    """A rule of the queue: a module with a class and these functions."""
 
-    The first four functions are plain Python, `reset` of which kernels can call too
-    (`kernels.compilation.macro`). The others are parts of kernels (`part` or `macro`).
-    Times are in hours and never decrease.
-    """
+    # The first four functions are plain Python, `reset` of which kernels can call too
+    # (`kernels.compilation.macro`). The others are parts of kernels (`part` or `macro`). Times
+    # are in hours and never decrease.
 
     # a named tuple: the rule's numbers as kernels read them, usually
     # `valmatch.matching.rules.Rules`
@@ -199,11 +198,9 @@ _DECORATORS: dict[Callable[..., object], Callable[..., Any]] = {}
 
 
 def driver(decorator: Callable[..., Any]) -> Callable[[F], F]:
-    """Mark a function as a driver, a kernel of each rule by this decorator of kernels.
-
-    Besides parts of kernels it may call another driver, and then calls that of the same rule. The
-    parts that it calls may not use `RULE`.
-    """
+    """Mark a function as a driver, a kernel of each rule by this decorator of kernels."""
+    # Besides parts of kernels it may call another driver, and then calls that of the same rule.
+    # The parts that it calls may not use `RULE`.
 
     def mark(function: F) -> F:
         _DECORATORS[function] = decorator
@@ -214,11 +211,9 @@ def driver(decorator: Callable[..., Any]) -> Callable[[F], F]:
 
 @cache
 def kernel_of(function: F, rule: ModuleType) -> F:
-    """Return the kernel of a driver for a rule.
-
-    It is a copy of the function with the rule in its globals. A closure would do as well, but is
-    compiled in every process: the cache of kernels knows no closure again.
-    """
+    """Return the kernel of a driver for a rule."""
+    # It is a copy of the function with the rule in its globals. A closure would do as well, but
+    # is compiled in every process: the cache of kernels knows no closure again.
     used = {
         instruction.argval
         for instruction in get_instructions(function)
@@ -234,19 +229,15 @@ def kernel_of(function: F, rule: ModuleType) -> F:
 
 
 def parameters_of(rule: QueueRule, options: dict[str, Any]) -> Any:  # noqa: ANN401
-    """Return the parameters of a rule: what it reads of the options of a model.
-
-    What is no option keeps its default, if it has one.
-    """
+    """Return the parameters of a rule: what it reads of the options of a model."""
+    # What is no option keeps its default, if it has one.
     fields, kept = rule.Parameters._fields, rule.Parameters._field_defaults.keys() - options.keys()
     return rule.Parameters(**{name: options[name] for name in fields if name not in kept})
 
 
 def with_people(queue: Queue, people: Records, rng_key: Words) -> Queue:
-    """Let a rule see more of the players than ratings, if its queue has fields for it.
-
-    Shapes: `people` (n,); `rng_key` (3,).
-    """
+    """Let a rule see more of the players than ratings, if its queue has fields for it."""
+    # Shapes: `people` (n,); `rng_key` (3,).
     fields: Any = queue
     known = {"people": people, "rng_key": rng_key}
     return cast(Queue, fields._replace(**{k: known[k] for k in known if k in fields._fields}))
@@ -311,11 +302,10 @@ def run(
     queue: Any,  # noqa: ANN401
     counts: Counts,
 ) -> int:
-    """Let players arrive and give up until done or out of room; return how many have arrived.
-
-    There is a review at each arrival, and after a departure that dissolves a team. At equal times
-    those who give up come first, by their numbers; then reviews of the rule's own, then arrivals.
-    """
+    """Let players arrive and give up until done or out of room; return how many have arrived."""
+    # There is a review at each arrival, and after a departure that dissolves a team. At equal
+    # times those who give up come first, by their numbers; then reviews of the rule's own, then
+    # arrivals.
     statistics, times = counts.statistics[0], arrivals.times
     taken = 0
     while True:

@@ -12,11 +12,10 @@ RANGES = ("player_diff", "team_diff", "player_slack", "team_slack", "slack_scope
 
 @dataclass(frozen=True)
 class QueueEntry:
-    """What is known of a rule of the queue without importing its code.
+    """What is known of a rule of the queue without importing its code."""
 
-    Its code is the module of its name in this folder, see `valmatch.matching.queue.QueueRule`; that
-    of `PRESET` is made for each living matchmaker.
-    """
+    # Its code is the module of its name in this folder, see `valmatch.matching.queue.QueueRule`;
+    # that of `PRESET` is made for each living matchmaker.
 
     meaning: str  # how it makes matches, in one sentence
     # the options of a model that change what it does, besides `team_num`

@@ -145,11 +145,9 @@ def waiting_teams(queue: QueueState) -> list[tuple[int, list[int]]]:
 
 @part(inline=True)
 def penalty(rules: Rules) -> int:
-    """Return what is added to a player's ticks until they are prioritized.
-
-    More than the ticks of all players of a match, see `ticks_per_hour`; small enough to be added
-    for each of them.
-    """
+    """Return what is added to a player's ticks until they are prioritized."""
+    # More than the ticks of all players of a match, see `ticks_per_hour`; small enough to be
+    # added for each of them.
     return (1 << 61) // (2 * team_size(rules))
 
 
@@ -231,11 +229,10 @@ def _leave_pool(low: int, count: int, rules: Rules, queue: QueueState) -> None:
 
 @part(inline=True)
 def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
-    """Let a player leave who waits since `arrival`; return whether a review is due by it.
-
-    That is where a team dissolves: the others are in the pool again, in their places of the queue,
-    and the review is one by `DISSOLVED`. Where teams form around who arrives, none is due.
-    """
+    """Let a player leave who waits since `arrival`; return whether a review is due by it."""
+    # That is where a team dissolves: the others are in the pool again, in their places of the
+    # queue, and the review is one by `DISSOLVED`. Where teams form around who arrives, none is
+    # due.
     state = queue.state[0]
     left = _place_of(arrival, player, queue)
     team = queue.players[at(left)]["team"]
@@ -294,12 +291,10 @@ NO_TEAM = int(np.iinfo(np.int64).max)  # a sum of keys that every team is better
 
 @part(inline=True)
 def newcomers_team(newcomer: int, relaxed: bool, rules: Rules, queue: QueueState) -> int:
-    """Find the best possible team where none is possible without the newcomer.
-
-    A window that held more players than a team would have held a team without them.
-
-    Returns the lowest place in the pool of a member, NOBODY for no team; places in row BEST.
-    """
+    """Find the best possible team where none is possible without the newcomer."""
+    # A window that held more players than a team would have held a team without them.
+    #
+    # Returns the lowest place in the pool of a member, NOBODY for no team; places in row BEST.
     slack = relaxed or queue.state[0]["pool_prioritized"] > 0
     wide = rules.player_diff + (rules.player_slack if slack else 0.0)
     most = team_size(rules) - 1
@@ -326,10 +321,8 @@ def newcomers_team(newcomer: int, relaxed: bool, rules: Rules, queue: QueueState
 
 @part(inline=True)
 def _some_window(first: int, stop: int, width: float, rules: Rules, queue: QueueState) -> bool:
-    """Return whether any rating window of `width` from a place in first..stop-1 on holds a team.
-
-    All are looked at, as nobody could predict which one is the first.
-    """
+    """Return whether any rating window of `width` from a place in first..stop-1 on holds a team."""
+    # All are looked at, as nobody could predict which one is the first.
     some = False
     for k in range(first, stop):
         some |= queue.ratings[at(k + team_size(rules) - 1)] - queue.ratings[at(k)] <= width
@@ -366,11 +359,9 @@ def _precedes(rules: Rules, queue: QueueState) -> bool:
 
 @part(inline=True)
 def best_team(relaxed: bool, rules: Rules, queue: QueueState) -> int:
-    """Find the best possible team of the pool.
-
-    Returns the lowest place in the pool of a rating that a member may have, NOBODY for no team;
-    places in row BEST.
-    """
+    """Find the best possible team of the pool."""
+    # Returns the lowest place in the pool of a rating that a member may have, NOBODY for no team;
+    # places in row BEST.
     low, state, first = NOBODY, queue.state[0], team_size(rules)
     slack = state["pool_prioritized"] > 0 and rules.player_slack > 0.0 and not relaxed
     wide = rules.player_diff + (rules.player_slack if slack or relaxed else 0.0)
@@ -386,11 +377,9 @@ def best_team(relaxed: bool, rules: Rules, queue: QueueState) -> int:
 
 @part(inline=True)
 def _scan(width: float, widened: bool, rules: Rules, queue: QueueState) -> int:
-    """Return where the best team of all rating windows of `width` begins; see `_offer`.
-
-    Only windows that no other window contains matter, and in each only its longest waiting
-    players: they lead in prioritized players, in total wait and in order at once.
-    """
+    """Return where the best team of all rating windows of `width` begins; see `_offer`."""
+    # Only windows that no other window contains matter, and in each only its longest waiting
+    # players: they lead in prioritized players, in total wait and in order at once.
     low, key = NOBODY, NO_TEAM
     start = end = team_size(rules)
     last, stop = -1, start + queue.state[0]["pool"]
@@ -452,12 +441,10 @@ def _offer(
     rules: Rules,
     queue: QueueState,
 ) -> tuple[int, int]:
-    """Let the longest waiting players of start..end in the pool compete for best team.
-
-    The player at the place `centre` of the queue, unless that is NOBODY, is one of them in any
-    case; with `widened` one has to be prioritized. `low`, `key`: start and sum of keys of the best
-    team so far; returned are those of the best team now.
-    """
+    """Let the longest waiting players of start..end in the pool compete for best team."""
+    # The player at the place `centre` of the queue, unless that is NOBODY, is one of them in any
+    # case; with `widened` one has to be prioritized. `low`, `key`: start and sum of keys of the
+    # best team so far; returned are those of the best team now.
     size, most, marks = 0, team_size(rules) - 1, queue.marks
     for k in range(start, end + 1):
         place = queue.places[at(k)]
@@ -504,11 +491,9 @@ def next_review(rules: Rules, queue: QueueState) -> float:
 
 @part(inline=True)
 def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
-    """Form teams, then pair them; return the number of matches.
-
-    `newcomer`: place in the pool of the player whose arrival it is; NOBODY where somebody becomes
-    prioritized, DISSOLVED where players have come back from a team.
-    """
+    """Form teams, then pair them; return the number of matches."""
+    # `newcomer`: place in the pool of the player whose arrival it is; NOBODY where somebody
+    # becomes prioritized, DISSOLVED where players have come back from a team.
     state = queue.state[0]
     first = state["head"]
     alone = _prioritize(now, rules, queue) or rules.player_slack == 0.0
@@ -549,10 +534,8 @@ def _is_relaxed(rules: Rules, queue: QueueState) -> bool:
 
 @part(inline=True)
 def _prioritize(now: float, rules: Rules, queue: QueueState) -> bool:
-    """Move the head past those who count as prioritized now; they, or their teams, changed.
-
-    Returns whether none of them is in the pool.
-    """
+    """Move the head past those who count as prioritized now; they, or their teams, changed."""
+    # Returns whether none of them is in the pool.
     state = queue.state[0]
     head, none = state["head"], True
     while head < state["end"] and (

@@ -112,10 +112,8 @@ def spread(factors: PriorFactors) -> float:
 
 
 def rank_correlation(a: Floats, b: Floats) -> float:
-    """Return Spearman's rank correlation, equal values sharing their mean rank.
-
-    NaN if there are no values, or all values of `a` or of `b` are equal.
-    """
+    """Return Spearman's rank correlation, equal values sharing their mean rank."""
+    # NaN if there are no values, or all values of `a` or of `b` are equal.
     x, y = _ranks(a), _ranks(b)
     scale = math.sqrt(float((x * x).sum()) * float((y * y).sum()))
     return float((x * y).sum()) / scale if scale > 0 else math.nan

@@ -25,10 +25,9 @@ T = TypeVar("T")
 
 
 class Extended(Mapping[str, T], Generic[T]):
-    """Entries of this package by name, and those that installed packages bring.
+    """Entries of this package by name, and those that installed packages bring."""
 
-    Other packages are looked at only for a name that this one does not have.
-    """
+    # Other packages are looked at only for a name that this one does not have.
 
     def __init__(
         self,

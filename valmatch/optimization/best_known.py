@@ -59,10 +59,8 @@ def _entry(row: Mapping[str, str]) -> dict[str, Any]:
 
 
 def best_known(config: Config) -> float | None:
-    """Return the best known objective of a problem: the config's own, or that of a shipped one.
-
-    A problem is a shipped one if it has the same factors, variables, objective and constraints.
-    """
+    """Return the best known objective of a problem: the config's own, or that of a shipped one."""
+    # A problem is a shipped one if it has the same factors, variables, objective and constraints.
     if config.optimize.best_known is not None:
         return config.optimize.best_known
     ids = config_id(config), problem_id(config)

@@ -100,10 +100,8 @@ def _factors(noise: Noise, n: int, alpha: float) -> Floats:
 
 
 def of_few_values(column: Floats, noise: Noise, k: int, alpha: float) -> tuple[float, float] | None:
-    """Return the bounds of the mean of excesses that have one value or two; None if more.
-
-    They are infinite where nothing can be said.
-    """
+    """Return the bounds of the mean of excesses that have one value or two; None if more."""
+    # They are infinite where nothing can be said.
     values, counts = np.unique(column, return_counts=True)
     if len(values) > 2:
         return None
@@ -185,10 +183,8 @@ class AdjustedOutcomes:
         return adjusted
 
     def margins(self, alpha: float, noise: Noise, n: int = 0) -> tuple[Floats, Floats]:
-        """Return how far one-sided bounds of the excesses lie below and above their means.
-
-        Of this sample, or of one of `n` replications that is like it.
-        """
+        """Return how far one-sided bounds of the excesses lie below and above their means."""
+        # Of this sample, or of one of `n` replications that is like it.
         lost = len(self.outcomes) - self.degrees
         errors = self.deviation * (1.0 / math.sqrt(n) if n else np.sqrt(self.leverage))
         n = n or len(self.outcomes)

@@ -133,10 +133,8 @@ class Evaluator:
         self._known: dict[Address, Floats] = {}
 
     def evaluate(self, unit: Floats, n: int) -> Floats:
-        """Return (n, 1 + constraints): the outcomes of the first replications of a point.
-
-        Those that were made before cost nothing; where all are the same, one is made.
-        """
+        """Return (n, 1 + constraints): the outcomes of the first replications of a point."""
+        # Those that were made before cost nothing; where all are the same, one is made.
         values = self._problem.point(unit)
         point = tuple(values.values())
         known = self._known.get(point, np.empty((0, len(self._names))))
@@ -170,10 +168,8 @@ class Evaluator:
         return np.repeat(outcomes, n, axis=0) if len(outcomes) < n else outcomes
 
     def controls(self, n: int) -> tuple[Floats, Floats]:
-        """Return (n, controls): the control variates of replications, with their expectations.
-
-        They do not depend on the point; there are none where the variables enter the draws.
-        """
+        """Return (n, controls): the control variates of replications, with their expectations."""
+        # They do not depend on the point; there are none where the variables enter the draws.
         model = self._model
         if self._redraw or not model.controls:
             return np.empty((n, 0)), np.empty(0)

@@ -53,10 +53,8 @@ def post_analysis(
     settings: Settings,
     check: Callable[[], None],
 ) -> tuple[dict[str, Any], Tables]:
-    """Compare the point of a run with what the config gives; price the constraints there.
-
-    Returns parts of ``summary.json``, and a table of each comparison.
-    """
+    """Compare the point of a run with what the config gives; price the constraints there."""
+    # Returns parts of ``summary.json``, and a table of each comparison.
     n = 1 if config.one_history else min(MOST, max(LEAST, settings.budget // SHARE))
     unit, confidence = run.certificate.unit, 1.0 - settings.alpha
 
@@ -127,10 +125,8 @@ def post_analysis(
 def _compared(
     problem: Problem, baseline: Replications, point: Replications, confidence: float
 ) -> tuple[list[tuple[Response, PairedDifference]], str]:
-    """Compare a point with a baseline in the objective and in every response that both have.
-
-    Returns also why changes have no interval, "" if all have one.
-    """
+    """Compare a point with a baseline in the objective and in every response that both have."""
+    # Returns also why changes have no interval, "" if all have one.
     (model, before), (other, after) = baseline, point
     common = [response for response in model.responses if response.name in after]
     units = {response.name: response.unit for response in common}

@@ -321,10 +321,8 @@ class Neighbourhood(NamedTuple):
 def steps_along(
     around: Neighbourhood, k: int, unit: Floats, evaluate: Evaluate, n: int, least: float
 ) -> Floats | None:
-    """Return the points before and after `unit` between which outcome `k` changes clearly.
-
-    By `least`, if they can. None if there are none.
-    """
+    """Return the points before and after `unit` between which outcome `k` changes clearly."""
+    # By `least`, if they can. None if there are none.
     direction = _direction(around, k, unit)
     if direction is None:
         return None

@@ -75,11 +75,9 @@ ERROR: Final = 1.5e-10  # bound on the absolute error of `exp_minus`
 
 @kernel
 def exp_minus(x: float) -> float:
-    """Return exp(-x) for x >= 0 to an absolute error of `ERROR`, in a form that vectorises.
-
-    It is the 32nd power of the Taylor polynomial of exp(-x / 32). Products of pairs of terms give
-    short chains of dependent operations, which is what bounds the speed.
-    """
+    """Return exp(-x) for x >= 0 to an absolute error of `ERROR`, in a form that vectorises."""
+    # It is the 32nd power of the Taylor polynomial of exp(-x / 32). Products of pairs of terms
+    # give short chains of dependent operations, which is what bounds the speed.
     u = min(x, 32.0) * (-1.0 / 32.0)
     u2 = u * u
     low = (1.0 + u) + u2 * (1.0 / 2.0 + u * (1.0 / 6.0))

@@ -94,11 +94,9 @@ _ERROR = 1e-8
 
 @kernel
 def error_bound(known: Knowledge) -> float:
-    """Bound the error of sqrt(2 pi) times an approximate quality, now or after one game.
-
-    The largest quality is 1 / sqrt(2 sigma_eps^2). Beliefs wider than the noise magnify an error,
-    as does the printed step over a c below 1.
-    """
+    """Bound the error of sqrt(2 pi) times an approximate quality, now or after one game."""
+    # The largest quality is 1 / sqrt(2 sigma_eps^2). Beliefs wider than the noise magnify an
+    # error, as does the printed step over a c below 1.
     noise = 2.0 * known.noise_variance
     widest = known.variances[place_of_largest(known.variances)]
     width = known.variances[known.player] + widest + noise
@@ -108,11 +106,9 @@ def error_bound(known: Knowledge) -> float:
 
 @part
 def _excess(y: float) -> float:
-    """Approximate `hazard_excess` so that the error times (1 - Phi(y)) (y + 2) is below 2.2e-9.
-
-    The weight is the probability of an upset times its effect; beyond y = 6 nothing is left of it.
-    Products of pairs of terms give short chains of dependent operations, as in `exp_minus`.
-    """
+    """Approximate `hazard_excess` so that the error times (1 - Phi(y)) (y + 2) is below 2.2e-9."""
+    # The weight is the probability of an upset times its effect; beyond y = 6 nothing is left of
+    # it. Products of pairs of terms give short chains of dependent operations, as in `exp_minus`.
     y = min(y, 6.0)
     y2 = y * y
     y4 = y2 * y2
@@ -185,10 +181,8 @@ def _outcomes(known: Knowledge) -> None:
 
 @part
 def _outcomes_with_draws(known: Knowledge) -> None:
-    """Fill in the three outcomes of a game against every player, but for the qualities exactly.
-
-    There are M of them a decision, and thrice M^2 qualities.
-    """
+    """Fill in the three outcomes of a game against every player, but for the qualities exactly."""
+    # There are M of them a decision, and thrice M^2 qualities.
     means, variances, work = known.means, known.variances, known.work
     draw_margin = known.draw_margin
     mean_0, variance_0 = means[known.player], variances[known.player]
@@ -229,11 +223,9 @@ def _two_best(quality: Floats) -> tuple[int, int]:
 
 @part
 def _ceilings(low: float, high: float, growth: float, known: Knowledge) -> None:
-    """Bound every player's quality over all beliefs about player 0 with a mean in [low, high].
-
-    From now to then the quality grows by exp(z) and by the narrower belief, at most `growth`;
-    exp(z) <= (1 + z / 4 + z^2 / 16)^4 for z <= 7 costs no exponential.
-    """
+    """Bound every player's quality over all beliefs about player 0 with a mean in [low, high]."""
+    # From now to then the quality grows by exp(z) and by the narrower belief, at most `growth`;
+    # exp(z) <= (1 + z / 4 + z^2 / 16)^4 for z <= 7 costs no exponential.
     means, work = known.means, known.work
     inverse, quality, ceiling = work.inverse, work.quality, work.scores
     mean_0 = means[known.player]
@@ -258,12 +250,10 @@ def _raise_to_rival(mean_k: float, wide: float, outcome: Outcome) -> None:
 
 @part
 def _look_ahead(first: int, second: int, slack: float, outcome: Outcome, known: Knowledge) -> None:
-    """Raise the quality after one outcome of each game from the opponent's to that of all.
-
-    Every belief about player 0 after that outcome lies in [low, high] x [narrow, now]. A player
-    is a rival unless its ceiling there is below what both `first` and `second` keep: a candidate,
-    whose own belief changes, may be one of the two, but not both.
-    """
+    """Raise the quality after one outcome of each game from the opponent's to that of all."""
+    # Every belief about player 0 after that outcome lies in [low, high] x [narrow, now]. A player
+    # is a rival unless its ceiling there is below what both `first` and `second` keep: a
+    # candidate, whose own belief changes, may be one of the two, but not both.
     means, variances, work, player = known.means, known.variances, known.work, known.player
     mean_0, variance_0, best = outcome.means, outcome.variances, outcome.best
     noise = 2.0 * known.noise_variance
@@ -306,13 +296,11 @@ def _combine(multiplier: float, known: Knowledge) -> None:
 
 @kernel
 def best_opponent(known: Knowledge, multiplier: float) -> int:
-    """Return the opponent of largest q_0j + multiplier F_j, ties to the lowest index.
-
-    The plain evaluation of one decision costs 2 M^2 draw qualities, 3 M^2 with draws. Here scores
-    are approximate: one density serves all that a candidate needs, and each outcome is compared
-    with the few rivals that can be anyone's best next opponent. Candidates whose approximate scores
-    lie within the error of the best are compared by the plain score.
-    """
+    """Return the opponent of largest q_0j + multiplier F_j, ties to the lowest index."""
+    # The plain evaluation of one decision costs 2 M^2 draw qualities, 3 M^2 with draws. Here
+    # scores are approximate: one density serves all that a candidate needs, and each outcome is
+    # compared with the few rivals that can be anyone's best next opponent. Candidates whose
+    # approximate scores lie within the error of the best are compared by the plain score.
     work, draws = known.work, known.draw_margin > 0.0
     slack = error_bound(known)
     if draws:

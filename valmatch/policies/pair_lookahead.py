@@ -120,11 +120,9 @@ def place_of(mean: float, player: int, order: MeanOrder) -> int:
 def best_next(
     place: int, player: int, opponent: int, belief: tuple[float, float], order: MeanOrder
 ) -> float:
-    """Return the largest draw chance of a player of this belief and place, 0 if there is nobody.
-
-    The player and the opponent of the game before are taken out. The chance is the largest where
-    total exp(d^2 / total), which is at least total + d^2, is the least.
-    """
+    """Return the largest draw chance of a player of this belief and place, 0 if there is nobody."""
+    # The player and the opponent of the game before are taken out. The chance is the largest
+    # where total exp(d^2 / total), which is at least total + d^2, is the least.
     mean, variance = belief
     first, second = min(player, opponent), max(player, opponent)
     # The band on each side of the place, besides the two who may lie in it.

@@ -28,11 +28,9 @@ class Aim(NamedTuple):
 
 @kernel
 def expected_quality(mean: float, variance: float, target: float, tolerance: float) -> float:
-    """Return E[exp(-(s - target)^2 / (2 tolerance^2))] for a value s that is believed normal.
-
-    It is q~ of (6) of player 0 whose skill, the target, is known, in games whose draws are as wide
-    as the tolerance: 2 sigma_eps^2 is tolerance^2.
-    """
+    """Return E[exp(-(s - target)^2 / (2 tolerance^2))] for a value s that is believed normal."""
+    # It is q~ of (6) of player 0 whose skill, the target, is known, in games whose draws are as
+    # wide as the tolerance: 2 sigma_eps^2 is tolerance^2.
     return pair_draw_chance(target, 0.0, mean, variance, 0.5 * tolerance * tolerance)
 
 
@@ -106,11 +104,9 @@ def choose_fewest(aim: Aim) -> int:
 
 @macro
 def choose_balanced(aim: Aim) -> int:
-    """Return the nearest alternative or the one likeliest to be mistaken for it, in balance.
-
-    Measurements are counted by precisions, so that the prior counts as those it is worth. The
-    nearest is measured while its squared count is below the sum of those of all others.
-    """
+    """Return the nearest alternative or the one likeliest to be mistaken for it, in balance."""
+    # Measurements are counted by precisions, so that the prior counts as those it is worth. The
+    # nearest is measured while its squared count is below the sum of those of all others.
     nearest = choose_nearest(aim)
     others = 0.0
     for j in range(aim.means.size):

@@ -101,11 +101,9 @@ def _split(variance_0: float, noise_variance: float, both: bool) -> tuple[float,
 
 @kernel
 def error_bound(width: float, kappa: float) -> float:
-    """Bound the error of an approximate bound.
-
-    The density is at most 1 / sqrt(2 pi width), its square 1 / (2 pi width). A deviation is a root,
-    which turns an error e of its square into one of at most sqrt(e).
-    """
+    """Bound the error of an approximate bound."""
+    # The density is at most 1 / sqrt(2 pi width), its square 1 / (2 pi width). A deviation is a
+    # root, which turns an error e of its square into one of at most sqrt(e).
     mean = 2.0 * ERROR * _INV_SQRT_2PI / math.sqrt(width)
     square = 8.0 * ERROR * _INV_SQRT_2PI * _INV_SQRT_2PI / width
     return mean + kappa * math.sqrt(square)

@@ -222,11 +222,9 @@ def read_json(
     line: str = "",
     name: str = "",
 ) -> Node | None:
-    """Return the value that a text is, None where it is no JSON.
-
-    Of a text that is a line of another one, `start` is its place there, and what is wrong with it
-    is said of the `line`; `name` is that of the value.
-    """
+    """Return the value that a text is, None where it is no JSON."""
+    # Of a text that is a line of another one, `start` is its place there, and what is wrong with
+    # it is said of the `line`; `name` is that of the value.
     bare, twice = text, list[int]()
 
     def blank(comment: re.Match[str]) -> str:

@@ -135,11 +135,10 @@ HOLDS = Finding(True)
 
 
 class Ping(NamedTuple):
-    """Milliseconds of a ticket in a region: the highest and the lowest that a rule looks at.
+    """Milliseconds of a ticket in a region: the highest and the lowest that a rule looks at."""
 
-    They are the same where one number stands for the ticket. `total` and `least` are of its
-    players, for references.
-    """
+    # They are the same where one number stands for the ticket. `total` and `least` are of its
+    # players, for references.
 
     high: float
     low: float

@@ -473,11 +473,9 @@ def _met(fitted: FittedLog) -> tuple[Ints, Floats]:
 
 
 def _bootstrap(fitted: FittedLog, posterior: Posterior) -> tuple[list[BootstrapRow], float | None]:
-    """Return what resampling says of the rated players, in order, and how wide differences are.
-
-    The latter is the median ratio to their standard errors, among those whom all refits rate; None
-    where all are rated.
-    """
+    """Return what resampling says of the rated players, in order, and how wide differences are."""
+    # The latter is the median ratio to their standard errors, among those whom all refits rate;
+    # None where all are rated.
     options, made = fitted.options, fitted.estimate
     if not options.bootstrap or made is None or not fitted.linked.games.any():
         return [], None

@@ -136,10 +136,8 @@ class Posterior:
     def differences(
         self, groups: Ints, quantile: float, critical: float | None
     ) -> Iterator[list[DifferenceRow]]:
-        """Yield the differences of each player and those behind, those of the best first.
-
-        Shapes: `groups` (players,), the part of each that no game links to another.
-        """
+        """Yield the differences of each player and those behind, those of the best first."""
+        # Shapes: `groups` (players,), the part of each that no game links to another.
         for k, name in enumerate(self.names):
             later = slice(k + 1, None)
             leads, errors = self.mean[k] - self.mean[later], self.errors(k, later)

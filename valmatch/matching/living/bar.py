@@ -183,10 +183,8 @@ def normal(value: float) -> float:
 
 @part
 def within_band(sums: Floats, grown: float, numbers: Values, chances: Floats) -> bool:
-    """Return whether the win chance of every team is within the band; write these chances.
-
-    Shapes: `sums` (teams, 2): of skills and of variances.
-    """
+    """Return whether the win chance of every team is within the band; write these chances."""
+    # Shapes: `sums` (teams, 2): of skills and of variances.
     teams, within = len(sums), True
     play, pairs = teams * numbers.beta * numbers.beta, teams * (teams - 1) / 2
     for i in range(teams):
@@ -274,10 +272,8 @@ def _off_at(chance: float) -> float:
 def first_line_up(
     search: Search, tickets: Records, starters: int, numbers: Values, calls: Ints
 ) -> int:
-    """Look for the first line-up that may start, from one of the first tickets on.
-
-    Return the steps to it, 0 where there is none; count the line-ups looked at in `calls`.
-    """
+    """Look for the first line-up that may start, from one of the first tickets on."""
+    # Return the steps to it, 0 where there is none; count the line-ups looked at in `calls`.
     teams, steps = numbers.team_count, search.steps
     depth = 0
     _begin(steps[0], 0, 0, numbers.team_size)

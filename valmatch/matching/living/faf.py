@@ -377,10 +377,8 @@ def _filler(party: int, gathered: Ints, tickets: Records, team_size: int) -> int
 
 @kernel(allocates=True)
 def _largest_difference(gathered: Ints, tickets: Records, match: Ints) -> int:
-    """Write one of two teams by the largest-difference method; return its tickets.
-
-    The two largest piles are put on different sides, as their difference, again and again.
-    """
+    """Write one of two teams by the largest-difference method; return its tickets."""
+    # The two largest piles are put on different sides, as their difference, again and again.
     count, large = gathered.size, 0
     keys, made = np.empty(count), np.arange(count)  # when each was made; -1: it is no more
     sides, sizes = np.empty((count, 2, count), np.int64), np.zeros((count, 2), np.int64)

@@ -186,11 +186,10 @@ def radius(rating: float, waited: float, numbers: Values) -> float:
 
 @kernel(allocates=True)
 def form_lobbies(users: Users, numbers: Values, rng_key: Words, update: int) -> Ints:
-    """Return the lobbies of an update, a row each: members by rank, the pivot first.
-
-    After a lobby the list is shorter, and the place in it is one more: so with `skip` the next user
-    is passed over, and those of the lobby who were before the pivot move the place further on.
-    """
+    """Return the lobbies of an update, a row each: members by rank, the pivot first."""
+    # After a lobby the list is shorter, and the place in it is one more: so with `skip` the next
+    # user is passed over, and those of the lobby who were before the pivot move the place further
+    # on.
     count, size = users.ratings.size, numbers.lobby_size
     lobbies, gone = np.empty((count // size, size), np.int64), np.zeros(count, np.bool_)
     drawn = np.empty(count)

@@ -51,10 +51,8 @@ VERTICES, LAST, QUEUED, WALKS = 0, 1, 2, 3
 
 @kernel(allocates=True)
 def pair(points: Floats) -> Ints:
-    """Return whose partner each is, -1 for none: as many pairs as can be, of the least total.
-
-    Shapes: `points` (n, n); NaN where a pair is not allowed.
-    """
+    """Return whose partner each is, -1 for none: as many pairs as can be, of the least total."""
+    # Shapes: `points` (n, n); NaN where a pair is not allowed.
     count = len(points)
     forest = _new_forest(count)
     _weigh(points, forest)

@@ -157,12 +157,11 @@ def rule(
     joined: Callable[[MatchmakerState, Values], bool] = by_the_clock,
     refuses: Callable[[int, MatchmakerState, Values], bool] = nobody_refused,
 ) -> ModuleType:
-    """Return a rule of its functions, kernels all but `memory_of`.
-
-    `review` forms matches at a moment, and returns when the next review is. `could_replace` says
-    whether a match of this review could have a ticket in place of its `member`. For the others see
-    those that are usual. A rule is a module, of which kernels know functions as their own.
-    """
+    """Return a rule of its functions, kernels all but `memory_of`."""
+    # `review` forms matches at a moment, and returns when the next review is. `could_replace`
+    # says whether a match of this review could have a ticket in place of its `member`. For the
+    # others see those that are usual. A rule is a module, of which kernels know functions as
+    # their own.
     module = ModuleType(f"{numbers.__module__}.{preset}")
     module.__file__ = sys.modules[numbers.__module__].__file__
     functions = (memory_of, first_review, joined, refuses, review, could_replace)

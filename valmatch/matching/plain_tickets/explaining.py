@@ -219,12 +219,10 @@ SETS = 50_000  # sets of tickets and their teams that an exhaustive search looks
 def explain(
     pool: Pool, outcome: Outcome, watched: Collection[int], until: float
 ) -> dict[int, Reasons]:
-    """Return why tickets wait.
-
-    As each review ends, those who wait on look for a match once more: the first anchors of a pass,
-    and the tickets that are watched. Where that is too much, reviews at even distances are looked
-    at; an exhaustive search looks at the ticket and the oldest others.
-    """
+    """Return why tickets wait."""
+    # As each review ends, those who wait on look for a match once more: the first anchors of a
+    # pass, and the tickets that are watched. Where that is too much, reviews at even distances
+    # are looked at; an exhaustive search looks at the ticket and the oldest others.
     recorder = Recorder(pool, watched)
     of, search = recorder.of, Search(pool, recorder)
 

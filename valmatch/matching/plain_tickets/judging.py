@@ -162,11 +162,9 @@ class PartialMatch:
         )
 
     def homes_for(self, ticket: int, now: float) -> list[int | None]:
-        """Return the teams that have room for a ticket, in the order of filling.
-
-        Teams that are too small come first, then those with most room. A ticket of a game that runs
-        goes to the teams of its players: [None], or [] without room.
-        """
+        """Return the teams that have room for a ticket, in the order of filling."""
+        # Teams that are too small come first, then those with most room. A ticket of a game that
+        # runs goes to the teams of its players: [None], or [] without room.
         sizes, players = self.sizes(now, ticket), self.pool.players[ticket]
         if self.pool.running[ticket]:
             homes = [self.pool.home(player) for player in players]

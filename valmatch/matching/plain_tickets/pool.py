@@ -125,11 +125,9 @@ class Review(NamedTuple):
 
 
 def reviews(pool: Pool, outcome: Outcome) -> Iterator[Review]:
-    """Yield the reviews at which somebody waits.
-
-    A ticket waits from the first review after it joins to that of its proposal, and again from the
-    first one after this has failed; or until it ends.
-    """
+    """Yield the reviews at which somebody waits."""
+    # A ticket waits from the first review after it joins to that of its proposal, and again from
+    # the first one after this has failed; or until it ends.
     times, first = np.array(outcome.reviews), np.searchsorted(outcome.reviews, pool.times).tolist()
     coming, going = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
     proposed = defaultdict[int, list[int]](list)

@@ -499,11 +499,9 @@ class Order(NamedTuple):
 
 
 def order_rules(rules: RuleArrays, tallies: Tallies, counted: bool, exhaustive: bool) -> Order:
-    """Return the order of the rules; note in them what tallies judge.
-
-    Tickets are divided by all rules that want a value to be the same. Where verdicts are counted
-    they are not, as every rule is judged of every ticket, in the order of the table.
-    """
+    """Return the order of the rules; note in them what tallies judge."""
+    # Tickets are divided by all rules that want a value to be the same. Where verdicts are
+    # counted they are not, as every rule is judged of every ticket, in the order of the table.
     common, of_teams, rest, columns = list[int](), list[int](), list[int](), list[int]()
     for number, (record, rule) in enumerate(zip(rules.rules, rules.table.rules, strict=True)):
         divides = not exhaustive and not counted
@@ -588,11 +586,9 @@ SAVED_TICKETS = 2**22  # most tickets of searches that are saved
 
 
 def queue_of(world: World) -> Queue:
-    """Return an empty queue with room for a world.
-
-    Each match that has been proposed, and that has ended, has ended a ticket, so that there are as
-    many matches as tickets at most. What is never used takes no memory.
-    """
+    """Return an empty queue with room for a world."""
+    # Each match that has been proposed, and that has ended, has ended a ticket, so that there are
+    # as many matches as tickets at most. What is never used takes no memory.
     tickets, most = world.rows.tickets.size, int(world.teams["ever"].sum())
     searches, room = max(min(tickets, SAVED_TICKETS // (most + 1)), 1), max(tickets, 1)
     # A proposal that fails, too, ends a ticket: one that has not accepted, of a match full at most.

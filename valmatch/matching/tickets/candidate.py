@@ -194,10 +194,8 @@ def begin(candidate: Candidate) -> None:
 
 @part(inline=True)
 def age_with(ticket: int, world: World, queue: Queue) -> int:
-    """Return the age of the match with a ticket: of its oldest ticket, or of its newest.
-
-    Of tickets that joined one after the other the older one has passed as many waits or more.
-    """
+    """Return the age of the match with a ticket: of its oldest ticket, or of its newest."""
+    # Of tickets that joined one after the other the older one has passed as many waits or more.
     age, current = queue.slots[ticket]["age"], queue.candidate.current[0]
     if current["tickets"] == 0:
         return age
@@ -311,12 +309,10 @@ def _order_teams(age: int, world: World, queue: Queue) -> None:
 
 @part
 def take(ticket: int, age: int, world: World, queue: Queue) -> bool:
-    """Add a ticket to the first team, in the order of filling, that takes it, if one does.
-
-    Remember the match if it is valid. A ticket of a game that runs goes to the teams of its
-    players, or to none. Where verdicts are not counted, no other team is tried after a rule has
-    refused that does so whatever team it is.
-    """
+    """Add a ticket to the first team, in the order of filling, that takes it, if one does."""
+    # Remember the match if it is valid. A ticket of a game that runs goes to the teams of its
+    # players, or to none. Where verdicts are not counted, no other team is tried after a rule has
+    # refused that does so whatever team it is.
     candidate, running = queue.candidate, world.rows.tickets[ticket]["running"] == 1
     current, options = candidate.current[0], world.options[0]
     tickets = current["tickets"]
@@ -342,11 +338,9 @@ def take(ticket: int, age: int, world: World, queue: Queue) -> bool:
 
 @part(inline=True)
 def _refusing(ticket: int, team: int, age: int, world: World, queue: Queue) -> int:
-    """Return which rule of the order refuses a ticket on a team, NONE if none does.
-
-    To judge it the ticket may have been added. A rule that refuses changes places with the one
-    before it, where verdicts are not counted.
-    """
+    """Return which rule of the order refuses a ticket on a team, NONE if none does."""
+    # To judge it the ticket may have been added. A rule that refuses changes places with the one
+    # before it, where verdicts are not counted.
     options, candidate = world.options[0], queue.candidate
     current, tickets = candidate.current[0], candidate.current[0]["tickets"]
     for k in range(queue.order.size):

@@ -20,10 +20,8 @@ OVER = -1  # what `_advance` returns where nothing is left to happen until the h
 
 @kernel(allocates=True)
 def play(until: float, world: World, queue: Queue) -> bool:
-    """Let tickets come and go up to a review at a moment or later, or after a match was made.
-
-    Return whether there is more to come by the horizon. Up to infinity all of it is played.
-    """
+    """Let tickets come and go up to a review at a moment or later, or after a match was made."""
+    # Return whether there is more to come by the horizon. Up to infinity all of it is played.
     return _play(until, by_reference(world), by_reference(queue))
 
 
@@ -95,10 +93,8 @@ def _next_moment(now: float, world: World, queue: Queue) -> float:
 
 @part
 def _is_due(now: float, changed: bool, later: bool, world: World, queue: Queue) -> bool:
-    """Return whether there is a review: by the clock, or as something may have changed.
-
-    What changes by time alone has changed before where it is no later than at the last review.
-    """
+    """Return whether there is a review: by the clock, or as something may have changed."""
+    # What changes by time alone has changed before where it is no later than at the last review.
     state, every = queue.state[0], world.options[0]["review"]
     if every > 0.0:
         if state["tick"] * every > now:
@@ -186,11 +182,9 @@ def _line_up(ticket: int, world: World, queue: Queue) -> None:
 
 @part(inline=True)
 def _seconds_of(ticket: int, world: World, queue: Queue) -> float:
-    """Return after how many seconds a ticket answers its latest proposal.
-
-    NaN for never, a negative number below -1 for a refusal: -1 less its seconds. Who has no answer
-    to it accepts at once, as those do who play already.
-    """
+    """Return after how many seconds a ticket answers its latest proposal."""
+    # NaN for never, a negative number below -1 for a refusal: -1 less its seconds. Who has no
+    # answer to it accepts at once, as those do who play already.
     record, number = world.rows.tickets[ticket], queue.slots[ticket]["proposals"] - 1
     if record["running"] or number >= record["answers"]:
         return 0.0

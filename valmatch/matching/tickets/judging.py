@@ -235,11 +235,9 @@ def holding(steps: int, age: int, world: World, without: float) -> float:
 
 @part
 def refuses(only_final: bool, world: World, candidate: Candidate) -> bool:
-    """Return whether a rule that has to hold is false of the match that is tried, as complete.
-
-    With `only_final` just those are judged that may have had another verdict, or none, before;
-    without, all verdicts are counted.
-    """
+    """Return whether a rule that has to hold is false of the match that is tried, as complete."""
+    # With `only_final` just those are judged that may have had another verdict, or none, before;
+    # without, all verdicts are counted.
     age = candidate.current[0]["age"]
     for number in range(world.rules.size):
         rule, judged = world.rules[number], candidate.judged[number]

@@ -88,11 +88,9 @@ def play_columns(
 
 
 def played_of(table: Table, queue: Queue, of_row: Ints, games: Ints, drawn: int) -> Played:
-    """Return what came of drawn tickets.
-
-    `of_row` has the drawn ticket of each row of the queue, negative for a backfill ticket; `games`
-    the game of each match that was made: one that others joined later is one match.
-    """
+    """Return what came of drawn tickets."""
+    # `of_row` has the drawn ticket of each row of the queue, negative for a backfill ticket;
+    # `games` the game of each match that was made: one that others joined later is one match.
     matches = queue.matches[queue.lists[t.MADE, : games.size]]
     begun = np.zeros(games.size, np.bool_)  # each match begins before others join it
     begun[np.unique(games, return_index=True)[1]] = True

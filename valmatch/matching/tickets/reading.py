@@ -63,11 +63,9 @@ class WorldReading(NamedTuple):
     seed: int = 0  # of the random order of pools that are cut
 
     def with_latency_of(self, whose: LatencyOf) -> WorldReading:
-        """Return the world with latency rules that look at other latencies.
-
-        One number stands for a ticket ("the latency of each ticket" of the service's page); or each
-        player counts for itself.
-        """
+        """Return the world with latency rules that look at other latencies."""
+        # One number stands for a ticket ("the latency of each ticket" of the service's page); or
+        # each player counts for itself.
         rules = tuple(
             rule._replace(predicate=rule.predicate._replace(each=whose == "player"))
             if isinstance(rule.predicate, Reached)
@@ -171,10 +169,8 @@ def _positive(item: Item, key: str, integer: bool = False) -> float | None:
 
 
 def read_list(text: str, table: Table, rows: bool) -> tuple[Tickets | None, list[Problem]]:
-    """Return the tickets of a list, an object a line, or of a table of single players in `rows`.
-
-    None with errors, and all that is wrong.
-    """
+    """Return the tickets of a list, an object a line, or of a table of single players in `rows`."""
+    # None with errors, and all that is wrong.
     problems = Problems(text, "tickets")
     needed = ("id", "time")
     items = _row_items(text, table, needed, problems) if rows else line_items(text, problems)

@@ -145,10 +145,8 @@ else:
 
 
 def values_of(rating: Rating, beta: float) -> dict[str, float]:
-    """Return the values of all parameters of the chosen system.
-
-    Nobody is at home and none is drawn: a parameter without a factor is 0.
-    """
+    """Return the values of all parameters of the chosen system."""
+    # Nobody is at home and none is drawn: a parameter without a factor is 0.
     common = {"mu": rating.mu, "beta": beta}
     return {
         parameter.name: getattr(rating, parameter.factor or parameter.name)

@@ -47,10 +47,8 @@ class FileContents(NamedTuple):
 
 
 def read_files(files: Mapping[str, Path], horizon: float) -> FileContents:
-    """Read the files of a config: ``skills``, ``arrivals``, both or none.
-
-    Other columns than the wanted ones are ignored; rows may come in any order.
-    """
+    """Read the files of a config: ``skills``, ``arrivals``, both or none."""
+    # Other columns than the wanted ones are ignored; rows may come in any order.
     skills, numbers = None, dict[str, int]()
     if "skills" in files:
         by_name = _skills(files["skills"])
@@ -146,10 +144,8 @@ def _skills(path: Path) -> dict[str, float]:
 def _starts(
     path: Path, skills: Path | None, numbers: dict[str, int]
 ) -> tuple[NDArray[np.int64], Floats]:
-    """Return player and hour of the session starts, by player, those of each in order.
-
-    Without a file of skills, the players are numbered here.
-    """
+    """Return player and hour of the session starts, by player, those of each in order."""
+    # Without a file of skills, the players are numbered here.
     starts: list[tuple[int, float, int]] = []  # player, hour, line
     first: Row | None = None
     what = "session starts have the columns player, and arrival_hours or time"

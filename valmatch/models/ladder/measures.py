@@ -129,11 +129,9 @@ def responses(
     measured_days: float,
     has_variance: bool,
 ) -> dict[str, float]:
-    """Return the responses by name; NaN where undefined.
-
-    `waits` are hours of every player matched after the warm-up, at whose end the mean rating was
-    `start`.
-    """
+    """Return the responses by name; NaN where undefined."""
+    # `waits` are hours of every player matched after the warm-up, at whose end the mean rating
+    # was `start`.
     n, active = int(sums["matches"]), int(sums["active"])
     ended = waits.size + int(sums["abandoned"])
     newcomers, joined = sums["newcomer_games"], sums["joined_games"]
@@ -212,10 +210,8 @@ def party_responses(largest: int) -> list[Response]:
 def party_measures(
     by_size: NDArray[np.void], players: NDArray[np.void], groups: Ints
 ) -> dict[str, float]:
-    """Return the responses by name; NaN where undefined.
-
-    Shapes: `groups` (players,).
-    """
+    """Return the responses by name; NaN where undefined."""
+    # Shapes: `groups` (players,).
     played, rated = by_size["players"], _rated(players)
     errors = players["mean"][rated] - players["skill"][rated]
     size = np.bincount(groups, minlength=players.size)[groups][rated]

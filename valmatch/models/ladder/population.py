@@ -72,10 +72,8 @@ class DrawnPlayers(NamedTuple):
 
 
 def draw_population(factors: LadderFactors, players: int, rng_key: Words) -> DrawnPlayers:
-    """Draw the players of a replication, so many of whom are there at the start.
-
-    Shapes: `rng_key` (3,).
-    """
+    """Draw the players of a replication, so many of whom are there at the start."""
+    # Shapes: `rng_key` (3,).
     people, parties, cv = factors.population, factors.parties, factors.sessions.activity_cv
     joining = _joining(24.0 * factors.days, people.newcomers_per_day, rng_key)
     n = players + joining.size
@@ -103,10 +101,8 @@ def draw_population(factors: LadderFactors, players: int, rng_key: Words) -> Dra
 
 @kernel
 def _gather(sizes: Ints, players: int, groups: Ints) -> None:
-    """Put players of the next numbers into groups, whose first one's size is that of the group.
-
-    A group that would end among the newcomers ends with the last player of the start.
-    """
+    """Put players of the next numbers into groups, whose first one's size is that of the group."""
+    # A group that would end among the newcomers ends with the last player of the start.
     first = 0
     while first < sizes.size:
         end = first + sizes[at(first)]

@@ -80,10 +80,9 @@ def _rise(time: float, key: int, index: int, heap: Records, places: Places) -> N
 
 @part(inline=True)
 def _sink(index: int, size: int, heap: Records, places: Places) -> int:
-    """Let the earliest come up from below a free index, to the bottom; return what is free then.
-
-    The last event takes that index and seldom rises from there, so it is not compared on the way.
-    """
+    """Let the earliest come up from below a free index, to the bottom; return what is free then."""
+    # The last event takes that index and seldom rises from there, so it is not compared on the
+    # way.
     while 2 * index + 1 < size:
         child = 2 * index + 1
         if child + 1 < size:

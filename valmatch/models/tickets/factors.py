@@ -541,11 +541,9 @@ class RoundTrips(NamedTuple):
 
 
 def read_round_trips(path: Path) -> RoundTrips:
-    """Return the table of a file.
-
-    It is CSV: a header ``home`` and the data centres; in each row a home region and milliseconds.
-    Lines that begin with ``#`` are comments.
-    """
+    """Return the table of a file."""
+    # It is CSV: a header ``home`` and the data centres; in each row a home region and
+    # milliseconds. Lines that begin with ``#`` are comments.
     try:
         lines = read_document(path).decode("utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
@@ -704,10 +702,8 @@ class TicketsFactors(Factors):
         return self
 
     def with_files(self, files: Mapping[str, Path], given: Collection[str]) -> TicketsFactors:
-        """Return the factors with all values of the rule set filled in.
-
-        So each has a value of its own that can be varied and optimised.
-        """
+        """Return the factors with all values of the rule set filled in."""
+        # So each has a value of its own that can be varied and optimised.
         if "latency" not in files:
             wrong = lacking_home(tuple(self.regions.shares), read_round_trips(BUILTIN))
             if wrong:

@@ -105,12 +105,10 @@ class TicketLog:
         self._check(trips.centres)
 
     def laid_over(self, drawn: Tickets) -> Tickets:
-        """Return drawn tickets with what the log says of them.
-
-        Whose players have some latencies has no others. A home is the data centre with the least
-        mean latency where all players of a ticket have some and a home is called so, else it is as
-        drawn.
-        """
+        """Return drawn tickets with what the log says of them."""
+        # Whose players have some latencies has no others. A home is the data centre with the
+        # least mean latency where all players of a ticket have some and a home is called so, else
+        # it is as drawn.
         logged, values = self.tickets, dict(drawn.values)
         for name in self.given:
             logged_values = logged.values[name]

@@ -83,11 +83,9 @@ def running_figures(run: Replication) -> dict[str, float]:
 
 
 def _over_time(run: Replication, joins: Floats, leaves: Floats) -> tuple[float, float]:
-    """Return time means over running matches: of |p - 1/2|, and of whether all places are taken.
-
-    Of every match there is a row for each moment at which a player joins or leaves; what holds from
-    there on lasts until the next one.
-    """
+    """Return time means over running matches: of |p - 1/2|, and of whether all places are taken."""
+    # Of every match there is a row for each moment at which a player joins or leaves; what holds
+    # from there on lasts until the next one.
     matches, (start, stop) = run.matches, run.window
     teams = int(matches.team_of.max(initial=0)) + 1
     skills, n = run.drawn.skills[matches.people], joins.size

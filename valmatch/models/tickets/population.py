@@ -62,10 +62,8 @@ def draw_times(factors: TicketsFactors, rng_key: Words) -> Floats:
 
 
 def most_at_once(factors: TicketsFactors, timeout: float, times: Floats | None) -> int:
-    """Return how many tickets wait at once if none is matched: at the busiest time of a log.
-
-    Without a log that is expected at the busiest of the hours in which the run is.
-    """
+    """Return how many tickets wait at once if none is matched: at the busiest time of a log."""
+    # Without a log that is expected at the busiest of the hours in which the run is.
     if times is None:
         hours = np.arange(math.ceil(factors.hours)) % HOURS
         return math.ceil(float(_rates(factors)[hours].max()) * timeout / HOUR)
@@ -167,10 +165,8 @@ Of every proposal that fails, who has not accepted leaves, so that hardly a tick
 def draw_tickets(
     factors: TicketsFactors, trips: RoundTrips, rng_key: Words, log: TicketLog | None = None
 ) -> Tickets:
-    """Draw the tickets of a replication; no rule enters.
-
-    Shapes: `rng_key` (3,).
-    """
+    """Draw the tickets of a replication; no rule enters."""
+    # Shapes: `rng_key` (3,).
     if log is None:
         return _draw(factors, trips, rng_key, draw_times(factors, rng_key))[0]
     drawn, error = _draw(factors, trips, rng_key, log.tickets.times, log.tickets.sizes)
@@ -295,10 +291,8 @@ def _attribute(
 
 
 def draw_answers(factors: TicketsFactors, drawn: Tickets, log: TicketLog | None = None) -> Floats:
-    """Return after how many seconds tickets accept each proposal, NaN for never.
-
-    A ticket accepts with the last of its players, if all do.
-    """
+    """Return after how many seconds tickets accept each proposal, NaN for never."""
+    # A ticket accepts with the last of its players, if all do.
     service, people = factors.service, players_of(drawn)
     answers = np.empty((drawn.times.size, PROPOSALS))
     for proposal in range(PROPOSALS):

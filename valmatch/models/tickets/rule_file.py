@@ -164,11 +164,9 @@ class OfRules(Protocol):
 def filled_values(
     factors: OfRules, files: Mapping[str, Path], named: Collection[str]
 ) -> dict[str, Any]:
-    """Return the factors ``rules`` and ``expansions`` with all values of a rule set filled in.
-
-    So each has a value of its own that can be varied and optimised. Without a rule set there are
-    none.
-    """
+    """Return the factors ``rules`` and ``expansions`` with all values of a rule set filled in."""
+    # So each has a value of its own that can be varied and optimised. Without a rule set there
+    # are none.
     if "rules" in files and factors.rule_set is not None:
         raise Misplaced(("rule_set",), f"there is a file, too: rules: {files['rules']}")
     source = files.get("rules", factors.rule_set)
@@ -207,11 +205,9 @@ def check_steps(expansions: Mapping[str, Any]) -> None:
 
 
 def step_ranges(expansions: Mapping[str, Any], most: float) -> dict[str, tuple[float, float]]:
-    """Return ranges of all steps by the names of their factors: from half to double a value.
-
-    Waits keep their order: the ranges of two steps do not meet, and the last ends by `most`
-    seconds. Steps of numbers of players, which teams bound, are not among them.
-    """
+    """Return ranges of all steps by the names of their factors: from half to double a value."""
+    # Waits keep their order: the ranges of two steps do not meet, and the last ends by `most`
+    # seconds. Steps of numbers of players, which teams bound, are not among them.
     ranges: dict[str, tuple[float, float]] = {}
     for name, properties in expansions.items():
         for key, steps in properties.items():

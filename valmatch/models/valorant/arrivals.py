@@ -92,12 +92,10 @@ class Law(NamedTuple):
 def arrival_times(
     gaps: Floats, clock: Floats, edges: Floats, levels: Floats, rates: Floats, times: Floats
 ) -> tuple[int, bool]:
-    """Turn unit-rate gaps into arrivals by inverting the cumulative rate, exactly.
-
-    With Lambda(t) the expected number of arrivals up to t, the k-th arrival of a Poisson process
-    with rate Lambda' is Lambda^-1(E_1 + ... + E_k) for independent unit exponentials E. For
-    piecewise-constant rates the inverse is linear within each piece.
-    """
+    """Turn unit-rate gaps into arrivals by inverting the cumulative rate, exactly."""
+    # With Lambda(t) the expected number of arrivals up to t, the k-th arrival of a Poisson
+    # process with rate Lambda' is Lambda^-1(E_1 + ... + E_k) for independent unit exponentials E.
+    # For piecewise-constant rates the inverse is linear within each piece.
     level, piece, k = clock[0], int(clock[1]), 0
     while piece < rates.size:
         low, high = levels[piece], levels[piece + 1]
@@ -130,11 +128,9 @@ def skill_vectors(
     vectors: Floats,
     ratings: Floats,
 ) -> int:
-    """Fill skill vectors from row `start` on, skipping every draw with a component out of range.
-
-    Shapes: `normals` (k, 3); `mean` (3,); `factor` (3, 3); `multipliers` (3,); `vectors`, `ratings`
-    (n, 3).
-    """
+    """Fill skill vectors from row `start` on, skipping every draw with a component out of range."""
+    # Shapes: `normals` (k, 3); `mean` (3,); `factor` (3, 3); `multipliers` (3,); `vectors`,
+    # `ratings` (n, 3).
     row = start
     for a, b, c in normals:
         elo = mean[0] + factor[0, 0] * a
@@ -157,12 +153,11 @@ def draw_players(
     vectors: Floats,
     ratings: Floats,
 ) -> tuple[int, bool]:
-    """Draw the next players, as many as there is room for.
-
-    Each arrival gets a skill vector; whole vectors are redrawn until all components are in range.
-
-    Shapes: `times`, `vectors`, `ratings` (n,).
-    """
+    """Draw the next players, as many as there is room for."""
+    # Each arrival gets a skill vector; whole vectors are redrawn until all components are in
+    # range.
+    #
+    # Shapes: `times`, `vectors`, `ratings` (n,).
     count, finished = 0, False
     while count < times.size and not finished:
         # In place: an arrival is written where its gap was read, a vector not after its normals.
@@ -184,11 +179,9 @@ def draw_players(
 
 
 def cholesky_factor(covariance: Sequence[Sequence[float]]) -> Floats:
-    """Return the lower triangular L with L L' = covariance, for positive semi-definite input.
-
-    A pivot within rounding of zero gives a zero column, so that singular covariances work;
-    written out rather than taken from LAPACK so that every platform draws the same players.
-    """
+    """Return the lower triangular L with L L' = covariance, for positive semi-definite input."""
+    # A pivot within rounding of zero gives a zero column, so that singular covariances work;
+    # written out rather than taken from LAPACK so that every platform draws the same players.
     a = np.array(covariance, dtype=np.float64)
     n = a.shape[0]
     factor = np.zeros_like(a)
@@ -248,10 +241,8 @@ class ArrivalProcess:
     def chunks(
         self, streams: Streams, replication: int, size: int = CHUNK
     ) -> Iterator[ArrivingPlayers]:
-        """Yield the players of a replication in order of arrival, at most `size` at a time.
-
-        `streams` serves one replication at a time: exhaust the iterator before opening another.
-        """
+        """Yield the players of a replication in order of arrival, at most `size` at a time."""
+        # `streams` serves one replication at a time: exhaust the iterator before opening another.
         gaps, normals = streams.words(replication, GAPS), streams.words(replication, VECTORS)
         size = min(size, self.room)
         clock = np.zeros(2)
@@ -274,13 +265,12 @@ SHIFT = 64.0  # added to the normals while they are drawn as elo, which must not
 
 
 class QuantileFunction:
-    """Goes through quantiles, as a function of the normal that has the same probability.
+    """Goes through quantiles, as a function of the normal that has the same probability."""
 
-    A monotone cubic between them (Fritsch & Carlson 1980), and a straight line beyond the outer
-    ones, so that the tails are those of a normal of their own.
-
-    Shapes: `quantiles` (probability, rating).
-    """
+    # A monotone cubic between them (Fritsch & Carlson 1980), and a straight line beyond the outer
+    # ones, so that the tails are those of a normal of their own.
+    #
+    # Shapes: `quantiles` (probability, rating).
 
     def __init__(self, quantiles: Sequence[Sequence[float]]) -> None:
         from scipy.special import ndtri
@@ -357,22 +347,19 @@ ROUNDING = 1e-9
 
 
 class PlayerSums:
-    """Sums over the arriving players, by name in `NAMES`.
+    """Sums over the arriving players, by name in `NAMES`."""
 
-    Sums rather than means, because a compound Poisson sum has a known expectation also where
-    nobody arrives: expected players times the expectation of one term. Ratings are standardised,
-    so that powers do not lose digits.
-    """
+    # Sums rather than means, because a compound Poisson sum has a known expectation also where
+    # nobody arrives: expected players times the expectation of one term. Ratings are
+    # standardised, so that powers do not lose digits.
 
     def __init__(self, process: ArrivalProcess) -> None:
         self._process = process
 
     @cached_property
     def standard(self) -> tuple[float, float]:
-        """Return about the mean and standard deviation of a rating; inf if ratings do not vary.
-
-        Round numbers, so that rounding on no platform moves them.
-        """
+        """Return about the mean and standard deviation of a rating; inf if ratings do not vary."""
+        # Round numbers, so that rounding on no platform moves them.
         process = self._process
         mean, factor, multipliers = process.law.mean, process.law.factor, process.law.multipliers
         center, loads = float(multipliers @ mean), multipliers @ factor
@@ -429,14 +416,12 @@ def add_players(times: Floats, ratings: Floats, center: float, scale: float, sum
 
 
 def rating_integrals(process: ArrivalProcess, center: float, scale: float) -> Floats:
-    """Integrate powers of a rating over the skill vectors without a component out of range.
-
-    The vector is mean + L x with standard normals x = (a, b, c) and lower triangular L. Each
-    component bounds the last normal that it depends on, given those before it. The integral over
-    c is taken in closed form, those over b and a numerically, to about ten digits.
-
-    Shapes: returns (5,).
-    """
+    """Integrate powers of a rating over the skill vectors without a component out of range."""
+    # The vector is mean + L x with standard normals x = (a, b, c) and lower triangular L. Each
+    # component bounds the last normal that it depends on, given those before it. The integral
+    # over c is taken in closed form, those over b and a numerically, to about ten digits.
+    #
+    # Shapes: returns (5,).
     law = process.law
     numbers = np.concatenate([law.mean, law.factor.ravel(), law.multipliers]).tobytes()
     return np.array(_integrals(numbers, law.elo_max, center, scale))
@@ -491,13 +476,11 @@ def _limits(
 
 
 def _nodes(low: Floats, high: Floats, kinks: list[Floats]) -> tuple[Floats, Floats]:
-    """Return nodes and weights of integrals over standard normals from `low` to `high`, (m,).
-
-    The rule is tanh-sinh on each piece between kinks: its nodes crowd so much at both ends that
-    the integrand may be as steep there as it likes.
-
-    Shapes: returns (m, k).
-    """
+    """Return nodes and weights of integrals over standard normals from `low` to `high`, (m,)."""
+    # The rule is tanh-sinh on each piece between kinks: its nodes crowd so much at both ends that
+    # the integrand may be as steep there as it likes.
+    #
+    # Shapes: returns (m, k).
     steps = STEP * np.arange(-round(3.2 / STEP), round(3.2 / STEP) + 1)
     shares = 1.0 / (1.0 + np.exp(-np.pi * np.sinh(steps)))
     shares_weights = STEP * np.pi * np.cosh(steps) * shares * (1.0 - shares)

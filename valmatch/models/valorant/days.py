@@ -168,13 +168,11 @@ def make_days(
     controls: tuple[float, float, Floats],
     out: Records,
 ) -> int:
-    """Make days until one does not fit; return how many are made.
-
-    The words are those of gaps and of skills; controls, if there is room for any, are the sums of
-    each day over players, whose ratings are standardised by a center and a scale.
-
-    Shapes: `replications` (n,); `controls[2]` (n, 6); `out` (n,).
-    """
+    """Make days until one does not fit; return how many are made."""
+    # The words are those of gaps and of skills; controls, if there is room for any, are the sums
+    # of each day over players, whose ratings are standardised by a center and a scale.
+    #
+    # Shapes: `replications` (n,); `controls[2]` (n, 6); `out` (n,).
     (gaps, normals), (center, scale, sums) = words, controls
     for day in range(replications.size):
         rewind(gaps, replications[day] + 1)

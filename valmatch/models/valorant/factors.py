@@ -363,11 +363,9 @@ class ValorantFactors(Factors):
         return self
 
     def with_files(self, files: Mapping[str, Path], given: Collection[str]) -> ValorantFactors:
-        """Return the factors that hold with a queue log: it runs to its end.
-
-        A horizon that was written for random arrivals does not cut it short. Where it has a column
-        ``left_hours``, that is among the columns to be read.
-        """
+        """Return the factors that hold with a queue log: it runs to its end."""
+        # A horizon that was written for random arrivals does not cut it short. Where it has a
+        # column ``left_hours``, that is among the columns to be read.
         from valmatch.models.valorant.queue_log import has_leaving_times, read_queue_log
 
         if "arrivals" not in files:

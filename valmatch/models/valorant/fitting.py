@@ -63,10 +63,8 @@ def hourly_counts(
 def fit_arrivals(
     players: ArrivingPlayers, days: Days = all_days, midnight: datetime | None = None
 ) -> Fit:
-    """Estimate hourly rates, by maximum likelihood, and the distribution of ratings.
-
-    The log is taken to cover whole hours, from that of its first arrival to that of its last.
-    """
+    """Estimate hourly rates, by maximum likelihood, and the distribution of ratings."""
+    # The log is taken to cover whole hours, from that of its first arrival to that of its last.
     period = min(DAY, math.floor(players.times[-1]) + 1)
     counts = hourly_counts(players.times, days, midnight)
     covered = np.bincount(counts.hours % DAY, minlength=DAY)[:period]
@@ -116,11 +114,9 @@ class Dispersion(NamedTuple):
 
 
 def daily_trend(counts: HourlyCounts) -> Trend | None:
-    """Return the trend of the days of a log by quasi-likelihood; None of fewer than five days.
-
-    Days of which the log has a part count for that part. The variance is that of the days around
-    the trend, not less than that of a Poisson process.
-    """
+    """Return the trend of the days of a log by quasi-likelihood; None of fewer than five days."""
+    # Days of which the log has a part count for that part. The variance is that of the days
+    # around the trend, not less than that of a Poisson process.
     days, expected, seen = _by_day(counts)
     if days.size < FEWEST_DAYS:
         return None
@@ -208,12 +204,10 @@ def _pearson(seen: Floats, expected: Floats) -> float:
 
 
 def _dispersion(seen: Floats, expected: Floats, degrees: int) -> Dispersion:
-    """Return Pearson's statistic by its degrees of freedom, and whether that is beyond noise.
-
-    Of few arrivals the statistic varies more than chi-squared: by 1 / expected for each count
-    (McCullagh and Nelder, Generalized Linear Models, 1989, section 4.5.1); its law is taken to be
-    a gamma of the same mean and variance.
-    """
+    """Return Pearson's statistic by its degrees of freedom, and whether that is beyond noise."""
+    # Of few arrivals the statistic varies more than chi-squared: by 1 / expected for each count
+    # (McCullagh and Nelder, Generalized Linear Models, 1989, section 4.5.1); its law is taken to
+    # be a gamma of the same mean and variance.
     statistic = _pearson(seen, expected)
     variance = 2.0 * degrees + float((1.0 / expected).sum())
     scale = variance / degrees

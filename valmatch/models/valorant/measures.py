@@ -121,10 +121,8 @@ def _mean(values: Floats | Bools) -> float:
 
 
 def fill_counted(day: PlayedDay, out: Records) -> None:
-    """Fill the responses that are always there with those of the time from the start on.
-
-    Shapes: `out` (1,).
-    """
+    """Fill the responses that are always there with those of the time from the start on."""
+    # Shapes: `out` (1,).
     ratings = [side[day.late] for side in day.ratings]
     waits = np.sort(day.waits[day.counted & day.matched])
     sums = np.zeros(1, STATISTICS)
@@ -189,13 +187,11 @@ def _pairs(day: PlayedDay, factors: ValorantFactors) -> list[float]:
 
 
 def pair_diffs(teams: Floats) -> Floats:
-    """Return the mean absolute difference of two players of each team.
-
-    Of players in order of rating, the gap between the k-th and the next lies within
-    k (team_num - k) of the pairs, so that no pair has to be formed.
-
-    Shapes: `teams` (n, team_num); returns (n,).
-    """
+    """Return the mean absolute difference of two players of each team."""
+    # Of players in order of rating, the gap between the k-th and the next lies within k (team_num
+    # - k) of the pairs, so that no pair has to be formed.
+    #
+    # Shapes: `teams` (n, team_num); returns (n,).
     team_num = teams.shape[1]
     if team_num < 2:
         return np.empty(0)
@@ -277,11 +273,9 @@ def band_responses(factors: ValorantFactors) -> list[Response]:
 
 
 def bands_of(ratings: Floats, edges: Sequence[float]) -> Ints:
-    """Return the number of each player's band.
-
-    A band holds the ratings from its lower quantile on, those of the replication, interpolated
-    linearly, up to below its upper one; the last band holds the greatest too.
-    """
+    """Return the number of each player's band."""
+    # A band holds the ratings from its lower quantile on, those of the replication, interpolated
+    # linearly, up to below its upper one; the last band holds the greatest too.
     inner = np.quantile(ratings, edges[1:-1]) if ratings.size else np.empty(0)
     return np.searchsorted(inner, ratings, side="right").astype(np.int64)
 
@@ -325,10 +319,8 @@ def _of_times(division: str, parts: Mapping[str, str]) -> list[Response]:
 
 
 def hour_responses(horizon: float | None) -> list[Response]:
-    """Return the responses of the hours of a day, such as ``avg_queue_length.17-18h``.
-
-    Those that the horizon, if it is known, cuts off are not among them.
-    """
+    """Return the responses of the hours of a day, such as ``avg_queue_length.17-18h``."""
+    # Those that the horizon, if it is known, cuts off are not among them.
     hours = range(DAY if horizon is None else min(DAY, math.ceil(horizon)))
     return _of_times("hour", {f"{h}-{h + 1}h": f"from hour {h} to {h + 1} of days" for h in hours})
 
@@ -366,10 +358,8 @@ def _of_time(day: PlayedDay, part_of: PartOf, parts: int) -> Floats:
 def time_averages(
     came: Floats, left: Floats, horizon: float, part_of: PartOf, first: int, parts: int
 ) -> Floats:
-    """Return the time average of the queue in each part of the time, from an hour on.
-
-    NaN of parts that never were.
-    """
+    """Return the time average of the queue in each part of the time, from an hour on."""
+    # NaN of parts that never were.
     came, left = np.sort(np.maximum(came, first)), np.sort(np.maximum(left, first))
     sums = np.append(0.0, np.cumsum(came)), np.append(0.0, np.cumsum(left))
     waited, time, last = np.zeros(parts), np.zeros(parts), math.ceil(horizon)

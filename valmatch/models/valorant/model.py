@@ -85,10 +85,8 @@ def players_table(
     waiting: Iterable[tuple[int, Sequence[int]]],
     further: Mapping[str, NDArray[Any]],
 ) -> Table:
-    """Return one row for each player.
-
-    Shapes: `names` (n,).
-    """
+    """Return one row for each player."""
+    # Shapes: `names` (n,).
     players, n = day.players, day.players.times.size
     team, match = np.full(n, np.nan), np.full(n, np.nan)
     for number, side in enumerate(day.sides, 1):
@@ -255,11 +253,9 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         return self._sums.expectations if self._sums else {}
 
     def draw(self, streams: Streams, replication: int) -> Iterable[ArrivingPlayers]:
-        """Return the players of a replication in order of arrival.
-
-        Days of millions of players come as a lazy sequence of chunks, to be used once, so that
-        memory does not grow with their number.
-        """
+        """Return the players of a replication in order of arrival."""
+        # Days of millions of players come as a lazy sequence of chunks, to be used once, so that
+        # memory does not grow with their number.
         chunks: Iterable[ArrivingPlayers]
         if self._resampling is not None:
             return [self._leaving_earlier_places(self._resampling.draw(streams, replication))]
@@ -335,10 +331,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         return new_days(process.room, factors.team_num)
 
     def _run_days(self, streams: Streams, days: Days, replications: Ints, seen: Floats) -> Floats:
-        """Return the responses of days up to the first one that does not fit.
-
-        A day does not fit if its players are unusually many, or if the queue is to grow.
-        """
+        """Return the responses of days up to the first one that does not fit."""
+        # A day does not fit if its players are unusually many, or if the queue is to grow.
         assert self._process is not None
         out = RESPONSES.record(replications.size)
         standard = self._sums.standard if self._sums and seen.size else (0.0, 1.0)
@@ -476,10 +470,8 @@ LONG = 60.0  # seconds of a replication from which on its length is remarked upo
 
 
 def _remarks_on_splits(factors: ValorantFactors, splits: float, players: float) -> Iterator[str]:
-    """Yield what is to be said where a replication spends its time on splits into teams.
-
-    At worst every split of the players chosen at a review is tried.
-    """
+    """Yield what is to be said where a replication spends its time on splits into teams."""
+    # At worst every split of the players chosen at a review is tried.
     seconds = players * splits / SPLITS_A_SECOND
     if seconds > LONG:
         sooner = "a smaller team_num or matching=team_first" + (

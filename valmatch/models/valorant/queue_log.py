@@ -56,10 +56,9 @@ SPRING = 2 * HOUR  # more than a clock goes back when daylight saving ends
 
 
 class LogClock:
-    """Reads the times of one log, all of one kind, that of the first.
+    """Reads the times of one log, all of one kind, that of the first."""
 
-    They are hours, or of moments whole microseconds since 1970, which lose no digit.
-    """
+    # They are hours, or of moments whole microseconds since 1970, which lose no digit.
 
     def __init__(self, zone: str | None) -> None:
         self._zone: tzinfo | None = ZoneInfo(zone) if zone else None
@@ -111,10 +110,8 @@ class LogClock:
         return (moment - EPOCH) // MICROSECOND
 
     def _utc(self, row: Row, column: str, date_time: datetime) -> datetime:
-        """Return a date-time in UTC; one without a zone is read in that of the log.
-
-        Offsets may differ, as they do in summer and winter: each says which moment it is.
-        """
+        """Return a date-time in UTC; one without a zone is read in that of the log."""
+        # Offsets may differ, as they do in summer and winter: each says which moment it is.
         first = self._first = self._first or date_time
         if self._zone is None and (date_time.tzinfo is None) != (first.tzinfo is None):
             has, others = ("no zone", "have one") if first.tzinfo else ("a zone", "have none")
@@ -248,12 +245,11 @@ class QueueLog:
 def read_queue_log(
     path: Path, log: LogFactors, multipliers: Sequence[float], horizon: float | None
 ) -> QueueLog:
-    """Read a CSV file with columns ``arrival_hours`` and ``rating`` or ``elo,kd,wr``.
-
-    A column ``left_hours`` says when players gave up; its cells are empty for those who did not.
-    Rows are in order of arrival. Where both kinds of ratings are given, `rating` holds and elo, kd,
-    wr are kept for the record; so is `player`. A file is read once as long as it stays the same.
-    """
+    """Read a CSV file with columns ``arrival_hours`` and ``rating`` or ``elo,kd,wr``."""
+    # A column ``left_hours`` says when players gave up; its cells are empty for those who did
+    # not. Rows are in order of arrival. Where both kinds of ratings are given, `rating` holds and
+    # elo, kd, wr are kept for the record; so is `player`. A file is read once as long as it stays
+    # the same.
     try:
         stamp = path.stat().st_mtime_ns
     except OSError:
@@ -363,11 +359,9 @@ def _read(path: Path, _stamp: int, factors: str, multipliers: tuple[float, ...])
 
 
 def _with_known_ratings(path: Path, entries: list[_Entry], unknown: Sequence[int]) -> list[_Entry]:
-    """Return rows with a rating for those whose rating is not known.
-
-    It is the last one of the account, else the next one; of an account without any it is that of
-    the row half a log on, so that nobody has the rating of a neighbour in the queue.
-    """
+    """Return rows with a rating for those whose rating is not known."""
+    # It is the last one of the account, else the next one; of an account without any it is that
+    # of the row half a log on, so that nobody has the rating of a neighbour in the queue.
     known = np.delete(np.arange(len(entries)), unknown)
     if not known.size:
         raise InputError(f"{path}: no rating is known (all are among {option('log.missing')})")
@@ -667,11 +661,9 @@ def _id(row: Row, column: str) -> str:
 
 
 def wall_hours(midnight: datetime | None, hours: Ints) -> Ints:
-    """Return hours since a midnight as clocks on the wall count them.
-
-    They differ from the time that has passed where clocks have been put forward or back since
-    then, which only a zone with a name knows.
-    """
+    """Return hours since a midnight as clocks on the wall count them."""
+    # They differ from the time that has passed where clocks have been put forward or back since
+    # then, which only a zone with a name knows.
     if midnight is None or isinstance(midnight.tzinfo, timezone) or not hours.size:
         return hours
     each, number = np.unique(hours, return_inverse=True)

@@ -96,20 +96,16 @@ def new_seats(n_players: int, n_teams: int, team_size: int) -> Seats:
 
 @part(inline=True)
 def _log_loss(lead: float, outcome: float) -> float:
-    """Return the loss of the logistic prediction of a lead in units of the spread.
-
-    It is -outcome ln p - (1 - outcome) ln(1 - p) with p = 1 / (1 + exp(-lead)), finite however
-    wrong the prediction.
-    """
+    """Return the loss of the logistic prediction of a lead in units of the spread."""
+    # It is -outcome ln p - (1 - outcome) ln(1 - p) with p = 1 / (1 + exp(-lead)), finite however
+    # wrong the prediction.
     return max(lead, 0.0) + math.log1p(math.exp(-abs(lead))) - outcome * lead
 
 
 @kernel
 def seat_players(picks: Floats, order: Ints) -> None:
-    """Put m players, every set and order equally likely, in front (Fisher and Yates).
-
-    Shapes: `picks` (m,); `order` (n_players,).
-    """
+    """Put m players, every set and order equally likely, in front (Fisher and Yates)."""
+    # Shapes: `picks` (m,); `order` (n_players,).
     for k in range(picks.size):
         other = k + int(picks[k] * (order.size - k))
         player = order[other]
@@ -119,11 +115,9 @@ def seat_players(picks: Floats, order: Ints) -> None:
 
 @macro
 def _score(rules: GameRules, draws: RandomNumbers, game: int, skills: Floats, seats: Seats) -> None:
-    """Let the seated players play.
-
-    The score per hour is exp(skill / true_spread) over a standard exponential, so that its
-    logarithm has Gumbel noise: of any two players, each is ahead with the logistic probability.
-    """
+    """Let the seated players play."""
+    # The score per hour is exp(skill / true_spread) over a standard exponential, so that its
+    # logarithm has Gumbel noise: of any two players, each is ahead with the logistic probability.
     tie = draws.ties[game] < rules.tie_chance
     for k in range(seats.teams.size):
         # A uniform number below a probability is, divided by it, uniform again.
@@ -298,10 +292,9 @@ def _share(total: float, contests: float) -> float:
 
 
 def _per_contest(loss: Floats, contests: Floats) -> Floats:
-    """Return the loss per contest of each round.
-
-    A round in which no rated players met has that of the last one before, at first that of a coin.
-    """
+    """Return the loss per contest of each round."""
+    # A round in which no rated players met has that of the last one before, at first that of a
+    # coin.
     held = np.full(contests.size + 1, math.log(2.0))
     np.divide(loss, contests, out=held[:-1], where=contests > 0)
     last = np.maximum.accumulate(np.where(contests > 0, np.arange(contests.size), -1))

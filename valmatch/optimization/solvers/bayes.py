@@ -329,10 +329,8 @@ def smooth(known: PointEstimates, parts: Floats) -> tuple[Floats, Floats]:
 
 
 def improvement(mean: Floats, deviation: Floats, best: float) -> Floats:
-    """Return the logarithm of the feasible improvement that is expected over a best objective.
-
-    Without one, that of the probability of feasibility.
-    """
+    """Return the logarithm of the feasible improvement that is expected over a best objective."""
+    # Without one, that of the probability of feasibility.
     from scipy.special import log_ndtr, ndtr
 
     score: Floats = log_ndtr(-mean[1:] / deviation[1:]).sum(axis=0)

@@ -121,10 +121,8 @@ class Search:
         self.task, self._steps = task, steps
 
     def run(self, evaluate: Callable[[Floats, int], Floats]) -> Iterator[tuple[Request, Floats]]:
-        """Yield what is evaluated, with its outcomes, until the steps or the budget end.
-
-        Results that are known already are sent without evaluation.
-        """
+        """Yield what is evaluated, with its outcomes, until the steps or the budget end."""
+        # Results that are known already are sent without evaluation.
         task, repeats = self.task, 0
         with closing(self._steps(task)) as steps:
             request = next(steps, None)

@@ -17,11 +17,10 @@ ROUNDING = 1e-9  # by how much a coordinate may step over its bounds, as roundin
 
 
 class UserSolver(Protocol):
-    """A search for the best point of the unit cube.
+    """A search for the best point of the unit cube."""
 
-    It may have an attribute `replications`: how many each proposal of a point gives it from then
-    on; without one, as many as the first looks of the other solvers.
-    """
+    # It may have an attribute `replications`: how many each proposal of a point gives it from
+    # then on; without one, as many as the first looks of the other solvers.
 
     def propose(self) -> ArrayLike:
         """Return points to be simulated, a row of coordinates from 0 to 1 each; none to end.

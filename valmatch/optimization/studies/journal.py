@@ -107,10 +107,8 @@ class FileJournal(UsedRows):
 
 
 def _read(paths: Iterable[Path], name: str, problem: Problem) -> Rows:
-    """Return the rows of files; what several hold must be the same there.
-
-    A torn last line is dropped. A file that does not exist holds nothing.
-    """
+    """Return the rows of files; what several hold must be the same there."""
+    # A torn last line is dropped. A file that does not exist holds nothing.
     header, size = _header(name, problem), len(problem.variables)
     rows: Rows = {}
     origin: dict[Address, Path] = {}

@@ -21,10 +21,9 @@ def spec_of(
     sweep: str | None = None,
     pareto: Sequence[str] | None = None,
 ) -> StudySpec:
-    """Return the study of a config that is asked for.
-
-    `pareto` names the responses of a front, () for the objectives of the config; None for no front.
-    """
+    """Return the study of a config that is asked for."""
+    # `pareto` names the responses of a front, () for the objectives of the config; None for no
+    # front.
     if pareto is None:
         names = named_solvers(config, solvers)
         if sweep is None:

@@ -71,10 +71,8 @@ class FrontRun(NamedTuple):
 def run_front(
     config: Config, problem: Problem, objectives: int, settings: Settings, execution: Execution
 ) -> FrontRun:
-    """Search, then test; a stop leaves nothing tested.
-
-    The outcomes of the problem are so many objectives, then the excesses over the bounds.
-    """
+    """Search, then test; a stop leaves nothing tested."""
+    # The outcomes of the problem are so many objectives, then the excesses over the bounds.
     budget, seed, exact = settings.budget, settings.seed, config.one_history
     evaluator, fresh = (
         Evaluator(config, problem, seed, stage * STAGE, budget, execution) for stage in (0, 1)
@@ -268,10 +266,8 @@ def _term(response: str) -> TermOptions:
 def _front(
     problem: Problem, tested: Sequence[CandidatePoint], objectives: int, confidence: float
 ) -> list[CandidatePoint]:
-    """Return the certified points that no other one dominates, in order of the first objective.
-
-    One that the config gives is dominated only by a point that is better beyond an interval.
-    """
+    """Return the certified points that no other one dominates, in order of the first objective."""
+    # One that the config gives is dominated only by a point that is better beyond an interval.
     passed = [point for point in tested if point.certified and not point.sample.undefined]
     if not passed:
         return []

@@ -111,11 +111,9 @@ def columns_of(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str
 
 
 def post_replications(budget: int) -> int:
-    """Return the post-replications of a point that a run of `budget` replications recommends.
-
-    They are common to all points, in no budget, and five times as many as the runs' own tests have,
-    so that they are not what limits the comparison.
-    """
+    """Return the post-replications of a point that a run of `budget` replications recommends."""
+    # They are common to all points, in no budget, and five times as many as the runs' own tests
+    # have, so that they are not what limits the comparison.
     tested = replications_of_test(budget - search_budget(budget))
     return min(max(POST[0], 5 * tested), POST[1])
 

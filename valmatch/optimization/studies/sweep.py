@@ -49,10 +49,8 @@ class Sweep(NamedTuple):
 
 
 def parse_sweep(config: Config, text: str) -> Sweep:
-    """Parse ``NAME=FIRST:LAST:STEP`` or ``NAME=VALUE,VALUE,...``; durations may have a unit.
-
-    LAST belongs to the values if a step ends there.
-    """
+    """Parse ``NAME=FIRST:LAST:STEP`` or ``NAME=VALUE,VALUE,...``; durations may have a unit."""
+    # LAST belongs to the values if a step ends there.
     name, _, ends = text.partition("=")
     names = [*config.optimize.constraints, *config.optimize.objective]
     if name not in names:

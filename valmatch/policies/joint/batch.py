@@ -110,14 +110,12 @@ def choose_batch(
     start: int = 0,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Batch:
-    """Choose pairs to play next by a belief about all players.
-
-    Each is chosen as if the games before it had been played, V <- V - k k' I / (1 + I s^2), the
-    means as they are; with `once` no player has a game before another, and values are those of now.
-    Ties: fewer games of the pair, then `names`.
-
-    Shapes: `allowed` (n, n); `games` (n, n); `names` (n,).
-    """
+    """Choose pairs to play next by a belief about all players."""
+    # Each is chosen as if the games before it had been played, V <- V - k k' I / (1 + I s^2), the
+    # means as they are; with `once` no player has a game before another, and values are those of
+    # now. Ties: fewer games of the pair, then `names`.
+    #
+    # Shapes: `allowed` (n, n); `games` (n, n); `names` (n,).
     n = belief.mean.size
     first, second = upper = np.triu_indices(n, 1)
     pairs = pairs_of(

@@ -11,10 +11,8 @@ from valmatch.kernels.compilation import at, kernel
 def times_ahead(
     root: Floats, gaps: Floats, draws: int, words: Words, normals: Floats, pool: Floats
 ) -> int:
-    """Return in how many draws no lead is below 0.
-
-    Shapes: `root` (n, n); `gaps` (n,); `normals` (n,); `pool` (m,).
-    """
+    """Return in how many draws no lead is below 0."""
+    # Shapes: `root` (n, n); `gaps` (n,); `normals` (n,); `pool` (m,).
     ahead, taken = 0, pool.size
     for _ in range(draws):
         above = True

@@ -68,10 +68,8 @@ def any_above(gaps: Floats, first: Floats, second: Floats, reach: float) -> bool
 
 @kernel
 def envelope(gaps: Floats, first: Floats, second: Floats, reach: float, work: Floats) -> int:
-    """Find where the upper envelope of some lines bends; return in how many places.
-
-    Shapes: `gaps` (n,); `first`, `second` (n,); `work` (2 n, 2).
-    """
+    """Find where the upper envelope of some lines bends; return in how many places."""
+    # Shapes: `gaps` (n,); `first`, `second` (n,); `work` (2 n, 2).
     if not any_above(gaps, first, second, reach):
         return 0
     bends = _climb(gaps, first, second, 1.0, reach, work)
@@ -151,10 +149,8 @@ def uniform(pairs: Pairs) -> None:
 
 @kernel
 def closeness(pairs: Pairs) -> None:
-    """Value each open pair by how close its ratings are, times both standard errors.
-
-    A heuristic in use, for comparison: exp(-|d| / 200) (se_i + se_j).
-    """
+    """Value each open pair by how close its ratings are, times both standard errors."""
+    # A heuristic in use, for comparison: exp(-|d| / 200) (se_i + se_j).
     n, p = pairs.mean.size, 0
     for i in range(n):
         error = math.sqrt(max(pairs.covariance[at(i), at(i)], 0.0))
@@ -170,10 +166,8 @@ def closeness(pairs: Pairs) -> None:
 
 @kernel
 def contenders(pairs: Pairs) -> None:
-    """Value by 1 the open pair of the leader and the rival who may best be above, others by 0.
-
-    A plain top-two rule: the rival of the smallest lead in standard errors.
-    """
+    """Value by 1 the open pair of the leader and the rival who may best be above, others by 0."""
+    # A plain top-two rule: the rival of the smallest lead in standard errors.
     leader, chosen, nearest, p = place_of_largest(pairs.mean), -1, np.inf, 0
     n = pairs.mean.size
     for i in range(n):
@@ -334,13 +328,12 @@ def _gain(pairs: Pairs, i: int, j: int, count: int, spread: float) -> float:
 def _ceiling_of_gain(
     pairs: Pairs, i: int, j: int, count: int, information: float, spread: float
 ) -> float:
-    """Return an upper bound of `_gain`, for games of so much information at most.
-
-    Of the lines that rise, as of those that fall, all are at most as steep as the steepest, A, and
-    cross that of the leader at least as far off as the nearest, at w. Of m games that is A t
-    E max(Z - w / t, 0) / m, t^2 = m I / (1 + m I s^2), so that it is at most A t E max(Z, 0) of one
-    game; and as 1 / m is at most I / t^2, A I / w of u E max(Z - u, 0) with u = w / t >= w s.
-    """
+    """Return an upper bound of `_gain`, for games of so much information at most."""
+    # Of the lines that rise, as of those that fall, all are at most as steep as the steepest, A,
+    # and cross that of the leader at least as far off as the nearest, at w. Of m games that is A
+    # t E max(Z - w / t, 0) / m, t^2 = m I / (1 + m I s^2), so that it is at most A t E max(Z, 0)
+    # of one game; and as 1 / m is at most I / t^2, A I / w of u E max(Z - u, 0) with u = w / t >=
+    # w s.
     first, second = pairs.parts[at(i), :count], pairs.parts[at(j), :count]
     rising = falling = early = late = 0.0
     for r in range(count):

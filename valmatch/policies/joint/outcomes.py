@@ -23,10 +23,8 @@ _HALVINGS = 9  # after so many the step stays: deviations beyond 460 in log odds
 
 @kernel
 def score_variance(lead: float, draw_weight: float) -> float:
-    """Return the variance of the score of a game at a lead: 1 a win, 1/2 a draw, 0 a loss.
-
-    This is the information of the game about the lead in log odds.
-    """
+    """Return the variance of the score of a game at a lead: 1 a win, 1/2 a draw, 0 a loss."""
+    # This is the information of the game about the lead in log odds.
     root = math.exp(-0.5 * abs(lead))
     total = 1.0 + root * (root + draw_weight)
     odds = root * ((1.0 + root * root) * draw_weight + 4.0 * root)

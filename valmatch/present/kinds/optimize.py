@@ -236,10 +236,8 @@ def _change(document: Document, names: _Names, best: PointResult) -> str:
 
 
 def _point_table(role: str, study: Study, best: PointResult) -> d.TextTable:
-    """Return a table of a point beside those that the config gives.
-
-    Where no start is given, it is the value of the factor.
-    """
+    """Return a table of a point beside those that the config gives."""
+    # Where no start is given, it is the value of the factor.
     beside = {name: study.document.get(key) or {} for name, key in BESIDE.items()}
     factors = flat(study.config.factors.model_dump(mode="json"))
     starts = {
