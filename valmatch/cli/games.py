@@ -157,7 +157,7 @@ def plan(
 
     warn_in_job_array("plan")
     with progress("leagues", None) as bar:
-        result = plan_games(ratings, **vars(options) | {"progress": bar, "warn": warn})
+        result = plan_games(ratings, **vars(options) | {"progress": bar})
     show_result(json, result, options.out)
     if not result.reached:
         if json or is_quiet():

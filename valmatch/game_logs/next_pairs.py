@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,13 +36,11 @@ from valmatch.policies.joint.batch import Batch, choose_batch
 from valmatch.policies.joint.belief import Belief
 from valmatch.policies.joint.leader import times_ahead
 from valmatch.policies.joint.outcomes import expected_score_at
-from valmatch.policies.registry import JOINT
 from valmatch.ratings.registry import BATCH_NAMES, batch_named
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Warnings
 from valmatch.storage.run_folder import RunFolder
-from valmatch.text.durations import in_words
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, Notice, shown
 
@@ -381,6 +379,11 @@ def read_together(path: Path) -> RatedTogether:
     first, second = posterior.pairs.T
     games[first, second] = games[second, first] = np.round(posterior.games).astype(np.int64)
     covariance = 0.5 * (posterior.covariance + posterior.covariance.T)
+    try:
+        np.linalg.cholesky(covariance + (1e-9 * covariance.max() + 1e-12) * np.eye(n))
+    except np.linalg.LinAlgError:
+        what = "damaged: covariance: not positive semidefinite"
+        raise InputError(f"{path.parent / POSTERIOR}: {what}") from None
     belief = Belief(posterior.mean, covariance, rating.values.get(DRAW_WEIGHT, 0.0))
     anchors = np.array([row.status == ANCHOR for row in rated.values()])
     return RatedTogether(path, posterior.names, belief, games, prior, anchors)
@@ -424,11 +427,6 @@ def next_pairs(
     warn, rated = Warnings(settings.warn), read_together(arguments.path("ratings", ratings))
     rated = rated.with_new(settings.new)
     may_play = allowed_pairs(rated.names, settings.allowed, settings.without)
-    n, pairs, goal = len(may_play), int(may_play.sum()) // 2, settings.goal_of_policy
-    size = min(settings.batch, n // 2) if settings.once else settings.batch
-    by = f"{policy} ({goal})" if goal else policy
-    seconds = seconds_of_choice(policy, goal, n, pairs, size, settings.once)
-    tell_cost(f"{size:,} pairs of {n:,} players by {by}", seconds, settings.warn)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()
     if settings.out is not None:
         allowed = [settings.allowed] if settings.allowed else []
@@ -457,41 +455,6 @@ def next_pairs(
         if folder is not None:
             result = write_result(folder, result, {BATCH: result.columns()})
     return result
-
-
-# Seconds that choices of pairs take, told before they begin where they are many.
-
-LONG, MOST = 10.0, 7 * 86_400.0
-"""Seconds beyond which something is said, and beyond which nothing is begun."""
-
-_VALUED = dict.fromkeys(JOINT, 3e-8) | {"information": 1e-6, "knowledge_gradient": 2e-6}
-"""Seconds in which a pair is valued, on one core of a server; after that most are passed over."""
-
-_PASSED = 5e-8  # seconds in which a pair is passed over
-_ORDERED, _EXACT = 1e-7, 1.5e-8
-"""The same over the number of players: for the goal order, for every pair; where no bound does."""
-
-
-def seconds_of_choice(
-    policy: str, goal: str, players: int, pairs: int, size: int, once: bool = False
-) -> float:
-    """Return about how many seconds it takes to choose so many of some pairs of players."""
-    valued, times = _VALUED[policy], 1 if once else size
-    if goal == "order":
-        valued = times * _ORDERED * players
-    elif goal and once:
-        valued = max(valued, _EXACT * players)
-    return pairs * (valued + times * _PASSED)
-
-
-def tell_cost(what: str, seconds: float, warn: Callable[[str], None]) -> None:
-    """Say what something takes where that is much."""
-    text = f"{what}: about {in_words(seconds)}"
-    if seconds > MOST:
-        most = in_words(MOST)
-        raise InputError(f"{text} (allowed: {most}; take fewer, or another policy or goal)")
-    if seconds > LONG:
-        warn(Note(text))
 
 
 def _rounded(value: float) -> float:

@@ -453,7 +453,6 @@ class _ChoiceOptions(o.OutOptions):
         default="best",
     )
     seed: int = o.whole("seed", 1, "Seed of all random numbers.")
-    warn: Callable[[str], None] = o.listener("Called with each warning.")
 
     policy = GRADIENT
 
@@ -491,6 +490,7 @@ class NextOptions(_ChoiceOptions):
         default="0",
     )
     progress: Callable[[int], None] = o.listener("Called with the number of further pairs chosen.")
+    warn: Callable[[str], None] = o.listener("Called with each warning.")
 
     def __post_init__(self) -> None:
         super().__post_init__()

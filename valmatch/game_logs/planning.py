@@ -21,13 +21,7 @@ from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.processes import WorkerPool
 from valmatch.game_logs.documents import DocumentedResult
-from valmatch.game_logs.next_pairs import (
-    RatedTogether,
-    caution,
-    read_together,
-    seconds_of_choice,
-    tell_cost,
-)
+from valmatch.game_logs.next_pairs import RatedTogether, caution, read_together
 from valmatch.game_logs.options import AIMS, OF_PLAYERS, PlanOptions
 from valmatch.game_logs.rating_files import write_result
 from valmatch.inputs import arguments
@@ -389,7 +383,6 @@ def plan_games(
             what = f"{len(rated.names):,} players (allowed: 2 to {MOST_PLAYERS})"
             raise InputError(f"{rated.path}: {what}")
     league = _league(settings, rated)
-    _tell_cost(league, settings)
     with ExitStack() as stack:
         folder = None
         if settings.out is not None:
@@ -413,22 +406,6 @@ def plan_games(
         if folder is not None:
             result = write_result(folder, result, {PLAN: result.columns()})
     return result
-
-
-FIT = 2e-9  # seconds in which players are rated anew, over the cube of their number
-
-
-def _tell_cost(league: League, options: PlanOptions) -> None:
-    """Say what the first leagues take."""
-    n, points = league.n_players, _first_points(league.grid)
-    policy, goal, games = options.policy, options.goal_of_policy, int(league.grid[points - 1])
-    rated = points * FIT * n**3
-    if policy != UNIFORM:
-        choice = seconds_of_choice(policy, goal, n, n * (n - 1) // 2, options.batch)
-        rated = games / options.batch * (FIT * n**3 + choice)
-    by = f"{policy} ({goal})" if goal else policy
-    what = f"the first {games:,} games of {options.replications:,} leagues of {n:,} players by {by}"
-    tell_cost(what, options.replications / options.workers * rated, options.warn)
 
 
 def _first_points(grid: Ints) -> int:

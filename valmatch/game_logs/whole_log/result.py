@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -299,22 +298,17 @@ def columns_of(kind: type[Any], rows: Sequence[Any]) -> dict[str, list[Any]]:
 
 # The posterior, read back and checked.
 
-FAR = 1e18  # beyond what any rating, variance or number of games can be
-CHECKED = 5_000  # players whose covariance is checked as one matrix, which takes long for more
-ROUNDED = 1e-9  # shares of the largest variance by which a covariance may be one but for rounding
-
 
 def _posterior_of(folder: Path, players: Sequence[PlayerRow]) -> Posterior:
     """Return what is known together of the players of a folder, at least their ratings."""
-    ratings: dict[str, float] = {}
+    table, seen = folder / RATINGS, set[str]()
     for k, row in enumerate(players):
-        if row.player in ratings:
+        if row.player in seen:
             line = k + 2 + "".join(row.player for row in players[:k]).count("\n")
-            where = f"{folder / RATINGS}:{line}: player"
-            raise InputError(f"{where}: {shown(row.player)} is there twice")
-        ratings[row.player] = math.nan if row.rating is None else row.rating
-    ratings = {name: rating for name, rating in ratings.items() if not math.isnan(rating)}
-    path, mean = folder / POSTERIOR, np.array([*ratings.values()])
+            raise InputError(f"{table}:{line}: player: {shown(row.player)} is there twice")
+        seen.add(row.player)
+    ratings = {row.player: row.rating for row in players if row.rating is not None}
+    path, mean = folder / POSTERIOR, np.array([*ratings.values()], np.float64)
     try:
         with zipfile.ZipFile(regular(path)) as parts:
             posterior = _read_posterior(parts)
@@ -322,62 +316,25 @@ def _posterior_of(folder: Path, players: Sequence[PlayerRow]) -> Posterior:
         return Posterior([*ratings], mean, None, np.zeros((0, 2), np.int64), np.zeros(0))
     except DAMAGED as error:
         raise InputError(f"{path}: damaged: {str(error) or 'torn':.99}") from None
-    table, names = folder / RATINGS, posterior.names
-    if names != [*ratings]:
-        same = sorted(names) == sorted(ratings)
-        what = "holds its players in another order than" if same else "is not of the players of"
-        raise InputError(f"{path}: damaged: {what} {table}")
-    apart = ~np.isclose(posterior.mean, mean, rtol=1e-12, atol=10.0**-DIGITS)
-    for k in np.flatnonzero(apart)[:1].tolist():
-        what = (
-            f"rates {shown(names[k])} {posterior.mean[k]:.{DIGITS}f}, {table} {mean[k]:.{DIGITS}f}"
-        )
-        raise InputError(f"{path}: damaged: {what}")
-    anchors = [row.status == ANCHOR for row in players if row.rating is not None]
-    spread = posterior.covariance
-    if len(names) > 1 and spread is not None and not spread.any() and not all(anchors):
-        raise InputError(f"{path}: damaged: covariance: 0 for all, of whom some are no anchors")
+    if posterior.names != [*ratings]:
+        raise InputError(f"{path}: damaged: is not of the players of {table}, in their order")
     return posterior
 
 
 def _read_posterior(parts: zipfile.ZipFile) -> Posterior:
     """Return what a file holds; raise ValueError where `rank` writes no such thing."""
-    names = read_array(parts, "names", "U", (None,))
-    if names is None or len(set(names.tolist())) != len(names):
-        raise ValueError("names: not one name for each player")
-    n = len(names)
 
-    def numbers(name: str, kinds: str, shape: Sequence[int | None]) -> NDArray[Any]:
-        array = read_array(parts, name, kinds, shape)
-        if (
-            array is None
-            or array.dtype.itemsize != 8
-            or not (-FAR < array.min(initial=0.0) <= array.max(initial=0.0) < FAR)
-        ):
-            raise ValueError(f"{name}: not numbers of {n} players")
-        return array
+    def array(name: str, kinds: str, *shape: int | None) -> NDArray[Any]:
+        values = read_array(parts, name, kinds, shape)
+        if values is None or (kinds != "U" and not np.isfinite(values).all()):
+            raise ValueError(f"{name}: not those of the players")
+        return values
 
-    mean, covariance = numbers("mean", "f", (n,)), numbers("covariance", "f", (n, n))
-    _check_covariance(covariance)
-    pairs = numbers("pairs", "i", (None, 2))
-    games = numbers("games", "if", (len(pairs),))
-    first, second = pairs.T
-    if (games < 0).any() or not ((first >= 0) & (first < second) & (second < n)).all():
-        raise ValueError(f"games: not those of pairs of {n} players")
-    return Posterior(names.tolist(), mean, covariance, pairs, games)
-
-
-def _check_covariance(covariance: Floats) -> None:
-    """Refuse what is no covariance beyond rounding; that of ratings with sum 0 is singular."""
-    rounded = ROUNDED * max(covariance.diagonal().max(initial=0.0), ROUNDED)
+    names = array("names", "U", None)
+    n, pairs = len(names), array("pairs", "i", None, 2)
+    if ((pairs < 0) | (pairs >= n)).any():
+        raise ValueError("pairs: not those of the players")
+    mean, covariance = array("mean", "f", n), array("covariance", "f", n, n)
     if (covariance.diagonal() < 0.0).any():
         raise ValueError("covariance: a variance is below 0")
-    for row, column in zip(covariance, covariance.T, strict=True):
-        if abs(row - column).max() > rounded:
-            raise ValueError("covariance: not symmetric")
-    some = covariance[:CHECKED, :CHECKED].copy()
-    some.flat[:: len(some) + 1] += rounded
-    try:
-        np.linalg.cholesky(some)
-    except np.linalg.LinAlgError:
-        raise ValueError("covariance: not positive semidefinite") from None
+    return Posterior(names.tolist(), mean, covariance, pairs, array("games", "if", len(pairs)))
