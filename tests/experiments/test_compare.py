@@ -65,11 +65,13 @@ def test_what_stops_the_first_run_stops_the_second(tmp_path: Path) -> None:
 
     change = load_config("valorant", ["team_diff=150"])
     found = compare("valorant", change, 3000, progress=interrupt, out=tmp_path)
-    assert 0 < len(found.a.values) < 3000
-    assert (len(found.b.values), found.b.status, found.status) == (0, "interrupted", "interrupted")
+    assert 0 < len(found.base.values) < 3000
+    other = found.variants[0].run
+    assert (len(other.values), other.status, found.status) == (0, "interrupted", "interrupted")
     assert found.comparisons["avg_wait_time"].difference.mean is None
     late = compare("valorant", change, 10, max_seconds=0.0)
-    assert (len(late.a.values), len(late.b.values), late.status) == (0, 0, "out of time")
+    assert (len(late.base.values), len(late.variants[0].run.values)) == (0, 0)
+    assert late.status == "out of time"
     resumed = compare("valorant", change, 3000, out=tmp_path, resume=True)
     assert (resumed.n, resumed.status) == (3000, "complete")
 
@@ -109,7 +111,7 @@ def test_the_library_is_the_command() -> None:
     result = library.replicate(config, 5)
     assert result["avg_wait_time"].shape == (5,)
     found = library.compare("valorant", config, 5)
-    np.testing.assert_array_equal(found.b.values, result.values)
+    np.testing.assert_array_equal(found.variants[0].run.values, result.values)
     day = library.simulate("valorant", replication=2)
     assert day.values[2] == library.replicate("valorant", 3)["avg_wait_time"][2]
     with pytest.raises(KeyError, match="did you mean avg_wait_time"):

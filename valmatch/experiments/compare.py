@@ -43,8 +43,6 @@ from valmatch.text.terminal import Notice, escaped
 BASE, *NAMES = list(ascii_lowercase)
 """What the systems are called, and the folders of their runs."""
 
-MOST_VARIANTS = len(NAMES)
-
 ENOUGH = 20
 """Replications that differ in another way than mostly, from which on intervals can be trusted.
 
@@ -107,16 +105,6 @@ class Comparison(Result):
     def is_pair(self) -> bool:
         """Whether a single system is compared with the base."""
         return len(self.variants) == 1
-
-    @property
-    def a(self) -> Replications:
-        """The base."""
-        return self.base
-
-    @property
-    def b(self) -> Replications:
-        """The run of the first variant."""
-        return self.variants[0].run
 
     @property
     def comparisons(self) -> Mapping[str, PairedDifference]:
@@ -378,9 +366,9 @@ def compare_configs(
 
 def _sides(configs: Sequence[Config]) -> dict[str, Config]:
     """Return the configs by letter; refuse too few, too many, and the same twice of several."""
-    if not 2 <= len(configs) <= 1 + MOST_VARIANTS:
+    if not 2 <= len(configs) <= 1 + len(NAMES):
         raise InputError(
-            f"{option('variants')}: {len(configs) - 1} in all (allowed: from 1 to {MOST_VARIANTS})"
+            f"{option('variants')}: {len(configs) - 1} in all (allowed: from 1 to {len(NAMES)})"
         )
     sides = dict(zip((BASE, *NAMES), configs, strict=False))
     for (name, config), (other, same) in combinations(sides.items(), 2):

@@ -102,7 +102,7 @@ def test_the_interval_is_that_of_the_log(log: Path) -> None:
     )
     difference = compared.comparisons["avg_wait_time"].difference
     assert difference.std is not None
-    differences = compared.b["avg_wait_time"] - compared.a["avg_wait_time"]
+    differences = compared.variants[0].run["avg_wait_time"] - compared.base["avg_wait_time"]
     half = t_quantile(0.975, 3) * difference.std * (4 / 3) ** 0.5 * widening(differences[1:], 0.95)
     assert difference.half_width == pytest.approx(half, rel=1e-12)
     # The difference is that on the log itself, which is replication 0.
