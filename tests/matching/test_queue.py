@@ -118,7 +118,7 @@ def kernel_day(
     """Return the same of the kernel, in a queue that has to grow, and its sums."""
     n, p = len(times), rules.team_num
     counts = new_counts(np.empty(1), np.empty((n // (2 * p), 3 + 2 * p)))
-    arrivals = Arrivals(np.array(times), np.array(ratings), 0, True)
+    arrivals = Arrivals(np.array(times), np.array(ratings), 0)
     departures = departures_of(arrivals.times, np.array(quits)) if quits else None
     _, counts = let_arrive(rule, arrivals, departures, rules, rule.new(2, rules), counts)
     matches: Played = []

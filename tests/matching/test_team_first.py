@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,18 +15,15 @@ from valmatch.matching.rules import KNOWN_SIZE, Rules, known_team, ticks_per_hou
 
 
 def kernel_day(
-    times: list[float], ratings: list[float], rules: Rules, pieces: int = 1, capacity: int = 2
+    times: list[float], ratings: list[float], rules: Rules, capacity: int = 2
 ) -> tuple[list[tuple[object, ...]], list[tuple[int, tuple[int, ...]]], np.void]:
-    """Return matches, waiting teams and sums of a day fed to the kernel piece by piece."""
+    """Return matches, waiting teams and sums of a day fed to the kernel."""
     p = rules.team_num
     state = team_first.new(capacity, rules)
     log = np.empty((len(times) // (2 * p), 3 + 2 * p))
     counts = new_counts(np.empty(len(times) + 1), log)
-    t, r = np.array(times), np.array(ratings)
-    borders = np.linspace(0, len(times), pieces + 1).astype(int).tolist()
-    for start, stop in pairwise(borders):
-        arrivals = Arrivals(t[start:stop], r[start:stop], start, start == borders[-2])
-        state, counts = let_arrive(team_first, arrivals, None, rules, state, counts)
+    arrivals = Arrivals(np.array(times), np.array(ratings), 0)
+    state, counts = let_arrive(team_first, arrivals, None, rules, state, counts)
     matches: list[tuple[object, ...]] = []
     for row in log[: counts.statistics["matches"][0]].tolist():
         players = [int(player) for player in row[3:]]
@@ -47,7 +43,7 @@ def test_equals_enumeration(block: int, around: bool) -> None:
         times, ratings = random_day(rng, 14)
         day = Day(times, ratings, rules)
         day.play()
-        matches, teams, sums = kernel_day(times, ratings, rules, pieces=int(rng.integers(1, 4)))
+        matches, teams, sums = kernel_day(times, ratings, rules)
         assert matches == day.matches, (times, ratings, rules)
         assert teams == day.teams
         check_sums(

@@ -163,7 +163,7 @@ def test_no_rule_moves_a_draw(name: str, rule: str) -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_a_run_leaves_its_inputs_as_they_are(name: str) -> None:
     study = small(name)
-    inputs = study.keep(study.draw(Streams(1), 0))
+    inputs = study.draw(Streams(1), 0)
     copies = [array.copy() for array in arrays(inputs)]
     first, again = study.run(inputs), study.run(inputs)
     np.testing.assert_array_equal(row_of(study, first.responses), row_of(study, again.responses))

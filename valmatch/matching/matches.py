@@ -140,7 +140,7 @@ def match_players(
     numbers = parameters_of(module, rules._asdict())
     counts = new_counts(np.empty(n + 1), np.empty((n // (2 * p), 3 + 2 * p)))
     queue = module.new(max(n, 2 * p), numbers)
-    let_arrive(module, Arrivals(arrivals, skills, 0, True), None, numbers, queue, counts)
+    let_arrive(module, Arrivals(arrivals, skills, 0), None, numbers, queue, counts)
     made = int(counts.statistics["matches"][0])
     matches = []
     for row in counts.log[:made].tolist():

@@ -249,12 +249,11 @@ def no_waiting_teams(queue: object) -> list[tuple[int, list[int]]]:
 
 
 class Arrivals(NamedTuple):
-    """Players who come, or the next of them."""
+    """Players who come, or the last of them."""
 
     times: Floats  # (n,); hours, ascending
     ratings: Floats  # (n,)
     first: int  # number of the first of them
-    last: bool  # whether nobody comes after them
 
 
 class Departures(NamedTuple):
@@ -330,7 +329,7 @@ def run(
             now, player = comes, arrivals.first + taken
             newcomer = RULE.enqueue(now, arrivals.ratings[at(taken)], player, rules, queue)
             taken += 1
-        elif due < np.inf and (taken < times.size or arrivals.last):
+        elif due < np.inf:
             now, newcomer = due, NOBODY
         else:
             break
@@ -341,10 +340,9 @@ def run(
                 for player in counts.lineup["player"]:
                     departures.gone[at(player)] = True
             count_match(now, rules, counts)
-    if arrivals.last:
-        waiting = counts.waits[statistics["matched"] :]
-        RULE.still_waiting(rules, queue, waiting)
-        count_unmatched(queue.state[0]["waiting"], waiting, rules, statistics)
+    waiting = counts.waits[statistics["matched"] :]
+    RULE.still_waiting(rules, queue, waiting)
+    count_unmatched(queue.state[0]["waiting"], waiting, rules, statistics)
     return taken
 
 
@@ -359,8 +357,7 @@ def let_arrive(
     """Let players arrive and give up; return queue and counts, with room as it was needed."""
     function, taken = kernel_of(run, cast(ModuleType, rule)), 0
     while True:
-        times, ratings = arrivals.times[taken:], arrivals.ratings[taken:]
-        rest = Arrivals(times, ratings, arrivals.first + taken, arrivals.last)
+        rest = Arrivals(arrivals.times[taken:], arrivals.ratings[taken:], taken)
         taken += function(rest, departures, rules, queue, counts)
         if taken == arrivals.times.size:
             return queue, counts

@@ -416,15 +416,11 @@ class Model(ABC, Generic[Inputs]):
 
     @abstractmethod
     def draw(self, streams: Streams, replication: int) -> Inputs:
-        """Return the random inputs of a replication, to be used once."""
+        """Return the random inputs of a replication."""
 
-    def keep(self, inputs: Inputs) -> Inputs:
-        """Return the same inputs in a form that can be used any number of times."""
-        return inputs
-
-    def observe(self, inputs: Inputs) -> tuple[Inputs, Callable[[], Floats]]:
-        """Return the same inputs and a function that gives the controls once they are used."""
-        return inputs, lambda: np.empty(0)
+    def observe(self, inputs: Inputs) -> Floats:
+        """Return the controls that these inputs give."""
+        return np.empty(0)
 
     @abstractmethod
     def run(self, inputs: Inputs) -> Outcome:
@@ -446,13 +442,11 @@ class Model(ABC, Generic[Inputs]):
         for replication in replications:
             check()
             inputs = self.draw(streams, replication)
-            if controls:
-                inputs, observed = self.observe(inputs)
             outcome = self.run(inputs)
             rows.append(row_of(self, outcome.responses))
             remarks += outcome.remarks
             if controls:
-                seen.append(observed())
+                seen.append(self.observe(inputs))
             if curves is not None and outcome.curves is not None:
                 curves.add(outcome.curves)
         made = np.reshape(rows, (len(rows), len(self.responses)))

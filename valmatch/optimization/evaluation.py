@@ -174,9 +174,7 @@ class Evaluator:
         if self._redraw or not model.controls:
             return np.empty((n, 0)), np.empty(0)
         for k in range(len(self._controls), n):
-            inputs, controls = model.observe(self._draw(model, k))
-            model.keep(inputs)
-            self._controls.append(controls())
+            self._controls.append(model.observe(self._draw(model, k)))
         return np.array(self._controls[:n]), np.array(list(model.controls.values()))
 
     def _rows(self, values: Mapping[str, float], todo: range) -> Iterator[Row]:
@@ -226,5 +224,5 @@ class Evaluator:
         if self._redraw or k >= STORED_INPUTS:
             return model.draw(self._streams, self._first + k)
         if k not in self._inputs:
-            self._inputs[k] = model.keep(model.draw(self._streams, self._first + k))
+            self._inputs[k] = model.draw(self._streams, self._first + k)
         return self._inputs[k]

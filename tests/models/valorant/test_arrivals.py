@@ -13,7 +13,6 @@ from valmatch.models.valorant.arrivals import (
     GAPS,
     ArrivalProcess,
     ArrivingPlayers,
-    joined,
 )
 
 RATES = [20.0, 0.0, 5.0, 40.0]
@@ -25,9 +24,8 @@ def process(horizon: float = 4.0, mean: list[float] = MEAN) -> ArrivalProcess:
     return ArrivalProcess(RATES, horizon, mean, COVARIANCE, [1.0, 1.0, 1.0])
 
 
-def day(seed: int, replication: int, size: int = 10_000, horizon: float = 4.0) -> ArrivingPlayers:
-    chunks = list(process(horizon).chunks(Streams(seed), replication, size))
-    return joined(chunks)
+def day(seed: int, replication: int, horizon: float = 4.0) -> ArrivingPlayers:
+    return process(horizon).players(Streams(seed), replication)
 
 
 @pytest.mark.slow
@@ -85,9 +83,7 @@ def test_rejection_redraws_whole_vectors() -> None:
     rejecting = ArrivalProcess(
         [500.0], 1.0, [0.0, 1.0, 2.0], np.diag([1.0, 4.0, 1.0]).tolist(), [1.0, 1.0, 1.0]
     )
-    vectors = np.concatenate(
-        [chunk.vectors for k in range(100) for chunk in rejecting.chunks(Streams(6), k)]
-    )
+    vectors = np.concatenate([rejecting.players(Streams(6), k).vectors for k in range(100)])
     n = len(vectors)
     assert (vectors >= 0).all()
     for column, (mean, sd) in enumerate([(0.0, 1.0), (1.0, 2.0), (2.0, 1.0)]):
@@ -99,9 +95,7 @@ def test_rejection_also_cuts_the_largest_elo() -> None:
     cut = ArrivalProcess(
         [500.0], 1.0, [0.0, 1.0, 2.0], np.eye(3).tolist(), [1.0, 0.0, 0.0], elo_max=0.5
     )
-    ratings = np.concatenate(
-        [chunk.ratings for k in range(100) for chunk in cut.chunks(Streams(6), k)]
-    )
+    ratings = np.concatenate([cut.players(Streams(6), k).ratings for k in range(100)])
     assert (ratings >= 0.0).all()
     assert (ratings <= 0.5).all()
     mass = 0.5 * math.erf(0.5 / math.sqrt(2))
@@ -109,16 +103,9 @@ def test_rejection_also_cuts_the_largest_elo() -> None:
     assert abs(ratings.mean() - expected) <= 4 * ratings.std() / math.sqrt(ratings.size)
 
 
-def counted(count: int, size: int = 10_000, whole_gaps: bool = False) -> ArrivingPlayers:
-    made = ArrivalProcess(
-        RATES, math.inf, MEAN, COVARIANCE, [1.0] * 3, count=count, whole_gaps=whole_gaps
-    )
-    chunks = list(made.chunks(Streams(7), 3, size))
-    return joined(chunks)
-
-
 def test_a_given_number_of_players_arrives_at_the_last_rate() -> None:
-    times = counted(20_000).times
+    made = ArrivalProcess(RATES, math.inf, MEAN, COVARIANCE, [1.0] * 3, count=20_000)
+    times = made.players(Streams(7), 3).times
     assert times.size == 20_000
     # The same gaps as on a day with a horizon, and then those of the last rate.
     before = day(7, 3).times
@@ -133,7 +120,7 @@ def test_whole_gaps_are_poisson_counts() -> None:
     made = ArrivalProcess(
         [60.0], math.inf, MEAN, COVARIANCE, [1.0] * 3, count=20_000, whole_gaps=True
     )
-    minutes = 60.0 * np.concatenate([chunk.times for chunk in made.chunks(Streams(1), 0)])
+    minutes = 60.0 * made.players(Streams(1), 0).times
     np.testing.assert_allclose(minutes, np.rint(minutes), atol=1e-7)
     gaps = np.diff(np.rint(minutes), prepend=0.0)
     for k in range(6):
@@ -142,11 +129,18 @@ def test_whole_gaps_are_poisson_counts() -> None:
         assert abs(np.mean(gaps == k) - share) <= 4 * error
 
 
+def test_too_little_room_never_changes_a_draw() -> None:
+    small = process()
+    small.room = 7
+    for usual, grown in zip(day(7, 3)[:3], small.players(Streams(7), 3)[:3], strict=True):
+        np.testing.assert_array_equal(usual, grown)
+
+
 DAYS = {
     "of-some-hours": process(),
     "of-a-fraction": process(0.37),
     "of-nobody": process(1e-9),
-    "of-chunks": ArrivalProcess([9000.0, 0.0, 9000.0], 2.9, MEAN, COVARIANCE, [1.0, 0.5, -1.0]),
+    "of-thousands": ArrivalProcess([9000.0, 0.0, 9000.0], 2.9, MEAN, COVARIANCE, [1.0, 0.5, -1.0]),
     "of-refusals": process(mean=[-300.0, -0.1, 40.0]),
     "of-one-kind": ArrivalProcess([50.0], 1.0, MEAN, np.zeros((3, 3)).tolist(), [1.0, 1.0, 1.0]),
     "of-a-number": ArrivalProcess(
@@ -163,23 +157,20 @@ DAYS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", DAYS)
-@pytest.mark.parametrize("size", [1, 63, 64, 65, 16_384])
-def test_days_are_those_drawn_by_numpy(kind: str, size: int) -> None:
-    for seed, replication in [(1, 0), (1, 1), (2**70, 5), (3, 2**63 - 1)][: 1 if size == 1 else 4]:
-        ours = list(DAYS[kind].chunks(Streams(seed), replication, size))
-        numpys = list(drawn_by_numpy(DAYS[kind], Streams(seed), replication, size))
-        assert len(ours) == len(numpys)
-        for mine, theirs in zip(ours, numpys, strict=True):
-            for column, other in zip(mine[:3], theirs[:3], strict=True):
-                assert column.shape == other.shape
-                assert column.tobytes() == other.tobytes()
+def test_days_are_those_drawn_by_numpy(kind: str) -> None:
+    for seed, replication in [(1, 0), (1, 1), (2**70, 5), (3, 2**63 - 1)]:
+        mine = DAYS[kind].players(Streams(seed), replication)
+        theirs = drawn_by_numpy(DAYS[kind], Streams(seed), replication)
+        for column, other in zip(mine[:3], theirs[:3], strict=True):
+            assert column.shape == other.shape
+            assert column.tobytes() == other.tobytes()
 
 
 def test_skills_and_times_come_from_streams_of_their_own() -> None:
-    shifted = list(process(mean=[1200.0, 0.1, 50.0]).chunks(Streams(7), 3))
-    np.testing.assert_array_equal(shifted[0].times, day(7, 3).times)
+    shifted = process(mean=[1200.0, 0.1, 50.0]).players(Streams(7), 3)
+    np.testing.assert_array_equal(shifted.times, day(7, 3).times)
     slower = ArrivalProcess([2.0] * 4, 4.0, MEAN, COVARIANCE, [1.0, 1.0, 1.0])
-    few = next(iter(slower.chunks(Streams(7), 3)))
+    few = slower.players(Streams(7), 3)
     np.testing.assert_array_equal(few.vectors, day(7, 3).vectors[: few.times.size])
 
 

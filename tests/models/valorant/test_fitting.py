@@ -48,13 +48,12 @@ def test_a_quantile_function_goes_through_its_points_and_never_falls() -> None:
 
 
 def test_drawn_ratings_have_the_distribution_and_arrivals_are_as_before() -> None:
-    process = QuantileArrivals([2000.0] * 4, 4.0, SKEWED)
-    chunks = list(process.chunks(Streams(3), 0, 1000))
-    ratings = np.concatenate([chunk.ratings for chunk in chunks])
+    players = QuantileArrivals([2000.0] * 4, 4.0, SKEWED).players(Streams(3), 0)
+    ratings = players.ratings
     for p, value in SKEWED:
         error = math.sqrt(p * (1 - p) / ratings.size)
         assert abs((ratings <= value).mean() - p) <= 4 * error
-    assert all(chunk.vectors.shape == (0, 3) for chunk in chunks)
+    assert players.vectors.shape == (0, 3)
     config = {"model": "valorant", "factors": {"poisson_rate": [50] * 4, "horizon": 4}}
     plain = library.simulate(config)["players"]["arrival_hours"]
     config["factors"]["rating_quantiles"] = SKEWED  # type: ignore[index]

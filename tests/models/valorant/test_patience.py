@@ -34,11 +34,10 @@ ALONE = ["team_num=1", "player_diff=0", "player_slack=0", "team_diff=10", "team_
 
 
 def players(config: Config, seed: int, replication: int) -> ArrivingPlayers:
-    """Return the players of a day, who come in one piece."""
+    """Return the players of a day, who may give up."""
     model = build(config)
     assert isinstance(model, ValorantModel)
-    (chunk,) = model.draw(Streams(seed), replication)
-    return chunk
+    return model.draw(Streams(seed), replication)
 
 
 def test_a_queue_of_one_against_one_is_that_of_theory() -> None:

@@ -15,7 +15,6 @@ from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import Recorded, build, record, run
 from valmatch.models.model import Batch, Model
-from valmatch.models.valorant import model as valorant
 from valmatch.models.valorant.model import ValorantModel
 from valmatch.statistics.estimates import Estimate, estimate
 
@@ -128,8 +127,7 @@ def test_rate_multiplier_scales_arrivals() -> None:
 
 
 @pytest.mark.parametrize("horizon", ["24", "null num_players=40000"])
-def test_a_long_day_in_chunks_equals_the_record_made_at_once(horizon: str) -> None:
-    # Tens of thousands of players come in several chunks, which `record` joins.
+def test_a_long_day_equals_its_record(horizon: str) -> None:
     model = build(load_config("valorant", f"rate_multiplier=100 horizon={horizon}".split()))
     np.testing.assert_array_equal(run(model, 1, [0]).responses[0], record(model, 1, 0).responses)
 
@@ -253,11 +251,3 @@ def test_days_of_unusually_many_players_are_made_one_by_one() -> None:
     model._process.room = int(np.median(players)) + 1
     model._counts = model._counts._replace(waits=np.empty(8))
     compare(run(model, SEED, range(40), True), usual)
-
-
-def test_days_of_several_chunks_are_not_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = run(day_model(), SEED, range(3), True)
-    monkeypatch.setattr(valorant, "CHUNK", 100)
-    model = day_model()
-    model._make_days = None
-    assert run(model, SEED, range(3), True).responses.tobytes() == usual.responses.tobytes()

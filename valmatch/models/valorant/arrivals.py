@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -18,10 +18,6 @@ from valmatch.kernels.compilation import kernel
 GAPS, VECTORS, BLOCKS, PATIENCE = range(4)
 """Sources of randomness: unit-rate gaps between arrivals; skill vectors; which blocks of a log are
 drawn; how long players wait before they give up, in units of the mean."""
-
-CHUNK = 16_384
-"""Most players drawn at once: bounds the memory of a replication, never changes a draw."""
-
 
 GAPS_AT_ONCE = 64  # gaps drawn at a time: those drawn beyond the horizon are wasted
 
@@ -53,24 +49,6 @@ class ArrivingPlayers(NamedTuple):
     # does
     departures: Floats = np.empty(0)
     resample: Resample | None = None  # of a log; None where all are as they came
-
-
-def impatient(
-    chunks: Iterable[ArrivingPlayers], mean: float, streams: Streams, replication: int
-) -> Iterator[ArrivingPlayers]:
-    """Yield arriving players with the hours at which they give up."""
-    players = list(chunks)
-    draws = streams.stream(replication, PATIENCE)
-    for chunk in players:
-        waits = mean / 60.0 * draws.standard_exponential(chunk.times.size)
-        yield chunk._replace(departures=chunk.times + waits)
-
-
-def joined(chunks: Sequence[ArrivingPlayers]) -> ArrivingPlayers:
-    """Return the players of consecutive chunks, one or more, as one."""
-    columns = zip(*(chunk[:4] for chunk in chunks), strict=True)
-    times, ratings, vectors, departures = map(np.concatenate, columns)
-    return ArrivingPlayers(times, ratings, vectors, departures, chunks[0].resample)
 
 
 class Law(NamedTuple):
@@ -224,7 +202,7 @@ class ArrivalProcess:
             float(elo_max),
         )
         self.count = count
-        # Nearly always one chunk reaches the horizon: the mean and six deviations.
+        # The mean and six deviations, which a day hardly ever exceeds.
         expected = self.expected_players
         self.room = int(expected + 6.0 * math.sqrt(expected)) + 16 if count is None else count
 
@@ -238,25 +216,17 @@ class ArrivalProcess:
         """Hours before the horizon in which players arrive."""
         return float(np.diff(self.law.edges)[self.law.rates > 0].sum())
 
-    def chunks(
-        self, streams: Streams, replication: int, size: int = CHUNK
-    ) -> Iterator[ArrivingPlayers]:
-        """Yield the players of a replication in order of arrival, at most `size` at a time."""
-        # `streams` serves one replication at a time: exhaust the iterator before opening another.
-        gaps, normals = streams.words(replication, GAPS), streams.words(replication, VECTORS)
-        size = min(size, self.room)
-        clock = np.zeros(2)
-        left = self.count
-        finished = False
-        while not finished:
-            room = size if left is None else min(size, left)
-            times, ratings = np.empty(room), np.empty(room)
-            vectors = np.empty((room, 3))
-            count, finished = draw_players(gaps, normals, clock, self.law, times, vectors, ratings)
-            yield ArrivingPlayers(times[:count], ratings[:count], vectors[:count])
-            if left is not None:
-                left -= count
-                finished = left == 0
+    def players(self, streams: Streams, replication: int) -> ArrivingPlayers:
+        """Return the players of a replication in order of arrival."""
+        room = self.room
+        while True:
+            words = streams.words(replication, GAPS), streams.words(replication, VECTORS)
+            times, vectors, ratings = np.empty(room), np.empty((room, 3)), np.empty(room)
+            clock = np.zeros(2)
+            count, finished = draw_players(*words, clock, self.law, times, vectors, ratings)
+            if finished or self.count is not None:
+                return ArrivingPlayers(times[:count], ratings[:count], vectors[:count])
+            room *= 2
 
 
 # Ratings of any distribution: a smooth monotone function of a standard normal.
@@ -324,13 +294,11 @@ class QuantileArrivals(ArrivalProcess):
         super().__init__(rates, horizon, [SHIFT, 0.0, 0.0], covariance, [1.0, 0.0, 0.0], **how)
         self._rating = QuantileFunction(quantiles)
 
-    def chunks(
-        self, streams: Streams, replication: int, size: int = CHUNK
-    ) -> Iterator[ArrivingPlayers]:
-        """Yield the players of a replication in order of arrival, at most `size` at a time."""
-        for chunk in super().chunks(streams, replication, size):
-            ratings = self._rating(chunk.ratings - SHIFT)
-            yield chunk._replace(ratings=ratings, vectors=chunk.vectors[:0])
+    def players(self, streams: Streams, replication: int) -> ArrivingPlayers:
+        """Return the players of a replication in order of arrival."""
+        players = super().players(streams, replication)
+        ratings = self._rating(players.ratings - SHIFT)
+        return players._replace(ratings=ratings, vectors=players.vectors[:0])
 
 
 # Sums over the players of a replication whose expectations are known exactly.
@@ -385,20 +353,11 @@ class PlayerSums:
             powers = players * np.round(powers / powers[0], 10)
         return dict(zip(NAMES, (players, float(hours), *powers[1:].tolist()), strict=True))
 
-    def observe(
-        self, chunks: Iterable[ArrivingPlayers]
-    ) -> tuple[Iterator[ArrivingPlayers], Callable[[], Floats]]:
-        """Return the players, to be used once, and a function that gives their sums afterwards."""
+    def of(self, players: ArrivingPlayers) -> Floats:
+        """Return the sums over these players."""
         sums = np.zeros(len(NAMES))
-        return self._counted(chunks, sums), lambda: sums
-
-    def _counted(
-        self, chunks: Iterable[ArrivingPlayers], sums: Floats
-    ) -> Iterator[ArrivingPlayers]:
-        center, scale = self.standard
-        for chunk in chunks:
-            add_players(chunk.times, chunk.ratings, center, scale, sums)
-            yield chunk
+        add_players(players.times, players.ratings, *self.standard, sums)
+        return sums
 
 
 @kernel(allocates=True)

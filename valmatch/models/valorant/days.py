@@ -187,7 +187,7 @@ def make_days(
         RULE.reset(queue)
         clear(days.statistics)
         counts = Counts(days.statistics, days.lineup, waits, days.log)
-        if run(Arrivals(times, ratings, 0, True), None, rules, queue, counts) < count:
+        if run(Arrivals(times, ratings, 0), None, rules, queue, counts) < count:
             return day
         days.matched[day] = days.statistics[0]["matched"]
         fill_sums(days.statistics[0], count, rules.horizon, out[day])

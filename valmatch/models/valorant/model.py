@@ -39,16 +39,14 @@ from valmatch.models.model import (
     Values,
 )
 from valmatch.models.valorant.arrivals import (
-    CHUNK,
     GAPS,
+    PATIENCE,
     VECTORS,
     ArrivalProcess,
     ArrivingPlayers,
     PlayerSums,
     QuantileArrivals,
     Resample,
-    impatient,
-    joined,
 )
 from valmatch.models.valorant.days import (
     RESPONSES,
@@ -138,7 +136,7 @@ def matches_table(day: PlayedDay, names: NDArray[Any]) -> Table:
     )
 
 
-class ValorantModel(Model[Iterable[ArrivingPlayers]]):
+class ValorantModel(Model[ArrivingPlayers]):
     """The model of the Valorant source, with the factors and responses added to it."""
 
     responses = RESPONSES
@@ -215,7 +213,6 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         waits = np.empty(int(players + 6.0 * players**0.5) + 16)
         self._no_log = np.empty((0, 3 + 2 * factors.team_num))
         self._counts = new_counts(waits, self._no_log)
-        self._check: Callable[[], None] = lambda: None
 
     @classmethod
     def further(cls, factors: Factors) -> Sequence[Response]:
@@ -252,22 +249,21 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         """The expectation of each control; none unless the arrivals are a Poisson process."""
         return self._sums.expectations if self._sums else {}
 
-    def draw(self, streams: Streams, replication: int) -> Iterable[ArrivingPlayers]:
+    def draw(self, streams: Streams, replication: int) -> ArrivingPlayers:
         """Return the players of a replication in order of arrival."""
-        # Days of millions of players come as a lazy sequence of chunks, to be used once, so that
-        # memory does not grow with their number.
-        chunks: Iterable[ArrivingPlayers]
         if self._resampling is not None:
-            return [self._leaving_earlier_places(self._resampling.draw(streams, replication))]
+            return self._leaving_earlier_places(self._resampling.draw(streams, replication))
         if self._log is not None:
-            chunks = [self._log.players]
+            players = self._log.players
         else:
             assert self._process is not None
-            chunks = self._process.chunks(streams, replication)
+            players = self._process.players(streams, replication)
         mean = self._factors.patience_minutes
         if mean is not None:
-            chunks = impatient(chunks, mean, streams, replication)
-        return chunks if self._log is None else map(self._leaving_earlier_places, chunks)
+            draws = streams.stream(replication, PATIENCE)
+            waits = mean / 60.0 * draws.standard_exponential(players.times.size)
+            players = players._replace(departures=players.times + waits)
+        return players if self._log is None else self._leaving_earlier_places(players)
 
     def _leaving_earlier_places(self, players: ArrivingPlayers) -> ArrivingPlayers:
         """Return the players of a log, who leave the queue where their account queues again."""
@@ -281,15 +277,9 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             again = np.minimum(again, players.departures)
         return players._replace(departures=again)
 
-    def keep(self, inputs: Iterable[ArrivingPlayers]) -> list[ArrivingPlayers]:
-        """Return the players in a list."""
-        return list(inputs)
-
-    def observe(
-        self, inputs: Iterable[ArrivingPlayers]
-    ) -> tuple[Iterable[ArrivingPlayers], Callable[[], Floats]]:
-        """Return the players, to be used once, and a function that gives their sums afterwards."""
-        return self._sums.observe(inputs) if self._sums else super().observe(inputs)
+    def observe(self, inputs: ArrivingPlayers) -> Floats:
+        """Return the sums over the players."""
+        return self._sums.of(inputs) if self._sums else super().observe(inputs)
 
     def run_many(
         self,
@@ -299,7 +289,6 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         check: Callable[[], None],
     ) -> Batch:
         """Run replications, days that fit the memory of one call of compiled code in few calls."""
-        self._check = check
         if self._days is None:
             return super().run_many(streams, replications, controls, check)
         indices = np.array(replications, np.int64)
@@ -324,7 +313,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     def _days(self) -> Days | None:
         """Memory of days that compiled code draws and measures, or None."""
         process, factors = self._process, self._factors
-        if process is None or self._open_ended or process.room > CHUNK:
+        if process is None or self._open_ended:
             return None
         if factors.is_played_out or factors.rating_quantiles is not None:
             return None
@@ -353,13 +342,14 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         fill_quantiles(days.waits, matched, out[:made])
         return RESPONSES.rows(out[:made])
 
-    def run(self, inputs: Iterable[ArrivingPlayers]) -> Outcome:
+    def run(self, inputs: ArrivingPlayers) -> Outcome:
         """Return the responses to these arrivals."""
         if self._factors.is_played_out:
             return Outcome(self._play(inputs)[1])
-        return Outcome(self._responses(self._match(inputs, self._no_log)))
+        self._match(inputs, self._no_log)
+        return Outcome(self._responses(inputs.times.size))
 
-    def record(self, inputs: Iterable[ArrivingPlayers]) -> Record:
+    def record(self, inputs: ArrivingPlayers) -> Record:
         """Return the responses with every player and every match."""
         day, responses = self._play(inputs)
         ids, date_times = (self._log.ids, self._log.date_times) if self._log else ((), ())
@@ -371,12 +361,11 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         players = players_table(day, names, waiting, arrival_times)
         return Record(responses, (players, matches_table(day, names)))
 
-    def _play(self, inputs: Iterable[ArrivingPlayers]) -> tuple[PlayedDay, Values]:
+    def _play(self, players: ArrivingPlayers) -> tuple[PlayedDay, Values]:
         """Return what happened in a replication, player by player, and the responses."""
-        players = joined(list(inputs))
         team_num = self._rules.team_num
         log = np.empty((players.times.size // (2 * team_num), 3 + 2 * team_num))
-        count = self._match([players], log)
+        self._match(players, log)
         log = log[: self._counts.statistics["matches"][0]]
         clock = partial(self._clock, resample=players.resample)
         day = PlayedDay(players, log, self._rules, self._factors.warm_up, clock)
@@ -384,7 +373,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             record = RESPONSES.record()
             fill_counted(day, record)
         else:
-            record = self._responses(count)
+            record = self._responses(players.times.size)
         groups = groups_of(self._factors)
         if not groups:
             return day, record
@@ -393,31 +382,22 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             values += group.values(day, self._factors)
         return day, dict(zip(self.responses.names, values, strict=True))
 
-    def _match(self, chunks: Iterable[ArrivingPlayers], log: Floats) -> int:
-        """Let the players arrive; return their number."""
+    def _match(self, players: ArrivingPlayers, log: Floats) -> None:
+        """Let the players arrive, wait and play."""
         self._rule.reset(self._queue)
         clear(self._counts.statistics)
         self._counts = self._counts._replace(log=log)
+        times, departures = players.times, None
         if self._open_ended:
-            chunks = list(chunks)
-            horizon = float(chunks[-1].times[-1])
+            horizon = float(times[-1])
             ticks = ticks_per_hour(horizon, self._rules.team_num)
             self._rules = self._rules._replace(horizon=horizon, ticks_per_hour=ticks)
-        ahead, count = iter(chunks), 0
-        chunk, departures = next(ahead), None
-        if self._factors.gives_up or chunk.departures.size:  # then all come in one chunk
-            departures = departures_of(chunk.times, chunk.departures)
-        while True:
-            following = next(ahead, None)
-            self._check()
-            arrivals = Arrivals(chunk.times, chunk.ratings, count, following is None)
-            self._queue, self._counts = let_arrive(
-                self._rule, arrivals, departures, self._rules, self._queue, self._counts
-            )
-            count += chunk.times.size
-            if following is None:
-                return count
-            chunk = following
+        if self._factors.gives_up or players.departures.size:
+            departures = departures_of(times, players.departures)
+        arrivals = Arrivals(times, players.ratings, 0)
+        self._queue, self._counts = let_arrive(
+            self._rule, arrivals, departures, self._rules, self._queue, self._counts
+        )
 
     def _responses(self, players: int) -> NDArray[np.void]:
         """Return the responses of the replication that has been counted."""
