@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from valmatch.errors import InputError, in_lines, option
+from valmatch.game_logs.reading.cells import is_moment
 from valmatch.game_logs.reading.tables import CSV, PGN, GameFile
 from valmatch.inputs import arguments
 from valmatch.inputs.csv_reader import SEPARATORS
@@ -420,6 +421,10 @@ def _queue_columns(file: GameFile) -> dict[str, str]:
     rated = [name for name in others if RATED.search(name.casefold())]
     if "rating" not in names and rated:
         names["rating"] = rated[0]
+    # A column of times may also have another name.
+    timed = (name for name in others if all(map(is_moment, file.sample(name) or ["-"])))
+    if "arrival_hours" not in names and (when := next(timed, "")):
+        names["arrival_hours"] = when
     sides = [name for name in plain if re.search("(winner|loser|white|black|away|opponent)", name)]
     paired = {*plain} & {"home", "playera", "playerb", "player1", "player2", "modela", "modelb"}
     if "rating" not in names or sides or paired or "score" in plain or {"id", "time"} <= {*plain}:

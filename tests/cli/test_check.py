@@ -126,6 +126,7 @@ CONTENTS: Mapping[str, tuple[str, str]] = {
     "one-line.json": ('{"model": "valorant", "factors": {"team_diff": 300}}', "config"),
     "faulty.yaml": ("model: valorant\nteams: 3\n", "config"),
     "queue.tsv": ("ts\tMMR (now)\n1772908200\t1500\n1772908260\t1510\n", "queue log"),
+    "when.csv": ("When,MMR\n2026-03-01T10:00:00Z,1500\n2026-03-01T10:01:00Z,1400\n", "queue log"),
     "vectors.csv": ("arrival_hours,elo,kd,wr\n1,1500,1,50\n2,1500,1,50\n", "queue log"),
 }
 
