@@ -182,8 +182,6 @@ plan --best 0.9 | --players: is missing (allowed: --players and --spread, or a f
 plan --players 4 --spread 1 | none of them given (allowed: one)
 plan --players 4 --spread 1 --best 0.9 --shown 0.9 | --best and --shown given (allowed: one)
 plan --players 4 --spread -1 --best 0.9 | --spread: -1.0 (allowed: points >= 0
-plan --players 500 --spread 100 --half-width 120 --policy knowledge_gradient --goal order | 200
-  leagues of 500 players by knowledge_gradient (order): about 34 d 16 h (allowed
 plan --players 4 --spread 1 --best 0.9 --draws 1 | --draws: 1.0 (allowed: a share below 1)
 plan --players 4 --spread 1 --best 0.9 --prior x | --prior: 'x' (allowed: points, or none)
 plan --players 4 --spread 1 --best 0.9 --goal best | --goal: best goes with --policy
