@@ -170,7 +170,7 @@ def test_notes_and_warnings_differ(tmp_path: Path) -> None:
     kinds = {
         line.split(": ", 2)[2].split(" ")[0]: line.split(":")[0] for line in done.err.splitlines()
     }
-    assert kinds == {"the": "note", "1": "warning", "hours": "note", "column": "note"}
+    assert kinds == {"a": "note", "1": "warning", "hours": "note", "column": "note"}
 
 
 def test_what_holds_for_all_parts_is_said_once() -> None:

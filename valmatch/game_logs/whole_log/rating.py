@@ -570,7 +570,7 @@ def _notes(result: BatchRating, options: RankOptions) -> Iterator[str]:
     if facts["score_scale"] < 1.0:
         yield (
             "ratings leave draws out: for the expected score multiply gaps by"
-            f" {facts['score_scale']:.2f}, or use {option('draws')} half"
+            f" {facts['score_scale']:.2f}, or set draws to half"
         )
     clusters = facts["clusters"]
     if clusters is not None and clusters < max(FEW_CLUSTERS, facts["rated"]):
