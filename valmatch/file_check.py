@@ -1,4 +1,4 @@
-"""What a file is, what is understood of it, what is wrong with it, and what to do with it."""
+"""Checks files of users: what each is, how it is read, what is wrong with it, what to type next."""
 
 from __future__ import annotations
 

@@ -155,3 +155,11 @@ def test_warning_of_a_threshold_in_minutes() -> None:
     assert "24 minutes is 0.4" in dict(trace.remarks())["wait_thresh"]
     trace = ValorantFactors.model_validate({"wait_thresh": 2}, context={"files": {"arrivals"}})
     assert list(trace.remarks()) == []
+
+
+def test_absurd_numbers_of_players() -> None:
+    assert ValorantFactors(rate_multiplier=1e6).rate_multiplier == 1e6
+    refused(poisson_rate=(1e308,) * 24)
+    # The last hour counts only up to the horizon.
+    assert ValorantFactors(poisson_rate=(1.9e9,), horizon=0.5).horizon == 0.5
+    refused(poisson_rate=(2.1e9,), horizon=0.5)
