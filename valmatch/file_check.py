@@ -227,6 +227,11 @@ def _faulty(path: Path, kind: str, about: str, errors: Sequence[str]) -> Checked
     return CheckedFile(path, kind, about, errors=in_lines(errors))
 
 
+def _seen_from(target: Path | None, path: Path) -> str:
+    """Return the path of a file as a config that is written to a target names it."""
+    return os.path.relpath(path.resolve(), (target.parent if target else Path()).resolve())
+
+
 def _counted(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' * (n != 1)}"
 
@@ -261,7 +266,7 @@ def _file(path: Path, target: Path | None) -> CheckedFile:
     if kind == "JSON lines" and (found := _tickets(path)):
         return found
     is_table = kind in ("table", "PGN", "JSON lines") and path.suffix.lower() not in CODE
-    if not is_table and (found := _document(path, kind)):
+    if not is_table and (found := _document(path, kind, target)):
         return found
     if not is_table and kind != "list":
         what = "a template of CloudFormation without RuleSetBody" if RESOURCES.search(head) else ""
@@ -276,7 +281,7 @@ def _file(path: Path, target: Path | None) -> CheckedFile:
 # Rule sets, worlds and configs: documents in JSON or YAML, and code with a rule set in it.
 
 
-def _document(path: Path, kind: str) -> CheckedFile | None:
+def _document(path: Path, kind: str, target: Path | None) -> CheckedFile | None:
     """Return what a document is; None if it is none that is known."""
     from valmatch.matching.tickets.reading import has_world
     from valmatch.rule_sets.wrappers import MARKS
@@ -290,11 +295,11 @@ def _document(path: Path, kind: str) -> CheckedFile | None:
     if re.search(r'^(model|\s*\{?\s*"model")\s*:', text, re.M) and not MARKS.search(text):
         return _config(path)
     if MARKS.search(text) or re.search(r'"?(ruleLanguageVersion|teams)"?\s*:', text):
-        return _rules(path, text)
+        return _rules(path, text, target)
     return None
 
 
-def _rules(path: Path, text: str) -> CheckedFile:
+def _rules(path: Path, text: str, target: Path | None) -> CheckedFile:
     """Return what a rule set says, or where it stands in another file."""
     from valmatch.models.tickets.first_config import first_config
     from valmatch.rule_sets.files import in_line, read_rule_file
@@ -329,7 +334,7 @@ def _rules(path: Path, text: str) -> CheckedFile:
         "attributes": [attribute.name for attribute in table.attributes],
     }
     understood = {of: shortened(", ".join(them), 200) or "none" for of, them in names.items()}
-    writes = f"{MARK}.\n{first_config(table, path.resolve())}"
+    writes = f"{MARK}.\n{first_config(table, Path(_seen_from(target, path)))}"
     commands = _commands(kind, path)
     return CheckedFile(path, kind, about, understood | last, commands=commands, writes=writes)
 
@@ -497,7 +502,7 @@ def _queue_log(
         " valorant lists its numbers.",
         "valorant",
         {"log": log} if log else {"team_num": 5},
-        arrivals=os.path.relpath(path.resolve(), (target.parent if target else Path()).resolve()),
+        arrivals=_seen_from(target, path),
     )
     about, writes = f"a queue log: {_counted(rows, 'row')}", f"{MARK}.\n{text}"
     commands = _commands(kind, path)
