@@ -238,3 +238,19 @@ def test_what_cannot_be_read_is_said_in_a_line(
     with pytest.raises(InputError, match=re.escape(said)) as error:
         load_result(run)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value"),
+    [("systems", "least_log_loss", "nobody"), ("rate", "system", "a b"), ("plan", "level", -1)],
+)
+def test_a_summary_of_what_cannot_be_names_its_file(
+    name: str, key: str, value: object, run_of: RunOf, tmp_path: Path
+) -> None:
+    shutil.copytree(run_of(name), tmp_path / "run")
+    path = tmp_path / "run" / "summary.json"
+    document = json.loads(path.read_text())
+    assert key in document
+    path.write_text(json.dumps(document | {key: value}))
+    with pytest.raises(InputError, match=rf"^{re.escape(str(path))}: damaged: "):
+        valmatch.report(tmp_path / "run")

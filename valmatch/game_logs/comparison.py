@@ -251,20 +251,25 @@ class RatingComparison(DocumentedResult):
         """Return what is told of each system, who is the best, and the log."""
         systems: Mapping[str, Any] = document["systems"]
 
-        def of_each(key: str, kind: Any) -> dict[str, Any]:  # noqa: ANN401
-            known = {name: entry[key] for name, entry in systems.items() if key in entry}
+        def of_each(key: str, kind: Any, optional: bool = False) -> dict[str, Any]:  # noqa: ANN401
+            known = {k: entry[key] for k, entry in systems.items() if key in entry or not optional}
             return {name: read_as(kind, x, f"systems.{name}.{key}") for name, x in known.items()}
 
+        leader, *unbeaten = map(
+            str, (document["least_log_loss"], *document["not_shown_better_than"])
+        )
+        if not {leader, *unbeaten} <= {*systems}:
+            raise ValueError("least_log_loss, not_shown_better_than: not among the systems")
         parameters = of_each("parameters", dict[str, float])
         return {
             "parameters": {k: v for k, v in parameters.items() if not systems[k]["baseline"]},
-            "leader": str(document["least_log_loss"]),
-            "unbeaten": list(map(str, document["not_shown_better_than"])),
+            "leader": leader,
+            "unbeaten": unbeaten,
             "predictions": of_each("predictions", dict[str, Scores]),
             "means": of_each("means", dict[str, Difference]),
             "differences": of_each("to_best", dict[str, Difference]),
-            "fitted": of_each("fitted", list[str]),
-            "tunings": of_each("tuning", Tuning),
+            "fitted": of_each("fitted", list[str], optional=True),
+            "tunings": of_each("tuning", Tuning, optional=True),
             "source": files.manifest.source,
         }
 

@@ -171,6 +171,9 @@ def damaged(path: Path) -> Iterator[None]:
     """Turn what goes wrong when a file lacks what it should hold into an `InputError`."""
     try:
         yield
+    except InputError as error:
+        named = any(str(path.parent) in line for line in error.args)
+        raise error if named else InputError(f"{path}: damaged: {error.args[0]}") from None
     except KeyError as error:
         raise InputError(f"{path}: damaged: there is no {error}") from None
     except (AttributeError, IndexError, OverflowError, TypeError, ValueError) as error:

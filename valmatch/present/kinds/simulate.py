@@ -103,7 +103,9 @@ def _queue(result: Simulation, model: str) -> Iterator[d.Chart]:
     """Yield who waits when, and when matches are made."""
     table, columns = QUEUES[model]
     came, *went = (
-        3600.0 * result.numbers(table, name) for name in columns if name in result[table]
+        3600.0 * result.numbers(table, name)
+        for name in columns
+        if name != "left_hours" or name in result[table]
     )
     matches = np.zeros(0)
     if model == "valorant":
