@@ -242,7 +242,12 @@ def test_what_cannot_be_read_is_said_in_a_line(
 
 @pytest.mark.parametrize(
     ("name", "key", "value"),
-    [("systems", "least_log_loss", "nobody"), ("rate", "system", "a b"), ("plan", "level", -1)],
+    [
+        ("systems", "least_log_loss", "nobody"),
+        ("rate", "system", "a b"),
+        ("plan", "level", -1),
+        ("replicate", "responses", -1),
+    ],
 )
 def test_a_summary_of_what_cannot_be_names_its_file(
     name: str, key: str, value: object, run_of: RunOf, tmp_path: Path

@@ -293,10 +293,10 @@ class Replications(Result):
             sampling = sampling_of(summary.get("sampling", {}), config.one_history)
             controls = {str(k): float(v) for k, v in summary.get("controls", {}).items()}
             precision = [Precision(**one) for one in summary.get("targets", ())]
-            summarised = summary.get("responses")
+            summarised = list(summary["responses"]) if "responses" in summary else None
         responses, axes = shown_by(config)
         names = [response.name for response in responses]
-        if summarised is not None and list(summarised) != names:
+        if summarised is not None and summarised != names:
             what = "its responses are those of another version of the model"
             raise InputError(f"{files.folder / SUMMARY}: {what}")
 
