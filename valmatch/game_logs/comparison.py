@@ -260,14 +260,20 @@ class RatingComparison(DocumentedResult):
         )
         if not {leader, *unbeaten} <= {*systems}:
             raise ValueError("least_log_loss, not_shown_better_than: not among the systems")
+        means = of_each("means", dict[str, Difference])
+        differences = of_each("to_best", dict[str, Difference])
+        if any(
+            means[leader].keys() != of.keys() for of in (*means.values(), *differences.values())
+        ):
+            raise ValueError("systems: means and to_best are not of the same measures")
         parameters = of_each("parameters", dict[str, float])
         return {
             "parameters": {k: v for k, v in parameters.items() if not systems[k]["baseline"]},
             "leader": leader,
             "unbeaten": unbeaten,
             "predictions": of_each("predictions", dict[str, Scores]),
-            "means": of_each("means", dict[str, Difference]),
-            "differences": of_each("to_best", dict[str, Difference]),
+            "means": means,
+            "differences": differences,
             "fitted": of_each("fitted", list[str], optional=True),
             "tunings": of_each("tuning", Tuning, optional=True),
             "source": files.manifest.source,
