@@ -1,9 +1,8 @@
 """Joint matching: at each review at most one match, both of its teams chosen at once, exactly.
 
 The players of a match lie in two windows of ratings, each as wide as a team may be, so that every
-pair of maximal windows is a small problem of its own. It is looked at twice: first for its greedy
-choice, which bounds what it can hold, then, where that may be better than the best match so far,
-by the same search of all its players.
+pair of maximal windows is a small problem of its own. Its greedy choice bounds what it can hold.
+Where that may be better than the best match so far, all its players are searched.
 
 The key of a match is one integer, the sum of its players' *costs*: ticks since the first arrival,
 and for players who are not prioritized a constant larger than any sum of ticks. Costs ascend with
@@ -38,11 +37,8 @@ SEARCH = np.dtype(
     [
         ("ordered", "i8"),  # positions 0..ordered-1 are in rating order
         ("windows", "i8"),
-        ("unresolved", "i8"),  # smallest bound of a pair of windows that needs the full search
         ("cost", "i8"),  # of the best match so far
         ("diff", "f8"),  # |difference of sums| of the best match so far
-        ("bound", "i8"),  # of the pair of windows looked at
-        ("tied", "i8"),  # whether other players of that pair have the same cost
         ("slop", "f8"),  # no bound on a sum of ratings is off by more
     ]
 )
@@ -81,6 +77,7 @@ NODE = np.dtype(
     ]
 )
 TO_B, TO_A, TO_NONE, DONE = range(4)
+EMPTY_NODE = np.zeros(1, NODE)
 REST = np.dtype(
     [
         ("cost", "i8"),
@@ -114,7 +111,6 @@ class Work(NamedTuple):
     windows: Records  # maximal rating windows with room for a team
     nodes: Records  # stack of a depth-first search
     candidates: Ints  # (capacity,); positions that a search looks at, ascending
-    choice: Ints  # (2 p,); the greedy choice that was searched last
     # (capacity + 1, p + 1, p + 1): the least that candidates t, t + 1, ... add to the cost, the
     # least and the most to sum_b - sum_a, when b lacks i and a lacks j players
     rests: Records
@@ -130,7 +126,6 @@ def new_work(capacity: int, team_num: int) -> Work:
         np.zeros(2 * capacity, WINDOW),
         np.zeros(capacity + 1, NODE),
         np.zeros(max(capacity, 2 * team_num), np.int64),
-        np.zeros(2 * team_num, np.int64),
         np.zeros((capacity + 1, team_num + 1, team_num + 1), REST),
         np.zeros((4, team_num), np.int64),
     )
@@ -168,10 +163,8 @@ def _find_match(pool: Pool, rules: Rules, work: Work) -> bool:
     if not _find_windows(pool, rules, work):
         return False
     _set_costs(pool, rules, work)
-    state["cost"], state["diff"], state["unresolved"] = NEVER, np.inf, NEVER
-    _search_pairs(False, pool, rules, work)
-    if state["unresolved"] <= min(state["cost"], NEVER - 1):
-        _search_pairs(True, pool, rules, work)
+    state["cost"], state["diff"] = NEVER, np.inf
+    _search_pairs(pool, rules, work)
     return bool(state["cost"] < NEVER)
 
 
@@ -326,158 +319,75 @@ def _lies_in(position: int, rank: int, window: Struct) -> bool:
     return window["first"] <= rank < window["end"] and position >= window["floor"]
 
 
-# The greedy choice for a pair of windows: without the rule on mean ratings it is the best one.
+# The least cost of a pair of windows, without the rule on mean ratings.
 #
 # A set of players, x of them in the first window alone and y in the second alone, is part of two
 # full teams iff x <= p, y <= p and it has at most 2p players: give those of one window alone to its
 # team, the others to the team that has room. These sets are the independent sets of a transversal
 # matroid (Edmonds and Fulkerson, "Transversals and matroid partition", 1965), and the greedy choice
 # gives a basis of least cost of any matroid (Edmonds, "Matroids and the greedy algorithm", 1971).
-# The rule on means only forbids matches, so the cost is a bound for the pair of windows, and the
-# answer if the players can be split into admissible teams and no other choice costs the same.
+# The rule on means only forbids matches, so the cost is a bound for the pair of windows.
 
 
 @part
-def _choose_greedily(first: Struct, second: Struct, pool: Pool, rules: Rules, work: Work) -> None:
-    """Choose the cheapest candidates that fill a team in each window; set their cost and `tied`."""
-    # The choice is unique unless some cost is both taken and refused.
-    state, team_num = work.state[0], rules.team_num
-    only_first, only_second, size, total, taken, refused = 0, 0, 0, 0, -1, -1
-    state["bound"], state["tied"] = NEVER, 0
-    best = state["cost"]
+def _least_cost(first: Struct, second: Struct, pool: Pool, rules: Rules, work: Work) -> int:
+    """Return the cost of the cheapest players that fill a team in each of two windows."""
+    # `NEVER` where there are none, or where they cost more than the best match so far.
+    team_num, most = rules.team_num, work.state[0]["cost"]
+    only_first, only_second, size, total = 0, 0, 0, 0
     for position in range(pool.n):
-        rank = work.players[position]["rank"]
+        rank, cost = work.players[position]["rank"], work.players[position]["cost"]
         in_first, in_second = _lies_in(position, rank, first), _lies_in(position, rank, second)
         if not (in_first or in_second):
             continue
-        cost = work.players[position]["cost"]
-        if size == 2 * team_num:
-            if cost == taken:
-                state["tied"] = 1
-            break
         if (not in_second and only_first == team_num) or (not in_first and only_second == team_num):
-            refused = cost
-        else:
-            if total + (2 * team_num - size) * cost > best:
-                return  # those still to come cost no less
-            only_first += not in_second
-            only_second += not in_first
-            work.candidates[size] = position
-            size += 1
-            total += cost
-            taken = cost
-        if taken == refused:
-            state["tied"] = 1
-    if size == 2 * team_num:
-        state["bound"] = total
+            continue
+        if total + (2 * team_num - size) * cost > most:
+            return NEVER  # those still to come cost no less
+        only_first += not in_second
+        only_second += not in_first
+        size += 1
+        total += cost
+        if size == 2 * team_num:
+            return total
+    return NEVER
 
 
 @part
-def _search_pairs(everybody: bool, pool: Pool, rules: Rules, work: Work) -> None:
-    """Search the greedy choice of every pair of windows, or everybody in them."""
-    # A pair is resolved if its choice is unique and costs no less than the best match, for all
-    # else there costs more.
-    state, windows = work.state[0], work.windows
-    work.choice[0] = -1
-    for i in range(state["windows"]):
-        for j in range(i, state["windows"]):
-            first, second, size = windows[i], windows[j], 0
+def _search_pairs(pool: Pool, rules: Rules, work: Work) -> None:
+    """Search the pairs of windows: one with the least bound, then those that may hold as much."""
+    windows, number, best, least = work.windows, work.state[0]["windows"], -1, NEVER
+    for again in (False, True):
+        for pair in range(number * number):
+            first, second = windows[pair // number], windows[pair % number]
+            if pair // number > pair % number or pair == best:
+                continue
             if not _may_hold_match(first, second, pool, rules, work):
                 continue
-            _choose_greedily(first, second, pool, rules, work)
-            if state["bound"] > state["cost"] or state["bound"] == NEVER:
-                continue
-            if not everybody:
-                same = True
-                for k in range(2 * rules.team_num):
-                    same = same and work.candidates[k] == work.choice[k]
-                    work.choice[k] = work.candidates[k]
-                if not same:
-                    _search_choice(pool, rules, work)
-                if state["tied"] > 0 or state["bound"] < state["cost"]:
-                    state["unresolved"] = min(state["unresolved"], state["bound"])
-            elif state["bound"] < state["cost"] or state["tied"] > 0:
-                for position in range(pool.n):
-                    rank = work.players[position]["rank"]
-                    if _lies_in(position, rank, first) or _lies_in(position, rank, second):
-                        work.candidates[size] = position
-                        size += 1
-                limit = _largest_gap(first, second, pool, rules)
-                _search(first, second, size, limit, pool, rules, work)
-                if i != j:
-                    _search(second, first, size, limit, pool, rules, work)
+            bound = _least_cost(first, second, pool, rules, work)
+            if again and bound < NEVER:
+                _search_both(first, second, pool, rules, work)
+            elif bound < least:
+                best, least = pair, bound
+        if best < 0:
+            return
+        if not again:
+            first, second = windows[best // number], windows[best % number]
+            _search_both(first, second, pool, rules, work)
 
 
 @part
-def _search_choice(pool: Pool, rules: Rules, work: Work) -> None:
-    """Offer every split of the greedy choice into admissible teams."""
-    # The first player is in team b of the better naming of two teams. Teams are tried in
-    # lexicographic order, so without `balanced` the first one found is best.
-    p, teams, state, depth = rules.team_num, work.teams, work.state[0], 0
-    by_pool = rules.pool_scope and pool.prioritized > 0
-    _set_root(work.nodes[0])
-    while depth >= 0:
-        node = work.nodes[depth]
-        choice, size_b, size_a = node["choice"], node["size_b"], node["size_a"]
-        node["choice"] = choice + 1
-        if depth == 2 * p:
-            # Positions ascend, so that a prioritized player comes first in a team.
-            relaxed = by_pool or min(teams[TRIAL_B, 0], teams[TRIAL_A, 0]) < pool.prioritized
-            limit = p * (rules.team_diff + rules.team_slack) if relaxed else p * rules.team_diff
-            diff = abs(node["sum_a"] - node["sum_b"])
-            if diff <= limit:
-                _offer(state["bound"], diff, rules, work)
-                if not rules.balanced:
-                    return
-            depth -= 1
-        elif choice == TO_NONE:
-            depth -= 1
-        elif choice == TO_B or size_b > 0:
-            row, size = (TRIAL_B, size_b) if choice == TO_B else (TRIAL_A, size_a)
-            position = work.candidates[depth]
-            if size < p and _fits(position, row, size, pool, rules, work):
-                teams[row, size] = position
-                _set_child(node, work.nodes[depth + 1], choice, position, pool, work)
-                depth += 1
-
-
-@part(inline=True)
-def _fits(position: int, row: int, size: int, pool: Pool, rules: Rules, work: Work) -> bool:
-    """Return whether a player is near enough to every player of a team."""
-    team, width = work.teams[row], rules.player_diff
-    by_pool = rules.pool_scope and pool.prioritized > 0
-    if by_pool or (size > 0 and team[0] < pool.prioritized):
-        width += rules.player_slack
-    rating = pool.players[position]["rating"]
-    for k in range(size):
-        if abs(pool.players[team[k]]["rating"] - rating) > width:
-            return False
-    return True  # numba has no all() of a generator
-
-
-@part(inline=True)
-def _set_root(node: Struct) -> None:
-    """Make a node of a depth-first search the root: two empty teams."""
-    node["choice"], node["cost"], node["size_b"], node["size_a"] = TO_B, 0, 0, 0
-    node["sum_b"], node["sum_a"] = 0.0, 0.0
-
-
-@part(inline=True)
-def _set_child(
-    node: Struct, child: Struct, choice: int, position: int, pool: Pool, work: Work
-) -> None:
-    """Set the child of a node after a player was put into a team, or into none."""
-    child["choice"], child["cost"] = TO_B, node["cost"]
-    child["size_b"], child["sum_b"] = node["size_b"], node["sum_b"]
-    child["size_a"], child["sum_a"] = node["size_a"], node["sum_a"]
-    if choice != TO_NONE:
-        child["cost"] += work.players[position]["cost"]
-    if choice == TO_B:
-        child["size_b"] += 1
-        child["sum_b"] += pool.players[position]["rating"]
-    elif choice == TO_A:
-        child["size_a"] += 1
-        child["sum_a"] += pool.players[position]["rating"]
+def _search_both(first: Struct, second: Struct, pool: Pool, rules: Rules, work: Work) -> None:
+    """Search two windows, either for team b."""
+    size, limit = 0, _largest_gap(first, second, pool, rules)
+    for position in range(pool.n):
+        rank = work.players[position]["rank"]
+        if _lies_in(position, rank, first) or _lies_in(position, rank, second):
+            work.candidates[size] = position
+            size += 1
+    _search(first, second, size, limit, pool, rules, work)
+    if first["first"] != second["first"] or first["floor"] != second["floor"]:
+        _search(second, first, size, limit, pool, rules, work)
 
 
 # A search of two windows that knows what the rest can add.
@@ -552,8 +462,7 @@ def _search(
     # The first player taken is in team b of the better naming of two teams.
     p, nodes, teams = rules.team_num, work.nodes, work.teams
     _tabulate(b, a, size, pool, rules, work)
-    _set_root(nodes[0])
-    depth = 0
+    nodes[0], depth = EMPTY_NODE[0], 0
     while depth >= 0:
         node = nodes[depth]
         choice, size_b, size_a = node["choice"], node["size_b"], node["size_a"]
@@ -579,8 +488,17 @@ def _search(
             if size_a == p or size_b == 0 or not _lies_in(position, rank, a):
                 continue
             teams[TRIAL_A, size_a] = position
-        _set_child(node, nodes[depth + 1], choice, position, pool, work)
         depth += 1
+        nodes[depth] = node
+        child, rating = nodes[depth], pool.players[position]["rating"]
+        child["choice"] = TO_B
+        child["cost"] += work.players[position]["cost"] if choice != TO_NONE else 0
+        if choice == TO_B:
+            child["size_b"] += 1
+            child["sum_b"] += rating
+        elif choice == TO_A:
+            child["size_a"] += 1
+            child["sum_a"] += rating
 
 
 @part(inline=True)
