@@ -12,11 +12,10 @@ import yaml
 from valmatch.draws.streams import Streams
 from valmatch.matching.tickets.columns import (
     Document,
-    Lists,
     Service,
-    Texts,
     Tickets,
     tickets_of,
+    values_of,
 )
 from valmatch.matching.tickets.layout import COMPLETED, STATUSES
 from valmatch.matching.tickets.playing import play, play_columns
@@ -79,10 +78,13 @@ def random_columns(seed: int, n: int = 60) -> Tickets:
         sizes,
         {
             "skill": random.integers(0, 12, players).astype(np.float64),
-            "mode": Texts(random.integers(0, 2, n)[of], ("ranked", "casual")),
-            "roles": Lists.of(
-                [role for role, has in zip(("tank", "medic"), row, strict=True) if has]
-                for row in random.random((players, 2)) < 0.5
+            "mode": values_of("text", ("ranked", "casual"))[random.integers(0, 2, n)[of]],
+            "roles": values_of(
+                "texts",
+                (
+                    tuple(role for role, has in zip(("tank", "medic"), row, strict=True) if has)
+                    for row in random.random((players, 2)) < 0.5
+                ),
             ),
             "unseen": np.zeros(players),
         },

@@ -21,7 +21,7 @@ from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build
 from valmatch.experiments.simulate import Simulation
-from valmatch.matching.tickets.columns import Lists, Service, Texts, Tickets
+from valmatch.matching.tickets.columns import Service, Tickets
 from valmatch.matching.tickets.playing import play
 from valmatch.matching.tickets.reading import read_list
 from valmatch.models.tickets.factors import TicketsFactors, round_trips
@@ -68,10 +68,8 @@ def test_tickets_are_those_of_the_plain_twin() -> None:
     expected = [[math.nan if a is None else a for a in one.answers] for one in twin]
     np.testing.assert_allclose(answers, expected, rtol=1e-12)
     mode, roles = drawn.values["mode"], drawn.values["roles"]
-    assert isinstance(mode, Texts)
-    assert isinstance(roles, Lists)
     modes = [one for ticket in twin for one in ticket.attributes["mode"]]
-    assert [mode.texts[code] for code in mode.codes] == modes
+    assert mode.tolist() == modes
     assert [list(one or ()) for one in roles.tolist()] == [
         one for ticket in twin for one in ticket.attributes["roles"]
     ]

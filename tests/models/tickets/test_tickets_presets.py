@@ -82,7 +82,7 @@ def test_a_rule_never_shifts_a_draw() -> None:
 def test_what_is_seen_is_off_by_the_deviation() -> None:
     inputs = drawn(model_of("shieldbattery", "hours=400", "ratings.newcomers=0.3"))
     off = inputs.seen - inputs.skills
-    new = inputs.values["newcomer"] > 0.0  # type: ignore[operator]
+    new = inputs.values["newcomer"] > 0.0
     for own, deviation in ((new, 300.0), (~new, 80.0)):
         spread = off[own].std()
         assert abs(spread - deviation) <= 4.0 * deviation / (2.0 * own.sum()) ** 0.5

@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.columns import (
-    Lists,
-    Maps,
     Search,
     Service,
-    Texts,
     Tickets,
     Values,
-    filled,
+    by_name,
     has_value,
     values_of,
 )
@@ -153,15 +150,16 @@ class PlayerArrays:
         self.values = [self._values(tickets, attribute) for attribute in table.attributes]
         self.cells = np.zeros((len(self.values) + 1, self.players), t.CELL)
         items, first = [np.empty(0)], 0
-        for cell, values in zip(self.cells, self.values, strict=False):
+        for cell, values, attribute in zip(self.cells, self.values, table.attributes, strict=False):
             cell["value"] = np.nan
-            if isinstance(values, Lists):
-                cell["end"] = first + np.cumsum(values.lengths)
-                cell["first"] = cell["end"] - values.lengths
-                codes = np.array([texts[text] for text in values.texts], np.float64)
-                items.append(codes[values.items])
-                first += values.items.size
-            elif not isinstance(values, Maps):
+            if attribute.kind == "texts":
+                lists = [texts_of or () for texts_of in values.tolist()]
+                lengths = np.array(list(map(len, lists)), np.int64)
+                cell["end"] = first + np.cumsum(lengths)
+                cell["first"] = cell["end"] - lengths
+                items.append(np.array([texts[text] for inner in lists for text in inner]))
+                first += items[-1].size
+            elif attribute.kind != "map":
                 cell["value"] = _numbers(values, texts)
         every = np.arange(len(texts), len(texts) + self.players)
         self.cells[-1]["value"] = every if tickets.ids is None else _numbers(tickets.ids, texts)
@@ -170,18 +168,19 @@ class PlayerArrays:
     def _values(self, tickets: Tickets, attribute: Attribute) -> Values:
         """Return what players have of an attribute, or its default."""
         values = tickets.values.get(attribute.name)
-        if values is not None and (attribute.default is None or has_value(values).all()):
+        if values is None:
+            return np.repeat(values_of(attribute.kind, [attribute.default]), self.players)
+        if attribute.default is None:
             return values
         default = values_of(attribute.kind, [attribute.default])
-        default = default.take(np.zeros(self.players, np.int64))
-        return default if values is None else filled(values, default)
+        return np.where(has_value(values), values, default)
 
 
-def _numbers(values: Floats | Texts, texts: Numbers) -> Floats:
+def _numbers(values: Values, texts: Numbers) -> Floats:
     """Return numbers of players, or those of their texts; NaN for none."""
-    if isinstance(values, Texts):
-        return np.array([*(texts[text] for text in values.texts), np.nan])[values.codes]
-    return values
+    if values.dtype != object:
+        return values
+    return np.array([np.nan if text is None else texts[text] for text in values.tolist()])
 
 
 class TicketArrays:
@@ -272,8 +271,9 @@ class TicketArrays:
     def _add_sort(self, rule: Ordered) -> tuple[bool, bool, int, int]:
         """Add values of tickets by key, and the key that counts for each as anchor: the best."""
         values, first = self._values.values[rule.attribute], len(self.columns)
-        if isinstance(values, Maps):
-            for numbers in values.numbers.T:
+        if rule.key:
+            maps = [numbers or {} for numbers in values.tolist()]
+            for numbers in by_name(maps, sorted({key for keys in maps for key in keys})).T:
                 self._add(self._of_key(numbers, rule.party), t.FIRST)
         else:
             self._add_party(self._values.cells[rule.attribute]["value"], rule.party)

@@ -7,9 +7,10 @@ one, tickets and players are documents: as the JSON of a world has them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Bools, Floats, Ints, Words
 from valmatch.matching.tickets.layout import NONE
@@ -43,113 +44,7 @@ class Service(NamedTuple):
         return self.review is not None and not self.review > self.horizon / MOST_REVIEWS
 
 
-class Texts(NamedTuple):
-    """Texts of players."""
-
-    codes: Ints  # (players,); which of the texts each player has; -1 for none
-    texts: Sequence[str]
-
-    @classmethod
-    def of(cls, values: Iterable[str | None], texts: Sequence[str] = ()) -> Texts:
-        """Return the texts of players, None for none; those named come first."""
-        numbers = {text: number for number, text in enumerate(texts)}
-        codes = [
-            -1 if value is None else numbers.setdefault(value, len(numbers)) for value in values
-        ]
-        return cls(np.array(codes, np.int64), list(numbers))
-
-    @property
-    def known(self) -> Bools:
-        """Who has one."""
-        return np.asarray(self.codes >= 0)
-
-    def take(self, players: Ints) -> Texts:
-        """Return those of some players."""
-        return self._replace(codes=self.codes[players])
-
-    def tolist(self) -> list[str | None]:
-        """Return the text of each player."""
-        every = [*self.texts, None]
-        return [every[code] for code in self.codes.tolist()]
-
-
-class Lists(NamedTuple):
-    """Lists of texts of players."""
-
-    sizes: Ints  # (players,); how many texts are in the list of each; -1 for no list
-    items: Ints  # which texts, list after list
-    texts: Sequence[str]
-
-    @classmethod
-    def of(cls, values: Iterable[Sequence[str] | None], texts: Sequence[str] = ()) -> Lists:
-        """Return the lists of players, None for none; texts that are named come first."""
-        rows = list(values)
-        items = Texts.of((text for row in rows for text in row or ()), texts)
-        sizes = [-1 if row is None else len(row) for row in rows]
-        return cls(np.array(sizes, np.int64), *items)
-
-    @property
-    def known(self) -> Bools:
-        """Who has one."""
-        return np.asarray(self.sizes >= 0)
-
-    @property
-    def lengths(self) -> Ints:
-        """How many texts each player has."""
-        return np.maximum(self.sizes, 0)
-
-    def take(self, players: Ints) -> Lists:
-        """Return those of some players."""
-        return self._replace(
-            sizes=self.sizes[players], items=self.items[inner_of(self.lengths, players)]
-        )
-
-    def holders(self, text: int) -> Bools:
-        """Return who has a text, given by its number."""
-        of = np.repeat(np.arange(self.sizes.size), self.lengths)
-        return np.bincount(of[self.items == text], minlength=self.sizes.size) > 0
-
-    def tolist(self) -> list[tuple[str, ...] | None]:
-        """Return the list of each player."""
-        names = [self.texts[item] for item in self.items.tolist()]
-        ends = np.cumsum(self.lengths).tolist()
-        return [
-            None if size < 0 else tuple(names[end - size : end])
-            for size, end in zip(self.sizes.tolist(), ends, strict=True)
-        ]
-
-
-class Maps(NamedTuple):
-    """Numbers by name of players."""
-
-    numbers: Floats  # (players, names); NaN where a player has no such name
-    texts: Sequence[str]  # the names, sorted
-    known: Bools  # (players,); who has a map
-
-    @classmethod
-    def of(cls, values: Iterable[Mapping[str, float] | None], texts: Sequence[str] = ()) -> Maps:
-        """Return the maps of players, None for none."""
-        rows = list(values)
-        names = sorted(
-            {
-                *texts,
-                *(name for row in rows if row for name in row),
-            }
-        )
-        known = np.array([row is not None for row in rows], np.bool_)
-        return cls(_by_name([row or {} for row in rows], names), names, known)
-
-    def take(self, players: Ints) -> Maps:
-        """Return those of some players."""
-        return self._replace(numbers=self.numbers[players], known=self.known[players])
-
-    def tolist(self) -> list[dict[str, float] | None]:
-        """Return the map of each player."""
-        maps = zip(_of_names(self.numbers, self.texts), self.known.tolist(), strict=True)
-        return [row if has else None for row, has in maps]
-
-
-def _by_name(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> Floats:
+def by_name(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> Floats:
     """Return numbers by name as columns, NaN where a row has no such name."""
     numbers = [[row.get(name, np.nan) for name in names] for row in rows]
     return np.array(numbers, np.float64).reshape(len(rows), len(names))
@@ -163,31 +58,22 @@ def _of_names(numbers: Floats, names: Sequence[str]) -> list[dict[str, float]]:
     ]
 
 
-Values: TypeAlias = "Floats | Texts | Lists | Maps"
-"""What players have of an attribute: numbers, of which NaN is none; texts; lists; maps."""
-
-KINDS: dict[str, type[Texts | Lists | Maps]] = {"text": Texts, "texts": Lists, "map": Maps}
+Values: TypeAlias = "NDArray[Any]"
+"""What players have of an attribute: numbers, NaN for none, or objects, None for none."""
 
 
 def values_of(kind: str, values: Iterable[Any]) -> Values:
     """Return values of players of a kind of the table of rules, None for none."""
     if kind != "number":
-        return KINDS[kind].of(values)
+        return np.fromiter(values, object)
     return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
 def has_value(values: Values) -> Bools:
     """Return which players have a value."""
-    return ~np.isnan(values) if isinstance(values, np.ndarray) else values.known
-
-
-def filled(values: Values, others: Values) -> Values:
-    """Return values with others, of the same kind, in place of those that players lack."""
-    if isinstance(values, np.ndarray):
-        return np.where(np.isnan(values), cast(Floats, others), values)
-    pairs = zip(values.tolist(), others.tolist(), strict=True)
-    every: list[Any] = [second if first is None else first for first, second in pairs]
-    return type(values).of(every, cast(Texts, others).texts)
+    if values.dtype != object:
+        return ~np.isnan(values)
+    return np.array([value is not None for value in values.tolist()], np.bool_)
 
 
 def inner_of(sizes: Ints, outer: Ints) -> Ints:
@@ -220,7 +106,7 @@ class Tickets(NamedTuple):
     rng_key: Words  # (3,)
     # names, ids: of tickets and of players; empty, None: of drawn ones, which are numbered
     names: Sequence[str] = ()
-    ids: Texts | None = None
+    ids: Values | None = None
     teams: Ints | None = None  # (players,); of games that run, else NONE; None: nobody plays
     # Of those that are drawn: (tickets,) the number of the home region; (players,) true skills, and
     # what the matchmaker sees of them.
@@ -267,13 +153,13 @@ class Tickets(NamedTuple):
             self.times[tickets],
             self.cancels[tickets],
             self.sizes[tickets],
-            {name: values.take(people) for name, values in self.values.items()},
+            {name: values[people] for name, values in self.values.items()},
             self.regions,
             self.latencies[people],
             self.answers[tickets],
             self.rng_key,
             [self.names[k] for k in tickets.tolist()] if self.names else (),
-            None if self.ids is None else self.ids.take(people),
+            None if self.ids is None else self.ids[people],
             None if self.teams is None else self.teams[people],
         )
 
@@ -320,7 +206,7 @@ class Tickets(NamedTuple):
     def player_ids(self) -> list[str]:
         """Return the ids of all players."""
         if self.ids is not None:
-            return [self.ids.texts[code] for code in self.ids.codes.tolist()]
+            return self.ids.tolist()
         rows = zip(self.of.tolist(), self.seats.tolist(), self.sizes[self.of], strict=True)
         return [f"{of}.{seat + 1}" if size > 1 else f"{of}" for of, seat, size in rows]
 
@@ -351,13 +237,13 @@ def tickets_of(documents: Sequence[Document], table: Table, rng_key: Words) -> T
             for attribute in table.attributes
         },
         regions,
-        _by_name(latencies, regions),
+        by_name(latencies, regions),
         np.array(
             [[*answer, *[np.inf] * (most - len(answer))] for answer in answers], np.float64
         ).reshape(len(answers), most),
         rng_key,
         [document["id"] for document in documents],
-        Texts.of([player["id"] for player in players]),
+        values_of("text", [player["id"] for player in players]),
         np.array([teams.get(player.get("team", ""), NONE) for player in players], np.int64),
     )
 

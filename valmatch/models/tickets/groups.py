@@ -10,11 +10,11 @@ import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints, Shorts
 from valmatch.matching.living.queue import PresetReport
-from valmatch.matching.tickets.columns import Lists, Played, Texts, Tickets, spans
+from valmatch.matching.tickets.columns import Played, Tickets, spans
 from valmatch.matching.tickets.games import Backfills
 from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TIMED_OUT
 from valmatch.models.model import Table
-from valmatch.models.tickets.factors import HOURS, TicketsFactors
+from valmatch.models.tickets.factors import HOURS, TicketsFactors, kind_of
 from valmatch.models.tickets.population import HOUR
 from valmatch.models.tickets.responses import BY, DECILES, QUARTERS, groups, values_of_law
 from valmatch.rule_sets import table as rule_table
@@ -232,18 +232,19 @@ def masks(run: Replication, of: str) -> Iterator[Bools]:
         return
     n = drawn.times.size
     for name, law in factors.attributes.items():
-        # A log may have further values; those of the law come first.
-        values, known = drawn.values[name], len(values_of_law(law))
-        if isinstance(values, Texts):
-            for code in range(known):
-                yield _any(drawn.of, values.codes == code, n)
-        elif isinstance(values, Lists):
-            for code in range(known):
-                yield _any(drawn.of, values.holders(code), n)
-        elif isinstance(values, np.ndarray):
+        values, kind = drawn.values[name], kind_of(law)
+        if kind == "numbers":
             quarters = _ranked(drawn.of_party(values, "avg"), QUARTERS)
             for number in range(QUARTERS):
                 yield quarters == number
+            continue
+        for value in values_of_law(law):
+            if kind == "texts":
+                yield _any(drawn.of, values == value, n)
+            else:
+                yield _any(
+                    drawn.of, np.array([value in (held or ()) for held in values.tolist()]), n
+                )
 
 
 def group_of(factors: TicketsFactors, of: str, drawn: Tickets) -> Ints:

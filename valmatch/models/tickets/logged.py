@@ -16,7 +16,7 @@ from valmatch.errors import InputError, in_lines
 from valmatch.inputs.files import read_text
 from valmatch.kernels.arrays import Bools, Floats
 from valmatch.matching.queue import next_arrivals
-from valmatch.matching.tickets.columns import Maps, Tickets, filled, has_value
+from valmatch.matching.tickets.columns import Tickets, has_value
 from valmatch.matching.tickets.event_log import is_event_log
 from valmatch.matching.tickets.layout import NONE
 from valmatch.matching.tickets.reading import read_list
@@ -91,7 +91,9 @@ class TicketLog:
         # when players of each ticket come again, who then leave their earlier place
         self._again = np.full(tickets.times.size, np.inf)
         if tickets.ids is not None:
-            of_players = next_arrivals(tickets.ids.codes, tickets.times[tickets.of])
+            of_players = next_arrivals(
+                np.unique(tickets.ids, return_inverse=True)[1], tickets.times[tickets.of]
+            )
             np.minimum.at(self._again, tickets.of, of_players)
         if again := int((self._again - tickets.times <= AGAIN).sum()):
             text = f"{path}: {again:,} tickets have a player who comes again within an hour"
@@ -102,7 +104,8 @@ class TicketLog:
         self.given = {
             name for name, values in self.tickets.values.items() if has_value(values).any()
         }
-        self._check(trips.centres)
+        maps = [attribute.name for attribute in attributes if attribute.kind == "map"]
+        self._check(trips.centres, maps)
 
     def laid_over(self, drawn: Tickets) -> Tickets:
         """Return drawn tickets with what the log says of them."""
@@ -112,7 +115,8 @@ class TicketLog:
         logged, values = self.tickets, dict(drawn.values)
         for name in self.given:
             logged_values = logged.values[name]
-            values[name] = filled(logged_values, values[name]) if name in values else logged_values
+            there = has_value(logged_values)
+            values[name] = np.where(there, logged_values, values.get(name, logged_values))
         latencies: Floats = np.full_like(drawn.latencies, np.nan)
         for column, region in enumerate(logged.regions):
             latencies[:, drawn.regions.index(region)] = logged.latencies[:, column]
@@ -142,7 +146,7 @@ class TicketLog:
         answers[:, : logged.shape[1]] = np.where(np.isinf(logged), first, logged)
         return answers
 
-    def _check(self, centres: Sequence[str]) -> None:
+    def _check(self, centres: Sequence[str], maps: Sequence[str]) -> None:
         """Refuse what cannot be simulated."""
         tickets, of = self.tickets, self.tickets.of
 
@@ -161,11 +165,11 @@ class TicketLog:
                 what = f"region {shown(region)} is no data centre ({hint(region, centres)})"
                 reports = np.bincount(of[~np.isnan(pings)], minlength=tickets.sizes.size) > 0
                 refuse(reports, f"{what}; those are in regions.shares or latency: FILE")
-        for name, values in tickets.values.items():
-            if isinstance(values, Maps):
-                what = "is a map, and maps of players cannot be simulated"
-                has = np.bincount(of[values.known], minlength=tickets.sizes.size) > 0
-                refuse(has, f"attribute {shown(name)} {what}")
+        for name in maps:
+            what = "is a map, and maps of players cannot be simulated"
+            of_players = has_value(tickets.values[name])
+            has = np.bincount(of[of_players], minlength=tickets.sizes.size) > 0
+            refuse(has, f"attribute {shown(name)} {what}")
 
 
 def _after_the_end(late: int, horizon: float, every: int = 0) -> str:

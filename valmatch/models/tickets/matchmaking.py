@@ -7,7 +7,7 @@ import numpy as np
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching.living.queue import ANY, Parties, PresetInput, PresetReport, play_preset
 from valmatch.matching.living.registry import Numbers
-from valmatch.matching.tickets.columns import Lists, Played, Service, Tickets
+from valmatch.matching.tickets.columns import Played, Service, Tickets
 from valmatch.models.tickets.factors import RoundTrips
 from valmatch.models.tickets.population import BELIEFS, DEVIATION, GAMES, HIGH, LOW, NEW, USER
 from valmatch.rule_sets.table import Search, Steps, Table, Team
@@ -92,9 +92,10 @@ def people_of(drawn: Tickets, between: Floats) -> Parties:
 def _picks(drawn: Tickets, firsts: Ints) -> Ints:
     """Return the map picks of tickets as bits, -1 of those without."""
     maps = drawn.values.get(MAPS)
-    if not isinstance(maps, Lists):
-        return np.full(firsts.size, -1)
-    bits = np.zeros(firsts.size, np.int64)
-    for number in range(min(len(maps.texts), MOST_PICKS)):
-        bits |= maps.holders(number)[firsts].astype(np.int64) << number
-    return np.where(bits > 0, bits, -1)
+    picks = [] if maps is None else maps[firsts].tolist()
+    bits, numbers = np.full(firsts.size, -1), dict[str, int]()
+    for ticket, names in enumerate(picks):
+        if isinstance(names, tuple):
+            picked = {numbers.setdefault(name, len(numbers)) for name in names}
+            bits[ticket] = sum(1 << k for k in picked if k < MOST_PICKS) or -1
+    return bits

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from valmatch.draws.streams import fill_uniforms_of
 from valmatch.kernels.arrays import Floats, Ints, Words
-from valmatch.matching.tickets.columns import Lists, Texts, Tickets, Values
+from valmatch.matching.tickets.columns import Tickets, Values, values_of
 from valmatch.models.tickets.factors import (
     ACCEPTS,
     ANSWER,
@@ -278,16 +278,18 @@ def _attribute(
         return np.asarray(law["mean"] + law["std"] * normals)  # type: ignore[operator]
     if kind == "texts":
         shares = [float(share) for share in law.values()]  # type: ignore[arg-type]
-        return Texts(
-            _chosen(shares, _uniforms(source, tickets, people.rng_key))[people.tickets], list(law)
-        )
+        chosen = _chosen(shares, _uniforms(source, tickets, people.rng_key))[people.tickets]
+        return values_of("text", law)[chosen]
     items: dict[str, float] = law["lists"]  # type: ignore[assignment]
-    columns = [
-        people.uniforms(source, MOST_ITEMS * people.places + item) < probability
-        for item, probability in enumerate(items.values())
-    ]
-    has = np.stack(columns, axis=1)
-    return Lists(has.sum(axis=1), np.nonzero(has)[1], list(items))
+    every = np.stack(
+        [
+            people.uniforms(source, MOST_ITEMS * people.places + item) < probability
+            for item, probability in enumerate(items.values())
+        ],
+        axis=1,
+    ).tolist()
+    lists = (tuple(item for item, has in zip(items, row, strict=True) if has) for row in every)
+    return values_of("texts", lists)
 
 
 def draw_answers(factors: TicketsFactors, drawn: Tickets, log: TicketLog | None = None) -> Floats:
