@@ -35,7 +35,6 @@ NEVER = 2**62  # cost of what cannot be
 
 SEARCH = np.dtype(
     [
-        ("ordered", "i8"),  # positions 0..ordered-1 are in rating order
         ("windows", "i8"),
         ("cost", "i8"),  # of the best match so far
         ("diff", "f8"),  # |difference of sums| of the best match so far
@@ -154,13 +153,15 @@ def find_match(pool: Pool, rules: Rules, work: Work) -> bool:
 @part
 def _find_match(pool: Pool, rules: Rules, work: Work) -> bool:
     """Find the best match, see `find_match`."""
-    state = work.state[0]
-    if pool.n < 2 * rules.team_num:
-        if pool.n_before == 0:
-            state["ordered"] = 0
-        return False
-    _order(pool, work)
-    if not _find_windows(pool, rules, work):
+    state, ranked = work.state[0], work.ranked
+    for position in range(pool.n_before, pool.n):  # those before are in rating order already
+        rating, k = pool.players[position]["rating"], position
+        while k > 0 and ranked[k - 1]["rating"] > rating:
+            ranked[k]["rating"] = ranked[k - 1]["rating"]
+            ranked[k]["position"] = ranked[k - 1]["position"]
+            k -= 1
+        ranked[k]["rating"], ranked[k]["position"] = rating, position
+    if pool.n < 2 * rules.team_num or not _find_windows(pool, rules, work):
         return False
     _set_costs(pool, rules, work)
     state["cost"], state["diff"] = NEVER, np.inf
@@ -169,21 +170,6 @@ def _find_match(pool: Pool, rules: Rules, work: Work) -> bool:
 
 
 # Pairs of rating windows.
-
-
-@part
-def _order(pool: Pool, work: Work) -> None:
-    """Insert the positions that are not yet in rating order."""
-    state, ranked = work.state[0], work.ranked
-    for position in range(0 if pool.n_before == 0 else state["ordered"], pool.n):
-        rating = pool.players[position]["rating"]
-        k = position
-        while k > 0 and ranked[k - 1]["rating"] > rating:
-            ranked[k]["rating"] = ranked[k - 1]["rating"]
-            ranked[k]["position"] = ranked[k - 1]["position"]
-            k -= 1
-        ranked[k]["rating"], ranked[k]["position"] = rating, position
-    state["ordered"] = pool.n
 
 
 @part

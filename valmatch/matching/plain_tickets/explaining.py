@@ -31,18 +31,6 @@ class Blocked(NamedTuple):
     tickets: tuple[int, ...]  # who waits
 
 
-class Taken(Watcher):
-    """Counts in how many unfinished matches of others each ticket is."""
-
-    def __init__(self) -> None:
-        self.counts: Counter[int] = Counter()
-
-    def ended(self, anchor: int, match: PartialMatch, has_match: bool) -> None:
-        """Note with what an anchor has ended, and whether it has found a match on the way."""
-        if not has_match:
-            self.counts.update(ticket for ticket in match.tickets if ticket != anchor)
-
-
 def blocked(pool: Pool, left: Sequence[int], now: float, review: int) -> Blocked | None:
     """Return who waits behind whom as a review ends; None where nobody does."""
     if pool.search != "pass":
@@ -50,9 +38,9 @@ def blocked(pool: Pool, left: Sequence[int], now: float, review: int) -> Blocked
 
     def one_pass(without: list[int]) -> tuple[list[int], Counter[int]]:
         """Return the tickets of all matches that come of a pass, and who is in unfinished ones."""
-        taken, waiting = Taken(), [ticket for ticket in left if ticket not in without]
-        matches = Search(pool, taken).one_pass(waiting, now, review, most=FIRST)
-        return [ticket for match in matches for ticket in match.match.tickets], taken.counts
+        search, waiting = Search(pool), [ticket for ticket in left if ticket not in without]
+        matches = search.one_pass(waiting, now, review, most=FIRST)
+        return [ticket for match in matches for ticket in match.match.tickets], search.unfinished
 
     away: list[int] = []
     freed, taken = one_pass(away)
@@ -137,11 +125,6 @@ class Recorder(Watcher):
         self.is_first = True
         self.of = {ticket: Reasons(ticket) for ticket in watched}
 
-    def begun(self, anchor: int) -> None:
-        """Note that an anchor begins to look for a match."""
-        if anchor in self.of:
-            self.of[anchor].anchored += 1
-
     def tried(
         self, match: PartialMatch, ticket: int, refused: list[PartialMatch], taken: bool
     ) -> None:
@@ -166,7 +149,7 @@ class Recorder(Watcher):
 
     def judged(self, match: PartialMatch) -> None:
         """Note a match of sizes that can be, which an exhaustive search judges."""
-        for reasons in self._reasons(match, match.tickets[0]):
+        for reasons in self._reasons(match):
             trials = reasons.as_anchor if reasons.ticket == match.tickets[0] else reasons.others
             fails = Judge(match, self.now, partial=False).refuses()
             trials.tried += 1
@@ -174,16 +157,17 @@ class Recorder(Watcher):
             if fails:
                 self._note(reasons, [match], False)
 
-    def ended(self, anchor: int, match: PartialMatch, has_match: bool) -> None:
-        """Note with what an anchor has ended, and whether it has found a match on the way."""
-        for reasons in self._reasons(match, anchor) if not has_match else ():
+    def ended(self, match: PartialMatch) -> None:
+        """Note with what an anchor has ended that has found no match on the way."""
+        for reasons in self._reasons(match) if match.tickets else ():
             if reasons.fullest is None or match.players > reasons.fullest.match.players:
                 fits = match.fits(self.now)
-                rules = Judge(match, self.now, partial=False).refusing() if fits else []
+                rules = list(Judge(match, self.now, partial=False).refusing()) if fits else []
                 reasons.fullest = Failed(self.now, match, not fits, rules)
 
-    def _reasons(self, match: PartialMatch, anchor: int) -> list[Reasons]:
+    def _reasons(self, match: PartialMatch) -> list[Reasons]:
         """Return the reasons of the tickets of a match for whom it counts."""
+        anchor = match.tickets[0]
         counts = [ticket for ticket in match.tickets if self.is_first or ticket == anchor]
         return [self.of[ticket] for ticket in counts if ticket in self.of]
 
@@ -193,7 +177,7 @@ class Recorder(Watcher):
         alone: set[int] = set()
         for match in refused:
             judge = Judge(match, self.now, partial)
-            rules = judge.refusing()
+            rules = list(judge.refusing())
             every.update(rules)
             if len(rules) == 1:
                 alone.update(rules)
@@ -229,31 +213,35 @@ def explain(
     def wait(review: Review) -> bool:
         return review.time <= until and not of.keys().isdisjoint(review.left)
 
-    for review in filter(wait, reviews(pool, outcome)):
-        for ticket in of.keys() & set(review.left):
+    for review, is_chosen in _chosen(pool, outcome, wait, FIRST + len(watched), TRIALS):
+        waiting = of.keys() & set(review.left)
+        for ticket in waiting:
             of[ticket].reviews += 1
-    for review in _chosen(pool, outcome, wait, FIRST + len(watched), TRIALS):
+            of[ticket].looked += is_chosen
+        if not is_chosen:
+            continue
         recorder.now = review.time
-        for ticket in of.keys() & set(review.left):
-            of[ticket].looked += 1
         for number, (anchor, others) in enumerate(search.anchors(review.left, review.number)):
             recorder.is_first = number < FIRST
-            if recorder.is_first or anchor in of:
-                if pool.search == "exhaustive":  # as many as it can look at, the watched before
-                    others.sort(key=lambda ticket: (ticket not in of, ticket))
-                    others = sorted(others[: _most_tried(pool) - 1])
-                search.best(anchor, others, review.time)
-        block = blocked(pool, review.left, review.time, review.number)
-        for ticket in block.tickets if block else ():
-            if block and ticket in of:
+            if not recorder.is_first and anchor not in of:
+                continue
+            if anchor in of:
+                of[anchor].anchored += 1
+            if pool.search == "exhaustive":  # as many as it can look at, the watched before
+                others.sort(key=lambda ticket: (ticket not in of, ticket))
+                search.best(anchor, sorted(others[: _most_tried(pool) - 1]), review.time)
+            elif search.best(anchor, others, review.time) is None:
+                recorder.ended(search.last)
+        if block := blocked(pool, review.left, review.time, review.number):
+            for ticket in waiting.intersection(block.tickets):
                 of[ticket].blocked[block.by] += 1
     return of
 
 
 def _chosen(
     pool: Pool, outcome: Outcome, wait: Callable[[Review], bool], anchors: int, trials: int
-) -> Iterator[Review]:
-    """Yield as many of some reviews, at even distances, as may be looked at."""
+) -> Iterator[tuple[Review, bool]]:
+    """Yield some reviews, and whether they are among those, at even distances, to look at."""
 
     def cost(review: Review) -> int:
         number = len(review.left)
@@ -263,8 +251,7 @@ def _chosen(
 
     kept = evenly([cost(review) for review in filter(wait, reviews(pool, outcome))], trials)
     for number, review in enumerate(filter(wait, reviews(pool, outcome))):
-        if number in kept:
-            yield review
+        yield review, number in kept
 
 
 def _most_tried(pool: Pool) -> int:
@@ -290,10 +277,11 @@ def blockers(pool: Pool, outcome: Outcome) -> Blockers:
     def wait(review: Review) -> bool:
         return len(review.left) > 1
 
-    number, looked, blocking = sum(map(wait, reviews(pool, outcome))), 0, []
-    for review in _chosen(pool, outcome, wait, 0, BRIEF_TRIALS):
-        looked += 1
-        if block := blocked(pool, review.left, review.time, review.number):
+    number, looked, blocking = 0, 0, []
+    for review, is_chosen in _chosen(pool, outcome, wait, 0, BRIEF_TRIALS):
+        number, looked = number + 1, looked + is_chosen
+        block = is_chosen and blocked(pool, review.left, review.time, review.number)
+        if block:
             blocking.append(block)
     return Blockers(number, looked, blocking)
 

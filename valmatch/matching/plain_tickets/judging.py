@@ -191,13 +191,9 @@ class Judge:
 
     def refuses(self) -> bool:
         """Return whether a rule that has to hold by itself is false."""
-        return next(self._false(), None) is not None
+        return next(self.refusing(), None) is not None
 
-    def refusing(self) -> list[int]:
-        """Return all rules that have to hold by themselves and are false."""
-        return list(self._false())
-
-    def _false(self) -> Iterator[int]:
+    def refusing(self) -> Iterator[int]:
         """Yield the rules that have to hold by themselves and are false."""
         for number, rule in enumerate(self.rules):
             if rule.alone and self.finding(number).verdict is False:

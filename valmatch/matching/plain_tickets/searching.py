@@ -5,6 +5,7 @@ Nothing is quick here; `valmatch.matching.tickets` finds the same matches by com
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -28,9 +29,6 @@ class Found(NamedTuple):
 class Watcher:
     """What is told of a search; this one does nothing with it."""
 
-    def begun(self, anchor: int) -> None:
-        """Note that an anchor begins to look for a match."""
-
     def tried(
         self, match: PartialMatch, ticket: int, refused: list[PartialMatch], taken: bool
     ) -> None:
@@ -39,15 +37,14 @@ class Watcher:
     def judged(self, match: PartialMatch) -> None:
         """Note a match of sizes that can be, which an exhaustive search judges."""
 
-    def ended(self, anchor: int, match: PartialMatch, has_match: bool) -> None:
-        """Note with what an anchor has ended, and whether it has found a match on the way."""
-
 
 class Search:
     """Searches the tickets that wait at a review."""
 
     def __init__(self, pool: Pool, watcher: Watcher | None = None) -> None:
         self.pool, self.watcher = pool, watcher or Watcher()
+        self.last = PartialMatch(pool)  # with what the last anchor has ended
+        self.unfinished = Counter[int]()  # in how many unfinished matches of others each ticket is
 
     def one_pass(
         self, waiting: Sequence[int], now: float, review: int, number: int = 0, most: int = MANY
@@ -98,7 +95,6 @@ class Search:
     def best(self, anchor: int, others: list[int], now: float) -> PartialMatch | None:
         """Return the match that an anchor makes of others, given by age, if any."""
         others = self.pool.in_order(anchor, others)
-        self.watcher.begun(anchor)
         if self.pool.search == "exhaustive":
             return self._exhaustive(anchor, others, now)
         return self._greedy(anchor, others, now)
@@ -119,7 +115,9 @@ class Search:
                 last = match
             if match.is_full(now):
                 break
-        self.watcher.ended(anchor, match, last is not None)
+        self.last = match
+        if last is None:
+            self.unfinished.update(match.tickets[1:])
         return last
 
     def _with_ticket(self, match: PartialMatch, ticket: int, now: float) -> PartialMatch | None:

@@ -15,8 +15,6 @@ from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.layout import Queue, World
 from valmatch.matching.tickets.search import review
 
-OVER = -1  # what `_advance` returns where nothing is left to happen until the horizon
-
 
 @kernel(allocates=True)
 def play(until: float, world: World, queue: Queue) -> bool:
@@ -28,87 +26,60 @@ def play(until: float, world: World, queue: Queue) -> bool:
 @part
 def _play(until: float, world: World, queue: Queue) -> bool:
     """Let tickets come and go, see `play`."""
-    state, tickets = queue.state[0], world.rows.tickets.size
-    completed = state["completed"]
-    while until < np.inf or state["joined"] < tickets or state["waiting"] + state["proposals"] > 0:
-        step = _advance(world, queue)
-        if step == OVER:
+    state, options, tickets = queue.state[0], world.options[0], world.rows.tickets
+    completed, every = state["completed"], options["review"]
+    while (
+        until < np.inf
+        or state["joined"] < tickets.size
+        or state["waiting"] > 0
+        or state["proposals"] > 0
+    ):
+        now = _next_review(world, queue)
+        if state["joined"] < tickets.size:
+            now = min(now, tickets[state["joined"]]["time"])
+        for k in range(state["proposals"]):
+            now = min(now, queue.matches[queue.lists[t.PENDING, k]]["time"])
+        if state["waiting"]:
+            now = min(now, state["next_end"])
+        if now > options["horizon"] or state["too_many"] > 0:
             break
-        looks = until < np.inf and (state["completed"] > completed or state["now"] >= until)
-        if step == 1 and looks:
+        state["now"] = now
+        changed = _end_proposals(now, world, queue)
+        _let_leave(now, world, queue)
+        changed = _let_join(now, world, queue) or changed
+        if _next_review(world, queue) > now and (every > 0.0 or not changed):
+            continue
+        if state["counting"] == 0 and now >= options["counted_from"]:
+            state["counting"] = 1  # verdicts of before do not count
+            for rule in range(queue.candidate.judged.size):
+                judged = queue.candidate.judged[rule]
+                judged["held"], judged["refused"] = 0, 0
+        if every == 0.0:
+            queue.reviews[state["reviews"]] = now
+        state["tick"] += 1
+        before = state["proposals"]
+        review(now, world, queue)
+        _settle(before, now, world, queue)
+        if until < np.inf and (state["completed"] > completed or now >= until):
             return True
     for ticket in range(state["joined"]):
         if queue.slots[ticket]["status"] < t.COMPLETED:
-            _end(ticket, t.SEARCHING, world.options[0]["horizon"], queue)
+            _end(ticket, t.SEARCHING, options["horizon"], queue)
     return False
 
 
 @part
-def _advance(world: World, queue: Queue) -> int:
-    """Let happen what does at the next moment; return whether that was a review, or OVER."""
-    state, last = queue.state[0], queue.state[0]["now"]
-    now = _next_moment(last, world, queue)
-    if now > world.options[0]["horizon"] or state["too_many"] > 0:
-        return OVER
-    state["now"] = now
-    returned = _end_proposals(now, world, queue)
-    _let_leave(now, world, queue)
-    joined = _let_join(now, world, queue)
-    if not _is_due(now, returned or joined, now > last, world, queue):
-        return 0
-    before = state["proposals"]
-    if state["counting"] == 0 and now >= world.options[0]["counted_from"]:
-        state["counting"] = 1  # verdicts of before do not count
-        for rule in range(queue.candidate.judged.size):
-            judged = queue.candidate.judged[rule]
-            judged["held"], judged["refused"] = 0, 0
-    if world.options[0]["review"] == 0.0:
-        queue.reviews[state["reviews"]] = now
-    review(now, world, queue)
-    _settle(before, now, world, queue)
-    return 1
-
-
-@part
-def _next_moment(now: float, world: World, queue: Queue) -> float:
-    """Return the next moment at which something may happen."""
-    state, options = queue.state[0], world.options[0]
-    moment = np.inf
-    if state["joined"] < world.rows.tickets.size:
-        moment = world.rows.tickets[state["joined"]]["time"]
-    for k in range(state["proposals"]):
-        moment = min(moment, queue.matches[queue.lists[t.PENDING, k]]["time"])
-    if state["waiting"]:
-        moment = min(moment, state["next_end"])
-    if options["review"] > 0.0:
-        return min(moment, state["tick"] * options["review"])
-    for k in range(state["waiting"]):  # until the next ticket passes a wait
-        time = world.rows.tickets[queue.lists[t.LINE, k]]["time"]
-        for i in range(world.waits.size):
-            if time + world.waits[i] > now:
-                moment = min(moment, time + world.waits[i])
-                break
-    return moment
-
-
-@part
-def _is_due(now: float, changed: bool, later: bool, world: World, queue: Queue) -> bool:
-    """Return whether there is a review: by the clock, or as something may have changed."""
-    # What changes by time alone has changed before where it is no later than at the last review.
-    state, every = queue.state[0], world.options[0]["review"]
+def _next_review(world: World, queue: Queue) -> float:
+    """Return when there is a review if nobody comes: by the clock, or as a ticket passes a wait."""
+    state, every, moment = queue.state[0], world.options[0]["review"], np.inf
     if every > 0.0:
-        if state["tick"] * every > now:
-            return False
-        state["tick"] += 1
-        return True
-    if changed or not later:
-        return changed
+        return state["tick"] * every
     for k in range(state["waiting"]):
-        time = world.rows.tickets[queue.lists[t.LINE, k]]["time"]
-        for i in range(world.waits.size):
-            if time + world.waits[i] == now:
-                return True
-    return False
+        ticket = queue.lists[t.LINE, k]
+        age = queue.slots[ticket]["age"]  # at the last review
+        if age < world.waits.size:
+            moment = min(moment, world.rows.tickets[ticket]["time"] + world.waits[age])
+    return moment
 
 
 @part(inline=True)
@@ -119,13 +90,6 @@ def _end(ticket: int, status: int, now: float, queue: Queue) -> None:
     queue.state[0]["ended"] += 1
 
 
-@part(inline=True)
-def _until(ticket: int, world: World) -> float:
-    """Return how long a ticket waits at most."""
-    record = world.rows.tickets[ticket]
-    return min(record["cancel"], record["time"] + world.options[0]["timeout"])
-
-
 @part
 def _let_leave(now: float, world: World, queue: Queue) -> None:
     """Let those leave who are cancelled, then those who are too old."""
@@ -133,37 +97,33 @@ def _let_leave(now: float, world: World, queue: Queue) -> None:
     if now < state["next_end"]:
         return
     for status in (t.CANCELLED, t.TIMED_OUT):
-        waiting = 0
+        waiting, state["next_end"] = 0, np.inf
         for k in range(state["waiting"]):
             ticket = queue.lists[t.LINE, k]
             record = world.rows.tickets[ticket]
-            until = record["cancel"] if status == t.CANCELLED else record["time"] + timeout
-            if until <= now:
+            cancelled, late = record["cancel"], record["time"] + timeout
+            if (cancelled if status == t.CANCELLED else late) <= now:
                 _end(ticket, status, now, queue)
             else:
                 queue.lists[t.LINE, waiting] = ticket
                 waiting += 1
+                state["next_end"] = min(state["next_end"], cancelled, late)
         state["waiting"] = waiting
-    state["next_end"] = np.inf
-    for k in range(state["waiting"]):
-        state["next_end"] = min(state["next_end"], _until(queue.lists[t.LINE, k], world))
 
 
 @part
 def _let_join(now: float, world: World, queue: Queue) -> bool:
     """Let those join whose time has come; return whether anybody has."""
-    state, joined = queue.state[0], False
-    while state["joined"] < world.rows.tickets.size:
-        if world.rows.tickets[state["joined"]]["time"] > now:
-            break
+    state, tickets = queue.state[0], world.rows.tickets
+    first = state["joined"]
+    while state["joined"] < tickets.size and tickets[state["joined"]]["time"] <= now:
         ticket = state["joined"]
         state["joined"] += 1
-        joined = True
-        if world.rows.tickets[ticket]["cancel"] <= now:
+        if tickets[ticket]["cancel"] <= now:
             _end(ticket, t.CANCELLED, now, queue)
         else:
             _line_up(ticket, world, queue)
-    return joined
+    return state["joined"] > first
 
 
 @part(inline=True)
@@ -177,7 +137,9 @@ def _line_up(ticket: int, world: World, queue: Queue) -> None:
     queue.lists[t.LINE, index] = ticket
     queue.slots[ticket]["status"], queue.slots[ticket]["news"] = t.WAITING, t.NEW
     state["waiting"] += 1
-    state["next_end"] = min(state["next_end"], _until(ticket, world))
+    record = world.rows.tickets[ticket]
+    late = record["time"] + world.options[0]["timeout"]
+    state["next_end"] = min(state["next_end"], record["cancel"], late)
 
 
 @part(inline=True)
