@@ -42,15 +42,23 @@ Whole = (Strict(), BeforeValidator(_integer))
 Flag = Annotated[bool, Strict()]
 
 
+def real(low: float, high: float) -> tuple[Any, ...]:
+    """Return the annotation of a number from a range."""
+    return Field(ge=low, le=high, allow_inf_nan=False), *Real
+
+
+def whole(low: int, high: int) -> tuple[Any, ...]:
+    """Return the annotation of a whole number from a range."""
+    return Field(ge=low, le=high), *Whole
+
+
 def factor(
     default: object,
-    unit: str,
-    description: str,
+    unit: str = "",
+    description: str | None = None,
     of: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
 ) -> Any:  # noqa: ANN401 - of any type
-    """Return the field of a factor."""
-    for choices in list(of.values())[-1:]:
-        description += f" Used with {' and '.join(choices)} alone."
+    """Return the field of a factor, by default described by the docstring that follows it."""
     extra: Any = {"unit": unit, "of": dict(of)}
     return Field(default, description=description, json_schema_extra=extra)
 
@@ -65,9 +73,26 @@ class Misplaced(Exception):  # noqa: N818 - caught where the config is checked
 
 
 class Section(BaseModel):
-    """A frozen config section in which every key is known."""
+    """A frozen config section in which every key is known; docstrings of fields describe them."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        validate_default=True,
+        defer_build=True,
+        use_attribute_docstrings=True,
+    )
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401
+        """Describe each field in one line, with the choices that it is used with."""
+        for field in cls.model_fields.values():
+            extra, text = field.json_schema_extra, " ".join((field.description or "").split())
+            of: Any = extra.get("of", {}) if isinstance(extra, dict) else {}
+            for choices in list(of.values())[-1:]:
+                used = f" Used with {' and '.join(choices)} alone."
+                text = text.removesuffix(used) + used
+            field.description = text or None
 
 
 class Factors(Section):

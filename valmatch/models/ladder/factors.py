@@ -23,10 +23,11 @@ from valmatch.inputs.fields import (
     Misplaced,
     NonNegative,
     Real,
-    Whole,
     factor,
     plain_number,
+    real,
     refuse,
+    whole,
 )
 from valmatch.matching.living.ladder_adapter import LACKS
 from valmatch.matching.living.registry import PRESETS, numbers_of
@@ -58,13 +59,13 @@ from valmatch.ratings.system import System
 # Types of the ladder's factors, with their bounds.
 
 # The bounds lie far outside any use; within them no kernel overflows.
-Level = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False), *Real]
-Points = Annotated[float, Field(ge=1e-6, le=1e6, allow_inf_nan=False), *Real]
-Minutes = Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real]
-Amount = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
-Weight = Annotated[float, Field(ge=0, le=1e3, allow_inf_nan=False), *Real]
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
-Effect = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False), *Real]
+Level = Annotated[float, *real(-1e6, 1e6)]
+Points = Annotated[float, *real(1e-6, 1e6)]
+Minutes = Annotated[float, *real(1e-3, 1e6)]
+Amount = Annotated[float, *real(0, 1e6)]
+Weight = Annotated[float, *real(0, 1e3)]
+Share = Annotated[float, *real(0, 1)]
+Effect = Annotated[float, *real(-1, 1)]
 
 
 # The ladder's factors on rating, which follow from the declarations of the rating systems.
@@ -91,21 +92,15 @@ class RatingOfAll(Factors, json_schema_extra={"example": f"{{system: {DEFAULT}}}
         f"How players are rated. {KNOWN}: everybody's rating is the true skill. A factor of another"
         " system than this one has no effect.",
     )
-    mu: Level = factor(1500.0, "points", "Rating of a newcomer, whatever the system.")
-    beta: Points | None = factor(
-        None,
-        "points",
-        "Standard deviation of one player's performance, as trueskill, openskill and the policies"
-        " of pairs take it. null: what fits the outcome, match.beta for normal, 1.7 match.spread"
-        " sqrt(rule.team_num / 2) for logistic.",
-    )
-    match_by: Literal["mean", "conservative"] = factor(
-        "mean",
-        "",
-        "What the rule sees. mean: the rating. conservative: the rating less 3 of its standard"
-        " deviations.",
-        {"system": WITH_DEVIATION},
-    )
+    mu: Level = factor(1500.0, "points")
+    """Rating of a newcomer, whatever the system."""
+    beta: Points | None = factor(None, "points")
+    """Standard deviation of one player's performance, as trueskill, openskill and the policies of
+    pairs take it. null: what fits the outcome, match.beta for normal, 1.7 match.spread
+    sqrt(rule.team_num / 2) for logistic."""
+    match_by: Literal["mean", "conservative"] = factor("mean", of={"system": WITH_DEVIATION})
+    """What the rule sees. mean: the rating. conservative: the rating less 3 of its standard
+    deviations."""
 
 
 def _rating_fields() -> dict[str, tuple[Any, Any]]:
@@ -122,7 +117,7 @@ def _rating_fields() -> dict[str, tuple[Any, Any]]:
     for name, (parameter, users) in declared.items():
         # Points may be as few as for all factors in points.
         low = min(parameter.low, 1e-6) if parameter.unit == "points" else parameter.low
-        kind = Annotated[float, Field(ge=low, le=parameter.high, allow_inf_nan=False), *Real]
+        kind = Annotated[float, *real(low, parameter.high)]
         of = {"system": tuple(users)}
         default = parameter.published if parameter.default is None else parameter.default
         fields[name] = kind, factor(default, parameter.unit, parameter.meaning, of)
@@ -159,7 +154,7 @@ def values_of(rating: Rating, beta: float) -> dict[str, float]:
 # The ladder's factors on the rule of the queue, and on who queues together.
 
 
-def option(name: str, default: object, unit: str, meaning: str) -> Any:  # noqa: ANN401
+def option(name: str, default: object, unit: str = "", meaning: str | None = None) -> Any:  # noqa: ANN401
     """Return a factor that some rules of the queue read, and of these maybe some policies."""
     of = {"matching": readers(name)}
     if learners := policies.readers(name, policies.PAIR):
@@ -171,12 +166,12 @@ class Parties(Factors, json_schema_extra={"example": "{shares: [0.6, 0.4]}"}):
     """With whom they play: groups of friends, drawn by the numbers of players."""
 
     shares: Annotated[tuple[Share, ...], Field(min_length=1, max_length=MOST_PLAYERS)] = factor(
-        (1.0,),
-        "",
-        "Shares of groups of friends by the number of their players, from 1 on; they sum to 1. When"
-        " the first of a group starts a session and the others are free, they queue together.",
+        (1.0,)
     )
-    skill_correlation: Share = factor(0.0, "", "Correlation of the true skills of two friends.")
+    """Shares of groups of friends by the number of their players, from 1 on; they sum to 1. When
+    the first of a group starts a session and the others are free, they queue together."""
+    skill_correlation: Share = factor(0.0)
+    """Correlation of the true skills of two friends."""
 
     @field_validator("shares")
     @classmethod
@@ -196,116 +191,59 @@ class QueueFactors(Factors, json_schema_extra={"example": "{player_diff: 400}"})
     matching: Literal[tuple(QUEUES)] = factor(  # type: ignore[valid-type]
         "team_first", "", meanings(tuple(QUEUES))
     )
-    team_num: Annotated[int, Field(ge=1, le=1000), *Whole] = factor(
-        5,
-        "players",
-        "Number of players on a team; with pairs 1, which is then the default, and with a preset"
-        " what its teams say.",
-    )
-    player_diff: NonNegative = option(
-        "player_diff", 400.0, "points", "Largest difference between two ratings within a team."
-    )
-    team_diff: NonNegative = option(
-        "team_diff",
-        100.0,
-        "points",
-        "Largest difference between the mean ratings of the two teams of a match.",
-    )
-    wait_thresh: NonNegative = option(
-        "wait_thresh", 0.1, "hours", "A player who has waited longer than this is prioritized."
-    )
-    player_slack: NonNegative = option(
-        "player_slack",
-        400.0,
-        "points",
-        "Added to player_diff for a team with a prioritized player.",
-    )
-    team_slack: NonNegative = option(
-        "team_slack", 100.0, "points", "Added to team_diff if either team has a prioritized player."
-    )
-    review: Literal["arrivals", "continuous"] = option(
-        "review",
-        "arrivals",
-        "",
-        "When matches are looked for. arrivals: when a player queues, or a formed team dissolves."
-        " continuous: also when a waiting player becomes prioritized.",
-    )
-    slack_scope: Literal["team", "pool"] = option(
-        "slack_scope",
-        "team",
-        "",
-        "Whom slack helps. team: teams with a prioritized player. pool: every team while anyone"
-        " who waits is prioritized.",
-    )
-    tie_break: Literal["balanced", "enumeration"] = option(
-        "tie_break",
-        "balanced",
-        "",
-        "Which split of the same players into two teams wins. balanced: the smallest difference of"
-        " means. enumeration: the order of the published implementation.",
-    )
-    tick_seconds: Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real] = option(
-        "tick_seconds", 60.0, "seconds", "Time from one tick to the next."
-    )
-    tolerance: NonNegative = option(
-        "tolerance",
-        400.0,
-        "points",
-        "Largest difference of the ratings of two players who have just queued.",
-    )
-    widening: NonNegative = option(
-        "widening", 6000.0, "points per hour", "Added to tolerance for each hour of widening_age."
-    )
-    widening_age: Literal["newest", "oldest"] = option(
-        "widening_age",
-        "newest",
-        "",
-        "Whose wait widens the tolerance of a pair: that of its newest or of its oldest ticket.",
-    )
-    band: Annotated[int, Field(ge=1, le=16), *Whole] = option(
-        "band",
-        8,
-        "places",
-        "How far apart two players may be among the waiting in the order of their ratings; the time"
-        " that a tick takes is exponential in it.",
-    )
+    team_num: Annotated[int, *whole(1, 1000)] = factor(5, "players")
+    """Number of players on a team; with pairs 1, which is then the default, and with a preset what
+    its teams say."""
+    player_diff: NonNegative = option("player_diff", 400.0, "points")
+    """Largest difference between two ratings within a team."""
+    team_diff: NonNegative = option("team_diff", 100.0, "points")
+    """Largest difference between the mean ratings of the two teams of a match."""
+    wait_thresh: NonNegative = option("wait_thresh", 0.1, "hours")
+    """A player who has waited longer than this is prioritized."""
+    player_slack: NonNegative = option("player_slack", 400.0, "points")
+    """Added to player_diff for a team with a prioritized player."""
+    team_slack: NonNegative = option("team_slack", 100.0, "points")
+    """Added to team_diff if either team has a prioritized player."""
+    review: Literal["arrivals", "continuous"] = option("review", "arrivals")
+    """When matches are looked for. arrivals: when a player queues, or a formed team dissolves.
+    continuous: also when a waiting player becomes prioritized."""
+    slack_scope: Literal["team", "pool"] = option("slack_scope", "team")
+    """Whom slack helps. team: teams with a prioritized player. pool: every team while anyone who
+    waits is prioritized."""
+    tie_break: Literal["balanced", "enumeration"] = option("tie_break", "balanced")
+    """Which split of the same players into two teams wins. balanced: the smallest difference of
+    means. enumeration: the order of the published implementation."""
+    tick_seconds: Annotated[float, *real(1e-3, 1e6)] = option("tick_seconds", 60.0, "seconds")
+    """Time from one tick to the next."""
+    tolerance: NonNegative = option("tolerance", 400.0, "points")
+    """Largest difference of the ratings of two players who have just queued."""
+    widening: NonNegative = option("widening", 6000.0, "points per hour")
+    """Added to tolerance for each hour of widening_age."""
+    widening_age: Literal["newest", "oldest"] = option("widening_age", "newest")
+    """Whose wait widens the tolerance of a pair: that of its newest or of its oldest ticket."""
+    band: Annotated[int, *whole(1, 16)] = option("band", 8, "places")
+    """How far apart two players may be among the waiting in the order of their ratings; the time
+    that a tick takes is exponential in it."""
     policy: Literal[tuple(policies.PAIR)] = option(  # type: ignore[valid-type]
         "policy", "nearest", "", "What a pair is worth. " + policies.meanings(policies.PAIR)
     )
-    gamma: Annotated[float, Field(ge=0, le=0.9999, allow_inf_nan=False), *Real] = option(
-        "gamma",
-        0.95,
-        "",
-        "Discount factor: what a game teaches is weighted by gamma / (1 - gamma).",
-    )
-    kappa: Weight = option("kappa", 1.0, "", "Weight of the standard deviation in the upper bound.")
-    urgency: Weight = option(
-        "urgency",
-        6.0,
-        "weight per hour",
-        "Added to the worth of a pair for each hour that either player has waited.",
-    )
-    reserve: Annotated[float, Field(ge=-1e3, le=1e3, allow_inf_nan=False), *Real] = option(
-        "reserve",
-        0.7,
-        "weight",
-        "Taken from the worth of every pair; a pair of negative worth does not play.",
-    )
+    gamma: Annotated[float, *real(0, 0.9999)] = option("gamma", 0.95)
+    """Discount factor: what a game teaches is weighted by gamma / (1 - gamma)."""
+    kappa: Weight = option("kappa", 1.0)
+    """Weight of the standard deviation in the upper bound."""
+    urgency: Weight = option("urgency", 6.0, "weight per hour")
+    """Added to the worth of a pair for each hour that either player has waited."""
+    reserve: Annotated[float, *real(-1e3, 1e3)] = option("reserve", 0.7, "weight")
+    """Taken from the worth of every pair; a pair of negative worth does not play."""
     skill_attribute: Annotated[str, Field(min_length=1, max_length=100)] = option(
-        "skill_attribute",
-        "skill",
-        "",
-        "Attribute of the rule set that the rating is; all others have their defaults.",
+        "skill_attribute", "skill"
     )
-    review_seconds: Annotated[float, Field(ge=0.01, le=3600, allow_inf_nan=False), *Real] | None = (
-        option(
-            "review_seconds",
-            None,
-            "seconds",
-            "Time between two reviews of a rule set. null: at every joining, and whenever a ticket"
-            " passes a wait of an expansion.",
-        )
+    """Attribute of the rule set that the rating is; all others have their defaults."""
+    review_seconds: Annotated[float, *real(0.01, 3600)] | None = option(
+        "review_seconds", None, "seconds"
     )
+    """Time between two reviews of a rule set. null: at every joining, and whenever a ticket passes
+    a wait of an expansion."""
 
     @model_validator(mode="before")
     @classmethod
@@ -330,11 +268,8 @@ class QueueFactors(Factors, json_schema_extra={"example": "{player_diff: 400}"})
 class Rule(RuleFactors, QueueFactors):
     """Who plays whom: by a rule of the queue, or as a living matchmaker does."""
 
-    preset: Preset | None = factor(
-        None,
-        "",
-        "Whose rule it is: a living matchmaker's; matching is then preset. null: that of matching.",
-    )
+    preset: Preset | None = factor(None)
+    """Whose rule it is: a living matchmaker's; matching is then preset. null: that of matching."""
 
     @model_validator(mode="before")
     @classmethod
@@ -396,83 +331,54 @@ OF_PLAYERS = frozenset(("arrivals", "skills"))  # keys of the files that say who
 class Population(Factors, json_schema_extra={"example": "{players: 1000}"}):
     """Who plays."""
 
-    players: Annotated[int, Field(ge=0, le=MAX_PLAYERS), *Whole] | None = factor(
-        1000,
-        "players",
-        "Number of players at the start. With a file of skills or arrivals: null or the default,"
-        " for the players of the file.",
-    )
-    skill_mean: Level = factor(
-        1500.0,
-        "points",
-        "Mean of their true skills, which are normal. A file of skills has its own.",
-    )
-    skill_std: Amount = factor(
-        300.0, "points", "Standard deviation of the true skills, also of those of newcomers."
-    )
-    start: Literal["prior", "skill"] = factor(
-        "prior",
-        "",
-        "What the players of the start are rated at. prior: as newcomers. skill: the mean of the"
-        " belief is their true skill; its deviation is that of newcomers.",
-    )
-    newcomers_per_day: Amount = factor(
-        10.0,
-        "players per day",
-        "Rate at which players join: a homogeneous Poisson process. With a file of arrivals: 0 or"
-        " the default, for nobody; its players are there from the start.",
-    )
-    newcomer_skill_mean: Level = factor(
-        1500.0, "points", "Mean of the true skills of newcomers, which are normal."
-    )
-    smurf_share: Share = factor(
-        0.0, "", "Probability that a newcomer has the skill smurf_skill instead."
-    )
-    smurf_skill: Level = factor(2100.0, "points", "The true skill of every such newcomer.")
+    players: Annotated[int, *whole(0, MAX_PLAYERS)] | None = factor(1000, "players")
+    """Number of players at the start. With a file of skills or arrivals: null or the default, for
+    the players of the file."""
+    skill_mean: Level = factor(1500.0, "points")
+    """Mean of their true skills, which are normal. A file of skills has its own."""
+    skill_std: Amount = factor(300.0, "points")
+    """Standard deviation of the true skills, also of those of newcomers."""
+    start: Literal["prior", "skill"] = factor("prior")
+    """What the players of the start are rated at. prior: as newcomers. skill: the mean of the
+    belief is their true skill; its deviation is that of newcomers."""
+    newcomers_per_day: Amount = factor(10.0, "players per day")
+    """Rate at which players join: a homogeneous Poisson process. With a file of arrivals: 0 or the
+    default, for nobody; its players are there from the start."""
+    newcomer_skill_mean: Level = factor(1500.0, "points")
+    """Mean of the true skills of newcomers, which are normal."""
+    smurf_share: Share = factor(0.0)
+    """Probability that a newcomer has the skill smurf_skill instead."""
+    smurf_skill: Level = factor(2100.0, "points")
+    """The true skill of every such newcomer."""
 
 
 class Sessions(Factors, json_schema_extra={"example": "{per_day: 1}"}):
     """When they play, and for how long."""
 
-    per_day: Annotated[float, Field(ge=0, le=1e3, allow_inf_nan=False), *Real] = factor(
-        1.0, "sessions per day", "Sessions that the average player starts; one more when joining."
-    )
-    activity_cv: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False), *Real] = factor(
-        1.0,
-        "",
-        "Coefficient of variation of the players' activity, which is gamma distributed with mean"
-        " 1. 0: all players are alike.",
-    )
+    per_day: Annotated[float, *real(0, 1e3)] = factor(1.0, "sessions per day")
+    """Sessions that the average player starts; one more when joining."""
+    activity_cv: Annotated[float, *real(0, 100)] = factor(1.0)
+    """Coefficient of variation of the players' activity, which is gamma distributed with mean 1. 0:
+    all players are alike."""
     hourly_profile: Annotated[
-        tuple[Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False), *Real], ...],
+        tuple[Annotated[float, *real(0, 1e9)], ...],
         Field(min_length=HOURS, max_length=HOURS),
-    ] = factor(
-        ((20.0, 15.0, 18.0, 20.0, 20.0, 23.0, 30.0, 25.0, 30.0) * 3)[:HOURS],
-        "",
-        "How the starts of sessions are spread over the hours of a day: weights, of which only the"
-        " ratios matter.",
-    )
-    continue_prob: Share = factor(
-        0.70, "", "Probability to queue again after a game, before win_effect and loss_effect."
-    )
-    win_effect: Effect = factor(
-        0.03, "", "Added to continue_prob after a win; the sum is clipped to [0, 1]."
-    )
-    loss_effect: Effect = factor(
-        -0.03, "", "Added to continue_prob after a loss; the sum is clipped to [0, 1]."
-    )
-    break_minutes: Amount = factor(
-        2.0, "minutes", "Mean of the exponential break between two games of a session."
-    )
-    patience_minutes: Minutes | None = factor(
-        None,
-        "minutes",
-        "Mean of the exponential time after which a waiting player gives up, which ends the"
-        " session. null: never.",
-    )
-    churn: Share = factor(
-        0.0, "", "Probability to leave for good, whenever a session of the player ends."
-    )
+    ] = factor(((20.0, 15.0, 18.0, 20.0, 20.0, 23.0, 30.0, 25.0, 30.0) * 3)[:HOURS])
+    """How the starts of sessions are spread over the hours of a day: weights, of which only the
+    ratios matter."""
+    continue_prob: Share = factor(0.70)
+    """Probability to queue again after a game, before win_effect and loss_effect."""
+    win_effect: Effect = factor(0.03)
+    """Added to continue_prob after a win; the sum is clipped to [0, 1]."""
+    loss_effect: Effect = factor(-0.03)
+    """Added to continue_prob after a loss; the sum is clipped to [0, 1]."""
+    break_minutes: Amount = factor(2.0, "minutes")
+    """Mean of the exponential break between two games of a session."""
+    patience_minutes: Minutes | None = factor(None, "minutes")
+    """Mean of the exponential time after which a waiting player gives up, which ends the session.
+    null: never."""
+    churn: Share = factor(0.0)
+    """Probability to leave for good, whenever a session of the player ends."""
 
     @field_validator("hourly_profile")
     @classmethod
@@ -484,27 +390,18 @@ class Sessions(Factors, json_schema_extra={"example": "{per_day: 1}"}):
 class Match(Factors, json_schema_extra={"example": "{minutes: 20}"}):
     """What happens in a match."""
 
-    minutes: Minutes = factor(20.0, "minutes", "Length of a match.")
-    outcome: Literal["logistic", "normal"] = factor(
-        "logistic",
-        "",
-        "The probability to win. logistic: in the difference of the teams' mean skills over spread."
-        " normal: every player performs normally around the skill, with the deviation beta; the"
-        " greater sum of a team wins.",
-    )
-    spread: Points = factor(
-        LOGISTIC,
-        "points",
-        "Difference of mean skills at which e to 1 is bet on the better team; the default is 400 /"
-        " ln 10.",
-        {"outcome": ("logistic",)},
-    )
-    beta: Points = factor(
-        150.0,
-        "points",
-        "Standard deviation of one player's performance, of the outcome normal and for the policy"
-        " oracle.",
-    )
+    minutes: Minutes = factor(20.0, "minutes")
+    """Length of a match."""
+    outcome: Literal["logistic", "normal"] = factor("logistic")
+    """The probability to win. logistic: in the difference of the teams' mean skills over spread.
+    normal: every player performs normally around the skill, with the deviation beta; the greater
+    sum of a team wins."""
+    spread: Points = factor(LOGISTIC, "points", of={"outcome": ("logistic",)})
+    """Difference of mean skills at which e to 1 is bet on the better team; the default is 400 / ln
+    10."""
+    beta: Points = factor(150.0, "points")
+    """Standard deviation of one player's performance, of the outcome normal and for the policy
+    oracle."""
 
 
 class LadderFactors(Factors):
@@ -514,12 +411,10 @@ class LadderFactors(Factors):
     systems can be compared by that choice alone; if it is changed, a remark says so.
     """
 
-    days: Annotated[float, Field(gt=0, le=1e5, allow_inf_nan=False), *Real] = factor(
-        28.0, "days", "Length of the run."
-    )
-    warmup_days: NonNegative = factor(
-        14.0, "days", "Time before which nothing is measured; less than days."
-    )
+    days: Annotated[float, Field(gt=0, le=1e5, allow_inf_nan=False), *Real] = factor(28.0, "days")
+    """Length of the run."""
+    warmup_days: NonNegative = factor(14.0, "days")
+    """Time before which nothing is measured; less than days."""
     population: Population = Field(default_factory=Population, description="Who plays.")
     sessions: Sessions = Field(
         default_factory=Sessions, description="When they play, and for how long."
@@ -532,12 +427,9 @@ class LadderFactors(Factors):
         default_factory=Rating, description="What is believed of skills, and learned from games."
     )
     parties: Parties = Field(default_factory=Parties, description="With whom they play.")
-    rule_set: dict[str, Any] | None = factor(
-        None,
-        "",
-        "The rule set of flexmatch as a mapping, a short form or FlexMatch's own; rules at the top"
-        " of the config is the same where it is a mapping. null: that of the file.",
-    )
+    rule_set: dict[str, Any] | None = factor(None)
+    """The rule set of flexmatch as a mapping, a short form or FlexMatch's own; rules at the top of
+    the config is the same where it is a mapping. null: that of the file."""
     rules: dict[str, Any] = RULES
     expansions: dict[str, Any] = EXPANSIONS
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, field_validator
 
-from valmatch.inputs.fields import Factors, Real, Whole, factor, plain_number, refuse
+from valmatch.inputs.fields import Factors, Real, factor, plain_number, real, refuse, whole
 from valmatch.policies.registry import OPPONENT, meanings
 from valmatch.text.suggestions import correction
 
 # The bounds lie far outside any use; within them no kernel overflows.
-Variance = Annotated[float, Field(ge=1e-9, le=1e9, allow_inf_nan=False), *Real]
-Mean = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False), *Real]
-Kappa = Annotated[float, Field(ge=0, le=1e3, allow_inf_nan=False), *Real]
-Margin = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
+Variance = Annotated[float, *real(1e-9, 1e9)]
+Mean = Annotated[float, *real(-1e6, 1e6)]
+Kappa = Annotated[float, *real(0, 1e3)]
+Margin = Annotated[float, *real(0, 1e6)]
 Discount = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False), *Real]
 VarianceRange = Annotated[tuple[Variance, ...], Field(min_length=2, max_length=2)]
 if TYPE_CHECKING:
@@ -95,94 +95,54 @@ class OpponentFactors(PriorFactors):
     for match-making in e-sports" (Ryzhov, Tariq, Powell), whose equation numbers are quoted.
     """
 
-    n_opponents: Annotated[int, Field(ge=1, le=10_000), *Whole] = factor(
-        49, "players", "Number of opponents that player 0 can meet."
-    )
-    n_games: Annotated[int, Field(ge=1, le=1_000_000), *Whole] = factor(
-        500, "games", "Number of games that player 0 plays."
-    )
-    noise_variance: Variance = factor(
-        2.5, "skill squared", "Variance of one performance around the skill of the player."
-    )
-    prior: Literal["informative", "equal"] = factor(
-        "informative",
-        "",
-        "What is believed of the players' means before the first game. informative: what their"
-        " skills are drawn from. equal: 0 for everyone.",
-    )
-    prior_mean_variance: Variance = factor(
-        4.0,
-        "skill squared",
-        "Variance of the normal distribution around 0 that the prior means are drawn from.",
-    )
-    prior_variance_range: VarianceRange = factor(
-        (2.0, 3.0),
-        "skill squared",
-        "Least and largest prior variance, which is drawn uniformly in between.",
-    )
-    prior_means: tuple[Mean, ...] | None = factor(
-        None, "skill", "Prior means of all n_opponents + 1 players; null: drawn once per seed."
-    )
-    prior_variances: tuple[Variance, ...] | None = factor(
-        None,
-        "skill squared",
-        "Prior variances of all n_opponents + 1 players; null: drawn once per seed.",
-    )
-    prior_draw: Literal["seed", "path"] = factor(
-        "seed",
-        "",
-        "How often prior means and variances are drawn. seed: once, for all sample paths of the"
-        " seed, as in the paper. path: anew for each, so that results average over priors.",
-    )
-    rank: Rank = factor(
-        "top",
-        "",
-        "Who is player 0: its rank by rank_by, 1 or top being the highest, n_opponents + 1 or"
-        " bottom the lowest.",
-    )
-    rank_by: Literal["mean", "skill"] = factor(
-        "mean",
-        "",
-        "What ranks go by. mean: the mean that the skill is drawn from, whatever is believed."
-        " skill: the true skill, sample path by sample path.",
-    )
+    n_opponents: Annotated[int, *whole(1, 10_000)] = factor(49, "players")
+    """Number of opponents that player 0 can meet."""
+    n_games: Annotated[int, *whole(1, 1_000_000)] = factor(500, "games")
+    """Number of games that player 0 plays."""
+    noise_variance: Variance = factor(2.5, "skill squared")
+    """Variance of one performance around the skill of the player."""
+    prior: Literal["informative", "equal"] = factor("informative")
+    """What is believed of the players' means before the first game. informative: what their skills
+    are drawn from. equal: 0 for everyone."""
+    prior_mean_variance: Variance = factor(4.0, "skill squared")
+    """Variance of the normal distribution around 0 that the prior means are drawn from."""
+    prior_variance_range: VarianceRange = factor((2.0, 3.0), "skill squared")
+    """Least and largest prior variance, which is drawn uniformly in between."""
+    prior_means: tuple[Mean, ...] | None = factor(None, "skill")
+    """Prior means of all n_opponents + 1 players; null: drawn once per seed."""
+    prior_variances: tuple[Variance, ...] | None = factor(None, "skill squared")
+    """Prior variances of all n_opponents + 1 players; null: drawn once per seed."""
+    prior_draw: Literal["seed", "path"] = factor("seed")
+    """How often prior means and variances are drawn. seed: once, for all sample paths of the seed,
+    as in the paper. path: anew for each, so that results average over priors."""
+    rank: Rank = factor("top")
+    """Who is player 0: its rank by rank_by, 1 or top being the highest, n_opponents + 1 or bottom
+    the lowest."""
+    rank_by: Literal["mean", "skill"] = factor("mean")
+    """What ranks go by. mean: the mean that the skill is drawn from, whatever is believed. skill:
+    the true skill, sample path by sample path."""
     policies: Policies = factor(
         ("point_estimate", "draw_chance", "knowledge_gradient"),
         "",
         "How opponents are chosen, each policy for itself on the same skills and performances. "
         + meanings(OPPONENT),
     )
-    ties: Literal["index", "random"] = factor(
-        "index",
-        "",
-        "Whom a policy chooses of opponents worth the same, as all are at first to point_estimate"
-        " with prior equal. index: who comes first, the same on every sample path. random: who"
-        " comes first in an order drawn for each sample path.",
-    )
-    gamma: Discount = factor(
-        0.99,
-        "",
-        "Discount factor of knowledge_gradient (13); larger values explore more, 0 gives"
-        " draw_chance.",
-    )
-    kappa: Kappa = factor(
-        0.75,
-        "",
-        "Weight of the standard deviation in the bounds of ucb_opponent and ucb_both; larger values"
-        " explore more, 0 gives draw_chance.",
-    )
-    update: Literal["corrected", "as_printed"] = factor(
-        "corrected",
-        "",
-        "Beliefs after a game. corrected: (1), (2) and (10) with the standard deviation c that"
-        " the theory needs. as_printed: with c squared, as the paper prints them.",
-    )
-    draw_margin: Margin = factor(
-        0.0,
-        "skill",
-        "A game is drawn (3) if the performances differ by less. 0: no game is drawn, as in the"
-        " paper.",
-    )
+    ties: Literal["index", "random"] = factor("index")
+    """Whom a policy chooses of opponents worth the same, as all are at first to point_estimate with
+    prior equal. index: who comes first, the same on every sample path. random: who comes first in
+    an order drawn for each sample path."""
+    gamma: Discount = factor(0.99)
+    """Discount factor of knowledge_gradient (13); larger values explore more, 0 gives
+    draw_chance."""
+    kappa: Kappa = factor(0.75)
+    """Weight of the standard deviation in the bounds of ucb_opponent and ucb_both; larger values
+    explore more, 0 gives draw_chance."""
+    update: Literal["corrected", "as_printed"] = factor("corrected")
+    """Beliefs after a game. corrected: (1), (2) and (10) with the standard deviation c that the
+    theory needs. as_printed: with c squared, as the paper prints them."""
+    draw_margin: Margin = factor(0.0, "skill")
+    """A game is drawn (3) if the performances differ by less. 0: no game is drawn, as in the
+    paper."""
 
     @classmethod
     def _values(cls, factors: Mapping[str, Any]) -> tuple[int, str] | None:

@@ -35,9 +35,10 @@ from valmatch.inputs.fields import (
     Number,
     Positive,
     Real,
-    Whole,
     factor,
+    real,
     refuse,
+    whole,
     without_news,
 )
 from valmatch.inputs.files import read_document
@@ -153,12 +154,12 @@ def _wrong(law: Mapping[str, object]) -> str:
 
 HOURS = 24
 
-ShareOfPlayers = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
+ShareOfPlayers = Annotated[float, *real(0, 1)]
 Seconds = Annotated[float, Field(gt=0, le=43_200, allow_inf_nan=False), *Real]
 Minutes = Annotated[float, Field(gt=0, le=1e4, allow_inf_nan=False), *Real]
-Points = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False), *Real]
-LogSpread = Annotated[float, Field(ge=0, le=5, allow_inf_nan=False), *Real]
-Weight = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False), *Real]
+Points = Annotated[float, *real(0, 1e9)]
+LogSpread = Annotated[float, *real(0, 5)]
+Weight = Annotated[float, *real(0, 1e9)]
 
 LOGISTIC = 400.0 / math.log(10.0)
 """Points at which e to 1 is bet on the better team, in the scale of Elo."""
@@ -167,55 +168,38 @@ LOGISTIC = 400.0 / math.log(10.0)
 class Service(Factors, json_schema_extra={"example": "{review_seconds: 1}"}):
     """How the service ticks, and how players answer its proposals."""
 
-    review_seconds: Annotated[float, Field(ge=0.01, le=3600, allow_inf_nan=False), *Real] = factor(
-        1.0, "seconds", "Time between two reviews of the pool."
-    )
-    search: Literal["pass", "exhaustive"] = factor(
-        "pass",
-        "",
-        "Search method. pass: greedy, one anchor ticket at a time. exhaustive: all sets of"
-        " tickets, for small pools.",
-    )
-    passes: Annotated[int, Field(ge=1, le=10**6), *Whole] | None = factor(
-        None, "", "Most passes of a review. null: until one forms no match."
-    )
-    batch_size: Annotated[int, Field(ge=1, le=10**9), *Whole] | None = factor(
-        None, "tickets", "Tickets of a batch of the pool. null: all in one."
-    )
-    request_timeout_seconds: Seconds = factor(
-        120.0, "seconds", "Time after which a ticket leaves without a match."
-    )
+    review_seconds: Annotated[float, *real(0.01, 3600)] = factor(1.0, "seconds")
+    """Time between two reviews of the pool."""
+    search: Literal["pass", "exhaustive"] = factor("pass")
+    """Search method. pass: greedy, one anchor ticket at a time. exhaustive: all sets of tickets,
+    for small pools."""
+    passes: Annotated[int, *whole(1, 10**6)] | None = factor(None)
+    """Most passes of a review. null: until one forms no match."""
+    batch_size: Annotated[int, *whole(1, 10**9)] | None = factor(None, "tickets")
+    """Tickets of a batch of the pool. null: all in one."""
+    request_timeout_seconds: Seconds = factor(120.0, "seconds")
+    """Time after which a ticket leaves without a match."""
     acceptance_seconds: Annotated[float, Field(gt=0, le=600, allow_inf_nan=False), *Real] | None = (
-        factor(
-            None,
-            "seconds",
-            "Time in which all players have to accept a match. null: it is made at once.",
-        )
+        factor(None, "seconds")
     )
-    accept_prob: ShareOfPlayers = factor(
-        0.95,
-        "",
-        "Probability that a player accepts a proposed match; who does not lets the time run out.",
-    )
-    answer_seconds: Seconds = factor(
-        5.0, "seconds", "Mean of the exponential time after which a player accepts."
-    )
+    """Time in which all players have to accept a match. null: it is made at once."""
+    accept_prob: ShareOfPlayers = factor(0.95)
+    """Probability that a player accepts a proposed match; who does not lets the time run out."""
+    answer_seconds: Seconds = factor(5.0, "seconds")
+    """Mean of the exponential time after which a player accepts."""
 
 
 class Arrivals(Factors, json_schema_extra={"example": "{per_hour: 1200}"}):
     """When tickets come."""
 
     per_hour: Annotated[float, Field(gt=0, le=1e7, allow_inf_nan=False), *Real] = factor(
-        1200.0, "tickets per hour", "Expected tickets an hour, on average over a day."
+        1200.0, "tickets per hour"
     )
+    """Expected tickets an hour, on average over a day."""
     hourly_profile: Annotated[tuple[Weight, ...], Field(min_length=HOURS, max_length=HOURS)] = (
-        factor(
-            (1.0,) * HOURS,
-            "",
-            "How tickets are spread over the hours of a day: weights, of which only the ratios"
-            " matter.",
-        )
+        factor((1.0,) * HOURS)
     )
+    """How tickets are spread over the hours of a day: weights, of which only the ratios matter."""
 
     @field_validator("hourly_profile")
     @classmethod
@@ -228,25 +212,19 @@ class Population(Factors, json_schema_extra={"example": "{players_per_hour: 1800
     """How many players come, where that is known in place of the tickets."""
 
     players_per_hour: Annotated[float, Field(gt=0, le=1e7, allow_inf_nan=False), *Real] | None = (
-        factor(
-            None,
-            "players per hour",
-            "Expected players an hour, on average over a day: as many tickets come as have them in"
-            " parties. null: tickets come as arrivals.per_hour says.",
-        )
+        factor(None, "players per hour")
     )
+    """Expected players an hour, on average over a day: as many tickets come as have them in
+    parties. null: tickets come as arrivals.per_hour says."""
 
 
 class Parties(Factors, json_schema_extra={"example": "{shares: [0.8, 0.2]}"}):
     """With whom they come."""
 
     shares: Annotated[tuple[ShareOfPlayers, ...], Field(min_length=1, max_length=MOST_PLAYERS)] = (
-        factor(
-            (0.72, 0.16, 0.05, 0.03, 0.04),
-            "",
-            "Shares of tickets by the number of their players, from 1 on; they sum to 1.",
-        )
+        factor((0.72, 0.16, 0.05, 0.03, 0.04))
     )
+    """Shares of tickets by the number of their players, from 1 on; they sum to 1."""
 
     @field_validator("shares")
     @classmethod
@@ -258,39 +236,29 @@ class Parties(Factors, json_schema_extra={"example": "{shares: [0.8, 0.2]}"}):
 class Skill(Factors, json_schema_extra={"example": "{std: 300}"}):
     """How good they are, and what the matchmaker sees of it."""
 
-    attribute: str = factor(
-        "skill", "", "Attribute of the rule set that the skill is, as far as it is seen."
-    )
-    mean: Number = factor(1500.0, "points", "Mean true skill.")
-    std: Points = factor(
-        300.0, "points", "Standard deviation of the skills of single players, and of parties."
-    )
-    party_std: Points = factor(
-        150.0, "points", "Standard deviation of the players of a party around the party's skill."
-    )
-    error: Points = factor(
-        0.0, "points", "Standard deviation of what is seen around the true skill; 0: it is known."
-    )
+    attribute: str = factor("skill")
+    """Attribute of the rule set that the skill is, as far as it is seen."""
+    mean: Number = factor(1500.0, "points")
+    """Mean true skill."""
+    std: Points = factor(300.0, "points")
+    """Standard deviation of the skills of single players, and of parties."""
+    party_std: Points = factor(150.0, "points")
+    """Standard deviation of the players of a party around the party's skill."""
+    error: Points = factor(0.0, "points")
+    """Standard deviation of what is seen around the true skill; 0: it is known."""
 
 
 class Regions(Factors, json_schema_extra={"example": "{shares: {eu: 0.6, us: 0.4}}"}):
     """Where they come from, and how far data centres are from there."""
 
-    shares: dict[str, ShareOfPlayers] = factor(
-        {"eu": 0.5, "us": 0.35, "ap": 0.15},
-        "",
-        "Shares of tickets by home region; they sum to 1. The built-in table knows us, central,"
-        " eu, uk, ap, oc, sa.",
-    )
-    latency: Literal["builtin"] = factor(
-        "builtin",
-        "",
-        "Round-trip times between homes and data centres: a table of published measurements."
-        " latency: FILE.csv at the top of the config replaces it.",
-    )
-    spread: LogSpread = factor(
-        0.35, "", "Spread of latencies about the table's: standard deviation of their logarithm."
-    )
+    shares: dict[str, ShareOfPlayers] = factor({"eu": 0.5, "us": 0.35, "ap": 0.15})
+    """Shares of tickets by home region; they sum to 1. The built-in table knows us, central, eu,
+    uk, ap, oc, sa."""
+    latency: Literal["builtin"] = factor("builtin")
+    """Round-trip times between homes and data centres: a table of published measurements. latency:
+    FILE.csv at the top of the config replaces it."""
+    spread: LogSpread = factor(0.35)
+    """Spread of latencies about the table's: standard deviation of their logarithm."""
 
     @field_validator("shares")
     @classmethod
@@ -304,34 +272,26 @@ class Regions(Factors, json_schema_extra={"example": "{shares: {eu: 0.6, us: 0.4
 class Patience(Factors, json_schema_extra={"example": "{median_seconds: 60}"}):
     """How long they wait before they cancel."""
 
-    median_seconds: Seconds | None = factor(
-        None, "seconds", "Median of the lognormal patience. null: until the request times out."
-    )
-    spread: LogSpread = factor(
-        0.8, "", "Standard deviation of the logarithm of the patience; 0: all are alike."
-    )
+    median_seconds: Seconds | None = factor(None, "seconds")
+    """Median of the lognormal patience. null: until the request times out."""
+    spread: LogSpread = factor(0.8)
+    """Standard deviation of the logarithm of the patience; 0: all are alike."""
 
 
 class Match(Factors, json_schema_extra={"example": "{minutes: 20}"}):
     """What happens in a match."""
 
-    minutes: Minutes = factor(20.0, "minutes", "Length of a match.")
+    minutes: Minutes = factor(20.0, "minutes")
+    """Length of a match."""
     spread: Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False), *Real] = factor(
-        LOGISTIC,
-        "points",
-        "Difference of mean skills at which e to 1 is bet on the better team.",
+        LOGISTIC, "points"
     )
-    leave_prob: ShareOfPlayers = factor(
-        0.0,
-        "",
-        "Probability that a player leaves early, at any moment of what is left of the match alike.",
-    )
-    backfill: Literal["none", "automatic", "manual"] = factor(
-        "none",
-        "",
-        "For which places of running matches backfill tickets are sent. automatic: those that were"
-        " free from the beginning. manual: those of leavers, too.",
-    )
+    """Difference of mean skills at which e to 1 is bet on the better team."""
+    leave_prob: ShareOfPlayers = factor(0.0)
+    """Probability that a player leaves early, at any moment of what is left of the match alike."""
+    backfill: Literal["none", "automatic", "manual"] = factor("none")
+    """For which places of running matches backfill tickets are sent. automatic: those that were
+    free from the beginning. manual: those of leavers, too."""
 
 
 # Factors for rules of living matchmakers: their numbers, and what is believed of players.
@@ -350,11 +310,8 @@ def missing_preset() -> PydanticCustomError:
 class OfPreset(Factors, json_schema_extra={"example": "{preset: bar}"}):
     """The rule of a living matchmaker, whose numbers are factors; null: as the preset has it."""
 
-    preset: Preset | None = factor(
-        None,
-        "",
-        "Whose rule it is: a living matchmaker's. null: there is a rule set.",
-    )
+    preset: Preset | None = factor(None)
+    """Whose rule it is: a living matchmaker's. null: there is a rule set."""
 
     def given(self) -> dict[str, Any]:
         """Return the numbers that are given, of whatever preset."""
@@ -434,42 +391,27 @@ else:
 class RatingsFactors(Factors, json_schema_extra={"example": "{deviation: 75, newcomers: 0.1}"}):
     """What a matchmaker that rates its players believes of them; read by rules with a preset."""
 
-    deviation: NonNegative = factor(
-        0.0,
-        "points",
-        "Median standard deviation of the believed skill. What is seen of a player is off the true"
-        " skill by as much, and by skill.error.",
-    )
-    spread: Annotated[float, Field(ge=0, le=5, allow_inf_nan=False), *Real] = factor(
-        0.0, "", "Standard deviation of the logarithm of these deviations; 0: all are alike."
-    )
-    newcomers: Share = factor(
-        0.0,
-        "",
-        "Share of players who are new: unrated for bar, provisional for lichess, with few games for"
-        " faf.",
-    )
-    newcomer_deviation: NonNegative | None = factor(
-        None, "points", "Deviation of newcomers. null: as of all others."
-    )
-    newcomer_games: Annotated[int, Field(ge=0, le=10**6), *Whole] = factor(
-        9, "games", "Games of newcomers: any number up to it, equally likely."
-    )
-    games: Annotated[int, Field(ge=0, le=10**6), *Whole] = factor(
-        1000, "games", "Games of all others."
-    )
-    users: Annotated[int, Field(ge=2, le=10**8), *Whole] | None = factor(
-        None,
-        "users",
-        "Number of different users, each as likely to ask next; with single players alone. null:"
-        " nobody comes twice.",
-    )
-    ranges: Share = factor(
-        0.0, "", "Share of players who want opponents within a range of ratings, for lichess."
-    )
-    range_width: Positive = factor(
-        200.0, "points", "How far that goes below and above the own rating."
-    )
+    deviation: NonNegative = factor(0.0, "points")
+    """Median standard deviation of the believed skill. What is seen of a player is off the true
+    skill by as much, and by skill.error."""
+    spread: Annotated[float, *real(0, 5)] = factor(0.0)
+    """Standard deviation of the logarithm of these deviations; 0: all are alike."""
+    newcomers: Share = factor(0.0)
+    """Share of players who are new: unrated for bar, provisional for lichess, with few games for
+    faf."""
+    newcomer_deviation: NonNegative | None = factor(None, "points")
+    """Deviation of newcomers. null: as of all others."""
+    newcomer_games: Annotated[int, *whole(0, 10**6)] = factor(9, "games")
+    """Games of newcomers: any number up to it, equally likely."""
+    games: Annotated[int, *whole(0, 10**6)] = factor(1000, "games")
+    """Games of all others."""
+    users: Annotated[int, *whole(2, 10**8)] | None = factor(None, "users")
+    """Number of different users, each as likely to ask next; with single players alone. null:
+    nobody comes twice."""
+    ranges: Share = factor(0.0)
+    """Share of players who want opponents within a range of ratings, for lichess."""
+    range_width: Positive = factor(200.0, "points")
+    """How far that goes below and above the own rating."""
 
     def any_given(self) -> bool:
         """Return whether something differs from the defaults."""
@@ -619,48 +561,37 @@ class TicketsFactors(Factors):
     """Factors of the model `tickets`."""
 
     hours: Annotated[float, Field(gt=0, le=24 * 366, allow_inf_nan=False), *Real] = factor(
-        24.0, "hours", "Length of the run."
+        24.0, "hours"
     )
-    warmup_minutes: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real] = factor(
-        60.0, "minutes", "Time at the start of which nothing is measured."
-    )
+    """Length of the run."""
+    warmup_minutes: Annotated[float, *real(0, 1e6)] = factor(60.0, "minutes")
+    """Time at the start of which nothing is measured."""
     service: Service = Field(Service(), description="How the service ticks.")
     arrivals: Arrivals = Field(Arrivals(), description="When tickets come.")
     population: Population = Field(Population(), description="How many players come.")
     parties: Parties = Field(Parties(), description="With whom they come.")
     skill: Skill = Field(Skill(), description="How good they are.")
     regions: Regions = Field(Regions(), description="Where they come from.")
-    attributes: dict[str, dict[str, Any]] = factor(
-        {},
-        "",
-        "Further attributes of the rule set, by name. {ranked: 0.7, casual: 0.3}: texts with their"
-        " shares, the same for a whole party. {lists: {tank: 0.2, medic: 0.1}}: of each player's"
-        " list, what is in it with which probability. {mean: 10, std: 2}: normal numbers.",
-    )
+    attributes: dict[str, dict[str, Any]] = factor({})
+    """Further attributes of the rule set, by name. {ranked: 0.7, casual: 0.3}: texts with their
+    shares, the same for a whole party. {lists: {tank: 0.2, medic: 0.1}}: of each player's list,
+    what is in it with which probability. {mean: 10, std: 2}: normal numbers."""
     patience: Patience = Field(Patience(), description="How long they wait.")
     match: Match = Field(Match(), description="What happens in a match.")
-    ratings: RatingsFactors = Field(
-        RatingsFactors(), description="What is believed of players who are rated."
-    )
-    rule: RuleFactors = Field(
-        RuleFactors(), description="The rule of a living matchmaker in place of a rule set."
-    )
-    rule_set: dict[str, Any] | None = factor(
-        None,
-        "",
-        "The rule set as a mapping, a short form or FlexMatch's own; rules at the top of the config"
-        " is the same where it is a mapping. null: that of the file.",
-    )
+    ratings: RatingsFactors = Field(RatingsFactors())
+    """What is believed of players who are rated."""
+    rule: RuleFactors = Field(RuleFactors())
+    """The rule of a living matchmaker in place of a rule set."""
+    rule_set: dict[str, Any] | None = factor(None)
+    """The rule set as a mapping, a short form or FlexMatch's own; rules at the top of the config is
+    the same where it is a mapping. null: that of the file."""
     rules: dict[str, Any] = RULES
     expansions: dict[str, Any] = EXPANSIONS
-    measure: tuple[Group, ...] = factor(
-        (),
-        "",
-        "Further responses: by size of the party, home region, hour of the day, decile of the skill"
-        " or value of an attribute; shares of matches by expansion step; how often each rule passed"
-        " and failed; why tickets are never matchable; of pools that are looked at again; and of"
-        " leavers and backfill.",
-    )
+    measure: tuple[Group, ...] = factor(())
+    """Further responses: by size of the party, home region, hour of the day, decile of the skill or
+    value of an attribute; shares of matches by expansion step; how often each rule passed and
+    failed; why tickets are never matchable; of pools that are looked at again; and of leavers and
+    backfill."""
 
     @model_serializer(mode="wrap")
     def _without_news(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

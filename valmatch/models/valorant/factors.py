@@ -22,11 +22,11 @@ from valmatch.inputs.fields import (
     NonNegative,
     Number,
     Positive,
-    Real,
-    Whole,
     factor,
     plain_number,
+    real,
     refuse,
+    whole,
     without_news,
 )
 from valmatch.matching.registry import OF_RATINGS, QUEUES, meanings
@@ -44,9 +44,9 @@ Measure = Literal["differences", "pairs", "elo", "fairness", "bands", "hours", "
 
 Quantile = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
 
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
+Share = Annotated[float, *real(0, 1)]
 
-Patience = Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real]  # minutes
+Patience = Annotated[float, *real(1e-3, 1e6)]  # minutes
 
 if TYPE_CHECKING:
     Matching = str
@@ -79,139 +79,85 @@ class ValorantFactors(Factors):
     """
 
     poisson_rate: Annotated[tuple[NonNegative, ...], Field(min_length=1)] = factor(
-        (20, 15, 18, 20, 20, 23, 30, 25, 30) * 3,
-        "players per hour",
-        "Rate of player arrivals in each hour, the first one from 0 to 1.",
+        (20, 15, 18, 20, 20, 23, 30, 25, 30) * 3, "players per hour"
     )
-    player_diff: NonNegative = factor(
-        200.0, "Elo points", "Largest difference between two ratings within a team."
-    )
-    team_diff: NonNegative = factor(
-        400.0, "Elo points", "Largest difference between the mean ratings of two paired teams."
-    )
-    team_num: Annotated[int, Field(ge=1, le=1000), *Whole] = factor(
-        5, "players", "Number of players on a team."
-    )
-    mean_matrix: Triple = factor(
-        (1200.0, 1.0, 50.0),
-        "Elo points, kills per death, percent",
-        "Means of elo, k/d ratio and win rate.",
-    )
-    cov_matrix: Triples = factor(
-        ((40000.0, 28.0, 950.0), (28.0, 0.04, 0.8), (950.0, 0.8, 100.0)),
-        "",
-        "Covariance matrix of elo, k/d ratio and win rate: symmetric, no negative variance in any"
-        " direction.",
-    )
-    wait_thresh: NonNegative = factor(
-        0.2, "hours", "A player who has waited longer than this is prioritized."
-    )
-    player_slack: NonNegative = factor(
-        200.0, "Elo points", "Added to player_diff for a team with a prioritized player."
-    )
-    team_slack: NonNegative = factor(
-        200.0, "Elo points", "Added to team_diff if either team has a prioritized player."
-    )
-    multiplier_matrix: Triple = factor(
-        (1.0, 1.0, 1.0),
-        "",
-        "Rating = these multipliers times (elo, k/d ratio, win rate), summed.",
-    )
-    rate_multiplier: Positive = factor(1.0, "", "All of poisson_rate is multiplied by this.")
-    gaps: Literal["exponential", "poisson"] = factor(
-        "exponential",
-        "",
-        "Distribution of the gaps between arrivals, in mean gaps. exponential: arrivals are a"
-        " Poisson process. poisson: gaps of 0, 1, 2, ... mean gaps, Poisson distributed, as SimOpt"
-        " draws them for its CHESS-1.",
-    )
-    elo_max: Positive | None = factor(
-        None,
-        "Elo points",
-        "Largest elo of a player: a vector with a greater one is drawn anew, as is one with a"
-        " negative component. null: no limit.",
-    )
-    num_players: Annotated[int, Field(ge=1, le=MAX_COUNTED), *Whole] | None = factor(
-        None,
-        "players",
-        "Number of players who arrive, in place of a horizon; the last rate of poisson_rate goes"
-        " on as long as it takes. null: as many as arrive before the horizon.",
-    )
-    horizon: Positive | None = factor(
-        24.0,
-        "hours",
-        "Length of the simulated time; poisson_rate needs a rate for each hour of it. With an"
-        " arrivals file: any length, or null for the time of the last arrival. With num_players:"
-        " null, the time of the last arrival.",
-    )
+    """Rate of player arrivals in each hour, the first one from 0 to 1."""
+    player_diff: NonNegative = factor(200.0, "Elo points")
+    """Largest difference between two ratings within a team."""
+    team_diff: NonNegative = factor(400.0, "Elo points")
+    """Largest difference between the mean ratings of two paired teams."""
+    team_num: Annotated[int, *whole(1, 1000)] = factor(5, "players")
+    """Number of players on a team."""
+    mean_matrix: Triple = factor((1200.0, 1.0, 50.0), "Elo points, kills per death, percent")
+    """Means of elo, k/d ratio and win rate."""
+    cov_matrix: Triples = factor(((40000.0, 28.0, 950.0), (28.0, 0.04, 0.8), (950.0, 0.8, 100.0)))
+    """Covariance matrix of elo, k/d ratio and win rate: symmetric, no negative variance in any
+    direction."""
+    wait_thresh: NonNegative = factor(0.2, "hours")
+    """A player who has waited longer than this is prioritized."""
+    player_slack: NonNegative = factor(200.0, "Elo points")
+    """Added to player_diff for a team with a prioritized player."""
+    team_slack: NonNegative = factor(200.0, "Elo points")
+    """Added to team_diff if either team has a prioritized player."""
+    multiplier_matrix: Triple = factor((1.0, 1.0, 1.0))
+    """Rating = these multipliers times (elo, k/d ratio, win rate), summed."""
+    rate_multiplier: Positive = factor(1.0)
+    """All of poisson_rate is multiplied by this."""
+    gaps: Literal["exponential", "poisson"] = factor("exponential")
+    """Distribution of the gaps between arrivals, in mean gaps. exponential: arrivals are a Poisson
+    process. poisson: gaps of 0, 1, 2, ... mean gaps, Poisson distributed, as SimOpt draws them for
+    its CHESS-1."""
+    elo_max: Positive | None = factor(None, "Elo points")
+    """Largest elo of a player: a vector with a greater one is drawn anew, as is one with a negative
+    component. null: no limit."""
+    num_players: Annotated[int, *whole(1, MAX_COUNTED)] | None = factor(None, "players")
+    """Number of players who arrive, in place of a horizon; the last rate of poisson_rate goes on as
+    long as it takes. null: as many as arrive before the horizon."""
+    horizon: Positive | None = factor(24.0, "hours")
+    """Length of the simulated time; poisson_rate needs a rate for each hour of it. With an arrivals
+    file: any length, or null for the time of the last arrival. With num_players: null, the time of
+    the last arrival."""
     matching: Matching = factor("team_first", "", meanings(OF_RATINGS))
-    team_rule: Literal["range", "newcomer"] = factor(
-        "range",
-        "",
-        "What player_diff bounds. range: the largest minus the smallest rating of a team. newcomer"
-        " (team_first matching alone): how far each member's rating is from that of the player"
-        " around whom the team forms. That is the player who arrives; at a continuous review,"
-        " whoever becomes prioritized. All others wait.",
-    )
-    review: Literal["arrivals", "continuous"] = factor(
-        "arrivals",
-        "",
-        "When matches are looked for. arrivals: when a player arrives. continuous: also when a"
-        " waiting player becomes prioritized.",
-    )
-    slack_scope: Literal["team", "pool"] = factor(
-        "team",
-        "",
-        "Whom slack helps. team: teams with a prioritized player. pool: every team while anyone"
-        " in the pool is prioritized.",
-    )
-    tie_break: Literal["balanced", "enumeration"] = factor(
-        "balanced",
-        "",
-        "Used by joint matching alone: which split of the same players wins. balanced: the"
-        " smallest difference of means. enumeration: the order of the published implementation.",
-    )
+    team_rule: Literal["range", "newcomer"] = factor("range")
+    """What player_diff bounds. range: the largest minus the smallest rating of a team. newcomer
+    (team_first matching alone): how far each member's rating is from that of the player around whom
+    the team forms. That is the player who arrives; at a continuous review, whoever becomes
+    prioritized. All others wait."""
+    review: Literal["arrivals", "continuous"] = factor("arrivals")
+    """When matches are looked for. arrivals: when a player arrives. continuous: also when a waiting
+    player becomes prioritized."""
+    slack_scope: Literal["team", "pool"] = factor("team")
+    """Whom slack helps. team: teams with a prioritized player. pool: every team while anyone in the
+    pool is prioritized."""
+    tie_break: Literal["balanced", "enumeration"] = factor("balanced")
+    """Used by joint matching alone: which split of the same players wins. balanced: the smallest
+    difference of means. enumeration: the order of the published implementation."""
 
-    rating_quantiles: Annotated[tuple[Quantile, ...], Field(min_length=2)] | None = factor(
-        None,
-        "",
-        "Quantiles of the ratings of arriving players, [probability, Elo points] each, in place of"
-        " mean_matrix and cov_matrix: a smooth monotone function goes through them, and the tails"
-        " are normal. null: none.",
-    )
-    patience_minutes: Patience | None = factor(
-        None,
-        "minutes",
-        "Mean of the exponential time after which a waiting player gives up. null: nobody does. A"
-        " queue log with a column left_hours says itself who gave up, and when.",
-    )
-    warm_up: Annotated[int, Field(ge=0, le=1_000_000), *Whole] = factor(
-        0,
-        "hours",
-        "Hours at the start that are simulated and not counted, as the queue begins empty:"
-        " responses are those of players who arrive afterwards, of matches made and of the time"
-        " since then.",
-    )
-    measure: tuple[Measure, ...] = factor(
-        (),
-        "",
-        "Further responses, which take time. differences: percentiles of the differences between"
-        " and within teams. pairs: avg_pair_diff, the mean difference of two players of a team."
-        " elo: avg_elo_diff, the difference of two teams in elo alone."
-        " fairness: win_gap and even_fraction, by Elo. bands: waits"
-        " and differences of bands of players by rating, such as wait_p95.top_1%. hours: queue,"
-        " waits and prioritized players by hour of the day, such as avg_wait_time.17-18h. weekdays:"
-        " the same by day of the week of a dated queue log, such as avg_wait_time.monday.",
-    )
+    rating_quantiles: Annotated[tuple[Quantile, ...], Field(min_length=2)] | None = factor(None)
+    """Quantiles of the ratings of arriving players, [probability, Elo points] each, in place of
+    mean_matrix and cov_matrix: a smooth monotone function goes through them, and the tails are
+    normal. null: none."""
+    patience_minutes: Patience | None = factor(None, "minutes")
+    """Mean of the exponential time after which a waiting player gives up. null: nobody does. A
+    queue log with a column left_hours says itself who gave up, and when."""
+    warm_up: Annotated[int, *whole(0, 1_000_000)] = factor(0, "hours")
+    """Hours at the start that are simulated and not counted, as the queue begins empty: responses
+    are those of players who arrive afterwards, of matches made and of the time since then."""
+    measure: tuple[Measure, ...] = factor(())
+    """Further responses, which take time. differences: percentiles of the differences between and
+    within teams. pairs: avg_pair_diff, the mean difference of two players of a team. elo:
+    avg_elo_diff, the difference of two teams in elo alone. fairness: win_gap and even_fraction, by
+    Elo. bands: waits and differences of bands of players by rating, such as wait_p95.top_1%. hours:
+    queue, waits and prioritized players by hour of the day, such as avg_wait_time.17-18h. weekdays:
+    the same by day of the week of a dated queue log, such as avg_wait_time.monday."""
     bands: Annotated[tuple[Share, ...], Field(min_length=2)] = factor(
-        (0.0, 0.1, 0.5, 0.9, 0.99, 1.0),
-        "",
-        "Quantiles of the ratings of a replication between which bands lie, from 0 to 1.",
+        (0.0, 0.1, 0.5, 0.9, 0.99, 1.0)
     )
-    spread: Positive = factor(
-        400.0, "Elo points", "Difference of mean ratings that is odds of ten to one, for fairness."
-    )
-    log: LogFactors = factor(LogFactors.model_validate({}), "", "How the arrivals file is read.")
+    """Quantiles of the ratings of a replication between which bands lie, from 0 to 1."""
+    spread: Positive = factor(400.0, "Elo points")
+    """Difference of mean ratings that is odds of ten to one, for fairness."""
+    log: LogFactors = factor(LogFactors.model_validate({}))
+    """How the arrivals file is read."""
 
     @model_serializer(mode="wrap")
     def _without_news(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from valmatch.inputs.csv_reader import FLAGS, MOST, SEPARATORS
-from valmatch.inputs.fields import Factors, Flag, Number, Real, Whole, refuse, without_news
+from valmatch.inputs.fields import Factors, Flag, Number, real, refuse, whole, without_news
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
@@ -58,56 +58,45 @@ class LogFactors(Factors):
 
     columns: dict[Text, Text] = Field(
         {},
-        description="Names that the file has for columns, by meaning (arrival_hours, rating, elo,"
-        " kd, wr, player, left_hours), where they differ.",
         json_schema_extra={"example": "{arrival_hours: joined_at, rating: mmr, player: account}"},
     )
+    """Names that the file has for columns, by meaning (arrival_hours, rating, elo, kd, wr, player,
+    left_hours), where they differ."""
     separator: Annotated[Literal["comma", "semicolon", "tab", "bar"], BeforeValidator(_named)] = (
-        Field("comma", description="Field separator.")
+        Field("comma")
     )
+    """Field separator."""
     where: dict[Text, Any] = Field(
-        {},
-        description="Rows to read: by column the value or the values that its cells have, or"
-        " {not: ...} for those that they do not have; case does not count.",
-        json_schema_extra={"example": "{status: matched, queue: {not: [custom, bots]}}"},
+        {}, json_schema_extra={"example": "{status: matched, queue: {not: [custom, bots]}}"}
     )
+    """Rows to read: by column the value or the values that its cells have, or {not: ...} for those
+    that they do not have; case does not count."""
     missing: Annotated[tuple[Number, ...], BeforeValidator(_list)] = Field(
-        (),
-        description="Numbers that stand for a rating which is not known, such as -1. Such a player"
-        " gets the last known rating of their account, else that of a player half a log away.",
-        json_schema_extra={"example": "[-1, 0]"},
+        (), json_schema_extra={"example": "[-1, 0]"}
     )
-    skip_bad_rows: Flag = Field(
-        False, description="Whether to leave rows out that cannot be used, and count them."
-    )
-    max_bad_rows: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real] = Field(
-        MOST,
-        description="The share of all rows that skip_bad_rows may leave out; a log with more bad"
-        " rows is refused.",
-    )
-    sort: Flag = Field(
-        False,
-        description="Whether to sort rows by arrival; equal times leave the order of the file.",
-    )
-    zone: Text | None = Field(
-        None,
-        description="Time zone whose midnights days begin with, such as Europe/Berlin; date-times"
-        " without a zone are read in it. null: the offset of the first row, UTC where it has none.",
-    )
+    """Numbers that stand for a rating which is not known, such as -1. Such a player gets the last
+    known rating of their account, else that of a player half a log away."""
+    skip_bad_rows: Flag = Field(False)
+    """Whether to leave rows out that cannot be used, and count them."""
+    max_bad_rows: Annotated[float, *real(0, 1)] = Field(MOST)
+    """The share of all rows that skip_bad_rows may leave out; a log with more bad rows is
+    refused."""
+    sort: Flag = Field(False)
+    """Whether to sort rows by arrival; equal times leave the order of the file."""
+    zone: Text | None = Field(None)
+    """Time zone whose midnights days begin with, such as Europe/Berlin; date-times without a zone
+    are read in it. null: the offset of the first row, UTC where it has none."""
 
-    resample: Literal["block"] | None = Field(
-        None,
-        description="How replications differ. null: all are the log itself. block: the first is the"
-        " log itself, each other is put together from blocks of it, drawn with replacement from any"
-        " day, at their hour of the day; intervals then say how far the log itself may be from the"
-        " mean, which more replications do not narrow.",
+    resample: Literal["block"] | None = Field(None)
+    """How replications differ. null: all are the log itself. block: the first is the log itself,
+    each other is put together from blocks of it, drawn with replacement from any day, at their hour
+    of the day; intervals then say how far the log itself may be from the mean, which more
+    replications do not narrow."""
+    block_hours: Annotated[int, *whole(1, 10_000)] | None = Field(
+        None, json_schema_extra={"unit": "hours"}
     )
-    block_hours: Annotated[int, Field(ge=1, le=10_000), *Whole] | None = Field(
-        None,
-        description="Length of the blocks. null: a day for logs of less than eight days, else the"
-        " cube root of their number, in whole days: three (72) for 40 days, five (120) for 120.",
-        json_schema_extra={"unit": "hours"},
-    )
+    """Length of the blocks. null: a day for logs of less than eight days, else the cube root of
+    their number, in whole days: three (72) for 40 days, five (120) for 120."""
 
     @field_validator("max_bad_rows")
     @classmethod
