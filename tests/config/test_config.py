@@ -38,7 +38,7 @@ from valmatch.config.writing import template
 from valmatch.errors import InputError
 from valmatch.game_logs.rating import rate_games
 from valmatch.inputs.fields import Factors, Section
-from valmatch.models.valorant.factors import NEWS, ValorantFactors
+from valmatch.models.valorant.factors import ValorantFactors
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 
@@ -585,7 +585,7 @@ def test_resolved_is_explicit_and_plain() -> None:
     assert json.loads(json.dumps(plain)) == plain
     assert plain == {"model": "valorant", "factors": ValorantFactors().model_dump(mode="json")}
     assert plain["factors"]["horizon"] == 24.0
-    known = [name for name in ValorantFactors.model_fields if name not in NEWS]
+    known = [name for name in ValorantFactors.model_fields if name not in ValorantFactors.unwritten]
     assert list(plain["factors"]) == known
     set_now = resolved(loaded(MINIMAL, "arrivals=p.csv", "log.sort=true"))
     assert list(set_now["factors"]) == [*known, "log"]

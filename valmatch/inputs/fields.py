@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path as FilePath
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, Self, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -15,7 +15,9 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    SerializerFunctionWrapHandler,
     Strict,
+    model_serializer,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -45,6 +47,11 @@ Flag = Annotated[bool, Strict()]
 def real(low: float, high: float) -> tuple[Any, ...]:
     """Return the annotation of a number from a range."""
     return Field(ge=low, le=high, allow_inf_nan=False), *Real
+
+
+def up_to(high: float) -> tuple[Any, ...]:
+    """Return the annotation of a number above 0."""
+    return Field(gt=0, le=high, allow_inf_nan=False), *Real
 
 
 def whole(low: int, high: int) -> tuple[Any, ...]:
@@ -102,6 +109,15 @@ class Factors(Section):
     section has its defaults. Validation gets the context ``{"files": frozenset}``: the keys of the
     files that the config names.
     """
+
+    unwritten: ClassVar[Collection[str]] = ()  # fields that are not written down at their default
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what results without it do not know, unless it is set: the id is as before."""
+        fields = type(self).model_fields
+        usual = {name for name in self.unwritten if getattr(self, name) == fields[name].default}
+        return {name: value for name, value in handler(self).items() if name not in usual}
 
     @model_validator(mode="before")
     @classmethod
@@ -182,15 +198,6 @@ def _unit(section: type[BaseModel], name: object) -> str:
     field = section.model_fields.get(str(name))
     extra = field.json_schema_extra if field else None
     return str(extra.get("unit", "")) if isinstance(extra, dict) else ""
-
-
-def without_news(
-    section: BaseModel, values: Mapping[str, Any], news: Collection[str]
-) -> dict[str, Any]:
-    """Return the values of a section without new ones at their default: its id is as before."""
-    fields = type(section).model_fields
-    as_before = {name for name in news if getattr(section, name) == fields[name].default}
-    return {name: value for name, value in values.items() if name not in as_before}
 
 
 def refuse(message: str, *at: str) -> PydanticCustomError:

@@ -14,7 +14,6 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     create_model,
-    field_validator,
     model_validator,
 )
 
@@ -22,11 +21,11 @@ from valmatch.inputs.fields import (
     Factors,
     Misplaced,
     NonNegative,
-    Real,
     factor,
     plain_number,
     real,
     refuse,
+    up_to,
     whole,
 )
 from valmatch.matching.living.ladder_adapter import LACKS
@@ -34,23 +33,8 @@ from valmatch.matching.living.registry import PRESETS, numbers_of
 from valmatch.matching.registry import PRESET, QUEUES, meanings, readers
 from valmatch.models.ladder.rule_sets import SIDES, size_of_teams
 from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_search
-from valmatch.models.tickets.factors import (
-    MOST_PLAYERS,
-    Preset,
-    RuleFactors,
-    check_some,
-    check_sum,
-    missing_preset,
-)
-from valmatch.models.tickets.rule_file import (
-    EXPANSIONS,
-    RULES,
-    check_steps,
-    filled_values,
-    read_rules,
-    rewritten_rules,
-    step_ranges,
-)
+from valmatch.models.tickets import factors as tickets
+from valmatch.models.tickets import rule_file
 from valmatch.policies import registry as policies
 from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.registry import systems_of_results
@@ -162,27 +146,14 @@ def option(name: str, default: object, unit: str = "", meaning: str | None = Non
     return factor(default, unit, meaning, of)
 
 
-class Parties(Factors, json_schema_extra={"example": "{shares: [0.6, 0.4]}"}):
+class Parties(tickets.Parties, json_schema_extra={"example": "{shares: [0.6, 0.4]}"}):
     """With whom they play: groups of friends, drawn by the numbers of players."""
 
-    shares: Annotated[tuple[Share, ...], Field(min_length=1, max_length=MOST_PLAYERS)] = factor(
-        (1.0,)
-    )
+    shares: tickets.PartyShares = factor((1.0,))
     """Shares of groups of friends by the number of their players, from 1 on; they sum to 1. When
     the first of a group starts a session and the others are free, they queue together."""
     skill_correlation: Share = factor(0.0)
     """Correlation of the true skills of two friends."""
-
-    @field_validator("shares")
-    @classmethod
-    def _whole(cls, shares: tuple[float, ...]) -> tuple[float, ...]:
-        check_sum(shares)
-        return shares
-
-    @property
-    def largest(self) -> int:
-        """Players of the largest group that there is."""
-        return max(size for size, share in enumerate(self.shares, 1) if share > 0.0)
 
 
 class QueueFactors(Factors, json_schema_extra={"example": "{player_diff: 400}"}):
@@ -265,10 +236,10 @@ class QueueFactors(Factors, json_schema_extra={"example": "{player_diff: 400}"})
         return self.matching in readers(option)
 
 
-class Rule(RuleFactors, QueueFactors):
+class Rule(tickets.RuleFactors, QueueFactors):
     """Who plays whom: by a rule of the queue, or as a living matchmaker does."""
 
-    preset: Preset | None = factor(None)
+    preset: tickets.Preset | None = factor(None)
     """Whose rule it is: a living matchmaker's; matching is then preset. null: that of matching."""
 
     @model_validator(mode="before")
@@ -291,7 +262,7 @@ class Rule(RuleFactors, QueueFactors):
         numbers = self.numbers()
         if numbers is None:
             if self.matching == PRESET:
-                raise missing_preset()
+                raise tickets.missing_preset()
             return self
         if self.matching != PRESET:
             raise refuse(
@@ -313,10 +284,6 @@ class Rule(RuleFactors, QueueFactors):
             )
         return self
 
-
-HOURS = 24
-
-LOGISTIC = 400.0 / math.log(10.0)  # the spread at which ten to one are 400 points
 
 MAX_PLAYERS = 10_000_000
 """Most players at the start, and most expected newcomers: all of them are in memory."""
@@ -352,6 +319,9 @@ class Population(Factors, json_schema_extra={"example": "{players: 1000}"}):
     """The true skill of every such newcomer."""
 
 
+RUSH = (20.0, 15.0, 18.0, 20.0, 20.0, 23.0, 30.0, 25.0, 30.0) * 3
+
+
 class Sessions(Factors, json_schema_extra={"example": "{per_day: 1}"}):
     """When they play, and for how long."""
 
@@ -360,10 +330,9 @@ class Sessions(Factors, json_schema_extra={"example": "{per_day: 1}"}):
     activity_cv: Annotated[float, *real(0, 100)] = factor(1.0)
     """Coefficient of variation of the players' activity, which is gamma distributed with mean 1. 0:
     all players are alike."""
-    hourly_profile: Annotated[
-        tuple[Annotated[float, *real(0, 1e9)], ...],
-        Field(min_length=HOURS, max_length=HOURS),
-    ] = factor(((20.0, 15.0, 18.0, 20.0, 20.0, 23.0, 30.0, 25.0, 30.0) * 3)[:HOURS])
+    hourly_profile: tickets.HourlyProfile = factor(
+        ((20.0, 15.0, 18.0, 20.0, 20.0, 23.0, 30.0, 25.0, 30.0) * 3)[: tickets.HOURS]
+    )
     """How the starts of sessions are spread over the hours of a day: weights, of which only the
     ratios matter."""
     continue_prob: Share = factor(0.70)
@@ -380,12 +349,6 @@ class Sessions(Factors, json_schema_extra={"example": "{per_day: 1}"}):
     churn: Share = factor(0.0)
     """Probability to leave for good, whenever a session of the player ends."""
 
-    @field_validator("hourly_profile")
-    @classmethod
-    def _some_hour(cls, weights: tuple[float, ...]) -> tuple[float, ...]:
-        check_some(weights)
-        return weights
-
 
 class Match(Factors, json_schema_extra={"example": "{minutes: 20}"}):
     """What happens in a match."""
@@ -396,7 +359,7 @@ class Match(Factors, json_schema_extra={"example": "{minutes: 20}"}):
     """The probability to win. logistic: in the difference of the teams' mean skills over spread.
     normal: every player performs normally around the skill, with the deviation beta; the greater
     sum of a team wins."""
-    spread: Points = factor(LOGISTIC, "points", of={"outcome": ("logistic",)})
+    spread: Points = factor(tickets.LOGISTIC, "points", of={"outcome": ("logistic",)})
     """Difference of mean skills at which e to 1 is bet on the better team; the default is 400 / ln
     10."""
     beta: Points = factor(150.0, "points")
@@ -411,7 +374,7 @@ class LadderFactors(Factors):
     systems can be compared by that choice alone; if it is changed, a remark says so.
     """
 
-    days: Annotated[float, Field(gt=0, le=1e5, allow_inf_nan=False), *Real] = factor(28.0, "days")
+    days: Annotated[float, *up_to(1e5)] = factor(28.0, "days")
     """Length of the run."""
     warmup_days: NonNegative = factor(14.0, "days")
     """Time before which nothing is measured; less than days."""
@@ -430,14 +393,8 @@ class LadderFactors(Factors):
     rule_set: dict[str, Any] | None = factor(None)
     """The rule set of flexmatch as a mapping, a short form or FlexMatch's own; rules at the top of
     the config is the same where it is a mapping. null: that of the file."""
-    rules: dict[str, Any] = RULES
-    expansions: dict[str, Any] = EXPANSIONS
-
-    @field_validator("expansions")
-    @classmethod
-    def _increasing(cls, expansions: dict[str, Any]) -> dict[str, Any]:
-        check_steps(expansions)
-        return expansions
+    rules: dict[str, Any] = rule_file.RULES
+    expansions: rule_file.Expansions = rule_file.EXPANSIONS
 
     @model_validator(mode="before")
     @classmethod
@@ -469,14 +426,14 @@ class LadderFactors(Factors):
         """Return the factors with all values of the rule filled in, and its size of teams."""
         if self.rule.preset is not None:
             return self.model_copy(update={"rule": self.rule.spelt_out()})
-        values = filled_values(self, files, given)
+        values = rule_file.filled_values(self, files, given)
         if not values:
             return self
         filled = self.model_copy(update=values)
         if self.rule.matching != "flexmatch":
             return filled
         source = files.get("rules", self.rule_set)
-        table = read_rules(source, {name: values[name] for name in values}, None).table
+        table = rule_file.read_rules(source, {name: values[name] for name in values}, None).table
         size = size_of_teams(table)
         if size is None or size == self.rule.team_num:
             return filled
@@ -491,11 +448,11 @@ class LadderFactors(Factors):
 
     def starred_ranges(self) -> Mapping[str, tuple[float, float]]:
         """Return the ranges of the steps of the rule set."""
-        return step_ranges(self.expansions, math.inf)
+        return rule_file.step_ranges(self.expansions, math.inf)
 
     def rewritten(self, files: Mapping[str, Path]) -> Mapping[str, str]:
         """Return the text of the rule set with the values of these factors, if any differs."""
-        return rewritten_rules(self, files)
+        return rule_file.rewritten_rules(self, files)
 
     def session_starts(self, players: int) -> float:
         """Return how many sessions are expected to start with so many players at the start."""
@@ -523,7 +480,7 @@ class LadderFactors(Factors):
             lacks.append("deviations")
         for name, text in rule.without_effect(lacks):
             yield f"rule.{name}", text
-        if rule.reads("wait_thresh") and rule.wait_thresh >= self.days * HOURS:
+        if rule.reads("wait_thresh") and rule.wait_thresh >= self.days * tickets.HOURS:
             yield (
                 "rule.wait_thresh",
                 f"{plain_number(rule.wait_thresh)} hours are not below the"

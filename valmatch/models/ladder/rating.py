@@ -9,14 +9,7 @@ import numpy as np
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import part
 from valmatch.kernels.references import NOWHERE, Address, address_of, call
-from valmatch.ratings.games import (
-    Assessment,
-    Games,
-    Players,
-    add_scores,
-    one_game,
-    open_game,
-)
+from valmatch.ratings.games import Assessment, Games, Players, add_scores, one_game, open_game
 from valmatch.ratings.matches import kernel_of
 from valmatch.ratings.system import NO_VERBS, System, Values
 from valmatch.ratings.zonestats import score_per_hour

@@ -27,16 +27,7 @@ from valmatch.models.curves import (
     draw_values,
     spread,
 )
-from valmatch.models.model import (
-    ANY,
-    NO_FILES,
-    Response,
-    Responses,
-    Table,
-    Window,
-    amount,
-    share,
-)
+from valmatch.models.model import ANY, NO_FILES, Response, Responses, Table, Window, amount, share
 from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.policies.knowledge import Knowledge, workspace
 from valmatch.policies.registry import OPPONENT, Choose, function_of

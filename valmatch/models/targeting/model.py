@@ -25,15 +25,7 @@ from valmatch.models.curves import (
     draw_values,
     spread,
 )
-from valmatch.models.model import (
-    NO_FILES,
-    Response,
-    Responses,
-    Table,
-    Window,
-    amount,
-    share,
-)
+from valmatch.models.model import NO_FILES, Response, Responses, Table, Window, amount, share
 from valmatch.models.targeting.factors import TargetingFactors
 from valmatch.policies.knowledge import place_of_largest
 from valmatch.policies.registry import TARGET, Measure, function_of

@@ -6,25 +6,10 @@ import csv
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    NamedTuple,
-    Self,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TypeVar, get_type_hints
 
 import numpy as np
-from pydantic import (
-    Field,
-    SerializerFunctionWrapHandler,
-    create_model,
-    field_validator,
-    model_serializer,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, create_model, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from valmatch.errors import InputError
@@ -34,24 +19,16 @@ from valmatch.inputs.fields import (
     NonNegative,
     Number,
     Positive,
-    Real,
     factor,
     real,
     refuse,
+    up_to,
     whole,
-    without_news,
 )
 from valmatch.inputs.files import read_document
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.living.registry import NEEDS, PRESETS, Numbers, Share, needs_of, numbers_of
-from valmatch.models.tickets.rule_file import (
-    EXPANSIONS,
-    RULES,
-    check_steps,
-    filled_values,
-    rewritten_rules,
-    step_ranges,
-)
+from valmatch.models.tickets import rule_file
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
@@ -100,17 +77,22 @@ EXACT = 1e-9  # how far the sum of shares may be from 1
 FORMS = "{TEXT: SHARE, ...}, {lists: {TEXT: PROBABILITY, ...}} or {mean: ..., std: ...}"
 
 
-def check_sum(shares: Collection[float]) -> None:
+S = TypeVar("S", bound=Collection[float] | Mapping[str, float])
+
+
+def summing_to_one(shares: S) -> S:
     """Refuse shares that do not sum to 1."""
-    total = math.fsum(shares)
+    total = math.fsum(shares.values() if isinstance(shares, Mapping) else shares)
     if abs(total - 1.0) > EXACT:
         raise refuse(f"shares sum to {total:.10g} (allowed: 1)")
+    return shares
 
 
-def check_some(weights: Collection[float]) -> None:
+def not_all_zero(weights: tuple[float, ...]) -> tuple[float, ...]:
     """Refuse weights that are all 0."""
     if not any(weights):
         raise refuse("every weight is 0 (at least one must be > 0)")
+    return weights
 
 
 def kind_of(law: Mapping[str, object]) -> Kind:
@@ -120,46 +102,43 @@ def kind_of(law: Mapping[str, object]) -> Kind:
     return "lists" if set(law) == {"lists"} and isinstance(law["lists"], dict) else "texts"
 
 
-def check_law(name: str, law: Mapping[str, object]) -> None:
-    """Refuse what is no law of an attribute."""
-    if wrong := _wrong(law):
-        # Names with dots are no paths, and are said.
-        text = f"{shown(name)}: {wrong}" if "." in name else wrong
-        raise refuse(text, f"attributes.{name}")
-
-
-def _wrong(law: Mapping[str, object]) -> str:
-    """Return why something is no law; "" where it is one."""
+def _wrong(law: Mapping[str, Any]) -> str:
+    """Return why something is no law of an attribute; "" where it is one."""
     kind = kind_of(law)
     inner = law["lists"] if kind == "lists" else law
-    assert isinstance(inner, Mapping)
     if not inner or len(inner) > MOST_ITEMS:
         return f"{len(inner)} entries (allowed: {FORMS}, up to {MOST_ITEMS})"
     for key, value in inner.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not math.isfinite(float(value)):
             return f"{shown(key)} is no number (allowed: {FORMS})"
-    values = [float(value) for value in inner.values()]
     if kind == "numbers":
-        if values[list(inner).index("std")] < 0.0:
-            return "std is below 0 (allowed: 0 or more)"
-    elif not all(0.0 <= value <= 1.0 for value in values):
+        return "std is below 0 (allowed: 0 or more)" if law["std"] < 0.0 else ""
+    if not all(0.0 <= value <= 1.0 for value in inner.values()):
         return f"a share outside of 0 to 1 (allowed: {FORMS})"
-    elif kind == "texts" and abs(math.fsum(values) - 1.0) > EXACT:
-        return f"shares sum to {math.fsum(values):.10g} (allowed: 1)"
-    return ""
+    total = math.fsum(inner.values())
+    wrong_sum = kind == "texts" and abs(total - 1.0) > EXACT
+    return f"shares sum to {total:.10g} (allowed: 1)" if wrong_sum else ""
 
 
 # The sections of the factors of the model `tickets`: who comes, and how the service ticks.
 
 HOURS = 24
 
-ShareOfPlayers = Annotated[float, *real(0, 1)]
-Seconds = Annotated[float, Field(gt=0, le=43_200, allow_inf_nan=False), *Real]
-Minutes = Annotated[float, Field(gt=0, le=1e4, allow_inf_nan=False), *Real]
+Seconds = Annotated[float, *up_to(43_200)]
 Points = Annotated[float, *real(0, 1e9)]
 LogSpread = Annotated[float, *real(0, 5)]
-Weight = Annotated[float, *real(0, 1e9)]
+Rate = Annotated[float, *up_to(1e7)]
+HourlyProfile = Annotated[
+    tuple[Annotated[float, *real(0, 1e9)], ...],
+    Field(min_length=HOURS, max_length=HOURS),
+    AfterValidator(not_all_zero),
+]
+PartyShares = Annotated[
+    tuple[Share, ...],
+    Field(min_length=1, max_length=MOST_PLAYERS),
+    AfterValidator(summing_to_one),
+]
 
 LOGISTIC = 400.0 / math.log(10.0)
 """Points at which e to 1 is bet on the better team, in the scale of Elo."""
@@ -179,11 +158,9 @@ class Service(Factors, json_schema_extra={"example": "{review_seconds: 1}"}):
     """Tickets of a batch of the pool. null: all in one."""
     request_timeout_seconds: Seconds = factor(120.0, "seconds")
     """Time after which a ticket leaves without a match."""
-    acceptance_seconds: Annotated[float, Field(gt=0, le=600, allow_inf_nan=False), *Real] | None = (
-        factor(None, "seconds")
-    )
+    acceptance_seconds: Annotated[float, *up_to(600)] | None = factor(None, "seconds")
     """Time in which all players have to accept a match. null: it is made at once."""
-    accept_prob: ShareOfPlayers = factor(0.95)
+    accept_prob: Share = factor(0.95)
     """Probability that a player accepts a proposed match; who does not lets the time run out."""
     answer_seconds: Seconds = factor(5.0, "seconds")
     """Mean of the exponential time after which a player accepts."""
@@ -192,28 +169,16 @@ class Service(Factors, json_schema_extra={"example": "{review_seconds: 1}"}):
 class Arrivals(Factors, json_schema_extra={"example": "{per_hour: 1200}"}):
     """When tickets come."""
 
-    per_hour: Annotated[float, Field(gt=0, le=1e7, allow_inf_nan=False), *Real] = factor(
-        1200.0, "tickets per hour"
-    )
+    per_hour: Rate = factor(1200.0, "tickets per hour")
     """Expected tickets an hour, on average over a day."""
-    hourly_profile: Annotated[tuple[Weight, ...], Field(min_length=HOURS, max_length=HOURS)] = (
-        factor((1.0,) * HOURS)
-    )
+    hourly_profile: HourlyProfile = factor((1.0,) * HOURS)
     """How tickets are spread over the hours of a day: weights, of which only the ratios matter."""
-
-    @field_validator("hourly_profile")
-    @classmethod
-    def _some_hour(cls, weights: tuple[float, ...]) -> tuple[float, ...]:
-        check_some(weights)
-        return weights
 
 
 class Population(Factors, json_schema_extra={"example": "{players_per_hour: 1800}"}):
     """How many players come, where that is known in place of the tickets."""
 
-    players_per_hour: Annotated[float, Field(gt=0, le=1e7, allow_inf_nan=False), *Real] | None = (
-        factor(None, "players per hour")
-    )
+    players_per_hour: Rate | None = factor(None, "players per hour")
     """Expected players an hour, on average over a day: as many tickets come as have them in
     parties. null: tickets come as arrivals.per_hour says."""
 
@@ -221,16 +186,13 @@ class Population(Factors, json_schema_extra={"example": "{players_per_hour: 1800
 class Parties(Factors, json_schema_extra={"example": "{shares: [0.8, 0.2]}"}):
     """With whom they come."""
 
-    shares: Annotated[tuple[ShareOfPlayers, ...], Field(min_length=1, max_length=MOST_PLAYERS)] = (
-        factor((0.72, 0.16, 0.05, 0.03, 0.04))
-    )
+    shares: PartyShares = factor((0.72, 0.16, 0.05, 0.03, 0.04))
     """Shares of tickets by the number of their players, from 1 on; they sum to 1."""
 
-    @field_validator("shares")
-    @classmethod
-    def _whole(cls, shares: tuple[float, ...]) -> tuple[float, ...]:
-        check_sum(shares)
-        return shares
+    @property
+    def largest(self) -> int:
+        """Players of the largest party that there is."""
+        return max(size for size, share in enumerate(self.shares, 1) if share > 0.0)
 
 
 class Skill(Factors, json_schema_extra={"example": "{std: 300}"}):
@@ -251,7 +213,7 @@ class Skill(Factors, json_schema_extra={"example": "{std: 300}"}):
 class Regions(Factors, json_schema_extra={"example": "{shares: {eu: 0.6, us: 0.4}}"}):
     """Where they come from, and how far data centres are from there."""
 
-    shares: dict[str, ShareOfPlayers] = factor({"eu": 0.5, "us": 0.35, "ap": 0.15})
+    shares: dict[str, Share] = factor({"eu": 0.5, "us": 0.35, "ap": 0.15})
     """Shares of tickets by home region; they sum to 1. The built-in table knows us, central, eu,
     uk, ap, oc, sa."""
     latency: Literal["builtin"] = factor("builtin")
@@ -265,8 +227,7 @@ class Regions(Factors, json_schema_extra={"example": "{shares: {eu: 0.6, us: 0.4
     def _whole(cls, shares: dict[str, float]) -> dict[str, float]:
         if not 1 <= len(shares) <= MOST_REGIONS:
             raise refuse(f"{len(shares)} regions (allowed: 1 to {MOST_REGIONS})")
-        check_sum(tuple(shares.values()))
-        return shares
+        return summing_to_one(shares)
 
 
 class Patience(Factors, json_schema_extra={"example": "{median_seconds: 60}"}):
@@ -281,13 +242,11 @@ class Patience(Factors, json_schema_extra={"example": "{median_seconds: 60}"}):
 class Match(Factors, json_schema_extra={"example": "{minutes: 20}"}):
     """What happens in a match."""
 
-    minutes: Minutes = factor(20.0, "minutes")
+    minutes: Annotated[float, *up_to(1e4)] = factor(20.0, "minutes")
     """Length of a match."""
-    spread: Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False), *Real] = factor(
-        LOGISTIC, "points"
-    )
+    spread: Annotated[float, *up_to(1e9)] = factor(LOGISTIC, "points")
     """Difference of mean skills at which e to 1 is bet on the better team."""
-    leave_prob: ShareOfPlayers = factor(0.0)
+    leave_prob: Share = factor(0.0)
     """Probability that a player leaves early, at any moment of what is left of the match alike."""
     backfill: Literal["none", "automatic", "manual"] = factor("none")
     """For which places of running matches backfill tickets are sent. automatic: those that were
@@ -351,11 +310,6 @@ class OfPreset(Factors, json_schema_extra={"example": "{preset: bar}"}):
         self.numbers()
         return self
 
-    @model_serializer(mode="wrap")
-    def _with_own_numbers(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what is of other presets, and the preset where there is none."""
-        return without_news(self, handler(self), ("preset", *NUMBERS))
-
 
 def _every_number() -> dict[str, Any]:
     """Return the fields of the numbers of all presets: one of a name, whoever has it."""
@@ -377,6 +331,7 @@ def _every_number() -> dict[str, Any]:
 
 _NUMBERS = _every_number()
 NUMBERS = tuple(_NUMBERS)  # the names of the numbers of all presets
+OfPreset.unwritten = ("preset", *NUMBERS)
 
 if TYPE_CHECKING:
 
@@ -394,7 +349,7 @@ class RatingsFactors(Factors, json_schema_extra={"example": "{deviation: 75, new
     deviation: NonNegative = factor(0.0, "points")
     """Median standard deviation of the believed skill. What is seen of a player is off the true
     skill by as much, and by skill.error."""
-    spread: Annotated[float, *real(0, 5)] = factor(0.0)
+    spread: LogSpread = factor(0.0)
     """Standard deviation of the logarithm of these deviations; 0: all are alike."""
     newcomers: Share = factor(0.0)
     """Share of players who are new: unrated for bar, provisional for lichess, with few games for
@@ -436,12 +391,11 @@ MEASURES = ("steps", "rules", "pools", "backfill")  # what can be measured of ru
 
 def check_rule(factors: TicketsFactors) -> None:
     """Refuse factors that do not go with each other."""
-    numbers = factors.rule.numbers()
+    numbers, name = factors.rule.numbers(), f"rule.preset: {factors.rule.preset}"
     if numbers is None:
         if factors.ratings.any_given():
             raise refuse("ratings go with rule.preset alone (there is none)", "ratings")
         return
-    name = f"rule.preset: {factors.rule.preset}"
     if factors.rule_set is not None or factors.rules or factors.expansions:
         raise refuse(f"{name} does not go with rules (allowed: one of both)", "rule")
     for section, key, why in OF_RULE_SETS:
@@ -451,19 +405,11 @@ def check_rule(factors: TicketsFactors) -> None:
     for measure in MEASURES:
         if measure in factors.measure:
             raise refuse(f"measure: {measure} does not go with {name}", "measure")
-    _check_parties(factors, numbers, name)
-
-
-def _check_parties(factors: TicketsFactors, numbers: Numbers, name: str) -> None:
-    """Refuse parties that a rule has no place for."""
-    if any(share > 0.0 for share in factors.parties.shares[1:]):
-        if not numbers.takes_parties:
-            raise refuse(
-                f"parties.shares: {name} takes single players alone (allowed: [1])",
-                "parties.shares",
-            )
-        if factors.ratings.users is not None:
-            raise refuse("ratings.users goes with single players alone (parties.shares: [1])")
+    if factors.parties.largest > 1 and not numbers.takes_parties:
+        text = f"parties.shares: {name} takes single players alone (allowed: [1])"
+        raise refuse(text, "parties.shares")
+    if factors.parties.largest > 1 and factors.ratings.users is not None:
+        raise refuse("ratings.users goes with single players alone (parties.shares: [1])")
 
 
 # Tables of round-trip times between home regions and data centres.
@@ -543,26 +489,17 @@ def round_trips(homes: Sequence[str], path: Path | None) -> RoundTrips:
     return RoundTrips(tuple(homes), centres, table.milliseconds[np.ix_(rows, columns)])
 
 
-Group = Literal[
-    "sizes",
-    "regions",
-    "hours",
-    "deciles",
-    "attributes",
-    "steps",
-    "rules",
-    "reasons",
-    "pools",
-    "backfill",
-]
+Grouping = Literal["sizes", "regions", "hours", "deciles", "attributes"]
+Group = Literal[Grouping, "steps", "rules", "reasons", "pools", "backfill"]
+"""What `measure` asks for: groups of tickets, and others."""
 
 
 class TicketsFactors(Factors):
     """Factors of the model `tickets`."""
 
-    hours: Annotated[float, Field(gt=0, le=24 * 366, allow_inf_nan=False), *Real] = factor(
-        24.0, "hours"
-    )
+    unwritten = ("population",)
+
+    hours: Annotated[float, *up_to(24 * 366)] = factor(24.0, "hours")
     """Length of the run."""
     warmup_minutes: Annotated[float, *real(0, 1e6)] = factor(60.0, "minutes")
     """Time at the start of which nothing is measured."""
@@ -585,18 +522,13 @@ class TicketsFactors(Factors):
     rule_set: dict[str, Any] | None = factor(None)
     """The rule set as a mapping, a short form or FlexMatch's own; rules at the top of the config is
     the same where it is a mapping. null: that of the file."""
-    rules: dict[str, Any] = RULES
-    expansions: dict[str, Any] = EXPANSIONS
+    rules: dict[str, Any] = rule_file.RULES
+    expansions: rule_file.Expansions = rule_file.EXPANSIONS
     measure: tuple[Group, ...] = factor(())
     """Further responses: by size of the party, home region, hour of the day, decile of the skill or
     value of an attribute; shares of matches by expansion step; how often each rule passed and
     failed; why tickets are never matchable; of pools that are looked at again; and of leavers and
     backfill."""
-
-    @model_serializer(mode="wrap")
-    def _without_news(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what results without it do not know, unless it is set."""
-        return without_news(self, handler(self), ("population",))
 
     @property
     def tickets_per_hour(self) -> float:
@@ -610,14 +542,11 @@ class TicketsFactors(Factors):
     @classmethod
     def _laws(cls, attributes: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
         for name, law in attributes.items():
-            check_law(name, law)
+            if wrong := _wrong(law):
+                # Names with dots are no paths, and are said.
+                text = f"{shown(name)}: {wrong}" if "." in name else wrong
+                raise refuse(text, f"attributes.{name}")
         return attributes
-
-    @field_validator("expansions")
-    @classmethod
-    def _increasing(cls, expansions: dict[str, Any]) -> dict[str, Any]:
-        check_steps(expansions)
-        return expansions
 
     @model_validator(mode="after")
     def _something_is_measured(self) -> TicketsFactors:
@@ -643,7 +572,7 @@ class TicketsFactors(Factors):
             if "rules" in files or self.rule_set is not None:
                 raise Misplaced(("rule",), "there is a rule set, too: rules (allowed: one of both)")
             return self.model_copy(update={"rule": self.rule.spelt_out()})
-        values = filled_values(self, files, given)
+        values = rule_file.filled_values(self, files, given)
         return self.model_copy(update=values) if values else self
 
     def remarks(self) -> Iterator[tuple[str, str]]:
@@ -653,7 +582,7 @@ class TicketsFactors(Factors):
             "requeuing": self.ratings.users is not None,
             "ranges": self.ratings.ranges > 0.0,
             "maps": "maps" in self.attributes,
-            "parties": any(share > 0.0 for share in self.parties.shares[1:]),
+            "parties": self.parties.largest > 1,
         }
         lacks = [need for need, is_there in there.items() if not is_there]
         for name, text in self.rule.without_effect(lacks):
@@ -661,8 +590,8 @@ class TicketsFactors(Factors):
 
     def starred_ranges(self) -> Mapping[str, tuple[float, float]]:
         """Return the ranges of the steps of the rule set."""
-        return step_ranges(self.expansions, self.service.request_timeout_seconds)
+        return rule_file.step_ranges(self.expansions, self.service.request_timeout_seconds)
 
     def rewritten(self, files: Mapping[str, Path]) -> Mapping[str, str]:
         """Return the text of the rule set with the values of these factors, if any differs."""
-        return rewritten_rules(self, files)
+        return rule_file.rewritten_rules(self, files)

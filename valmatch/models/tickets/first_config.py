@@ -7,15 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from valmatch.models.tickets.factors import Parties, Regions, Service
-from valmatch.rule_sets.table import (
-    Compared,
-    Counted,
-    Reached,
-    Spread,
-    Steps,
-    Table,
-    Within,
-)
+from valmatch.rule_sets.table import Compared, Counted, Reached, Spread, Steps, Table, Within
 
 ASSUMED = "  # assumed"
 SKILLS = ("skill", "mmr", "rating", "elo")  # usual names of the number that skill is

@@ -14,23 +14,11 @@ from valmatch.inputs.csv_reader import joined_names
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching.tickets.columns import FEW, Search, Service, Tickets
-from valmatch.matching.tickets.games import (
-    NO_BACKFILLS,
-    Serving,
-    play_with_games,
-)
+from valmatch.matching.tickets.games import NO_BACKFILLS, Serving, play_with_games
 from valmatch.matching.tickets.layout import COMPLETED, STATUSES
 from valmatch.matching.tickets.playing import play_columns
 from valmatch.matching.tickets.search import MOST_TRIED
-from valmatch.models.model import (
-    NO_FILES,
-    Model,
-    Outcome,
-    Record,
-    Response,
-    Responses,
-    Table,
-)
+from valmatch.models.model import NO_FILES, Model, Outcome, Record, Response, Responses, Table
 from valmatch.models.tickets.factors import Group, Kind, TicketsFactors, kind_of, round_trips
 from valmatch.models.tickets.groups import Replication, groups_table, matches_of
 from valmatch.models.tickets.logged import TicketLog

@@ -12,8 +12,9 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Annotated, Any, NamedTuple, Protocol, TypeAlias
 
+from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from valmatch.errors import InputError, in_lines
@@ -189,7 +190,7 @@ def filled_values(
     return values
 
 
-def check_steps(expansions: Mapping[str, Any]) -> None:
+def check_steps(expansions: dict[str, Any]) -> dict[str, Any]:
     """Refuse steps that do not increase."""
     for name, properties in expansions.items():
         for key, steps in properties.items() if isinstance(properties, dict) else ():
@@ -202,6 +203,10 @@ def check_steps(expansions: Mapping[str, Any]) -> None:
                     # Names with dots are no paths, and are said.
                     text = f"{name}.{key}: {what}" if "." in name else what
                     raise refuse(text, f"expansions.{name}.{key}")
+    return expansions
+
+
+Expansions = Annotated[dict[str, Any], AfterValidator(check_steps)]
 
 
 def step_ranges(expansions: Mapping[str, Any], most: float) -> dict[str, tuple[float, float]]:

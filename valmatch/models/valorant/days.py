@@ -14,16 +14,7 @@ import numpy as np
 from valmatch.draws.philox import rewind
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.kernels.compilation import kernel, part
-from valmatch.matching.queue import (
-    LINEUP,
-    RULE,
-    STATISTICS,
-    Arrivals,
-    Counts,
-    clear,
-    driver,
-    run,
-)
+from valmatch.matching.queue import LINEUP, RULE, STATISTICS, Arrivals, Counts, clear, driver, run
 from valmatch.matching.rules import Rules
 from valmatch.models.model import Responses, amount, count, share
 from valmatch.models.valorant.arrivals import Law, add_players, draw_players

@@ -8,14 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import (
-    Field,
-    SerializerFunctionWrapHandler,
-    ValidationInfo,
-    field_validator,
-    model_serializer,
-    model_validator,
-)
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from valmatch.inputs.fields import (
     Factors,
@@ -27,7 +20,6 @@ from valmatch.inputs.fields import (
     real,
     refuse,
     whole,
-    without_news,
 )
 from valmatch.matching.registry import OF_RATINGS, QUEUES, meanings
 from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_search
@@ -35,9 +27,6 @@ from valmatch.models.valorant.log_factors import LEFT, LogFactors
 
 Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
 Triples = Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)]
-
-NEWS = ("rating_quantiles", "patience_minutes", "warm_up", "measure", "bands", "spread", "log")
-"""Factors that results write down only where they are set."""
 
 Measure = Literal["differences", "pairs", "elo", "fairness", "bands", "hours", "weekdays"]
 """A group of responses that are computed where they are asked for."""
@@ -77,6 +66,10 @@ class ValorantFactors(Factors):
     file or with `num_players`, which is also what it becomes when one of them is given and no
     horizon.
     """
+
+    unwritten = (
+        *("rating_quantiles", "patience_minutes", "warm_up", "measure", "bands", "spread", "log"),
+    )
 
     poisson_rate: Annotated[tuple[NonNegative, ...], Field(min_length=1)] = factor(
         (20, 15, 18, 20, 20, 23, 30, 25, 30) * 3, "players per hour"
@@ -158,11 +151,6 @@ class ValorantFactors(Factors):
     """Difference of mean ratings that is odds of ten to one, for fairness."""
     log: LogFactors = factor(LogFactors.model_validate({}))
     """How the arrivals file is read."""
-
-    @model_serializer(mode="wrap")
-    def _without_news(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what results without it do not know, unless it is set."""
-        return without_news(self, handler(self), NEWS)
 
     @model_validator(mode="before")
     @classmethod

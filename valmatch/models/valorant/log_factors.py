@@ -5,18 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import (
-    BeforeValidator,
-    Field,
-    SerializerFunctionWrapHandler,
-    Strict,
-    ValidationInfo,
-    field_validator,
-    model_serializer,
-)
+from pydantic import BeforeValidator, Field, Strict, ValidationInfo, field_validator
 
 from valmatch.inputs.csv_reader import FLAGS, MOST, SEPARATORS
-from valmatch.inputs.fields import Factors, Flag, Number, real, refuse, whole, without_news
+from valmatch.inputs.fields import Factors, Flag, Number, real, refuse, whole
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
@@ -55,6 +47,8 @@ def is_wanted(cell: str, condition: Any) -> bool:  # noqa: ANN401
 
 class LogFactors(Factors):
     """How the arrivals file is read."""
+
+    unwritten = ("where", "missing")
 
     columns: dict[Text, Text] = Field(
         {},
@@ -112,11 +106,6 @@ class LogFactors(Factors):
             if meaning not in MEANINGS:
                 raise refuse(f"{shown(meaning)} is no meaning ({hint(meaning, MEANINGS)})")
         return columns
-
-    @model_serializer(mode="wrap")
-    def _without_news(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what results without it do not know, unless it is set."""
-        return without_news(self, handler(self), ("where", "missing"))
 
     @field_validator("where")
     @classmethod

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import model_validator
 
-from valmatch.inputs.fields import (
-    Factors,
-    Real,
-    factor,
-    plain_number,
-    real,
-    refuse,
-    whole,
-    without_news,
-)
+from valmatch.inputs.fields import Factors, factor, plain_number, real, refuse, up_to, whole
 from valmatch.ratings.registry import MOST_DISTANT, Cap
 
 # The bounds lie far outside any use; within them no kernel overflows.
@@ -24,8 +15,6 @@ Rate = Annotated[float, *real(1e-6, 1e6)]
 Minutes = Annotated[float, *real(1e-3, 1e6)]
 Rating = Annotated[float, *real(-1e6, 1e6)]
 Share = Annotated[float, *real(0, 1)]
-
-NEWS = ("contest_time",)  # factors that results write down only where they are set
 
 MAX_SEATS = 50_000_000
 """Most players times games in one replication: its random numbers take 32 bytes each."""
@@ -40,6 +29,8 @@ class ZoneStatsFactors(Factors):
     `T`, `GAME_MULT`, `MAX_GAME_LENGTH` and `initial_rating` have names and defaults of "Player
     Rating: Quick View of the Algorithm", whose equation numbers are quoted.
     """
+
+    unwritten = ("contest_time",)
 
     T: Points = factor(120.0, "points")
     """Spread of the ratings: predictions are logistic in the lead over T (1)."""
@@ -68,7 +59,7 @@ class ZoneStatsFactors(Factors):
     """Number of teams in a game."""
     team_size: Annotated[int, *whole(1, 1000)] = factor(1, "players")
     """Number of players on a team; 1 with more than 2 teams: free for all."""
-    enabled_share: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), *Real] = factor(1.0)
+    enabled_share: Annotated[float, *up_to(1)] = factor(1.0)
     """Share of the players who are rated, to a whole number of players; the others play along, but
     nobody is compared with them. All responses are of the rated players."""
     skill_std: Points = factor(150.0, "points")
@@ -90,11 +81,6 @@ class ZoneStatsFactors(Factors):
     """Early leavers stay for a share of the rest of the game that is uniform from this to 1."""
     error_bound: Points = factor(60.0, "points")
     """Rating error within which the ratings count as converged."""
-
-    @model_serializer(mode="wrap")
-    def _without_news(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what results without it do not know, unless it is set."""
-        return without_news(self, handler(self), NEWS)
 
     @property
     def n_enabled(self) -> int:
