@@ -18,7 +18,8 @@ def refused(**factors: object) -> str:
     with pytest.raises(ValidationError) as info:
         ValorantFactors.model_validate(factors)
     (error,) = info.value.errors()
-    return f"{error['loc'][0]}: {error['msg']}"
+    keys = error["loc"] or error["ctx"]["at"]
+    return f"{next(key for key in keys if key in factors)}: {error['msg']}"
 
 
 def test_defaults_are_those_of_the_source() -> None:
@@ -56,15 +57,15 @@ IDENTITY = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 REFUSED = """
 horizon=27.5 | horizon: 27.5 hours exceed the 27 hourly rates of poisson_rate (give a rate for every
   hour)
-poisson_rate=(0, 5), horizon=1 | horizon: every rate before 1 hours is 0, nobody would ever arrive
+poisson_rate=(0, 5), horizon=1 | poisson_rate: every rate before 1 hours is 0, nobody would ever arrive
 horizon=None | horizon: null needs an arrivals file or num_players (allowed: a number > 0)
-rate_multiplier=1e9 | horizon: about 5.2e+11 players would arrive (at most 1e+09)
+rate_multiplier=1e9 | rate_multiplier: about 5.2e+11 players would arrive (at most 1e+09)
 cov_matrix=((1, .5, 0), (.25, 1, 0), (0, 0, 1)) | cov_matrix: not symmetric: row 1 column 2 is 0.5,
   row 2 column 1 is 0.25
 cov_matrix=((1, 0, 0), (0, 1, 2), (0, 2, 1)) | cov_matrix: not positive semi-definite: some
   combination of the components has a negative variance (a covariance is at most the square root of
   the product of both variances)
-mean_matrix=(-3.11, 9, 9), cov_matrix=IDENTITY | cov_matrix: hardly any player drawn with
+mean_matrix=(-3.11, 9, 9), cov_matrix=IDENTITY | mean_matrix: hardly any player drawn with
   mean_matrix and cov_matrix would have elo, k/d ratio and win rate >= 0: probability about 0.0009
   (at least 0.001)
 mean_matrix=(9, 9, 9), cov_matrix=IDENTITY, elo_max=5.875 | elo_max: hardly any player drawn with

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -27,6 +27,8 @@ from valmatch.models.valorant.log_factors import LEFT, LogFactors
 
 Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
 Triples = Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)]
+
+Matrix = tuple[tuple[float, ...], ...]
 
 Measure = Literal["differences", "pairs", "elo", "fairness", "bands", "hours", "weekdays"]
 """A group of responses that are computed where they are asked for."""
@@ -169,60 +171,9 @@ class ValorantFactors(Factors):
 
     @field_validator("cov_matrix")
     @classmethod
-    def _covariance(
-        cls, matrix: tuple[tuple[float, ...], ...], info: ValidationInfo
-    ) -> tuple[tuple[float, ...], ...]:
+    def _covariance(cls, matrix: Matrix) -> Matrix:
         _check_covariance(matrix)
-        mean = info.data.get("mean_matrix")
-        if mean is not None and not _trace(info):
-            _check_acceptance(mean, matrix)
         return matrix
-
-    @field_validator("elo_max")
-    @classmethod
-    def _some_below(cls, elo_max: float | None, info: ValidationInfo) -> float | None:
-        mean, covariance = info.data.get("mean_matrix"), info.data.get("cov_matrix")
-        if mean is None or covariance is None or elo_max is None or _trace(info):
-            return elo_max
-        _check_acceptance(mean, covariance, elo_max)
-        return elo_max
-
-    @field_validator("horizon")
-    @classmethod
-    def _arrivals_within(cls, horizon: float | None, info: ValidationInfo) -> float | None:
-        """Check the horizon against the hourly rates that random arrivals need."""
-        rates = info.data.get("poisson_rate")
-        if horizon is not None and horizon > MAX_HOURS:
-            raise refuse(f"{plain_number(horizon)} is too large (allowed: at most {MAX_HOURS:.0e})")
-        if _trace(info) or rates is None or "num_players" not in info.data:
-            return horizon
-        if info.data["num_players"] is not None:
-            _check_counted(horizon, info.data)
-            return None
-        if horizon is None:
-            raise refuse("null needs an arrivals file or num_players (allowed: a number > 0)")
-        if horizon > len(rates):
-            raise refuse(
-                f"{plain_number(horizon)} hours exceed the {len(rates)} hourly rates of"
-                " poisson_rate (give a rate for every hour)",
-                "horizon",
-                "poisson_rate",
-            )
-        players = _arrivals_before(horizon, rates)
-        if players == 0:
-            raise refuse(
-                f"every rate before {plain_number(horizon)} hours is 0, nobody would ever arrive",
-                "poisson_rate",
-                "horizon",
-            )
-        players *= info.data.get("rate_multiplier", 1.0)
-        if players > MAX_PLAYERS:
-            raise refuse(
-                f"about {players:.1e} players would arrive (at most {MAX_PLAYERS:.0e})",
-                "rate_multiplier",
-                "poisson_rate",
-            )
-        return horizon
 
     @field_validator("rating_quantiles")
     @classmethod
@@ -249,54 +200,24 @@ class ValorantFactors(Factors):
         return bands
 
     @model_validator(mode="after")
-    def _go_with_the_arrivals(self, info: ValidationInfo) -> ValorantFactors:
-        """Refuse what does not go with a queue log, or with players who are drawn."""
-        if _trace(info):
-            if self.patience_minutes is not None and self.log.resample is not None:
-                raise refuse(
-                    "resamples of a log are compared with the log itself, which must not be random"
-                    " (allowed: a log with a column left_hours, or no log.resample)",
-                    "patience_minutes",
-                    "log.resample",
-                )
-            return self
-        _check_ratings(self)
-        if self.log != type(self).model_fields["log"].default:
-            raise refuse("there is no queue log to be read (allowed: with an arrivals file)", "log")
-        if "weekdays" in self.measure:
-            raise refuse(
-                "weekdays are those of a queue log with dates (allowed: with an arrivals file)",
-                "measure",
-            )
-        if "elo" in self.measure and self.rating_quantiles is not None:
-            raise refuse(
-                "elo: players drawn by rating_quantiles have ratings alone (allowed: with"
-                " mean_matrix and cov_matrix)",
-                "measure",
-                "rating_quantiles",
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _go_with_each_other(self) -> ValorantFactors:
+    def _go_with_each_other(self, info: ValidationInfo) -> Self:
+        trace = _trace(info)
+        if self.horizon is not None and self.horizon > MAX_HOURS:
+            text = f"{plain_number(self.horizon)} is too large (allowed: at most {MAX_HOURS:.0e})"
+            raise refuse(text, "horizon")
+        for text, *keys in _faults_with_log(self) if trace else _faults_without_log(self):
+            raise refuse(text, *keys)
         if self.horizon is not None and self.warm_up >= self.horizon:
-            raise refuse(
-                f"{self.warm_up} hours leave nothing of the horizon of"
-                f" {plain_number(self.horizon)} hours (allowed: fewer)",
-                "warm_up",
-                "horizon",
-            )
+            hours = f"{self.warm_up} hours leave nothing of the horizon of"
+            text = f"{hours} {plain_number(self.horizon)} hours (allowed: fewer)"
+            raise refuse(text, "warm_up", "horizon")
         if self.warm_up and self.num_players is not None:
-            raise refuse(
-                "the day ends with the last of num_players, whenever that is (allowed: 0, or a"
-                " horizon)",
-                "warm_up",
-                "num_players",
-            )
+            text = "the day ends with the last of num_players, whenever that is (allowed: 0, or a"
+            raise refuse(f"{text} horizon)", "warm_up", "num_players")
         check_teams(self.matching, self.team_num, self.team_rule)
         return self
 
-    def with_files(self, files: Mapping[str, Path], given: Collection[str]) -> ValorantFactors:
+    def with_files(self, files: Mapping[str, Path], given: Collection[str]) -> Self:
         """Return the factors that hold with a queue log: it runs to its end."""
         # A horizon that was written for random arrivals does not cut it short. Where it has a
         # column ``left_hours``, that is among the columns to be read.
@@ -337,7 +258,7 @@ class ValorantFactors(Factors):
         players: float = self.num_players or 0
         if self.horizon is not None:
             players = self.rate_multiplier * _arrivals_before(self.horizon, self.poisson_rate)
-        outside = _outside(self.mean_matrix, self.cov_matrix, self.elo_max or math.inf)
+        outside = _outside(self, self.elo_max or math.inf)
         few = players <= BRIEF and 1.0 - sum(outside) >= BRIEF_ACCEPTANCE
         return few and QUEUES[self.matching].brief
 
@@ -366,32 +287,70 @@ def _arrivals_before(horizon: float, rates: Sequence[float]) -> float:
     return sum(rate * hour for rate, hour in zip(rates, hours, strict=False))
 
 
-def _check_counted(horizon: float | None, factors: dict[str, Any]) -> None:
-    """Raise unless the given number of players can arrive, however long it takes."""
-    if horizon is not None:
-        raise refuse(
-            "the day ends with the last of num_players (allowed: null, or no num_players)",
-            "horizon",
-            "num_players",
-        )
-    rates = [rate * factors.get("rate_multiplier", 1.0) for rate in factors["poisson_rate"]]
-    if rates[-1] * MAX_HOURS < factors["num_players"]:
-        raise refuse(
-            f"the last rate is so low that num_players would take more than {MAX_HOURS:.0e} hours"
-            " to arrive",
-            "poisson_rate",
-            "num_players",
-        )
-    if max(rates) > MAX_PLAYERS:
-        raise refuse(
-            f"about {max(rates):.1e} players would arrive in an hour (at most {MAX_PLAYERS:.0e})",
-            "rate_multiplier",
-            "poisson_rate",
+Fault = tuple[str, ...]  # what is wrong, and the factors that it is about
+
+
+def _faults_with_log(factors: ValorantFactors) -> Iterator[Fault]:
+    """Yield what does not go with a queue log."""
+    if factors.patience_minutes is not None and factors.log.resample is not None:
+        yield (
+            "resamples of a log are compared with the log itself, which must not be random"
+            " (allowed: a log with a column left_hours, or no log.resample)",
+            *("patience_minutes", "log.resample"),
         )
 
 
-def _check_ratings(factors: ValorantFactors) -> None:
-    """Raise if ratings would be beyond `MAX_RATING`: one by the means and six deviations."""
+def _faults_without_log(factors: ValorantFactors) -> Iterator[Fault]:
+    """Yield what does not go with players who are drawn."""
+    yield from _hardly_any(factors)
+    yield from _wrong_numbers(factors)
+    yield from _too_large_ratings(factors)
+    if factors.log != type(factors).model_fields["log"].default:
+        yield "there is no queue log to be read (allowed: with an arrivals file)", "log"
+    if "weekdays" in factors.measure:
+        dates = "weekdays are those of a queue log with dates"
+        yield f"{dates} (allowed: with an arrivals file)", "measure"
+    if "elo" in factors.measure and factors.rating_quantiles is not None:
+        text = "elo: players drawn by rating_quantiles have ratings alone"
+        allowed = "allowed: with mean_matrix and cov_matrix"
+        yield f"{text} ({allowed})", "measure", "rating_quantiles"
+
+
+def _wrong_numbers(factors: ValorantFactors) -> Iterator[Fault]:
+    """Yield why nobody would arrive, or too many, or it is not known when."""
+    horizon, count, rates = factors.horizon, factors.num_players, factors.poisson_rate
+    by_rates = "rate_multiplier", "poisson_rate"
+    most = max(rates) * factors.rate_multiplier
+    if count is not None:
+        if horizon is not None:
+            text = "the day ends with the last of num_players (allowed: null, or no num_players)"
+            yield text, "horizon", "num_players"
+        if rates[-1] * factors.rate_multiplier * MAX_HOURS < count:
+            so_low = "the last rate is so low that num_players would take more than"
+            yield f"{so_low} {MAX_HOURS:.0e} hours to arrive", "poisson_rate", "num_players"
+        if most > MAX_PLAYERS:
+            text = f"about {most:.1e} players would arrive in an hour (at most {MAX_PLAYERS:.0e})"
+            yield text, *by_rates
+        return
+    if horizon is None:
+        text = "null needs an arrivals file or num_players (allowed: a number > 0)"
+        yield text, "horizon"
+        return
+    hours = plain_number(horizon)
+    if horizon > len(rates):
+        text = f"{hours} hours exceed the {len(rates)} hourly rates of poisson_rate"
+        yield f"{text} (give a rate for every hour)", "horizon", "poisson_rate"
+    players = _arrivals_before(horizon, rates)
+    if players == 0:
+        text = f"every rate before {hours} hours is 0, nobody would ever arrive"
+        yield text, "poisson_rate", "horizon"
+    players *= factors.rate_multiplier
+    if players > MAX_PLAYERS:
+        yield f"about {players:.1e} players would arrive (at most {MAX_PLAYERS:.0e})", *by_rates
+
+
+def _too_large_ratings(factors: ValorantFactors) -> Iterator[Fault]:
+    """Yield which ratings would be beyond `MAX_RATING`: one by the means and six deviations."""
     if factors.rating_quantiles is not None:
         sizes = {"rating_quantiles": max(abs(value) for _, value in factors.rating_quantiles)}
     else:
@@ -403,11 +362,8 @@ def _check_ratings(factors: ValorantFactors) -> None:
         sizes["multiplier_matrix"] = sum(abs(m) * (mean + spread) for m, mean, spread in terms)
     for key, largest in sizes.items():
         if not largest <= MAX_RATING:
-            raise refuse(
-                f"players would have numbers of about {largest:.1e} (at most {MAX_RATING:.0e})",
-                key,
-                *sizes,
-            )
+            text = f"players would have numbers of about {largest:.1e} (at most {MAX_RATING:.0e})"
+            yield text, key, *sizes
 
 
 def _check_covariance(matrix: Sequence[Sequence[float]]) -> None:
@@ -433,36 +389,38 @@ def _check_covariance(matrix: Sequence[Sequence[float]]) -> None:
         )
 
 
-def _check_acceptance(
-    mean: Sequence[float], covariance: Sequence[Sequence[float]], elo_max: float = math.inf
-) -> None:
-    """Raise if nearly every drawn vector would be refused: a negative component, too much elo."""
-    outside = _outside(mean, covariance, elo_max)
-    # P(none is outside) lies between 1 - sum P(X_i is), by Bonferroni, and 1 - max P(X_i is).
-    probability = 1.0 - max(outside)
-    if probability >= MIN_ACCEPTANCE and 1.0 - sum(outside) < MIN_ACCEPTANCE:
-        probability = _estimated_acceptance(mean, covariance, elo_max)
-    if probability < MIN_ACCEPTANCE:
-        limit, keys = "", ["mean_matrix", "cov_matrix"]
-        if elo_max < math.inf:
-            limit, keys = f", and elo <= {plain_number(elo_max)}", ["elo_max", *keys]
-        raise refuse(
-            "hardly any player drawn with mean_matrix and cov_matrix would have elo, k/d ratio"
-            f" and win rate >= 0{limit}: probability about {probability:.1g} (at least"
-            f" {MIN_ACCEPTANCE})",
-            *keys,
-        )
+def _hardly_any(factors: ValorantFactors) -> Iterator[Fault]:
+    """Yield why nearly every drawn vector would be refused: a negative component, too much elo."""
+    for elo_max in (math.inf, factors.elo_max or math.inf):
+        outside = _outside(factors, elo_max)
+        # P(none is outside) lies between 1 - sum P(X_i is), by Bonferroni, and 1 - max P(X_i is).
+        probability = 1.0 - max(outside)
+        if probability >= MIN_ACCEPTANCE and 1.0 - sum(outside) < MIN_ACCEPTANCE:
+            import numpy as np
+
+            vectors = np.random.default_rng(0).multivariate_normal(
+                factors.mean_matrix, factors.cov_matrix, 200_000, "ignore", method="eigh"
+            )
+            inside = (vectors >= 0.0).all(axis=1) & (vectors[:, 0] <= elo_max)
+            probability = float(np.mean(inside))
+        if probability < MIN_ACCEPTANCE:
+            limit = f", and elo <= {plain_number(elo_max)}" if elo_max < math.inf else ""
+            keys = ("elo_max",) if elo_max < math.inf else ()
+            yield (
+                "hardly any player drawn with mean_matrix and cov_matrix would have elo, k/d ratio"
+                f" and win rate >= 0{limit}: probability about {probability:.1g} (at least"
+                f" {MIN_ACCEPTANCE})",
+                *(*keys, "mean_matrix", "cov_matrix"),
+            )
 
 
-def _outside(
-    mean: Sequence[float], covariance: Sequence[Sequence[float]], elo_max: float
-) -> list[float]:
+def _outside(factors: ValorantFactors, elo_max: float) -> list[float]:
     """Return the probability that each component of a drawn vector is out of its range."""
-    outside = [
-        _below_zero(m, row[i]) for i, (m, row) in enumerate(zip(mean, covariance, strict=True))
-    ]
+    mean = factors.mean_matrix
+    variances = [row[i] for i, row in enumerate(factors.cov_matrix)]
+    outside = [_below_zero(m, variance) for m, variance in zip(mean, variances, strict=True)]
     if elo_max < math.inf:
-        outside[0] += _below_zero(elo_max - mean[0], covariance[0][0])
+        outside[0] += _below_zero(elo_max - mean[0], variances[0])
     return outside
 
 
@@ -471,15 +429,3 @@ def _below_zero(mean: float, variance: float) -> float:
     if variance == 0:
         return float(mean < 0)
     return 0.5 * math.erfc(mean / math.sqrt(2.0 * variance))
-
-
-def _estimated_acceptance(
-    mean: Sequence[float], covariance: Sequence[Sequence[float]], elo_max: float
-) -> float:
-    """Estimate P(all components >= 0, elo <= elo_max) from 200,000 draws of a fixed stream."""
-    import numpy as np
-
-    vectors = np.random.default_rng(0).multivariate_normal(
-        mean, covariance, 200_000, check_valid="ignore", method="eigh"
-    )
-    return float(np.mean((vectors >= 0.0).all(axis=1) & (vectors[:, 0] <= elo_max)))
