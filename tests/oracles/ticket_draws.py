@@ -1,4 +1,4 @@
-"""Tickets drawn one by one in plain Python, from the table in `valmatch.models.tickets.factors`."""
+"""Tickets drawn one by one in plain Python, from the table in `valmatch.models.tickets.population`."""
 
 from __future__ import annotations
 

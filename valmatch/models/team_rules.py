@@ -13,31 +13,19 @@ LEAST_TEAM_DIFF = 0.01  # Elo points below which an exponential search is warned
 
 def check_teams(matching: str, team_num: int, team_rule: str) -> None:
     """Raise unless teams of this size and rule can be matched so."""
-    largest = QUEUES[matching].largest_team
+    largest, at = QUEUES[matching].largest_team, ("team_num", "matching")
     if largest == 1 and team_num > 1:
         *more, last = (name for name, entry in QUEUES.items() if entry.largest_team != 1)
-        others = f"{', '.join(more)} and {last}"
-        raise refuse(
-            f"{team_num} players on a team, but {matching} matches one against one (allowed with"
-            f" {matching}: 1; {others} match teams)",
-            "team_num",
-            "matching",
-        )
+        text = f"{team_num} players on a team, but {matching} matches one against one (allowed with"
+        raise refuse(f"{text} {matching}: 1; {', '.join(more)} and {last} match teams)", *at)
     if largest is not None and team_num > largest:
         others = " or ".join(name for name, entry in QUEUES.items() if entry.largest_team is None)
-        raise refuse(
-            f"{team_num} players on a team are too many for {matching} matching (at most"
-            f" {largest}; {others} takes any number)",
-            "team_num",
-            "matching",
-        )
+        text = f"{team_num} players on a team are too many for {matching} matching (at most"
+        raise refuse(f"{text} {largest}; {others} takes any number)", *at)
     if team_rule == "newcomer" and matching not in readers("team_rule"):
-        raise refuse(
-            f"newcomer is for {' or '.join(readers('team_rule'))} matching: {matching} matching"
-            f" forms no team around a newcomer (allowed with {matching}: range)",
-            "team_rule",
-            "matching",
-        )
+        text = f"newcomer is for {' or '.join(readers('team_rule'))} matching: {matching} matching"
+        text += f" forms no team around a newcomer (allowed with {matching}: range)"
+        raise refuse(text, "team_rule", "matching")
 
 
 def long_wait(wait_thresh: float) -> str:

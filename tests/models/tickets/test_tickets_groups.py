@@ -11,7 +11,7 @@ from tests.models.tickets.test_tickets_model import arena
 from valmatch import load_config, simulate
 from valmatch.experiments.simulate import Simulation
 from valmatch.kernels.arrays import Bools
-from valmatch.models.tickets.groups import worst_percentile
+from valmatch.models.tickets.measures import worst_percentile
 
 
 def test_the_worst_group_is_that_of_enough_values() -> None:

@@ -120,7 +120,7 @@ def test_tickets_are_conserved_and_matches_are_of_the_rule(preset: str) -> None:
     assert np.unique(played.tickets).size == played.tickets.size
     assert (played.statuses[played.tickets] == COMPLETED).all()
     assert (played.statuses == COMPLETED).sum() == played.tickets.size
-    assert found.matches.full.all()
+    assert found.full.all()
     values = model.run(drawn(model)).responses
     assert isinstance(values, dict)
     ends = ("tickets_matched", "tickets_timed_out", "tickets_cancelled", "tickets_searching")

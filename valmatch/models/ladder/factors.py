@@ -9,13 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import (
-    Field,
-    ValidationError,
-    ValidationInfo,
-    create_model,
-    model_validator,
-)
+from pydantic import Field, ValidationError, ValidationInfo, create_model, model_validator
 
 from valmatch.inputs.fields import (
     Factors,
@@ -265,23 +259,17 @@ class Rule(tickets.RuleFactors, QueueFactors):
                 raise tickets.missing_preset()
             return self
         if self.matching != PRESET:
-            raise refuse(
-                f"{self.matching} does not go with rule.preset: {self.preset} (allowed with a"
-                f" preset: {PRESET}, which is then the default)",
-                "matching",
-                "preset",
-            )
+            text = f"{self.matching} does not go with rule.preset: {self.preset} (allowed with a"
+            text += f" preset: {PRESET}, which is then the default)"
+            raise refuse(text, "matching", "preset")
         sides, size = numbers.teams
         if sides != SIDES:
             text = f"{sides} teams, but a ladder plays one side against another"
             raise refuse(text, "team_count", "lobby_size", "preset")
         if self.team_num != size:
-            raise refuse(
-                f"{self.team_num} players on a team, but rule.preset {self.preset} has teams of"
-                f" {size} (allowed: {size}, which is then the default)",
-                "team_num",
-                "team_size",
-            )
+            text = f"{self.team_num} players on a team, but rule.preset {self.preset} has teams of"
+            text += f" {size} (allowed: {size}, which is then the default)"
+            raise refuse(text, "team_num", "team_size")
         return self
 
 
@@ -509,28 +497,21 @@ def _of_players(factors: LadderFactors, files: Collection[str]) -> Iterator[Faul
     """Yield what is wrong with the time and the players."""
     population, days = factors.population, plain_number(factors.days)
     if factors.warmup_days >= factors.days:
-        yield (
-            f"{plain_number(factors.warmup_days)} days of warm-up are not below the {days} days of"
-            f" the run, nothing would be measured (allowed: a number >= 0 and < {days})",
-            "warmup_days",
-            "days",
+        warmup = (
+            f"{plain_number(factors.warmup_days)} days of warm-up are not below the {days} days"
         )
+        nothing = f"nothing would be measured (allowed: a number >= 0 and < {days})"
+        yield f"{warmup} of the run, {nothing}", "warmup_days", "days"
     if population.start == "skill" and factors.rating.system == KNOWN:
-        yield (
-            "skill has no meaning with the rating system known, whose ratings are always the"
-            " skills (allowed with known: prior)",
-            "population.start",
-            "rating.system",
-        )
+        text = "skill has no meaning with the rating system known, whose ratings are always the"
+        allowed = "allowed with known: prior"
+        yield f"{text} skills ({allowed})", "population.start", "rating.system"
     if population.players is None and not files:
         text = "null needs a file of skills or arrivals (allowed: a number >= 0)"
         yield text, "population.players"
     if population.newcomers_per_day > 0 and "arrivals" in files:
-        yield (
-            "nobody joins with a file of arrivals, whose players are there from the start"
-            " (allowed: 0)",
-            "population.newcomers_per_day",
-        )
+        text = "nobody joins with a file of arrivals, whose players are there from the start"
+        yield f"{text} (allowed: 0)", "population.newcomers_per_day"
 
 
 def _of_parties(factors: LadderFactors) -> Iterator[Fault]:
@@ -539,12 +520,8 @@ def _of_parties(factors: LadderFactors) -> Iterator[Fault]:
     numbers, groups = rule.numbers(), f"groups of {largest} players"
     if largest > 1 and not QUEUES[rule.matching].parties:
         names = " or ".join(name for name, entry in QUEUES.items() if entry.parties)
-        yield (
-            f"{groups}, but with {rule.matching} matching everybody waits alone (allowed: [1];"
-            f" rule.matching {names} takes parties)",
-            "parties.shares",
-            "rule.matching",
-        )
+        text = f"{groups}, but with {rule.matching} matching everybody waits alone (allowed: [1];"
+        yield f"{text} rule.matching {names} takes parties)", "parties.shares", "rule.matching"
     if largest > 1 and numbers is not None and not numbers.takes_parties:
         text = f"rule.preset {rule.preset} takes single players alone (allowed: [1])"
         yield f"{groups}, but {text}", "parties.shares", "rule.preset"
@@ -558,14 +535,10 @@ def _of_size(factors: LadderFactors, files: Collection[str]) -> Iterator[Fault]:
     comes = population.players != 0 and per_day > 0
     if population.newcomers_per_day == 0 and not comes and "arrivals" not in files:
         players = "the" if population.players is None else population.players
-        yield (
-            f"nobody would ever queue: there are no newcomers, and {players} players with"
-            f" {plain_number(per_day)} sessions a day (allowed: newcomers_per_day > 0, or players"
-            " and per_day > 0)",
-            "population.newcomers_per_day",
-            "population.players",
-            "sessions.per_day",
-        )
+        text = f"nobody would ever queue: there are no newcomers, and {players} players with"
+        allowed = "allowed: newcomers_per_day > 0, or players and per_day > 0"
+        factors_of_it = "population.newcomers_per_day", "population.players", "sessions.per_day"
+        yield f"{text} {plain_number(per_day)} sessions a day ({allowed})", *factors_of_it
     newcomers = population.newcomers_per_day * factors.days
     if newcomers > MAX_PLAYERS:
         text = f"about {newcomers:.1e} players would join (at most {MAX_PLAYERS:.0e})"

@@ -20,25 +20,11 @@ from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import at, kernel, macro, part
 from valmatch.kernels.references import by_reference
 from valmatch.matching.queue import DISSOLVED, NOBODY, RULE, driver
-from valmatch.models.ladder.population import (
-    BREAK,
-    CHURN,
-    CONTINUE,
-    OUTCOME,
-    PATIENCE,
-    SESSIONS,
-    moment_of,
-    profile_time,
-)
+from valmatch.models.ladder import population as draws
+from valmatch.models.ladder import state as s
+from valmatch.models.ladder.population import moment_of, profile_time
 from valmatch.models.ladder.rating import predict, rate
 from valmatch.models.ladder.state import (
-    AWAY,
-    CAREER,
-    LEFT,
-    NEW,
-    PAUSING,
-    PLAYING,
-    QUEUED,
     Behaviour,
     LadderRules,
     Log,
@@ -111,7 +97,7 @@ def count_players(now: float, p: float, rules: LadderRules, loop: Loop, waits: F
         sums["waits"] += 1
         sums["active"] += 1 - entry["active"]
         entry["active"] = 1
-        if game < NEW:
+        if game < s.NEW:
             sums["newcomer_games"] += 1
             sums["newcomer_gap"] += gap
             sums["newcomer_wait"] += wait
@@ -121,7 +107,7 @@ def count_players(now: float, p: float, rules: LadderRules, loop: Loop, waits: F
                 sums["joined_wait"] += wait
                 sums["joined_firsts"] += int(game == 0)
                 sums["joined_first_wait"] += wait if game == 0 else 0.0
-        if game < CAREER:
+        if game < s.CAREER:
             error = (entry["mean"] - rules.newcomers_rating) - (entry["skill"] - rules.mean_skill)
             loop.careers_n[at(game)] += 1
             loop.careers[0, at(game)] += gap
@@ -232,10 +218,10 @@ def _next_to_queue(now: float, event: int, rules: LadderRules, loop: Loop) -> in
     entry = loop.players[at(player)]
     if event % 2 == 0:  # the end of a break
         return player
-    if entry["state"] == LEFT:
+    if entry["state"] == s.LEFT:
         return NOBODY
     _expect_session(player, loop)
-    if entry["state"] == AWAY:
+    if entry["state"] == s.AWAY:
         _gather(player, loop)
         return player
     loop.state[0]["dropped"] += int(now >= rules.behaviour.warmup)
@@ -248,10 +234,10 @@ def _gather(player: int, loop: Loop) -> None:
     free, end = True, player + loop.players[at(player)]["friends"]
     for friend in range(player + 1, end):
         other = loop.players[at(friend)]
-        free = free and (other["state"] == AWAY or other["state"] == LEFT)
+        free = free and (other["state"] == s.AWAY or other["state"] == s.LEFT)
     for friend in range(player + 1, end):
         other = loop.players[at(friend)]
-        if free and other["state"] == AWAY and other["starts"] > 0:
+        if free and other["state"] == s.AWAY and other["starts"] > 0:
             other["leader"] = player
 
 
@@ -265,7 +251,7 @@ def _expect_session(player: int, loop: Loop) -> None:
         if start < loop.sessions.firsts[at(player + 1)]:
             time = loop.sessions.times[at(start)]
     else:
-        gap = exponential_at(loop.rng_key, SESSIONS, player, number)
+        gap = exponential_at(loop.rng_key, draws.SESSIONS, player, number)
         entry["clock"] += gap / entry["rate"]
         if entry["clock"] <= NEVER:
             time = moment_of(entry["clock"], loop.shares)
@@ -292,7 +278,9 @@ def _queue(now: float, player: int, rules: LadderRules, loop: Loop, log: Log) ->
     """Give a player and who comes along their tickets; return the rating that the rule sees."""
     behaviour, entry = rules.behaviour, loop.players[at(player)]
     if behaviour.patience < np.inf:
-        wait = behaviour.patience * exponential_at(loop.rng_key, PATIENCE, player, entry["tickets"])
+        wait = behaviour.patience * exponential_at(
+            loop.rng_key, draws.PATIENCE, player, entry["tickets"]
+        )
         _schedule(now + wait, player, loop)
     together = 0
     for member in range(player, player + entry["friends"]):
@@ -308,7 +296,7 @@ def _queue(now: float, player: int, rules: LadderRules, loop: Loop, log: Log) ->
 def _give_ticket(now: float, player: int, behaviour: Behaviour, loop: Loop, log: Log) -> None:
     """Give a player a ticket."""
     state, entry = loop.state[0], loop.players[at(player)]
-    entry["state"], entry["queued"], entry["ticket"] = QUEUED, now, state["tickets"]
+    entry["state"], entry["queued"], entry["ticket"] = s.QUEUED, now, state["tickets"]
     entry["seen"] = rating_seen(player, behaviour, loop)
     if state["tickets"] < log.tickets.size:
         ticket = log.tickets[at(state["tickets"])]
@@ -341,8 +329,9 @@ def _end_sessions(leader: int, behaviour: Behaviour, loop: Loop) -> None:
     for player in range(leader, leader + loop.players[at(leader)]["friends"]):
         entry = loop.players[at(player)]
         if entry["leader"] == leader:
-            leaves = uniform_at(loop.rng_key, CHURN, player, entry["sessions"]) < behaviour.churn
-            entry["state"] = LEFT if leaves else AWAY
+            uniform = uniform_at(loop.rng_key, draws.CHURN, player, entry["sessions"])
+            leaves = uniform < behaviour.churn
+            entry["state"] = s.LEFT if leaves else s.AWAY
             entry["sessions"] += 1
             entry["leader"] = player
 
@@ -357,7 +346,7 @@ def _start_match(now: float, rules: LadderRules, loop: Loop, waits: Floats, log:
     for player in loop.lineup:
         lowest = min(lowest, player)
     games = loop.players[at(lowest)]["matches"]
-    a_wins = uniform_at(loop.rng_key, OUTCOME, lowest, games) < p
+    a_wins = uniform_at(loop.rng_key, draws.OUTCOME, lowest, games) < p
     slot = (state["first"] + state["playing"]) % loop.ring.size
     played = loop.ring[at(slot)]
     played["end"], played["number"] = now + behaviour.minutes, state["numbered"]
@@ -371,7 +360,7 @@ def _start_match(now: float, rules: LadderRules, loop: Loop, waits: Floats, log:
     for k in range(loop.lineup.size):
         player = loop.lineup[at(k)]
         loop.teams[at(slot), at(k)] = player
-        loop.players[at(player)]["state"] = PLAYING
+        loop.players[at(player)]["state"] = s.PLAYING
         loop.players[at(player)]["matches"] += 1
         if behaviour.patience < np.inf and loop.players[at(player)]["leader"] == player:
             _cancel(int(loop.places[at(player)]), loop)
@@ -414,7 +403,7 @@ def _end_match(now: float, rules: LadderRules, loop: Loop, log: Log) -> None:
         loop.players[at(player)]["finished"] += 1
         # Who was with a leader is not at play any more once the leader has gone on.
         leads = loop.players[at(player)]["leader"] == player
-        if leads and loop.players[at(player)]["state"] == PLAYING:
+        if leads and loop.players[at(player)]["state"] == s.PLAYING:
             _go_on(now, player, a_wins == (k < size // 2), behaviour, loop)
 
 
@@ -424,11 +413,11 @@ def _go_on(now: float, player: int, won: bool, behaviour: Behaviour, loop: Loop)
     entry = loop.players[at(player)]
     game = entry["matches"] - 1
     chance = behaviour.after_win if won else behaviour.after_loss
-    if uniform_at(loop.rng_key, CONTINUE, player, game) < chance:
+    if uniform_at(loop.rng_key, draws.CONTINUE, player, game) < chance:
         for member in range(player, player + entry["friends"]):
             if loop.players[at(member)]["leader"] == player:
-                loop.players[at(member)]["state"] = PAUSING
-        pause = behaviour.pause * exponential_at(loop.rng_key, BREAK, player, game)
+                loop.players[at(member)]["state"] = s.PAUSING
+        pause = behaviour.pause * exponential_at(loop.rng_key, draws.BREAK, player, game)
         _schedule(now + pause, break_end(player, loop.places), loop)
     else:
         _end_sessions(player, behaviour, loop)

@@ -19,34 +19,13 @@ from valmatch.matching.queue import kernel_of, parameters_of, with_people
 from valmatch.matching.registry import queue_rule
 from valmatch.matching.rules import ticks_per_hour
 from valmatch.models.ladder import loop as kernel
+from valmatch.models.ladder import measures, state
 from valmatch.models.ladder.factors import OF_PLAYERS, SYSTEMS, LadderFactors, values_of
 from valmatch.models.ladder.files import newcomer_names, players_at_start, read_files, remarks
-from valmatch.models.ladder.measures import (
-    RESPONSES,
-    SCALE_MOVES,
-    party_measures,
-    party_responses,
-    responses,
-    scale,
-    scale_moves,
-    standing,
-)
 from valmatch.models.ladder.population import PAIR, DrawnPlayers, draw_population, shares_before
 from valmatch.models.ladder.rating import rater_of, with_functions
 from valmatch.models.ladder.rule_sets import rule_set_of
-from valmatch.models.ladder.state import (
-    CAREER,
-    LEFT,
-    OF_THE_DAY,
-    PLAYER,
-    Behaviour,
-    LadderRules,
-    Log,
-    Loop,
-    new_log,
-    new_loop,
-    with_larger_ring,
-)
+from valmatch.models.ladder.state import Behaviour, Log, Loop
 from valmatch.models.model import (
     NO_FILES,
     Axes,
@@ -87,7 +66,7 @@ class Run(NamedTuple):
 class LadderModel(Model[InitialState]):
     """Queue, matches, ratings and players in one loop."""
 
-    responses = RESPONSES
+    responses = measures.RESPONSES
     releases_gil = True
     drawn_by = frozenset(
         (
@@ -99,7 +78,7 @@ class LadderModel(Model[InitialState]):
             "parties",
         )
     )
-    axes = Axes(("ladder",), MEASURES, CAREER, SCALES, {"wait": "minutes", "error": "points"})
+    axes = Axes(("ladder",), MEASURES, state.CAREER, SCALES, {"wait": "minutes", "error": "points"})
 
     def __init__(self, factors: LadderFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         self._factors = factors
@@ -108,7 +87,7 @@ class LadderModel(Model[InitialState]):
         self._players_at_start = players_at_start(factors, self._contents, of_players)
         self.warnings = tuple(remarks(factors, self._contents, of_players))
         if factors.parties.largest > 1:
-            self.responses = Responses(*RESPONSES, *self.further(factors))
+            self.responses = Responses(*measures.RESPONSES, *self.further(factors))
         options, preset, matching = _options(factors), factors.rule.preset, factors.rule.matching
         self._rule = queue_of(preset) if preset else queue_rule(matching)
         if matching == "flexmatch":
@@ -121,7 +100,7 @@ class LadderModel(Model[InitialState]):
         self._newcomer = system.newcomer(values) if system else [math.nan]
         self._deviation = system.deviation if system else -1
         skills = self._contents.skills
-        self._rules = LadderRules(
+        self._rules = state.LadderRules(
             parameters_of(self._rule, options),
             _behaviour(factors),
             rater_of(system, values),
@@ -137,7 +116,7 @@ class LadderModel(Model[InitialState]):
     def further(cls, factors: Factors) -> Sequence[Response]:
         """Return the responses of parties, if there are any."""
         assert isinstance(factors, LadderFactors)
-        return party_responses(factors.parties.largest)
+        return measures.party_responses(factors.parties.largest)
 
     def _rule_set(self, files: Mapping[str, Path]) -> dict[str, Any]:
         """Return what flexmatch reads besides the factors: the rule set."""
@@ -183,9 +162,9 @@ class LadderModel(Model[InitialState]):
     def record(self, inputs: InitialState) -> Record:
         """Return the responses with every player, game, ticket and day."""
         # The log does not grow: what it has to hold is known after a first time without it.
-        state = self.play(inputs).loop.state[0]
-        sizes = int(state["tickets"]), int(state["numbered"]), self._factors.rule.team_num
-        played = self.play(inputs, new_log(*sizes))
+        sums = self.play(inputs).loop.state[0]
+        sizes = int(sums["tickets"]), int(sums["numbered"]), self._factors.rule.team_num
+        played = self.play(inputs, state.new_log(*sizes))
         names, rows = self._names(inputs.population), played.days
         days = {name: [row[name] for row in rows] for name in rows[0]}
         tables = (
@@ -201,8 +180,8 @@ class LadderModel(Model[InitialState]):
         factors = self._factors
         players, ratings = self._players(inputs.population)
         if log is None:
-            log = new_log(0, 0, factors.rule.team_num)
-        loop = new_loop(
+            log = state.new_log(0, 0, factors.rule.team_num)
+        loop = state.new_loop(
             players,
             ratings,
             inputs.rng_key,
@@ -221,12 +200,12 @@ class LadderModel(Model[InitialState]):
             self._check()
             loop = self._go_on(24.0 * moment, loop, log)
             if moment == factors.warmup_days:
-                start = standing(loop.players).mean_rating
+                start = measures.standing(loop.players).mean_rating
             if moment in (day + 1, horizon):
                 days.append(_day(day, loop))
                 day += 1
                 loop.state["day"] = day
-                for name in OF_THE_DAY:
+                for name in state.OF_THE_DAY:
                     loop.state[name] = 0
         waits = self._waits[: int(loop.state["waits"][0])]
         return Run(loop, waits, start, days, log, inputs.population)
@@ -251,12 +230,12 @@ class LadderModel(Model[InitialState]):
             elif reason == kernel.NO_ROOM_FOR_WAITS:
                 self._waits = np.concatenate([self._waits, np.empty_like(self._waits)])
             else:
-                loop = with_larger_ring(loop)
+                loop = state.with_larger_ring(loop)
 
     def _players(self, population: DrawnPlayers) -> tuple[Records, Floats]:
         """Return the players before the first event, and what the rating system keeps of them."""
         factors = self._factors
-        players = np.zeros(population.skills.size, PLAYER)
+        players = np.zeros(population.skills.size, state.PLAYER)
         players["skill"], players["day"] = population.skills, -1
         players["leader"], players["friends"] = np.arange(players.size, dtype=np.int32), 1
         if population.groups.size:
@@ -275,13 +254,12 @@ class LadderModel(Model[InitialState]):
         return players, ratings
 
     def _responses(self, played: Run) -> dict[str, float]:
-        loop, measured_days = played.loop, self._factors.days - self._factors.warmup_days
-        state, has_variance = loop.state[0], self._deviation >= 0
-        values = responses(
-            state, played.waits, played.start, loop.players, measured_days, has_variance
+        loop, days = played.loop, self._factors.days - self._factors.warmup_days
+        values = measures.responses(
+            loop.state[0], played.waits, played.start, loop.players, days, self._deviation >= 0
         )
         if loop.by_size.size:
-            values |= party_measures(loop.by_size, loop.players, played.population.groups)
+            values |= measures.party_measures(loop.by_size, loop.players, played.population.groups)
         return values
 
     def _names(self, population: DrawnPlayers) -> NDArray[Any]:
@@ -294,8 +272,9 @@ class LadderModel(Model[InitialState]):
     def _remarks(self, days: Sequence[Mapping[str, float]]) -> tuple[str, ...]:
         """Return what has to be said of a run by its days."""
         warmup = self._factors.warmup_days
-        measured = [day["scale_stretch"] for day in days if day["day"] >= warmup]
-        return (Notice(SCALE_MOVES, "scale_moves"),) if scale_moves(measured) else ()
+        stretches = [day["scale_stretch"] for day in days if day["day"] >= warmup]
+        moves = measures.scale_moves(stretches)
+        return (Notice(measures.SCALE_MOVES, "scale_moves"),) if moves else ()
 
     def _players_table(self, names: NDArray[Any], played: Run) -> Table:
         """Return a row for each player."""
@@ -310,7 +289,7 @@ class LadderModel(Model[InitialState]):
             "rating": players["mean"],
             "sigma": players["sigma"] if players["sigma"].any() else unknown,
             "games": players["finished"],
-            "gone": (players["state"] == LEFT).astype(np.int64),
+            "gone": (players["state"] == state.LEFT).astype(np.int64),
         }
         if played.loop.by_size.size:
             columns["group"] = names[population.groups]
@@ -411,7 +390,7 @@ def _behaviour(factors: LadderFactors) -> Behaviour:
 
 def _day(day: int, loop: Loop) -> dict[str, float]:
     """Return what happened on a day, and how players stand at its end."""
-    sums, known = loop.state[0], scale(standing(loop.players))
+    sums, known = loop.state[0], measures.scale(measures.standing(loop.players))
     matches, waits = int(sums["day_matches"]), int(sums["day_waits"])
     return {
         "day": day,

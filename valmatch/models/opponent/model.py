@@ -16,17 +16,8 @@ from numpy.typing import NDArray
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import kernel, variant
-from valmatch.models.curves import (
-    PRIOR,
-    VALUES,
-    CurveModel,
-    Prior,
-    axes_of,
-    believed,
-    draw_prior,
-    draw_values,
-    spread,
-)
+from valmatch.models import curves
+from valmatch.models.curves import Prior
 from valmatch.models.model import ANY, NO_FILES, Response, Responses, Table, Window, amount, share
 from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.policies.knowledge import Knowledge, workspace
@@ -39,7 +30,7 @@ from valmatch.ratings.trueskill import (
     update_drawn,
 )
 
-PERFORMANCES, CHOICES, ORDER = VALUES + 1, VALUES + 2, VALUES + 3
+PERFORMANCES, CHOICES, ORDER = curves.VALUES + 1, curves.VALUES + 2, curves.VALUES + 3
 """Sources of randomness after those of the prior and of the skills."""
 
 MEASURES = Responses(
@@ -177,29 +168,29 @@ def by_rank(values: Floats) -> Ints:
     return np.argsort(-values, kind="stable")
 
 
-class OpponentModel(CurveModel[SamplePath]):
+class OpponentModel(curves.CurveModel[SamplePath]):
     """The simulation study of section 4 of the paper, for any factors."""
 
-    drawn_by = frozenset(("n_opponents", "n_games", *PRIOR))
+    drawn_by = frozenset(("n_opponents", "n_games", *curves.PRIOR))
 
     def __init__(self, factors: OpponentFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         assert not files
         self._factors = factors
         self.responses = Responses(*_responses(factors))
-        skill = spread(factors)
+        skill = curves.spread(factors)
         density = true_draw_probability(0.0, 0.0, factors.noise_variance)
         sizes = {"": 1.0, "skill": skill, "skill squared": skill * skill, "1/skill": density}
-        self.axes = axes_of(factors.policies, MEASURES, factors.n_games, sizes)
+        self.axes = curves.axes_of(factors.policies, MEASURES, factors.n_games, sizes)
         n_players = factors.n_opponents + 1
         self._beliefs, self._workspace = np.empty((2, n_players)), workspace(n_players)
 
     def draw(self, streams: Streams, replication: int) -> SamplePath:
         """Return prior, skills and performances; rank, beliefs and rules do not enter."""
         n_players, n_games = self._factors.n_opponents + 1, self._factors.n_games
-        prior = draw_prior(self._factors, n_players, streams, replication)
+        prior = curves.draw_prior(self._factors, n_players, streams, replication)
         return SamplePath(
             prior,
-            draw_values(prior, streams, replication),
+            curves.draw_values(prior, streams, replication),
             streams.stream(replication, PERFORMANCES).standard_normal((n_games, 2)),
             streams.stream(replication, CHOICES).random(n_games),
             np.argsort(streams.stream(replication, ORDER).random(n_players), kind="stable"),
@@ -214,7 +205,7 @@ class OpponentModel(CurveModel[SamplePath]):
             np.empty((count, len(MEASURES), factors.n_games)),
         )
         order = inputs.order if factors.ties == "random" else np.arange(inputs.skills.size)
-        start = Prior(*(numbers[order] for numbers in believed(factors, inputs.prior)))
+        start = Prior(*(numbers[order] for numbers in curves.believed(factors, inputs.prior)))
         known = Knowledge(
             int(np.flatnonzero(order == self._player(inputs))[0]),
             factors.n_games,
@@ -260,7 +251,7 @@ class OpponentModel(CurveModel[SamplePath]):
             "player": number,
             "rank": np.argsort(self._ranking(inputs)) + 1,
             "skill_mean": means,
-            "prior_mean": believed(self._factors, inputs.prior).means,
+            "prior_mean": curves.believed(self._factors, inputs.prior).means,
             "prior_variance": variances,
             "skill": inputs.skills,
             "player_0": (number == self._player(inputs)).astype(np.int64),

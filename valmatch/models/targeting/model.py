@@ -14,24 +14,15 @@ import numpy as np
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import kernel, variant
-from valmatch.models.curves import (
-    PRIOR,
-    VALUES,
-    CurveModel,
-    Prior,
-    axes_of,
-    believed,
-    draw_prior,
-    draw_values,
-    spread,
-)
+from valmatch.models import curves
+from valmatch.models.curves import Prior
 from valmatch.models.model import NO_FILES, Response, Responses, Table, Window, amount, share
 from valmatch.models.targeting.factors import TargetingFactors
 from valmatch.policies.knowledge import place_of_largest
 from valmatch.policies.registry import TARGET, Measure, function_of
 from valmatch.policies.target import Aim, expected_quality, measured
 
-NOISE = VALUES + 1  # source of randomness after those of the prior and of the values
+NOISE = curves.VALUES + 1  # source of randomness after those of the prior and of the values
 
 MEASURES = Responses(
     amount(
@@ -127,18 +118,18 @@ def _responses(factors: TargetingFactors) -> Iterator[Response]:
                 )
 
 
-class TargetingModel(CurveModel[SamplePath]):
+class TargetingModel(curves.CurveModel[SamplePath]):
     """Targeting and selection, for any factors."""
 
-    drawn_by = frozenset(("n_alternatives", "n_measurements", *PRIOR))
+    drawn_by = frozenset(("n_alternatives", "n_measurements", *curves.PRIOR))
 
     def __init__(self, factors: TargetingFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         assert not files
         self._factors = factors
         self._marks = np.array(marks(factors.n_measurements))
         self.responses = Responses(*_responses(factors))
-        sizes = {"": 1.0, "value": spread(factors) + abs(factors.target)}
-        self.axes = axes_of(factors.policies, MEASURES, factors.n_measurements, sizes)
+        sizes = {"": 1.0, "value": curves.spread(factors) + abs(factors.target)}
+        self.axes = curves.axes_of(factors.policies, MEASURES, factors.n_measurements, sizes)
         count = factors.n_alternatives
         self._aim = Aim(
             factors.target,
@@ -153,9 +144,9 @@ class TargetingModel(CurveModel[SamplePath]):
 
     def draw(self, streams: Streams, replication: int) -> SamplePath:
         """Return prior, values and noise; target, beliefs and policies do not enter."""
-        prior = draw_prior(self._factors, self._factors.n_alternatives, streams, replication)
+        prior = curves.draw_prior(self._factors, self._factors.n_alternatives, streams, replication)
         noise = streams.stream(replication, NOISE).standard_normal(self._factors.n_measurements)
-        return SamplePath(prior, draw_values(prior, streams, replication), noise)
+        return SamplePath(prior, curves.draw_values(prior, streams, replication), noise)
 
     def play(self, inputs: SamplePath, logged: bool = False) -> Course:
         """Measure as each policy chooses."""
@@ -165,7 +156,7 @@ class TargetingModel(CurveModel[SamplePath]):
             np.empty((count, 2, steps)),
             np.empty((count, len(MEASURES), steps)),
         )
-        path = inputs._replace(prior=believed(self._factors, inputs.prior))
+        path = inputs._replace(prior=curves.believed(self._factors, inputs.prior))
         for k, policy in enumerate(self._factors.policies):
             path_by(policy)(self._aim, path, Course(*(rows[k] for rows in course)))
         return course
@@ -181,7 +172,7 @@ class TargetingModel(CurveModel[SamplePath]):
         alternatives = {
             "alternative": np.arange(means.size),
             "value_mean": means,
-            "prior_mean": believed(self._factors, inputs.prior).means,
+            "prior_mean": curves.believed(self._factors, inputs.prior).means,
             "prior_variance": variances,
             "value": inputs.values,
             "distance": np.abs(inputs.values - self._factors.target),

@@ -33,39 +33,10 @@ from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 
-# The sources of randomness of the model `tickets`.
-#
-# Every number is an addressed one, see `valmatch.draws.streams`: U a uniform, E an exponential, N a
-# normal number (ndtri of U). Tickets are numbered from 0 in the order in which they come; j is the
-# place of a player in the party, from 0.
-#
-# The source 1 is that of random batches, see `valmatch.matching.tickets.search`. In brackets is
-# the counter, where it is not 0; the numbers are of tickets but for those of gaps.
-
-GAP = 2  # [ticket], of player 0: gap before it comes: E, in expected tickets
-SIZE = 3  # size of the party: the first whose shares sum to over U
-HOME = 4  # home region, likewise
-SKILL = 5  # skill of the party: mean + std N
-OWN_SKILL = 6  # [j] of several players, what each adds to it: party_std N
-ERROR = 7  # [j] what the matchmaker sees beside the skill: error N
-LATENCY = 8  # [64 j + data centre] latency: that of the table times exp(spread N)
-PATIENCE = 9  # patience: median times exp(spread N)
-ACCEPTS = 10  # [16 proposal + j] the player accepts if U < accept_prob
-ANSWER = 11  # [16 proposal + j] after answer_seconds E
-LEAVES = 12  # [j] the player leaves the match early if U < leave_prob
-STAYS = 13  # [j] after the part U of what was left when joining it
-# [8 j + k] U: k = 0 number of the user, 1 whether the player is new, 2 games; N: 3 deviation; U: 4
-# whether there is a range; with users, but for 0, of the user in place of the ticket
-BELIEF = 15
-# + k, of the k-th attribute: [256 j + item] a number N, for each item of a list U; a text has
-# j = 0: U by its shares
-ATTRIBUTE = 16
-
 MOST_REGIONS, MOST_ITEMS = 64, 256
 """Data centres; items of a list."""
 
 MOST_PLAYERS = 10  # players of a party, as the service has it
-ROOM = 16  # counters of a proposal: at least `MOST_PLAYERS`
 
 
 # Laws of attributes: texts with shares, lists with probabilities, normal numbers.

@@ -14,14 +14,14 @@ import numpy as np
 
 from valmatch.errors import InputError, in_lines
 from valmatch.inputs.files import read_text
-from valmatch.kernels.arrays import Bools, Floats
+from valmatch.kernels.arrays import Bools, Floats, Words
 from valmatch.matching.queue import next_arrivals
 from valmatch.matching.tickets.columns import Tickets, has_value
 from valmatch.matching.tickets.event_log import is_event_log
 from valmatch.matching.tickets.layout import NONE
 from valmatch.matching.tickets.reading import read_list
-from valmatch.models.tickets.factors import MOST_PLAYERS, RoundTrips
-from valmatch.models.tickets.population import PROPOSALS
+from valmatch.models.tickets.factors import MOST_PLAYERS, RoundTrips, TicketsFactors
+from valmatch.models.tickets.population import PROPOSALS, draw_people
 from valmatch.rule_sets.files import as_remarks, in_line
 from valmatch.rule_sets.table import Attribute, Table
 from valmatch.text.suggestions import hint
@@ -79,7 +79,7 @@ class TicketLog:
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
         every, remarks = _tickets(path, (state.st_mtime_ns, state.st_size), table)
-        self._path, self._homes = path, trips.homes
+        self._path = path
         late = int((every.times >= horizon).sum())
         if late and late == every.times.size:
             raise InputError(f"{path}: {_after_the_end(late, horizon)} (set hours to a longer run)")
@@ -107,35 +107,40 @@ class TicketLog:
         maps = [attribute.name for attribute in attributes if attribute.kind == "map"]
         self._check(trips.centres, maps)
 
-    def laid_over(self, drawn: Tickets) -> Tickets:
+    def draw(self, factors: TicketsFactors, trips: RoundTrips, rng_key: Words) -> Tickets:
         """Return drawn tickets with what the log says of them."""
         # Whose players have some latencies has no others. A home is the data centre with the
         # least mean latency where all players of a ticket have some and a home is called so, else
         # it is as drawn.
-        logged, values = self.tickets, dict(drawn.values)
+        logged = self.tickets
+        drawn, error = draw_people(factors, trips, rng_key, logged.times, logged.sizes)
+        values = dict(drawn.values)
         for name in self.given:
             logged_values = logged.values[name]
             there = has_value(logged_values)
             values[name] = np.where(there, logged_values, values.get(name, logged_values))
         latencies: Floats = np.full_like(drawn.latencies, np.nan)
         for column, region in enumerate(logged.regions):
-            latencies[:, drawn.regions.index(region)] = logged.latencies[:, column]
+            latencies[:, trips.centres.index(region)] = logged.latencies[:, column]
         silent = np.asarray(np.isnan(latencies).all(axis=1))
         latencies[silent] = drawn.latencies[silent]
         sums = drawn.of_party(latencies, "sum")
         nearest = np.where(np.isnan(sums), np.inf, sums).argmin(axis=1)
-        homes = [
-            self._homes.index(region) if region in self._homes else -1 for region in drawn.regions
-        ]
+        homes = [trips.homes.index(name) if name in trips.homes else -1 for name in trips.centres]
         home = np.array(homes, np.int64)[nearest]
         says = drawn.of_party(silent.astype(np.float64), "sum") == 0
         at = says & ~np.isnan(sums).all(axis=1) & (home >= 0)
         cancels = np.where(np.isinf(logged.cancels), drawn.cancels, logged.cancels)
+        # What a log has of a skill is what the matchmaker sees.
+        seen = values[factors.skill.attribute]
+        assert isinstance(seen, np.ndarray)
         return drawn._replace(
             cancels=np.minimum(cancels, self._again),
             values=values,
             latencies=latencies,
             homes=np.where(at, home, drawn.homes),
+            seen=seen,
+            skills=np.where(seen == drawn.seen, drawn.skills, seen - error),
         )
 
     def answered(self, drawn: Floats) -> Floats:

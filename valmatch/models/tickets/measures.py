@@ -1,121 +1,447 @@
-"""Responses of a replication of tickets, of all and of groups."""
+"""The responses of the model `tickets`, of all tickets and of groups of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 from scipy.special import expit
 
-from valmatch.kernels.arrays import Bools, Floats, Ints, Shorts
+from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.matching.tickets.columns import Tickets
-from valmatch.matching.tickets.layout import COMPLETED
-from valmatch.models.model import ANY, Part, Response
-from valmatch.models.tickets.factors import LEAVES, STAYS, TicketsFactors
-from valmatch.models.tickets.groups import (
-    Replication,
-    count,
-    covered,
-    figures,
-    group_of,
-    masks,
-    mean,
-    over,
-    percentile,
-    span,
-    time_average,
-    worst_percentile,
-)
+from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TIMED_OUT
+from valmatch.models.model import ANY, WIN_GAP, Response, Responses, Table, amount, of_part, share
+from valmatch.models.model import count as number
+from valmatch.models.tickets.factors import HOURS, Grouping, TicketsFactors, kind_of
 from valmatch.models.tickets.matchmaking import users_by_ticket
-from valmatch.models.tickets.population import HOUR, players_of
-from valmatch.models.tickets.responses import (
-    OF_GROUPS,
-    REASONS,
-    groups,
-    level,
-    number,
-    passed_waits,
-    rule_names,
-    share,
+from valmatch.models.tickets.population import HOUR
+from valmatch.models.tickets.replication import REASONS, Replication, span
+from valmatch.rule_sets import table as rule_table
+from valmatch.statistics.exact_sums import sums_of
+
+# Counts, averages and percentiles; sums are exact, and NaN is what is undefined.
+
+
+def count(which: Bools) -> int:
+    """Return how many are True."""
+    return int(np.count_nonzero(which))
+
+
+def mean(values: Floats | Ints | Bools) -> float:
+    """Return the mean of the values that are defined; NaN of none."""
+    sums = sums_of(np.asarray(values, np.float64))
+    return sums.mean if sums.n else math.nan
+
+
+def percentile(values: Floats, percent: float) -> float:
+    """Return a percentile of the values that are defined; NaN of none."""
+    known = values[~np.isnan(values)]
+    return float(np.percentile(known, percent, overwrite_input=True)) if known.size else math.nan
+
+
+def worst_percentile(
+    values: Floats, divisions: Iterable[Ints], percent: float, enough: int
+) -> float:
+    """Return a percentile in the worst group with enough values over that of all."""
+    groups = [values[of == number] for of in divisions for number in np.unique(of)]
+    of_groups = [percentile(group, percent) for group in groups if group.size >= enough]
+    worst, every = np.fmax.reduce([math.nan, *of_groups]), percentile(values, percent)
+    return float(worst / every) if every > 0.0 else math.nan
+
+
+def time_average(
+    begin: Floats, end: Floats, weights: float | Ints, within: tuple[float, float]
+) -> float:
+    """Return the time average of a number of things that begin and end, each with its weight."""
+    start, stop = within
+    spent = np.clip(end, start, stop) - np.clip(begin, start, stop)
+    return sums_of(weights * spent).sum / (stop - start)
+
+
+def covered(begin: Floats, end: Floats, within: tuple[float, float]) -> float:
+    """Return how long at least one of some things is there."""
+    begins, ends = np.clip(begin, *within), np.clip(end, *within)
+    order = np.argsort(begins, kind="stable")
+    begins, latest = begins[order], np.maximum.accumulate(ends[order])
+    apart = np.ones(begins.size, np.bool_)
+    apart[1:] = begins[1:] > latest[:-1]
+    return sums_of(latest[np.roll(apart, -1)] - begins[apart]).sum
+
+
+# What is measured of all tickets, and of groups of them.
+
+MATCHED = "share of tickets that were matched"
+GAP = "|p - 1/2|"
+
+RESPONSES = Responses(
+    amount("time_to_match", "seconds", "mean wait of matched tickets"),
+    *(
+        amount(f"time_to_match_p{p}", "seconds", f"{p}th percentile of the wait of matched tickets")
+        for p in (50, 90, 99)
+    ),
+    share("matched_fraction", MATCHED),
+    number("n_tickets", "tickets that came"),
+    number("tickets_matched", "tickets matched"),
+    number("tickets_timed_out", "tickets that timed out"),
+    number("tickets_cancelled", "tickets cancelled, or dropped as a match was not accepted"),
+    number("tickets_searching", "tickets that wait at the end"),
+    number("never_matchable", "tickets that no match can ever take"),
+    amount("current_tickets", "tickets", "time average of the number of waiting tickets"),
+    number("n_matches", "matches"),
+    amount("players_per_match", "players", "mean number of players of a match"),
+    share("full_share", "share of matches that are full"),
+    amount("players_in_matches", "players", "time average of the number of players in matches"),
+    amount(
+        "step_used",
+        "",
+        "mean over matches of the number of expansion steps that their age had passed",
+    ),
+    amount(
+        "latency",
+        "milliseconds",
+        "mean latency of players to the data centre of the match, that of the least mean",
+    ),
+    amount("latency_p95", "milliseconds", "95th percentile of these latencies"),
+    share(
+        "latency_over_limit",
+        "share of these latencies over the limit that the rule set begins with",
+    ),
+    amount(
+        "true_team_diff",
+        "points",
+        "mean over matches of the largest difference between mean true skills of teams",
+    ),
+    amount("seen_team_diff", "points", "the same of what the matchmaker sees"),
+    Response(
+        "win_gap",
+        "",
+        f"mean over matches of {GAP}, p of the best team against the worst, by true skill",
+        WIN_GAP,
+    ),
+    amount(
+        "worst_wait_ratio",
+        "",
+        "90th percentile of the wait in the worst group by size or home, over that of all",
+    ),
+    amount(
+        "matchmaking_hours",
+        "hours",
+        "time in which a ticket waits: at most this is charged for evaluating",
+    ),
 )
-from valmatch.rule_sets.table import Reached, Steps, Table
 
-# Matches as they run: who leaves, who joins in their place, how full and how fair they are.
+OF_GROUPS = (
+    RESPONSES[0],
+    RESPONSES[2],
+    share("matched_fraction", MATCHED),
+    share("timed_out_fraction", "share of tickets that timed out"),
+    amount("latency", "milliseconds", "mean latency of tickets in matches"),
+    Response("win_gap", "", f"mean over tickets of {GAP} of the match", WIN_GAP),
+    share(
+        "win_prob", "mean over tickets in matches of two teams of the chance to win, by true skill"
+    ),
+)
+"""What is measured of a group of tickets."""
 
-
-def draw_stays(factors: TicketsFactors, drawn: Tickets) -> Floats:
-    """Return which part of what is left of the match each player stays; infinity: all."""
-    share, people = factors.match.leave_prob, players_of(drawn)
-    if share == 0.0:
-        return np.full(drawn.skills.size, np.inf)
-    return np.where(people.uniforms(LEAVES) < share, people.uniforms(STAYS), np.inf)
-
-
-def presence(run: Replication) -> tuple[Floats, Floats]:
-    """Return when players of matches joined them and left, in the order of `Matches.of_players`."""
-    matches = run.matches
-    joins, stays = run.played.ends[matches.ticket_of], run.stays[matches.people]
-    left = np.maximum(run.ends[matches.of_players] - joins, 0.0)
-    return joins, joins + np.where(stays < 1.0, stays, 1.0) * left
+FEW = 20  # matched tickets of a group from which on its percentile says something
 
 
-def running_figures(run: Replication) -> dict[str, float]:
-    """Return what is measured of matches as they run, and of backfill tickets."""
-    backfills, matches, window, ends = run.backfills, run.matches, run.window, run.ends
-    joins, leaves = presence(run)
-    early = (leaves < ends[matches.of_players]) & (leaves >= window[0]) & (leaves < window[1])
-    came, brought = backfills.times >= window[0], backfills.statuses == COMPLETED
-    late = run.played.filled[matches.place_of] & (joins >= window[0])
-    matches_running = time_average(run.played.times, ends, 1, window)
-    players = time_average(joins, leaves, 1, window)
-    gap, full = _over_time(run, joins, leaves)
-    return {
-        "players_left": count(early),
-        "players_backfilled": count(late),
-        "backfill_tickets": count(came),
-        "backfill_filled": mean(brought[came]),
-        "time_to_fill": mean((backfills.ends - backfills.times)[came & brought]),
-        "places_taken": players / (run.places * matches_running) if matches_running else np.nan,
-        "full_time": full,
-        "played_win_gap": gap,
+def measure(run: Replication) -> dict[str, float]:
+    """Return all responses by name, but those of `pools`; NaN where undefined."""
+    factors, drawn, played, window = run.factors, run.drawn, run.played, run.window
+    values = figures(run, None)
+    moves = factors.match.leave_prob > 0.0 or factors.match.backfill != "none"
+    playing: tuple[Floats, Floats, int | Ints] = played.times, run.ends, run.players
+    if moves:
+        playing = *run.presence, 1
+    matched = run.came & (played.statuses == COMPLETED)
+    divisions = [group_of(factors, of, drawn)[matched] for of in ("sizes", "regions")]
+    values |= {
+        "n_matches": count(run.made),
+        "players_in_matches": time_average(*playing, window),
+        "worst_wait_ratio": worst_percentile(
+            (played.ends - drawn.times)[matched], divisions, 90, FEW
+        ),
+        "matchmaking_hours": covered(drawn.times, played.ends, window) / HOUR,
     }
+    values = {name: values[name] for name in RESPONSES.names}
+    values |= {response.name: value(run) for response, value in of_preset(factors)}
+    for of in dict.fromkeys(factors.measure):
+        values |= _further(run, of)
+    return values
+
+
+def figures(run: Replication, group: Bools | None) -> dict[str, float]:
+    """Return what is measured of a group of tickets, or of all; of matches a mean over tickets."""
+    drawn, played = run.drawn, run.played
+    came = run.came if group is None else run.came & group
+    statuses, there = played.statuses[came], slice(None) if group is None else group
+    waits = (played.ends - drawn.times)[came & (played.statuses == COMPLETED)]
+    matches = run.match[came]
+    matches = matches[matches >= 0]
+    latencies = run.latencies[came[played.tickets[run.place]]]
+    mean_latency = mean(run.latency[came])
+    if group is None:  # of all a mean over matches
+        matches, latencies = np.flatnonzero(run.made), run.latencies[run.made[run.of]]
+        mean_latency = mean(latencies)
+    return dict(
+        n_tickets=count(came),
+        tickets_matched=count(statuses == COMPLETED),
+        tickets_timed_out=count(statuses == TIMED_OUT),
+        tickets_cancelled=count(statuses == CANCELLED),
+        tickets_searching=count(statuses == SEARCHING),
+        never_matchable=count(run.unmatchable[came] >= 0),
+        matched_fraction=mean(statuses == COMPLETED),
+        timed_out_fraction=mean(statuses == TIMED_OUT),
+        time_to_match=mean(waits),
+        **{f"time_to_match_p{percent}": percentile(waits, percent) for percent in (50, 90, 99)},
+        current_tickets=time_average(drawn.times[there], played.ends[there], 1, run.window),
+        players_per_match=mean(run.players[matches]),
+        full_share=mean(run.full[matches]),
+        step_used=mean(run.steps[matches]),
+        latency=mean_latency,
+        latency_p95=percentile(latencies, 95),
+        latency_over_limit=_over(latencies, first_limit(run.table)),
+        true_team_diff=mean(run.true_diffs[matches]),
+        seen_team_diff=mean(run.seen_diffs[matches]),
+        win_gap=mean(run.gaps[matches]),
+        win_prob=mean(run.wins[came]),
+    )
+
+
+def _over(values: Floats, limit: float) -> float:
+    """Return the share of values over a limit; undefined without one."""
+    known = values[~np.isnan(values)]
+    return mean(known[:0] if math.isnan(limit) else known > limit)
+
+
+# Groups of tickets: by size, home, hour, skill and values of attributes.
+
+BY = dict(zip(get_args(Grouping), ("size", "region", "hour", "skill", "attribute"), strict=True))
+"""By what tickets are grouped, for each value of `measure` that groups them."""
+
+DECILES, QUARTERS = 10, 4
+
+
+def groups(factors: TicketsFactors, of: str) -> list[tuple[str, str]]:
+    """Return by what tickets are grouped, and the names of the groups."""
+    if of == "sizes":
+        names = [f"size_{size}" for size in range(1, len(factors.parties.shares) + 1)]
+    elif of == "regions":
+        names = list(factors.regions.shares)
+    elif of == "hours":
+        hours = min(HOURS, math.ceil(factors.hours))
+        names = [f"{hour}-{hour + 1}h" for hour in range(hours)]
+    elif of == "deciles":
+        names = [f"decile_{number}" for number in range(1, DECILES + 1)]
+    else:
+        laws = factors.attributes.items()
+        return [(name, f"{name}.{value}") for name, law in laws for value in _values_of_law(law)]
+    return [(BY[of], name) for name in names]
+
+
+def _values_of_law(law: Mapping[str, Any]) -> list[str]:
+    """Return the values of an attribute by which tickets are grouped: of numbers quarters."""
+    kind = kind_of(law)
+    if kind == "numbers":
+        return [f"quarter_{number}" for number in range(1, QUARTERS + 1)]
+    return list(law["lists"] if kind == "lists" else law)
+
+
+def masks(run: Replication, of: str) -> Iterator[Bools]:
+    """Yield which tickets are in each group, in the order of `groups`."""
+    factors, drawn = run.factors, run.drawn
+    if of != "attributes":
+        numbers = group_of(factors, of, drawn)
+        yield from (numbers == number for number in range(len(groups(factors, of))))
+        return
+    for name, law in factors.attributes.items():
+        values, kind = drawn.values[name], kind_of(law)
+        for code, value in enumerate(_values_of_law(law)):
+            if kind == "numbers":
+                yield _ranked(drawn.of_party(values, "avg"), QUARTERS) == code
+            else:  # those of whom a player has it
+                has = values == value
+                if kind == "lists":
+                    has = np.array([value in (held or ()) for held in values.tolist()], np.bool_)
+                yield np.bincount(drawn.of, has, drawn.times.size) > 0
+
+
+def group_of(factors: TicketsFactors, of: str, drawn: Tickets) -> Ints:
+    """Return the number of the group of each ticket, by what puts each into one group."""
+    if of == "sizes":
+        return drawn.sizes - 1
+    if of == "regions":
+        return drawn.homes
+    if of == "hours":
+        return (drawn.times / HOUR).astype(np.int64) % HOURS
+    return _ranked(drawn.of_party(drawn.skills, "avg"), DECILES)
+
+
+def _ranked(values: Floats, parts: int) -> Ints:
+    """Return in which of some equal parts each value is, by its rank."""
+    ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
+    return np.asarray(ranks * parts // max(ranks.size, 1), np.int64)
+
+
+def groups_table(run: Replication) -> Table:
+    """Return a row for all tickets and for each group, with what is measured of it."""
+    rows = [("all", "", figures(run, np.ones(run.drawn.times.size, np.bool_)))]
+    for of in BY:
+        for (by, name), group in zip(groups(run.factors, of), masks(run, of), strict=True):
+            rows.append((by, name.removeprefix(f"{by}."), figures(run, group)))
+    by_and_group = {"by": [by for by, _, _ in rows], "group": [name for _, name, _ in rows]}
+    columns = {name: [values[name] for _, _, values in rows] for name in rows[0][2]}
+    return Table("groups", {**by_and_group, **columns})
+
+
+# Responses that `measure` asks for.
+
+POOLS = (
+    Response(
+        "search_gap",
+        "",
+        "share of the players whom an exhaustive search matches that a pass leaves out, in pools of"
+        " the latest tickets",
+        limits=(-math.inf, 1.0),
+    ),
+    share(
+        "blocked_by",
+        "share of reviews after which others would have a match but for one of the oldest tickets",
+    ),
+)
+"""What is measured of pools that are looked at again, see `pools`."""
+
+BACKFILL = (
+    number("players_left", "players who left a match early"),
+    number("players_backfilled", "players who joined a match that ran"),
+    number("backfill_tickets", "backfill tickets"),
+    share("backfill_filled", "share of backfill tickets that brought players"),
+    amount("time_to_fill", "seconds", "mean wait of backfill tickets that brought players"),
+    share("places_taken", "share of the places of running matches that are taken"),
+    share("full_time", "share of their time in which matches are full"),
+    Response(
+        "played_win_gap",
+        "",
+        f"time mean over running matches of {GAP} by the true skills of who is there",
+        WIN_GAP,
+    ),
+)
+"""What is measured of matches as they run, and of backfill tickets."""
+
+
+def further_responses(factors: TicketsFactors, of: str) -> Iterator[Response]:
+    """Yield the responses of one kind of groups that factors ask for."""
+    if of == "steps":
+        for step in range(len(passed_waits(factors.expansions)) + 1):
+            meaning = f"share of matches whose age had passed {step} expansion steps"
+            yield of_part(share("step_used", ""), "step", str(step), meaning)
+    elif of == "rules":
+        for name in rule_names(factors.rules):
+            for verdict, meaning in (("passed", "let pass"), ("failed", "refused")):
+                verdicts = number(f"rule_{verdict}", "")
+                yield of_part(verdicts, "rule", name, f"candidates that {name} {meaning}")
+    elif of == "reasons":
+        for name, meaning in REASONS.items():
+            never = number("never_matchable", "")
+            yield of_part(never, "reason", name, f"tickets that are {meaning}")
+    elif of in ("pools", "backfill"):
+        yield from POOLS if of == "pools" else BACKFILL
+    else:
+        by = BY[of]
+        for measure in OF_GROUPS:
+            for _, name in groups(factors, of):
+                yield of_part(measure, by, name, f"{measure.meaning}; by {by}: {name}")
+
+
+def _further(run: Replication, of: str) -> dict[str, float]:
+    """Return the responses of one kind that `measure` asks for, but those of `pools`."""
+    factors, played = run.factors, run.played
+    if of == "pools":
+        return {}
+    if of == "backfill":
+        return _running_figures(run)
+    if of == "steps":
+        steps, numbers = run.steps[run.made], range(len(passed_waits(factors.expansions)) + 1)
+        return {f"step_used.{step}": mean(steps == step) for step in numbers}
+    if of == "reasons":
+        why = run.unmatchable[run.came]
+        return {f"never_matchable.{name}": count(why == k) for k, name in enumerate(REASONS)}
+    if of == "rules":
+        rows = zip(rule_names(factors.rules), played.held, played.refused, strict=True)
+        counts = [(name, int(held), int(refused)) for name, held, refused in rows]
+        passed = {f"rule_passed.{name}": held for name, held, _ in counts}
+        return {**passed, **{f"rule_failed.{name}": refused for name, _, refused in counts}}
+    values: dict[str, float] = {}
+    for (_, name), group in zip(groups(factors, of), masks(run, of), strict=True):
+        of_group = figures(run, group)
+        values |= {f"{response.name}.{name}": of_group[response.name] for response in OF_GROUPS}
+    return values
+
+
+def passed_waits(expansions: Mapping[str, object]) -> set[float]:
+    """Return the ages at which something changes, as far as all steps are there."""
+    waits: set[float] = set()
+    for properties in expansions.values():
+        for steps in properties.values() if isinstance(properties, dict) else ():
+            waits |= {float(step["wait"]) for step in steps if isinstance(step, dict)}
+    return waits
+
+
+def rule_names(rules: Mapping[str, Any]) -> list[str]:
+    """Return the names of rules among the values of a rule set, in order."""
+    return [
+        name
+        for name, values in rules.items()
+        if not (name == "algorithm" and "expansionAgeSelection" in values)
+        and not (name == "teams" and all(isinstance(value, dict) for value in values.values()))
+    ]
+
+
+def _running_figures(run: Replication) -> dict[str, float]:
+    """Return what is measured of matches as they run, and of backfill tickets."""
+    backfills, window, ends, (joins, leaves) = run.backfills, run.window, run.ends, run.presence
+    early = (leaves < ends[run.of]) & (leaves >= window[0]) & (leaves < window[1])
+    came, brought = backfills.times >= window[0], backfills.statuses == COMPLETED
+    late = run.played.filled[run.place] & (joins >= window[0])
+    running = time_average(run.played.times, ends, 1, window)
+    players = time_average(joins, leaves, 1, window)
+    waits = (backfills.ends - backfills.times)[came & brought]
+    taken = players / (run.table.largest * running) if running else np.nan
+    counts = count(early), count(late), count(came)
+    values = *counts, mean(brought[came]), mean(waits), taken, *_over_time(run, joins, leaves)
+    return dict(zip((response.name for response in BACKFILL), values, strict=True))
 
 
 def _over_time(run: Replication, joins: Floats, leaves: Floats) -> tuple[float, float]:
-    """Return time means over running matches: of |p - 1/2|, and of whether all places are taken."""
+    """Return time means over running matches: whether all places are taken, and of |p - 1/2|."""
     # Of every match there is a row for each moment at which a player joins or leaves; what holds
     # from there on lasts until the next one.
-    matches, (start, stop) = run.matches, run.window
-    teams = int(matches.team_of.max(initial=0)) + 1
-    skills, n = run.drawn.skills[matches.people], joins.size
-    times = np.concatenate([joins, leaves])
-    signs = np.repeat([1.0, -1.0], n)
-    order = np.lexsort((times, np.tile(matches.of_players, 2)))
-    of: Shorts = np.tile(matches.of_players, 2)[order]
-    times = times[order]
-    until = np.append(times[1:], 0.0)
+    (start, stop), side = run.window, run.played.teams[run.place]
+    n, teams = joins.size, int(side.max(initial=0)) + 1
+    times, of = np.concatenate([joins, leaves]), np.tile(run.of, 2)
+    order = np.lexsort((times, of))
+    times, of = times[order], of[order]
     last = np.append(of[1:] != of[:-1], True)[: of.size]
-    until = np.where(last, times, until)
+    until = np.where(last, times, np.append(times[1:], 0.0))
     spent = np.clip(until, start, stop) - np.clip(times, start, stop)
-    counts = np.zeros((times.size, teams))
-    sums = np.zeros((times.size, teams))
-    camp = np.tile(matches.team_of, 2)
-    counts[np.arange(2 * n), camp] = signs
-    sums[np.arange(2 * n), camp] = signs * np.tile(skills - run.factors.skill.mean, 2)
-    counts = np.cumsum(counts[order], axis=0)
-    sums = np.cumsum(sums[order], axis=0)
+    changes = np.zeros((2, 2 * n, teams))
+    skills = run.drawn.skills[run.people] - run.factors.skill.mean
+    signs, at = np.repeat([1.0, -1.0], n), (np.arange(2 * n), np.tile(side, 2))
+    changes[0][at], changes[1][at] = signs, signs * np.tile(skills, 2)
+    counts, sums = np.cumsum(changes[:, order], axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = np.where(counts > 0.5, sums / counts, np.nan)
-    differences = span(means)
+        differences = span(np.where(counts > 0.5, sums / counts, np.nan))
     several = ~np.isnan(differences)
     gaps = np.where(several, expit(differences / run.factors.match.spread) - 0.5, 0.0)
     length = time_average(run.played.times, run.ends, 1, (start, stop)) * (stop - start)
-    full = spent[counts.sum(axis=1) > run.places - 0.5].sum()
+    full = spent[counts.sum(axis=1) > run.table.largest - 0.5].sum()
     played = spent[several].sum()
     return (
-        float((gaps * spent).sum() / played) if played > 0.0 else np.nan,
         float(full / length) if length > 0.0 else np.nan,
+        float((gaps * spent).sum() / played) if played > 0.0 else np.nan,
     )
 
 
@@ -126,98 +452,101 @@ BEYOND = (2.0, 2.5, 3.0)
 
 RECENTLY = 600.0  # seconds within which the same opponents are a repetition
 
-OF_THE_FAR = ("matched_fraction", "time_to_match", "time_to_match_p90")
+Value: TypeAlias = Callable[[Replication], float]
 
 
-def preset_responses(factors: TicketsFactors) -> Iterator[Response]:
-    """Yield the responses of a rule of a preset; none of a rule set."""
+def of_preset(factors: TicketsFactors) -> Iterator[tuple[Response, Value]]:
+    """Yield the responses of the rule of a preset, and what gives them; none of a rule set."""
     numbers = factors.rule.numbers()
     if numbers is None:
         return
+
+    def over_matches(name: str) -> Value:
+        return lambda run: mean(getattr(run.report, name)[run.made])
+
+    def a_review(name: str) -> Value:
+        def value(run: Replication) -> float:
+            assert run.report is not None
+            reviews = run.report.reviews
+            return getattr(run.report, name) / reviews if reviews else math.nan
+
+        return value
+
     unit, meaning = numbers.value
-    yield Response("match_value", unit, f"mean over matches of the {meaning}", limits=ANY)
+    meaning = f"mean over matches of the {meaning}"
+    yield Response("match_value", unit, meaning, limits=ANY), over_matches("values")
     older = "an older ticket, which waits on, would have done in place of a member"
-    yield share("skipped", f"share of matches in which {older}")
-    yield level("candidates", "", "candidates that are valued, a review in the mean")
-    yield number("reviews", "reviews")
-    spread = "mean over matches of the standard deviation of the true skills of all players"
-    yield level("skill_spread", "points", spread)
+    yield share("skipped", f"share of matches in which {older}"), over_matches("skipped")
+    meaning = "candidates that are valued, a review in the mean"
+    yield amount("candidates", "", meaning), a_review("examined")
+    yield number("reviews", "reviews"), lambda run: run.report.reviews if run.report else 0
+    meaning = "mean over matches of the standard deviation of the true skills of all players"
+    yield amount("skill_spread", "points", meaning), lambda run: mean(_skill_spreads(run)[run.made])
     if factors.ratings.users is not None:
-        met = "share of matches of duels whose players met in the ten minutes before"
-        yield share("repeat_share", met)
+        meaning = "share of matches of duels whose players met in the ten minutes before"
+        yield share("repeat_share", meaning), lambda run: mean(repeated(run)[run.made])
     for beyond in BEYOND:
-        whose = f"of tickets with a mean true skill over {beyond:g} skill.std off the mean"
-        for name in OF_THE_FAR:
-            full, text = f"{name}.beyond_{beyond:g}sd", f"{name} {whose}"
-            is_share = name == "matched_fraction"
-            yield share(full, text) if is_share else level(full, "seconds", text)
+        yield from _of_the_far(beyond)
     if numbers.relaxes:
         less = "share of reviews that ask for less than threshold, as the population is small"
-        yield share("relaxed", less)
+        yield share("relaxed", less), a_review("relaxed")
     if numbers.believes:
-        yield share(
-            "win_error", "mean over matches of the difference of believed and true win chance"
-        )
-        chance = "mean over tickets in matches of the believed chance to win; by size"
-        for size in _sizes(factors):
-            part = Part("believed_win_prob", "size", f"size_{size}")
-            yield share(f"believed_win_prob.size_{size}", f"{chance}: size_{size}", part=part)
+        meaning = "mean over matches of the difference of believed and true win chance"
+        yield share("win_error", meaning), _win_error
+        meaning = "mean over tickets in matches of the believed chance to win"
+        believed = share("believed_win_prob", meaning)
+        sizes = range(1, len(factors.parties.shares) + 1) if "sizes" in factors.measure else ()
+        for size in sizes:
+            name = f"size_{size}"
+            text = f"{meaning}; by size: {name}"
+            yield of_part(believed, "size", name, text), _belief_of(size)
 
 
-def _sizes(factors: TicketsFactors) -> range:
-    """Return the sizes of parties that are looked at by themselves."""
-    every = range(1, len(factors.parties.shares) + 1)
-    return every if "sizes" in factors.measure else range(0)
+def _of_the_far(beyond: float) -> Iterator[tuple[Response, Value]]:
+    """Yield responses of tickets whose skills are far off the mean."""
+
+    def value_of(name: str) -> Value:
+        def value(run: Replication) -> float:
+            off = run.drawn.of_party(run.drawn.skills, "avg") - run.factors.skill.mean
+            return figures(run, np.abs(off) > beyond * run.factors.skill.std)[name]
+
+        return value
+
+    whose = f"of tickets with a mean true skill over {beyond:g} skill.std off the mean"
+    full, text = f"{{}}.beyond_{beyond:g}sd".format, f"{{}} {whose}".format
+    name = "matched_fraction"
+    yield share(full(name), text(name)), value_of(name)
+    for name in ("time_to_match", "time_to_match_p90"):
+        yield amount(full(name), "seconds", text(name)), value_of(name)
 
 
-def measure_preset(run: Replication) -> dict[str, float]:
-    """Return those responses."""
-    report, factors, made = run.report, run.factors, run.made
-    numbers = factors.rule.numbers()
-    if report is None or numbers is None:
-        return {}
-    values: dict[str, float] = {
-        "match_value": mean(report.values[made]),
-        "skipped": mean(report.skipped[made]),
-        "candidates": report.examined / report.reviews if report.reviews else math.nan,
-        "reviews": report.reviews,
-        "skill_spread": mean(skill_spreads(run)[made]),
-    }
-    if factors.ratings.users is not None:
-        values["repeat_share"] = mean(repeated(run)[made])
-    off = np.abs(run.drawn.of_party(run.drawn.skills, "avg") - factors.skill.mean)
-    for beyond in BEYOND:
-        far = figures(run, off > beyond * factors.skill.std)
-        values |= {f"{name}.beyond_{beyond:g}sd": far[name] for name in OF_THE_FAR}
-    if numbers.relaxes:
-        values["relaxed"] = report.relaxed / report.reviews if report.reviews else math.nan
-    if numbers.believes:
-        values |= _beliefs(run, report.chances)
-    return values
-
-
-def skill_spreads(run: Replication) -> Floats:
+def _skill_spreads(run: Replication) -> Floats:
     """Return the standard deviation of the true skills of the players of each match."""
-    matches, n = run.matches, run.played.times.size
-    skills = run.drawn.skills[matches.people]
-    of, players = matches.of_players, matches.players
-    means = np.bincount(of, skills, n) / players
-    return np.asarray(np.sqrt(np.bincount(of, (skills - means[of]) ** 2, n) / players))
+    n, of, skills = run.played.times.size, run.of, run.drawn.skills[run.people]
+    means = np.bincount(of, skills, n) / run.players
+    return np.asarray(np.sqrt(np.bincount(of, (skills - means[of]) ** 2, n) / run.players))
 
 
-def _beliefs(run: Replication, chances: Floats) -> dict[str, float]:
-    """Return what is believed of win chances, against what is true."""
-    played, n = run.played, run.drawn.times.size
+def _win_error(run: Replication) -> float:
+    """Return by how much believed win chances are off the true ones, in the mean."""
+    assert run.report is not None
+    played, true = run.played, np.full(run.played.times.size, np.nan)
     first = played.teams == 0
-    believed, true = np.full(n, np.nan), np.full(played.times.size, np.nan)
-    chances_of_tickets = chances[played.matches]
-    believed[played.tickets] = np.where(first, chances_of_tickets, 1.0 - chances_of_tickets)
-    true[played.matches[first]] = run.matches.wins[played.tickets[first]]
-    values = {"win_error": mean(np.abs(chances - true)[run.made])}
-    for size in _sizes(run.factors):
-        group = run.came & (run.drawn.sizes == size)
-        values[f"believed_win_prob.size_{size}"] = mean(believed[group])
-    return values
+    true[played.matches[first]] = run.wins[played.tickets[first]]
+    return mean(np.abs(run.report.chances - true)[run.made])
+
+
+def _belief_of(size: int) -> Value:
+    """Return what gives the mean win chance that is believed of parties of a size."""
+
+    def value(run: Replication) -> float:
+        assert run.report is not None
+        played, believed = run.played, np.full(run.drawn.times.size, np.nan)
+        chances = run.report.chances[played.matches]
+        believed[played.tickets] = np.where(played.teams == 0, chances, 1.0 - chances)
+        return mean(believed[run.came & (run.drawn.sizes == size)])
+
+    return value
 
 
 def repeated(run: Replication) -> Bools:
@@ -234,109 +563,33 @@ def repeated(run: Replication) -> Bools:
     return again
 
 
-def measure(run: Replication) -> dict[str, float]:
-    """Return all responses by name, but those of `pools`; NaN where undefined."""
-    played, matches, made = run.played, run.matches, run.made
-    values = figures(run, np.ones(run.drawn.times.size, np.bool_))
-    del values["timed_out_fraction"], values["win_prob"]
-    moves = run.factors.match.leave_prob > 0.0 or run.factors.match.backfill != "none"
-    playing: tuple[Floats, Floats, int | Ints] = played.times, run.ends, matches.players
-    if moves:
-        playing = *presence(run), 1
-    matched = run.came & (played.statuses == COMPLETED)
-    waits = (played.ends - run.drawn.times)[matched]
-    divisions = [group_of(run.factors, of, run.drawn)[matched] for of in ("sizes", "regions")]
-    latencies = matches.latencies[made[matches.of_players]]
-    values |= {
-        "n_matches": count(made),
-        "players_per_match": mean(matches.players[made]),
-        "full_share": mean(matches.full[made]),
-        "players_in_matches": time_average(*playing, run.window),
-        "step_used": mean(matches.steps[made]),
-        "latency": mean(latencies),
-        "latency_p95": percentile(latencies, 95),
-        "latency_over_limit": over(latencies, run.limit),
-        "true_team_diff": mean(matches.true_diffs[made]),
-        "seen_team_diff": mean(matches.seen_diffs[made]),
-        "win_gap": mean(matches.gaps[made]),
-        "worst_wait_ratio": worst_percentile(waits, divisions, 90, FEW),
-        "matchmaking_hours": covered(run.drawn.times, played.ends, run.window) / HOUR,
-    }
-    values |= measure_preset(run)
-    for of in dict.fromkeys(run.factors.measure):
-        values |= _further(run, of)
-    return values
-
-
-def _further(run: Replication, of: str) -> dict[str, float]:
-    """Return the responses of one kind that `measure` asks for."""
-    factors = run.factors
-    if of == "pools":
-        return {}
-    if of == "backfill":
-        return running_figures(run)
-    if of == "steps":
-        steps = run.matches.steps[run.made]
-        numbers = range(len(passed_waits(factors.expansions)) + 1)
-        return {f"step_used.{step}": mean(steps == step) for step in numbers}
-    if of == "reasons":
-        why = run.unmatchable[run.came]
-        return {f"never_matchable.{name}": count(why == k) for k, name in enumerate(REASONS)}
-    if of == "rules":
-        names = rule_names(factors.rules)
-        counts = (("passed", run.played.held), ("failed", run.played.refused))
-        return {
-            f"rule_{verdict}.{name}": int(number)
-            for verdict, numbers in counts
-            for name, number in zip(names, numbers, strict=True)
-        }
-    values: dict[str, float] = {}
-    for (_, name), group in zip(groups(factors, of), masks(run, of), strict=True):
-        of_group = figures(run, group)
-        values |= {f"{response.name}.{name}": of_group[response.name] for response in OF_GROUPS}
-    return values
-
-
-FEW = 20  # matched tickets of a group from which on its percentile says something
-
-
 # Tickets that no match can ever take, and why; the latency that a rule set begins with.
 
-PARTY, VALUE, LATENCY = range(len(REASONS))
 
-
-def lacking(table: Table, known: Collection[str]) -> list[str]:
-    """Return the attributes that have neither a value nor a default."""
-    return [
-        attribute.name
-        for attribute in table.attributes
-        if attribute.default is None and attribute.name not in known
-    ]
-
-
-def unmatchable(table: Table, drawn: Tickets, timeout: float) -> Ints:
+def unmatchable(table: rule_table.Table, drawn: Tickets, timeout: float) -> Ints:
     """Return why no match can ever take each ticket, as the number of one of `REASONS`."""
-    why = np.full(drawn.times.size, -1)
+    why, (party, value, latency) = np.full(drawn.times.size, -1), range(len(REASONS))
     for rule, limit in _limits(table):  # over it in all data centres, whenever they are matched
         steps = zip((0.0, *limit.waits), limit.numbers, strict=True)
         most = max(value for wait, value in steps if wait < timeout)
         pings = drawn.of_party(drawn.latencies, "max" if rule.each else rule.party)
-        why[~(pings <= most).any(axis=1)] = LATENCY
+        why[~(pings <= most).any(axis=1)] = latency
     for attribute in table.attributes:
-        why[drawn.lacks(attribute)] = VALUE
-    why[drawn.sizes > max(team.largest for team in table.teams)] = PARTY
+        why[drawn.lacks(attribute)] = value
+    why[drawn.sizes > max(team.largest for team in table.teams)] = party
     return why
 
 
-def first_limit(table: Table) -> float:
+def first_limit(table: rule_table.Table) -> float:
     """Return the least latency that a rule allows at first; NaN where none has a limit."""
-    limits = [float(limit.values[0]) for _, limit in _limits(table)]  # type: ignore[arg-type]
-    return min(limits, default=math.nan)
+    return min((float(limit.numbers[0]) for _, limit in _limits(table)), default=math.nan)
 
 
-def _limits(table: Table) -> list[tuple[Reached, Steps]]:
+def _limits(table: rule_table.Table) -> list[tuple[rule_table.Reached, rule_table.Steps]]:
     """Return the rules that limit latencies, and their limits."""
     rules = [rule.predicate for rule in table.rules if rule.alone]
     return [
-        (rule, rule.most) for rule in rules if isinstance(rule, Reached) and rule.most is not None
+        (rule, rule.most)
+        for rule in rules
+        if isinstance(rule, rule_table.Reached) and rule.most is not None
     ]

@@ -6,29 +6,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-import numpy as np
-
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
-from valmatch.inputs.csv_reader import joined_names
 from valmatch.inputs.fields import Factors
-from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching.tickets.columns import FEW, Search, Service, Tickets
 from valmatch.matching.tickets.games import NO_BACKFILLS, Serving, play_with_games
-from valmatch.matching.tickets.layout import COMPLETED, STATUSES
 from valmatch.matching.tickets.playing import play_columns
 from valmatch.matching.tickets.search import MOST_TRIED
 from valmatch.models.model import NO_FILES, Model, Outcome, Record, Response, Responses, Table
 from valmatch.models.tickets.factors import Group, Kind, TicketsFactors, kind_of, round_trips
-from valmatch.models.tickets.groups import Replication, groups_table, matches_of
 from valmatch.models.tickets.logged import TicketLog
 from valmatch.models.tickets.matchmaking import PRESET_SEES, play_rule, table_of
 from valmatch.models.tickets.measures import (
-    draw_stays,
-    first_limit,
-    lacking,
+    RESPONSES,
+    further_responses,
+    groups_table,
     measure,
-    preset_responses,
+    of_preset,
     unmatchable,
 )
 from valmatch.models.tickets.pools import Blocking, blocking, search_gap
@@ -36,114 +30,21 @@ from valmatch.models.tickets.population import (
     BELIEFS,
     HOUR,
     draw_answers,
+    draw_stays,
     draw_tickets,
     most_at_once,
 )
-from valmatch.models.tickets.responses import REASONS, RESPONSES, further_responses
+from valmatch.models.tickets.replication import (
+    Replication,
+    backfills_table,
+    matches_table,
+    tickets_table,
+)
 from valmatch.models.tickets.rule_file import read_rules
 from valmatch.rule_sets import table as rule_table
 from valmatch.rule_sets.table import Attribute, Valued
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, Notice, shown
-
-# Tables of a replication: its tickets, its matches.
-
-
-def tickets_table(
-    run: Replication, homes: Sequence[str], blockers: Sequence[tuple[int, int]]
-) -> Table:
-    """Return a row for each ticket, in order of time."""
-    drawn, played, matches = run.drawn, run.played, run.matches
-    by: dict[int, list[str]] = {}
-    for blocker, blocked in blockers:
-        by.setdefault(blocked, []).append(str(blocker))
-    ends = np.where(played.statuses > 0, played.ends, np.nan)
-    teams = np.full(drawn.times.size, np.nan)
-    teams[played.tickets] = played.teams
-    return Table(
-        "tickets",
-        {
-            "ticket": np.arange(drawn.times.size),
-            "time": drawn.times,
-            "players": drawn.sizes,
-            "home": np.array(homes)[drawn.homes],
-            "skill": drawn.of_party(drawn.skills, "avg"),
-            "seen": drawn.of_party(drawn.seen, "avg"),
-            "status": [STATUSES[int(status)] for status in played.statuses],
-            "ended": ends,
-            "wait": ends - drawn.times,
-            "match": np.where(matches.match >= 0, matches.match, np.nan),
-            "team": teams,
-            "latency": matches.latency,
-            "win_prob": matches.wins,
-            "unmatchable": np.array([*REASONS, ""], np.str_)[run.unmatchable],
-            "blocked_by": np.array(
-                [joined_names(by.get(ticket, [])) for ticket in range(drawn.times.size)], np.str_
-            ),
-        },
-        whole=("match", "team"),
-    )
-
-
-def matches_table(run: Replication, centres: Sequence[str]) -> Table:
-    """Return a row for each match, in the order in which they were made."""
-    played, matches, report = run.played, run.matches, run.report
-    first = ~played.filled
-    members = played.tickets[first].tolist()  # once: a match takes a few of very many
-    ends = np.searchsorted(played.matches[first], np.arange(1, played.times.size + 1))
-    starts = np.append(0, ends[:-1])[: ends.size]
-    tickets = [
-        joined_names([str(ticket) for ticket in sorted(members[start:end])])
-        for start, end in zip(starts, ends, strict=True)
-    ]
-    thoughts: dict[str, Floats | Ints] = {}
-    if report is not None:
-        thoughts = {"match_value": report.values, "believed_win_prob": report.chances}
-        thoughts["skipped"] = report.skipped.astype(np.int64)
-    return Table(
-        "matches",
-        {
-            "match": np.arange(played.times.size),
-            "time": played.times,
-            "proposed": played.proposed,
-            "tickets": np.array(tickets, np.str_),
-            "players": matches.players,
-            "step": matches.steps,
-            "region": np.array(centres)[matches.centres],
-            "true_team_diff": matches.true_diffs,
-            "seen_team_diff": matches.seen_diffs,
-            "win_gap": matches.gaps,
-            **thoughts,
-        },
-    )
-
-
-def backfills_table(run: Replication) -> Table:
-    """Return a row for each backfill ticket, in the order in which they came."""
-    backfills, played = run.backfills, run.played
-    joined: dict[tuple[int, float], list[str]] = {}
-    late = played.filled
-    for ticket, match in zip(played.tickets[late], played.matches[late], strict=True):
-        joined.setdefault((int(match), float(played.ends[ticket])), []).append(str(ticket))
-    filled = (backfills.statuses == COMPLETED).tolist()
-    rows = zip(backfills.matches.tolist(), backfills.ends.tolist(), filled, strict=True)
-    return Table(
-        "backfills",
-        {
-            "backfill": np.arange(backfills.times.size),
-            "match": backfills.matches,
-            "time": backfills.times,
-            "players": backfills.sizes,
-            "status": [STATUSES[int(status)] for status in backfills.statuses],
-            "ended": backfills.ends,
-            "wait": backfills.ends - backfills.times,
-            "joined": np.array(
-                [joined_names(joined[match, end] if done else []) for match, end, done in rows],
-                np.str_,
-            ),
-        },
-    )
-
 
 GIVES: dict[Kind, Valued] = {"numbers": "number", "texts": "text", "lists": "texts"}
 """What an attribute is that a law gives."""
@@ -224,7 +125,7 @@ class TicketsModel(Model[Tickets]):
         assert isinstance(factors, TicketsFactors)
         asked_for = dict.fromkeys(factors.measure)
         groups = [response for of in asked_for for response in further_responses(factors, of)]
-        return [*preset_responses(factors), *groups]
+        return [*(response for response, _ in of_preset(factors)), *groups]
 
     def _kinds(self) -> dict[str, Valued]:
         """Return what factors give, by attribute."""
@@ -257,22 +158,23 @@ class TicketsModel(Model[Tickets]):
                     f" ({hint(name, declared)}): no rule sees it",
                     "ignored_attribute",
                 )
-        for attribute in table.attributes:
-            if attribute.kind == "number" and attribute.name not in known:
+        unknown = [attribute for attribute in table.attributes if attribute.name not in known]
+        for attribute in unknown:
+            if attribute.kind == "number":
                 yield from self._same_for_all(attribute)
-        for name in lacking(table, known):
-            yield Notice(
-                f"the attribute {shown(name)} has neither a value nor a default: no ticket can ever"
-                " be matched",
-                "unmatchable",
-            )
+        for attribute in unknown:
+            if attribute.default is None:
+                yield Notice(
+                    f"the attribute {shown(attribute.name)} has neither a value nor a default: no"
+                    " ticket can ever be matched",
+                    "unmatchable",
+                )
         if self._factors.service.search == "exhaustive":
             yield from self._crowd()
-        shares, largest = self._factors.parties.shares, max(team.largest for team in table.teams)
-        if self._log:  # which says it of its own tickets
-            return
-        for size in range(largest + 1, len(shares) + 1):
-            if shares[size - 1] > 0.0:
+        largest = max(team.largest for team in table.teams)
+        # A log says it of its own tickets.
+        for size, share in enumerate(() if self._log else self._factors.parties.shares, 1):
+            if size > largest and share > 0.0:
                 yield Notice(
                     f"parties of {size} are larger than every team ({largest} players): they can"
                     " never be matched",
@@ -309,7 +211,8 @@ class TicketsModel(Model[Tickets]):
 
     def draw(self, streams: Streams, replication: int) -> Tickets:
         """Return the tickets of a replication; no rule enters."""
-        return draw_tickets(self._factors, self._trips, streams.place(replication), self._log)
+        draw = self._log.draw if self._log else draw_tickets
+        return draw(self._factors, self._trips, streams.place(replication))
 
     def run(self, inputs: Tickets) -> Outcome:
         """Return the responses."""
@@ -345,18 +248,8 @@ class TicketsModel(Model[Tickets]):
             serving = Serving(60.0 * factors.match.minutes, leavers, stays)
             tickets = self._answered(inputs)
             played, backfills = play_with_games(table, tickets, service, search, serving, counted)
-        return Replication(
-            factors,
-            inputs,
-            played,
-            matches_of(inputs, played, table, factors.match.spread),
-            unmatchable(table, inputs, service.timeout),
-            first_limit(table),
-            table.largest,
-            stays,
-            backfills,
-            report,
-        )
+        why = unmatchable(table, inputs, service.timeout)
+        return Replication(factors, table, inputs, played, why, stays, backfills, report)
 
     def world(self, inputs: Tickets) -> TicketWorld:
         """Return the tickets of a replication as a world, which can be looked at one by one."""
@@ -380,8 +273,8 @@ class TicketsModel(Model[Tickets]):
         """Return the tickets with their answers to proposals, if there are any."""
         if self._factors.service.acceptance_seconds is None:
             return inputs
-        answers = draw_answers(self._factors, inputs, self._log)
-        return inputs._replace(answers=answers)
+        answers = draw_answers(self._factors, inputs)
+        return inputs._replace(answers=self._log.answered(answers) if self._log else answers)
 
     def _blocking(self, run: Replication) -> Blocking:
         """Return who blocks whom."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -13,30 +13,44 @@ from valmatch.draws.streams import fill_uniforms_of
 from valmatch.kernels.arrays import Floats, Ints, Words
 from valmatch.matching.tickets.columns import Tickets, Values, values_of
 from valmatch.models.tickets.factors import (
-    ACCEPTS,
-    ANSWER,
-    ATTRIBUTE,
-    BELIEF,
-    ERROR,
-    GAP,
-    HOME,
     HOURS,
-    LATENCY,
     MOST_ITEMS,
     MOST_REGIONS,
-    OWN_SKILL,
-    PATIENCE,
-    ROOM,
-    SIZE,
-    SKILL,
     RatingsFactors,
     RoundTrips,
     TicketsFactors,
     kind_of,
 )
 
-if TYPE_CHECKING:
-    from valmatch.models.tickets.logged import TicketLog
+# The sources of randomness of the model `tickets`.
+#
+# Every number is an addressed one, see `valmatch.draws.streams`: U a uniform, E an exponential, N a
+# normal number (ndtri of U). Tickets are numbered from 0 in the order in which they come; j is the
+# place of a player in the party, from 0.
+#
+# The source 1 is that of random batches, see `valmatch.matching.tickets.search`. In brackets is
+# the counter, where it is not 0; the numbers are of tickets but for those of gaps.
+
+GAP = 2  # [ticket], of player 0: gap before it comes: E, in expected tickets
+SIZE = 3  # size of the party: the first whose shares sum to over U
+HOME = 4  # home region, likewise
+SKILL = 5  # skill of the party: mean + std N
+OWN_SKILL = 6  # [j] of several players, what each adds to it: party_std N
+ERROR = 7  # [j] what the matchmaker sees beside the skill: error N
+LATENCY = 8  # [64 j + data centre] latency: that of the table times exp(spread N)
+PATIENCE = 9  # patience: median times exp(spread N)
+ACCEPTS = 10  # [16 proposal + j] the player accepts if U < accept_prob
+ANSWER = 11  # [16 proposal + j] after answer_seconds E
+LEAVES = 12  # [j] the player leaves the match early if U < leave_prob
+STAYS = 13  # [j] after the part U of what was left when joining it
+# [8 j + k] U: k = 0 number of the user, 1 whether the player is new, 2 games; N: 3 deviation; U: 4
+# whether there is a range; with users, but for 0, of the user in place of the ticket
+BELIEF = 15
+# + k, of the k-th attribute: [256 j + item] a number N, for each item of a list U; a text has
+# j = 0: U by its shares
+ATTRIBUTE = 16
+
+ROOM = 16  # counters of a proposal: at least as many as a party has players
 
 # Times at which tickets come: a Poisson process whose rate changes by the hour of a day.
 
@@ -116,29 +130,17 @@ def players_of(drawn: Tickets) -> People:
     return People(of, of, drawn.seats, drawn.rng_key)
 
 
-def users_of(ratings: RatingsFactors, people: People) -> Ints:
-    """Return the users whose tickets there are: their numbers; those of tickets if all differ."""
-    if ratings.users is None:
-        return people.of
-    drawn = people.uniforms(BELIEF, FIELDS * people.places + AS_USER)
-    return (ratings.users * drawn).astype(np.int64)
-
-
 def draw_beliefs(ratings: RatingsFactors, people: People) -> dict[str, Floats]:
     """Return what is believed of players, by attribute; of users, the same each time."""
     firsts = FIELDS * people.places
-
-    def uniforms(which: int) -> Floats:
-        return people.uniforms(BELIEF, firsts + which)
-
     n = people.of.size
     new = np.zeros(n, np.bool_)
     games = np.full(n, float(ratings.games))
     deviation = np.full(n, ratings.deviation)
     if ratings.newcomers > 0.0:
-        new = uniforms(AS_NEW) < ratings.newcomers
-        few = np.floor((ratings.newcomer_games + 1) * uniforms(AS_GAMES))
-        games = np.where(new, few, games)
+        new = people.uniforms(BELIEF, firsts + AS_NEW) < ratings.newcomers
+        uniforms = people.uniforms(BELIEF, firsts + AS_GAMES)
+        games = np.where(new, np.floor((ratings.newcomer_games + 1) * uniforms), games)
         if ratings.newcomer_deviation is not None:
             deviation = np.where(new, ratings.newcomer_deviation, deviation)
     if ratings.spread > 0.0:
@@ -162,58 +164,44 @@ Of every proposal that fails, who has not accepted leaves, so that hardly a tick
 """
 
 
-def draw_tickets(
-    factors: TicketsFactors, trips: RoundTrips, rng_key: Words, log: TicketLog | None = None
-) -> Tickets:
+def draw_tickets(factors: TicketsFactors, trips: RoundTrips, rng_key: Words) -> Tickets:
     """Draw the tickets of a replication; no rule enters."""
-    # Shapes: `rng_key` (3,).
-    if log is None:
-        return _draw(factors, trips, rng_key, draw_times(factors, rng_key))[0]
-    drawn, error = _draw(factors, trips, rng_key, log.tickets.times, log.tickets.sizes)
-    seen = drawn.seen
-    drawn = log.laid_over(drawn)
-    values = drawn.values[factors.skill.attribute]
-    assert isinstance(values, np.ndarray)
-    # What a log has of a skill is what the matchmaker sees.
-    skills = np.where(values == seen, drawn.skills, values - error)
-    return drawn._replace(seen=values, skills=skills)
+    return draw_people(factors, trips, rng_key, draw_times(factors, rng_key))[0]
 
 
-def _draw(
+def draw_people(
     factors: TicketsFactors,
     trips: RoundTrips,
     rng_key: Words,
     times: Floats,
     sizes: Ints | None = None,
 ) -> tuple[Tickets, Floats | float]:
-    """Draw tickets, and how far what is seen of their players is off."""
-    tickets = times.size
+    """Draw who comes at some times, and how far what is seen of the players is off."""
+    tickets, ratings, skill = times.size, factors.ratings, factors.skill
     if sizes is None:
         sizes = 1 + _chosen(factors.parties.shares, _uniforms(SIZE, tickets, rng_key))
-    regions = factors.regions.shares
-    homes = _chosen(tuple(regions.values()), _uniforms(HOME, tickets, rng_key))
+    regions = tuple(factors.regions.shares.values())
+    homes = _chosen(regions, _uniforms(HOME, tickets, rng_key))
     none = np.empty((tickets, 0))
     drawn = Tickets(times, times, sizes, {}, trips.centres, none, none, rng_key, homes=homes)
-    people = players_of(drawn)
-    users = people._replace(of=users_of(factors.ratings, people))
+    people = users = players_of(drawn)
+    if ratings.users is not None:  # their numbers, in place of those of tickets
+        which = people.uniforms(BELIEF, FIELDS * people.places + AS_USER)
+        users = people._replace(of=(ratings.users * which).astype(np.int64))
     skills = _skills(factors, sizes, people, users)
-    beliefs = draw_beliefs(factors.ratings, users) if factors.ratings.any_given() else {}
+    beliefs = draw_beliefs(ratings, users) if ratings.any_given() else {}
     error: Floats | float = 0.0
-    if factors.skill.error > 0.0 or beliefs:
-        spread = np.hypot(factors.skill.error, beliefs.get(DEVIATION, 0.0))
-        error = spread * users.normals(ERROR)
+    if skill.error > 0.0 or beliefs:
+        error = np.hypot(skill.error, beliefs.get(DEVIATION, 0.0)) * users.normals(ERROR)
     seen = skills if isinstance(error, float) else skills + error
     if beliefs:
-        beliefs |= {USER: users.of.astype(np.float64)}
-        beliefs |= draw_ranges(factors.ratings, users, seen)
+        beliefs |= {USER: users.of.astype(np.float64), **draw_ranges(ratings, users, seen)}
     attributes: dict[str, Values] = dict(beliefs)
-    attributes |= {
-        name: _attribute(law, ATTRIBUTE + number, tickets, people)
-        for number, (name, law) in enumerate(factors.attributes.items())
-    }
+    for number, (name, law) in enumerate(factors.attributes.items()):
+        attributes[name] = _attribute(law, ATTRIBUTE + number, tickets, people)
     latencies = _latencies(factors.regions.spread, trips.milliseconds, homes, people)
     cancels = times + _patience(factors, tickets, rng_key)
-    attributes[factors.skill.attribute] = seen
+    attributes[skill.attribute] = seen
     drawn = drawn._replace(
         cancels=cancels, values=attributes, latencies=latencies, skills=skills, seen=seen
     )
@@ -292,7 +280,7 @@ def _attribute(
     return values_of("texts", lists)
 
 
-def draw_answers(factors: TicketsFactors, drawn: Tickets, log: TicketLog | None = None) -> Floats:
+def draw_answers(factors: TicketsFactors, drawn: Tickets) -> Floats:
     """Return after how many seconds tickets accept each proposal, NaN for never."""
     # A ticket accepts with the last of its players, if all do.
     service, people = factors.service, players_of(drawn)
@@ -304,4 +292,12 @@ def draw_answers(factors: TicketsFactors, drawn: Tickets, log: TicketLog | None 
         seconds[refuses] = np.inf
         answers[:, proposal] = drawn.of_party(seconds, "max")
     answers[np.isinf(answers)] = np.nan
-    return answers if log is None else log.answered(answers)
+    return answers
+
+
+def draw_stays(factors: TicketsFactors, drawn: Tickets) -> Floats:
+    """Return which part of what is left of the match each player stays; infinity: all."""
+    share, people = factors.match.leave_prob, players_of(drawn)
+    if share == 0.0:
+        return np.full(drawn.skills.size, np.inf)
+    return np.where(people.uniforms(LEAVES) < share, people.uniforms(STAYS), np.inf)

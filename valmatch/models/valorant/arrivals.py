@@ -376,11 +376,6 @@ def add_players(times: Floats, ratings: Floats, center: float, scale: float, sum
 
 def rating_integrals(process: ArrivalProcess, center: float, scale: float) -> Floats:
     """Integrate powers of a rating over the skill vectors without a component out of range."""
-    # The vector is mean + L x with standard normals x = (a, b, c) and lower triangular L. Each
-    # component bounds the last normal that it depends on, given those before it. The integral
-    # over c is taken in closed form, those over b and a numerically, to about ten digits.
-    #
-    # Shapes: returns (5,).
     law = process.law
     numbers = np.concatenate([law.mean, law.factor.ravel(), law.multipliers]).tobytes()
     return np.array(_integrals(numbers, law.elo_max, center, scale))
@@ -389,6 +384,9 @@ def rating_integrals(process: ArrivalProcess, center: float, scale: float) -> Fl
 @lru_cache(maxsize=64)
 def _integrals(numbers: bytes, elo_max: float, center: float, scale: float) -> list[float]:
     """Return the integrals, which take longer than a hundred days, once for all models alike."""
+    # The vector is mean + L x with standard normals x = (a, b, c) and lower triangular L. Each
+    # component bounds the last normal that it depends on, given those before it. The integral
+    # over c is taken in closed form, those over b and a numerically, to about ten digits.
     mean, entries, multipliers = np.split(np.frombuffer(numbers), (3, 12))
     skills = mean, entries.reshape(3, 3), elo_max
     loads, start = multipliers @ skills[1] / scale, (float(multipliers @ mean) - center) / scale

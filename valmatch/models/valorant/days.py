@@ -42,19 +42,6 @@ RESPONSES = Responses(
 )
 
 
-def order_waits(waits: Floats) -> None:
-    """Put the waits of a day in order as far as quantiles read them, in place."""
-    last = waits.size - 1
-    if last < FEW:
-        waits.sort()
-        return
-    lower = (np.array((0.5, 0.9, 0.95, 0.99)) * last).astype(np.int64)
-    waits.partition(np.concatenate([lower, np.minimum(lower + 1, last)]))
-
-
-FEW = 1000  # waits that are sorted sooner than put in order in part
-
-
 @kernel(allocates=True)
 def summarize(state: Records, waits: Floats, players: int, horizon: float, out_: Records) -> None:
     """Turn the sums of a day and its waits in order into its responses, by name."""

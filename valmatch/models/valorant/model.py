@@ -16,15 +16,7 @@ from valmatch.errors import InputError
 from valmatch.inputs.csv_reader import joined_names
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.matching.queue import (
-    Arrivals,
-    clear,
-    departures_of,
-    kernel_of,
-    let_arrive,
-    new_counts,
-    next_arrivals,
-)
+from valmatch.matching import queue
 from valmatch.matching.registry import QUEUES, queue_rule
 from valmatch.matching.rules import Rules, known_team, ticks_per_hour
 from valmatch.models.model import (
@@ -54,7 +46,6 @@ from valmatch.models.valorant.days import (
     fill_quantiles,
     make_days,
     new_days,
-    order_waits,
     summarize,
 )
 from valmatch.models.valorant.factors import ValorantFactors
@@ -153,7 +144,7 @@ class ValorantModel(Model[ArrivingPlayers]):
     def __init__(self, factors: ValorantFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         arrivals = files.get("arrivals")
         self._rule = queue_rule(factors.matching)
-        self._make_days = kernel_of(make_days, self._rule)
+        self._make_days = queue.kernel_of(make_days, self._rule)
         self._factors = factors
         if factors.measure or factors.gives_up:
             self.responses = Responses(*RESPONSES, *self.further(factors))
@@ -212,7 +203,7 @@ class ValorantModel(Model[ArrivingPlayers]):
         # Room for six deviations above the mean; what is never touched takes no memory.
         waits = np.empty(int(players + 6.0 * players**0.5) + 16)
         self._no_log = np.empty((0, 3 + 2 * factors.team_num))
-        self._counts = new_counts(waits, self._no_log)
+        self._counts = queue.new_counts(waits, self._no_log)
 
     @classmethod
     def further(cls, factors: Factors) -> Sequence[Response]:
@@ -231,17 +222,17 @@ class ValorantModel(Model[ArrivingPlayers]):
     def _remarks(self, arrivals: Path | None) -> Iterator[str]:
         if self._log is None:
             return
-        if self._factors.patience_minutes is not None:
+        if self._resampling is not None:
+            yield from self._resampling.remarks
+        elif self._factors.patience_minutes is None:
+            same = "a log without resampling: all replications are identical"
+            yield Note(f"{arrivals}: {same}", "one_history")
+        else:
             yield Note(
                 f"{arrivals}: a log without resampling: replications differ by the patience of its"
                 " players alone, so intervals say nothing about other days",
                 "one_history",
             )
-        elif self._resampling is None:
-            same = "a log without resampling: all replications are identical"
-            yield Note(f"{arrivals}: {same}", "one_history")
-        else:
-            yield from self._resampling.remarks
         yield from self._log.remarks
 
     @property
@@ -272,7 +263,7 @@ class ValorantModel(Model[ArrivingPlayers]):
         if not accounts.size:
             return players
         rows = players.resample.rows if players.resample else slice(None)
-        again = next_arrivals(accounts[rows], players.times)
+        again = queue.next_arrivals(accounts[rows], players.times)
         if players.departures.size:
             again = np.minimum(again, players.departures)
         return players._replace(departures=again)
@@ -326,19 +317,11 @@ class ValorantModel(Model[ArrivingPlayers]):
         out = RESPONSES.record(replications.size)
         standard = self._sums.standard if self._sums and seen.size else (0.0, 1.0)
         words = streams.words(0, GAPS), streams.words(0, VECTORS)
-        made = self._make_days(
-            replications,
-            words,
-            self._process.law,
-            self._rules,
-            self._queue,
-            days,
-            (*standard, seen),
-            out,
-        )
+        world = self._process.law, self._rules, self._queue
+        made = self._make_days(replications, words, *world, days, (*standard, seen), out)
         matched = days.matched[:made]
         for waits, n in zip(days.waits, matched.tolist(), strict=False):
-            order_waits(waits[:n])
+            waits[:n].sort()
         fill_quantiles(days.waits, matched, out[:made])
         return RESPONSES.rows(out[:made])
 
@@ -385,7 +368,7 @@ class ValorantModel(Model[ArrivingPlayers]):
     def _match(self, players: ArrivingPlayers, log: Floats) -> None:
         """Let the players arrive, wait and play."""
         self._rule.reset(self._queue)
-        clear(self._counts.statistics)
+        queue.clear(self._counts.statistics)
         self._counts = self._counts._replace(log=log)
         times, departures = players.times, None
         if self._open_ended:
@@ -393,9 +376,9 @@ class ValorantModel(Model[ArrivingPlayers]):
             ticks = ticks_per_hour(horizon, self._rules.team_num)
             self._rules = self._rules._replace(horizon=horizon, ticks_per_hour=ticks)
         if self._factors.gives_up or players.departures.size:
-            departures = departures_of(times, players.departures)
-        arrivals = Arrivals(times, players.ratings, 0)
-        self._queue, self._counts = let_arrive(
+            departures = queue.departures_of(times, players.departures)
+        arrivals = queue.Arrivals(times, players.ratings, 0)
+        self._queue, self._counts = queue.let_arrive(
             self._rule, arrivals, departures, self._rules, self._queue, self._counts
         )
 
@@ -403,7 +386,7 @@ class ValorantModel(Model[ArrivingPlayers]):
         """Return the responses of the replication that has been counted."""
         statistics, out = self._counts.statistics, RESPONSES.record()
         waits = self._counts.waits[: statistics["matched"][0]]
-        order_waits(waits)
+        waits.sort()
         summarize(statistics, waits, players, self._rules.horizon, out)
         return out
 
@@ -416,22 +399,16 @@ def _faults_of_log(factors: ValorantFactors, log: QueueLog) -> Iterator[str]:
         holds = f"hold{'s' * (len(empty) == 1)} nobody"
         yield f"bands: {', '.join(empty)} {holds} (too many ratings are the same)"
     if factors.patience_minutes is not None and players.departures.size:
-        yield (
-            f"patience_minutes: the column {shown(factors.log.columns[LEFT])} says who gave up and"
-            " when (allowed: null, or a log without it)"
-        )
+        says = f"the column {shown(factors.log.columns[LEFT])} says who gave up and when"
+        yield f"patience_minutes: {says} (allowed: null, or a log without it)"
     if factors.warm_up >= log.horizon:
-        yield (
-            f"warm_up: {factors.warm_up} hours leave nothing of a log of {log.horizon:g} hours"
-            " (allowed: fewer)"
-        )
+        hours = f"{factors.warm_up} hours leave nothing of a log of {log.horizon:g} hours"
+        yield f"warm_up: {hours} (allowed: fewer)"
     if "weekdays" in measure and log.midnight is None:
-        yield (
-            "measure: weekdays: the log has hours, which are of no weekday (allowed: with"
-            " date-times, or seconds since 1970, as arrival_hours)"
-        )
+        allowed = "allowed: with date-times, or seconds since 1970, as arrival_hours"
+        yield f"measure: weekdays: the log has hours, which are of no weekday ({allowed})"
     if "elo" in measure and players.vectors.shape[0] < players.times.size:
-        yield ("measure: elo: the log has ratings alone (allowed: with the columns elo, kd and wr)")
+        yield "measure: elo: the log has ratings alone (allowed: with the columns elo, kd and wr)"
 
 
 def _process(factors: ValorantFactors) -> ArrivalProcess:
@@ -454,11 +431,9 @@ def _remarks_on_splits(factors: ValorantFactors, splits: float, players: float) 
     # At worst every split of the players chosen at a review is tried.
     seconds = players * splits / SPLITS_A_SECOND
     if seconds > LONG:
-        sooner = "a smaller team_num or matching=team_first" + (
-            "" if factors.tie_break == "balanced" else ", or a larger team_diff,"
-        )
+        wider = "" if factors.tie_break == "balanced" else ", or a larger team_diff,"
         yield (
             f"{factors.matching} matching may try {splits:.0e} splits of {2 * factors.team_num}"
             f" players into teams at a review, up to {seconds / 3600.0:,.1f} hours a replication:"
-            f" {sooner} takes less"
+            f" a smaller team_num or matching=team_first{wider} takes less"
         )

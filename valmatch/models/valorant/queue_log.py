@@ -262,16 +262,10 @@ def read_queue_log(
     if late:
         text = f"{late} row{'s' * (late > 1)} at or after the horizon of {horizon:g} hours left out"
         remarks += (Notice(f"{path}: {text}", "rows_left_out", late),)
+    cut = {name: getattr(read, name)[:arrived] for name in ("ids", "date_times", "accounts")}
     times, ratings, vectors, departures = (column[:arrived] for column in read.players[:4])
-    return replace(
-        read,
-        players=ArrivingPlayers(times, ratings, vectors, departures),
-        ids=read.ids[:arrived],
-        date_times=read.date_times[:arrived],
-        horizon=horizon,
-        remarks=remarks,
-        accounts=read.accounts[:arrived],
-    )
+    players = ArrivingPlayers(times, ratings, vectors, departures)
+    return replace(read, players=players, horizon=horizon, remarks=remarks, **cut)
 
 
 def has_leaving_times(path: Path, log: LogFactors) -> bool:
@@ -285,106 +279,7 @@ def has_leaving_times(path: Path, log: LogFactors) -> bool:
 @lru_cache(maxsize=2)
 def _read(path: Path, _stamp: int, factors: str, multipliers: tuple[float, ...]) -> QueueLog:
     """Read all of a file; `factors` are `LogFactors` in JSON."""
-    log = LogFactors.model_validate_json(factors)
-    bad = BadRows(str(path), log.skip_bad_rows, log.max_bad_rows, "log.")
-    reader = _RowReader(path, log, multipliers)
-    clock, entries = reader.clock, list(reader.entries(bad))
-    if not entries:
-        others = (
-            f"; {n:,} rows are not as {option('log.where')} says" if (n := reader.unwanted) else ""
-        )
-        raise InputError(
-            f"{path}: no players (at least one row is needed below the header{bad.seen()}{others})"
-        )
-    entries = reader.without_far(entries, bad)
-    bad.check(len(entries))
-    if len(entries) == 1:
-        raise InputError(
-            f"{path}: 1 player (allowed: two or more: who is alone meets nobody{bad.seen()})"
-        )
-    column = reader.names["arrival_hours"]
-    if not log.sort:
-        for before, entry in pairwise(entries):
-            clock.check_order(reader.row(entry), column, entry.time, before.time)
-    hours = clock.hours([*(entry.time for entry in entries), *(entry.left for entry in entries)])
-    times, departures = np.split(np.array(hours), 2)
-    if log.sort:
-        order = np.argsort(times, kind="stable")
-        times, departures = times[order], departures[order]
-        entries = [entries[k] for k in order.tolist()]
-    if not clock.dated:
-        check_serial_days(reader.row(entries[0]), column, times, ALLOWED)
-    unknown = [k for k, entry in enumerate(entries) if entry.rating != entry.rating]
-    entries = _with_known_ratings(path, entries, unknown)
-    ratings = np.array([entry.rating for entry in entries])
-    sentinels = tuple(sentinels_of(np.delete(ratings, unknown)))
-    accounts = _accounts_of([entry.player for entry in entries])
-    remarks = [*bad.remarks(), *reader.remarks(times), *reader.remarks_on_rows(len(unknown))]
-    remarks += reader.remarks_on_values(ratings, sentinels)
-    again = int((next_arrivals(accounts, times) - times <= AGAIN).sum()) if accounts.size else 0
-    if again:
-        times_again = f"{again:,} time{'s' * (again > 1)}"
-        text = (
-            f"{path}: accounts queue again within an hour ({times_again}): where they still wait,"
-            " they leave their earlier place"
-        )
-        remarks.append(Note(text, "queued_again", again))
-    if LEFT in reader.names:
-        gave_up = int(np.isfinite(departures).sum())
-        text = (
-            f"{path}: {gave_up:,} of {len(entries):,} players have a time in"
-            f" {reader.names[LEFT]}, at which they give up unless they play before"
-        )
-        remarks.append(Note(text, "times_of_leaving", gave_up))
-    players = ArrivingPlayers(
-        times,
-        ratings,
-        np.array([entry.vector for entry in entries]).reshape(-1, len(VECTOR)),
-        departures if LEFT in reader.names else np.empty(0),
-    )
-    ids = [entry.player for entry in entries] if "player" in reader.names else []
-    date_times = [entry.cell for entry in entries] if clock.dated else []
-    return QueueLog(
-        players,
-        ids,
-        date_times,
-        clock.midnight,
-        float(times[-1]),
-        tuple(remarks),
-        accounts,
-        reader.names,
-        sentinels,
-        reader.states,
-    )
-
-
-def _with_known_ratings(path: Path, entries: list[_Entry], unknown: Sequence[int]) -> list[_Entry]:
-    """Return rows with a rating for those whose rating is not known."""
-    # It is the last one of the account, else the next one; of an account without any it is that
-    # of the row half a log on, so that nobody has the rating of a neighbour in the queue.
-    known = np.delete(np.arange(len(entries)), unknown)
-    if not known.size:
-        raise InputError(f"{path}: no rating is known (all are among {option('log.missing')})")
-    by_account: dict[str, list[int]] = {}
-    for k in known.tolist() if unknown else ():
-        by_account.setdefault(entries[k].player, []).append(k)
-    by_account.pop("", None)
-    filled = list(entries)
-    for k in unknown:
-        rows = by_account.get(entries[k].player)
-        if rows:
-            donor = max((row for row in rows if row < k), default=rows[0])
-        else:
-            donor = known[(np.searchsorted(known, k) + known.size // 2) % known.size]
-        filled[k] = entries[k]._replace(rating=entries[donor].rating, vector=entries[donor].vector)
-    return filled
-
-
-def _accounts_of(ids: Sequence[str]) -> Ints:
-    """Return numbers of accounts, none where each has one row."""
-    numbers: dict[str, int] = {}
-    accounts = np.array([numbers.setdefault(name, len(numbers)) for name in ids], np.int64)
-    return accounts if 1 < len(numbers) < len(ids) else accounts[:0]
+    return _Reader(path, LogFactors.model_validate_json(factors), multipliers).read()
 
 
 SENTINELS = (-1.0, 0.0, 999.0, 9999.0, 99999.0)
@@ -404,17 +299,16 @@ def sentinels_of(ratings: Floats) -> list[float]:
     low, high = np.percentile(ratings, (25, 75)).tolist()
     values, counts = np.unique(ratings, return_counts=True)
     often = counts >= max(3.0, 10.0 * float(np.median(counts)))
-    found = [value for value in values[often].tolist() if value in SENTINELS and value != 0.0]
+    sentinels = {value for value in values[often].tolist() if value in SENTINELS and value != 0.0}
     for side in (slice(None), slice(None, None, -1)):
         ends, rows = values[side], counts[side]
-        gaps = np.abs(np.diff(ends[:4]))
-        for k in range(len(gaps)):
+        for k, gap in enumerate(np.abs(np.diff(ends[:4]))):
             usual = [value in SENTINELS for value in ends[: k + 1]]
             shared = rows[: k + 1] >= np.where(usual, 2, 3)
             apart = (0.1 if all(usual) else 0.75) * (high - low)
-            if gaps[k] > max(apart, 1.0) and shared.all():
-                found += ends[: k + 1].tolist()
-    return sorted({*found})
+            if gap > max(apart, 1.0) and shared.all():
+                sentinels.update(ends[: k + 1].tolist())
+    return sorted(sentinels)
 
 
 class _Entry(NamedTuple):
@@ -429,26 +323,79 @@ class _Entry(NamedTuple):
     left: float  # when the player gave up, infinity for never
 
 
-class _RowReader:
-    """Reads the rows of one log."""
+class _Reader:
+    """Reads one log."""
 
     def __init__(self, path: Path, log: LogFactors, multipliers: Sequence[float]) -> None:
         self._path, self._log, self._multipliers = path, log, multipliers
-        self.clock = LogClock(log.zone)
-        self.names: dict[str, str] = {}  # the columns by their meaning
+        self._clock = LogClock(log.zone)
+        self._bad = BadRows(str(path), log.skip_bad_rows, log.max_bad_rows, "log.")
+        self._names: dict[str, str] = {}  # the columns by their meaning
         self._unused: list[str] = []  # columns that nothing is read from
-        self.states: dict[str, Counter[str]] = {}  # rows by value of columns that may say their end
-        self.unwanted = 0  # rows that are not as `log.where` has it
+        self._states: dict[str, Counter[str]] = {}  # rows by value of columns that may say an end
+        self._unwanted = 0  # rows that are not as `log.where` has it
         self._repeated = 0  # rows that are the same as another one
+        self._remarks: list[str] = []
 
-    def entries(self, bad: BadRows) -> Iterator[_Entry]:
+    def read(self) -> QueueLog:
+        """Read all of the file."""
+        clock, names, path = self._clock, self._names, self._path
+        entries = self._without_far(list(self._entries()))
+        if len(entries) == 1:
+            alone = "1 player (allowed: two or more: who is alone meets nobody"
+            raise InputError(f"{path}: {alone}{self._bad.seen()})")
+        column = names["arrival_hours"]
+        for before, entry in () if self._log.sort else pairwise(entries):
+            clock.check_order(self._row(entry), column, entry.time, before.time)
+        hours = clock.hours([*(e.time for e in entries), *(e.left for e in entries)])
+        times, departures = np.split(np.array(hours), 2)
+        if self._log.sort:
+            order = np.argsort(times, kind="stable")
+            times, departures = times[order], departures[order]
+            entries = [entries[k] for k in order.tolist()]
+        if not clock.dated:
+            check_serial_days(self._row(entries[0]), column, times, ALLOWED)
+        unknown = [k for k, entry in enumerate(entries) if entry.rating != entry.rating]
+        entries = self._with_known_ratings(entries, unknown)
+        ratings = np.array([entry.rating for entry in entries])
+        sentinels = sentinels_of(np.delete(ratings, unknown))
+        numbers: dict[str, int] = {}
+        accounts = np.array([numbers.setdefault(e.player, len(numbers)) for e in entries], np.int64)
+        if not 1 < len(numbers) < len(entries):
+            accounts = accounts[:0]
+        self._remarks += self._bad.remarks()
+        self._remark_on_times(times)
+        self._remark_on_rows(len(unknown))
+        self._remark_on_values(ratings, sentinels)
+        self._remark_on_leaving(times, departures, accounts)
+        vectors = np.array([entry.vector for entry in entries]).reshape(-1, len(VECTOR))
+        left = departures if LEFT in names else np.empty(0)
+        return QueueLog(
+            ArrivingPlayers(times, ratings, vectors, left),
+            [entry.player for entry in entries] if "player" in names else [],
+            [entry.cell for entry in entries] if clock.dated else [],
+            clock.midnight,
+            float(times[-1]),
+            tuple(self._remarks),
+            accounts,
+            names,
+            tuple(sentinels),
+            self._states,
+        )
+
+    def _entries(self) -> Iterator[_Entry]:
         """Yield the good rows that are wanted, of exact duplicates one."""
-        dialect, names = Dialect(SEPARATORS[self._log.separator]), self.names
-        where = self._log.where
+        dialect, names, where = (
+            Dialect(SEPARATORS[self._log.separator]),
+            self._names,
+            self._log.where,
+        )
         seen: set[tuple[str, ...]] = set()
-        for row in read_rows(self._path, self._columns, dialect, most=MAX_FILE, wrong=bad.add):
+        for row in read_rows(
+            self._path, self._columns, dialect, most=MAX_FILE, wrong=self._bad.add
+        ):
             if where and not all(is_wanted(row.cells[name], where[name]) for name in where):
-                self.unwanted += 1
+                self._unwanted += 1
                 continue
             key = tuple(row.cells[name] for name in names.values())
             if key in seen:
@@ -456,45 +403,68 @@ class _RowReader:
                 if "player" in names:
                     continue
             seen.add(key)
-            for name, counts in self.states.items():
+            for name, counts in self._states.items():
                 if len(counts) <= MOST_STATES:
                     counts[row.cells[name].strip()] += 1
             try:
-                time = self.clock.read(row, names["arrival_hours"])
+                time = self._clock.read(row, names["arrival_hours"])
                 rating, vector = self._rating(row)
                 player = _id(row, names["player"]) if "player" in names else ""
                 left = self._left(row, names[LEFT], time) if LEFT in names else math.inf
             except RowError as error:
-                bad.add(error)
+                self._bad.add(error)
                 continue
             cell = row.cells[names["arrival_hours"]].strip()
             yield _Entry(row.line, cell, time, rating, vector, player, left)
-        for name, counts in list(self.states.items()):
+        for name, counts in list(self._states.items()):
             if not 1 < len(counts) <= MOST_STATES:
-                del self.states[name]
+                del self._states[name]
 
-    def row(self, entry: _Entry) -> Row:
+    def _row(self, entry: _Entry) -> Row:
         """Return the row of an entry, with its time."""
-        return Row(self._path, entry.line, {self.names["arrival_hours"]: entry.cell})
+        return Row(self._path, entry.line, {self._names["arrival_hours"]: entry.cell})
 
-    def without_far(self, entries: Sequence[_Entry], bad: BadRows) -> list[_Entry]:
+    def _without_far(self, entries: Sequence[_Entry]) -> list[_Entry]:
         """Return the rows but those whose times are far from all others, such as 9999-12-31."""
-        far = far_rows(np.array(self.clock.hours([entry.time for entry in entries])))
-        for number in far:
-            cell = shown(entries[number].cell)
-            what = f"{cell} is more than {LONGEST // 2} years from the middle row (allowed: a log"
-            column = self.names["arrival_hours"]
-            wrong = self.row(entries[number]).wrong(
-                column, f"{what} of {LONGEST} years)", "far off"
-            )
-            bad.add(wrong)
-        excluded = set(far)
-        return [entry for number, entry in enumerate(entries) if number not in excluded]
+        if not entries:
+            n, where = self._unwanted, option("log.where")
+            others = f"; {n:,} rows are not as {where} says" if n else ""
+            needed = "at least one row is needed below the header"
+            raise InputError(f"{self._path}: no players ({needed}{self._bad.seen()}{others})")
+        far = set(far_rows(np.array(self._clock.hours([entry.time for entry in entries]))))
+        for entry in (entries[number] for number in sorted(far)):
+            what = f"{shown(entry.cell)} is more than {LONGEST // 2} years from the middle row"
+            what += f" (allowed: a log of {LONGEST} years)"
+            self._bad.add(self._row(entry).wrong(self._names["arrival_hours"], what, "far off"))
+        self._bad.check(len(entries) - len(far))
+        return [entry for number, entry in enumerate(entries) if number not in far]
+
+    def _with_known_ratings(self, entries: list[_Entry], unknown: Sequence[int]) -> list[_Entry]:
+        """Return rows with a rating for those whose rating is not known."""
+        # It is the last one of the account, else the next one; of an account without any it is
+        # that of the row half a log on, so that nobody has the rating of a neighbour in the queue.
+        known = np.delete(np.arange(len(entries)), unknown)
+        if not known.size:
+            among = f"all are among {option('log.missing')}"
+            raise InputError(f"{self._path}: no rating is known ({among})")
+        by_account: dict[str, list[int]] = {}
+        for k in known.tolist() if unknown else ():
+            by_account.setdefault(entries[k].player, []).append(k)
+        by_account.pop("", None)
+        filled = list(entries)
+        for k in unknown:
+            if rows := by_account.get(entries[k].player):
+                donor = max((row for row in rows if row < k), default=rows[0])
+            else:
+                donor = known[(np.searchsorted(known, k) + known.size // 2) % known.size]
+            rating, vector = entries[donor].rating, entries[donor].vector
+            filled[k] = entries[k]._replace(rating=rating, vector=vector)
+        return filled
 
     def _left(self, row: Row, column: str, arrival: float) -> float:
         """Return when a player gave up."""
         cell = row.cells[column].strip()
-        left = self.clock.read(row, column) if cell else math.inf
+        left = self._clock.read(row, column) if cell else math.inf
         if left < arrival:
             allowed = "allowed: a later time, or nothing for who played"
             what = f"{shown(cell)} is before the arrival ({allowed})"
@@ -503,14 +473,16 @@ class _RowReader:
 
     def _rating(self, row: Row) -> tuple[float, Sequence[float]]:
         """Return the rating of a player, and what it may be made of; NaN where it is not known."""
-        vector = [row.number(self.names[part]) for part in VECTOR if part in self.names]
-        if "rating" in self.names:
-            column, what = self.names["rating"], ""
-            rating = row.number(column)
+        names = self._names
+        vector = [row.number(names[part]) for part in VECTOR if part in names]
+        if "rating" in names:
+            column, what = names["rating"], ""
+            rating = written = row.number(column)
         else:
-            column, what = self.names["elo"], ", of elo, kd and wr by multiplier_matrix"
+            column, what = names["elo"], ", of elo, kd and wr by multiplier_matrix"
             rating = sum(m * v for m, v in zip(self._multipliers, vector, strict=True))
-        if (rating if "rating" in self.names else vector[0]) in self._log.missing:
+            written = vector[0]
+        if written in self._log.missing:
             return math.nan, vector
         if not abs(rating) <= MAX_RATING:
             allowed = "allowed: a rating from -1000000 to 1000000"
@@ -520,119 +492,111 @@ class _RowReader:
     def _columns(self, header: Sequence[str], position: str) -> list[str]:
         """Return the columns to read; note their names, and those of all others."""
         try:
-            self.names |= _names(position, header, self._log.columns)
+            self._names |= _names(position, header, self._log.columns)
         except InputError:
             other = other_separator(header, SEPARATORS[self._log.separator])
             if not other:
                 raise
             cells = "is one cell" if len(header) == 1 else f"has {len(header)} cells"
-            raise InputError(
-                f"{position}: the header {cells} with {other}s in it:"
-                f" {option(f'log.separator={other}')} reads it"
-            ) from None
+            reads = f"{option(f'log.separator={other}')} reads it"
+            text = f"{position}: the header {cells} with {other}s in it: {reads}"
+            raise InputError(text) from None
         where = self._log.where
         for name in where:
             if name not in header:
-                raise InputError(
-                    f"{position}: {option('log.where')}: no column {shown(name)}"
-                    f" ({hint(name, header)})"
-                )
-        read = list(dict.fromkeys([*self.names.values(), *where]))
+                text = f"{option('log.where')}: no column {shown(name)} ({hint(name, header)})"
+                raise InputError(f"{position}: {text}")
+        read = list(dict.fromkeys([*self._names.values(), *where]))
         self._unused = [name for name in header if name and name not in read]
         doubtful = [n for n in self._unused if STATUS.search(n) and header.count(n) == 1]
-        self.states = {name: Counter() for name in doubtful}
+        self._states = {name: Counter() for name in doubtful}
         return [*read, *doubtful]
 
-    def remarks(self, times: Floats) -> Iterator[str]:
-        """Yield what to know of times, and of columns that nothing is read from."""
-        if self.clock.midnight is not None:
-            since = self.clock.midnight.isoformat(" ", "minutes")
-            yield Note(f"{self._path}: hours are counted from {since}", "guessed_midnight")
-        if self.clock.moved:
-            yield Note(
-                f"{self._path}: date-times have several offsets from UTC: hours of the day are"
-                f" those of the first; {option('log.zone=Europe/Berlin')}, for example, counts them"
-                " by the clocks there",
-                "guessed_zone",
-            )
+    def _note(self, kind: str, text: str, n: int = 1, of: type[Notice] = Note) -> None:
+        """Remark upon the file."""
+        self._remarks.append(of(f"{self._path}: {text}", kind, n))
+
+    def _remark_on_times(self, times: Floats) -> None:
+        """Say what to know of times, and of columns that nothing is read from."""
+        if self._clock.midnight is not None:
+            since = self._clock.midnight.isoformat(" ", "minutes")
+            self._note("guessed_midnight", f"hours are counted from {since}")
+        if self._clock.moved:
+            text = "date-times have several offsets from UTC: hours of the day are those of the"
+            zone = f"{option('log.zone=Europe/Berlin')}, for example, counts them by the clocks"
+            self._note("guessed_zone", f"{text} first; {zone} there")
         for remark in span_remarks(times):
-            yield Notice(f"{self._path}: {remark}", "doubtful_times")
+            self._note("doubtful_times", remark, of=Notice)
+        reason = ": this model ignores parties and regions (model tickets has both)"
         missed = [name for name in self._unused if name.lower().startswith(MISSED)]
-        for kind, columns, why in (
-            (
-                "ignored_parties",
-                missed,
-                ": this model ignores parties and regions (model tickets has both)",
-            ),
-            ("ignored_columns", [name for name in self._unused if name not in missed], ""),
-        ):
+        others = [name for name in self._unused if name not in missed]
+        for kind, columns, why in ("parties", missed, reason), ("columns", others, ""):
             if columns:
                 named = f"column{'s' * (len(columns) > 1)} {', '.join(columns)}"
-                yield Note(f"{self._path}: {named} not used{why}", kind, len(columns))
+                self._note(f"ignored_{kind}", f"{named} not used{why}", len(columns))
 
-    def remarks_on_rows(self, unknown: int) -> Iterator[str]:
-        """Yield how many rows are read otherwise than they stand, or not at all."""
-        if self.unwanted:
-            text = (
-                f"rows that are not as {option('log.where')} says are left out ({self.unwanted:,})"
-            )
-            yield Note(f"{self._path}: {text}", "rows_not_wanted", self.unwanted)
+    def _remark_on_rows(self, unknown: int) -> None:
+        """Say how many rows are read otherwise than they stand, or not at all."""
+        if n := self._unwanted:
+            text = f"rows that are not as {option('log.where')} says are left out ({n:,})"
+            self._note("rows_not_wanted", text, n)
         if unknown:
-            yield Note(
-                f"{self._path}: {unknown:,} ratings are not known ({option('log.missing')}): they"
-                " have the rating of another row, of the same account where it has one",
-                "ratings_missing",
-                unknown,
-            )
-        if self._repeated and "player" in self.names:
-            n, s = self._repeated, "s" * (self._repeated > 1)
-            text = f"{n:,} exact duplicate{s} of other rows left out"
-            yield Notice(f"{self._path}: {text}", "duplicate_rows", self._repeated)
+            text = f"{unknown:,} ratings are not known ({option('log.missing')}): they have the"
+            text += " rating of another row, of the same account where it has one"
+            self._note("ratings_missing", text, unknown)
+        if (n := self._repeated) and "player" in self._names:
+            text = f"{n:,} exact duplicate{'s' * (n > 1)} of other rows left out"
+            self._note("duplicate_rows", text, n, Notice)
 
-    def remarks_on_values(self, ratings: Floats, sentinels: Sequence[float]) -> Iterator[str]:
-        """Yield what looks as if it were not meant, and which option says so."""
-        if self._repeated > 0.05 * ratings.size and "player" not in self.names:
-            player = option("log.columns")
-            yield Notice(
-                f"{self._path}: {self._repeated:,} rows have time and rating of another row"
-                f" ({player} player=NAME names the column of accounts: duplicates are then left"
-                " out)",
-                "doubtful_rows",
-                self._repeated,
-            )
+    def _remark_on_values(self, ratings: Floats, sentinels: Sequence[float]) -> None:
+        """Say what looks as if it were not meant, and which option says so."""
+        n = self._repeated
+        if n > 0.05 * ratings.size and "player" not in self._names:
+            player = f"{option('log.columns')} player=NAME names the column of accounts"
+            text = f"{n:,} rows have time and rating of another row ({player}: duplicates are then"
+            self._note("doubtful_rows", f"{text} left out)", n, Notice)
         for value in sentinels:
-            rows = int((ratings == value).sum())
-            yield Notice(
-                f"{self._path}: {rows:,} players share the rating {value:g}, unlike all others;"
-                f" if it means that none is known, {option(f'log.missing=[{value:g}]')} says so",
-                "doubtful_ratings",
-                rows,
-            )
-        for column, counts in self.states.items():
+            n = int((ratings == value).sum())
+            text = f"{n:,} players share the rating {value:g}, unlike all others; if it means that"
+            says = f"{option(f'log.missing=[{value:g}]')} says so"
+            self._note("doubtful_ratings", f"{text} none is known, {says}", n, Notice)
+        for column, counts in self._states.items():
             values = ", ".join(f"{shown(value)} {n:,}" for value, n in counts.most_common(4))
-            first = next(iter(counts.most_common(1)))[0]
-            example = option(f"log.where.{column}={first}")
-            yield Notice(
-                f"{self._path}: column {shown(column)} may say what became of a row ({values}),"
-                f" and all rows are read; {example} reads those alone",
-                "doubtful_status",
-                counts.total() - counts[first],
+            first = counts.most_common(1)[0][0]
+            reads = f"{option(f'log.where.{column}={first}')} reads those alone"
+            text = f"column {shown(column)} may say what became of a row ({values}), and all rows"
+            n = counts.total() - counts[first]
+            self._note("doubtful_status", f"{text} are read; {reads}", n, Notice)
+
+    def _remark_on_leaving(self, times: Floats, departures: Floats, accounts: Ints) -> None:
+        """Say who leaves the queue without a match."""
+        again = (next_arrivals(accounts, times) - times <= AGAIN).sum() if accounts.size else 0
+        if again:
+            text = f"accounts queue again within an hour ({again:,} time{'s' * (again > 1)}): where"
+            self._note(
+                "queued_again",
+                f"{text} they still wait, they leave their earlier place",
+                int(again),
             )
+        if LEFT in self._names:
+            gave_up = int(np.isfinite(departures).sum())
+            text = f"{gave_up:,} of {times.size:,} players have a time in {self._names[LEFT]}, at"
+            text += " which they give up unless they play before"
+            self._note("times_of_leaving", text, gave_up)
 
 
 def _names(position: str, header: Sequence[str], renamed: Mapping[str, str]) -> dict[str, str]:
     """Return the names of the columns to read, by meaning."""
+    columns = option("log.columns")
     for meaning, name in renamed.items():
         if name not in header:
-            raise InputError(
-                f"{position}: {option('log.columns')} {meaning}={name}: no column {shown(name)}"
-                f" ({hint(name, header)})"
-            )
+            text = f"{columns} {meaning}={name}: no column {shown(name)} ({hint(name, header)})"
+            raise InputError(f"{position}: {text}")
     names = {name: name for name in ("arrival_hours", "rating", "player", LEFT) if name in header}
     if all(name in header or name in renamed for name in VECTOR):
         names |= {name: name for name in VECTOR}
     names |= {key: name for key, name in renamed.items() if key in names or key not in VECTOR}
-    says = f"{option('log.columns')} arrival_hours=NAME,rating=NAME says which columns they are"
+    says = f"{columns} arrival_hours=NAME,rating=NAME says which columns they are"
     if "arrival_hours" not in names:
         # Any file might be named here: nothing of it is shown.
         raise InputError(
@@ -641,10 +605,8 @@ def _names(position: str, header: Sequence[str], renamed: Mapping[str, str]) -> 
             f" {says})"
         )
     if not {"rating", *VECTOR} & names.keys():
-        raise InputError(
-            f"{position}: column rating, or elo, kd and wr is missing (found:"
-            f" {', '.join(header)}; {says})"
-        )
+        there = f"found: {', '.join(header)}; {says}"
+        raise InputError(f"{position}: column rating, or elo, kd and wr is missing ({there})")
     return names
 
 

@@ -91,32 +91,18 @@ class ZoneStatsFactors(Factors):
     def _playable(self) -> Self:
         seats = self.n_teams * self.team_size
         if seats > self.n_players:
-            raise refuse(
-                f"{self.n_teams} teams of {self.team_size} need {seats} players, more than"
-                f" n_players {self.n_players}",
-                "team_size",
-                "n_teams",
-                "n_players",
-            )
+            text = f"{self.n_teams} teams of {self.team_size} need {seats} players, more than"
+            raise refuse(f"{text} n_players {self.n_players}", "team_size", "n_teams", "n_players")
         if self.n_enabled < 2:
-            raise refuse(
-                f"enabled_share {plain_number(self.enabled_share)} of {self.n_players} players"
-                f" leaves {self.n_enabled} to rate (allowed: 2 or more)",
-                "enabled_share",
-                "n_players",
-            )
+            share = f"enabled_share {plain_number(self.enabled_share)} of {self.n_players} players"
+            text = f"{share} leaves {self.n_enabled} to rate (allowed: 2 or more)"
+            raise refuse(text, "enabled_share", "n_players")
         if self.n_players * self.games_per_player > MAX_SEATS:
-            raise refuse(
-                f"{self.n_players} players with {self.games_per_player} games each are too many"
-                f" for one replication (allowed: a product of at most {MAX_SEATS})",
-                "games_per_player",
-                "n_players",
-            )
+            text = f"{self.n_players} players with {self.games_per_player} games each are too many"
+            text += f" for one replication (allowed: a product of at most {MAX_SEATS})"
+            raise refuse(text, "games_per_player", "n_players")
         if self.skill_std > MAX_SKILL_STD * self.true_spread:
-            raise refuse(
-                f"skill_std {plain_number(self.skill_std)} is more than {MAX_SKILL_STD} times"
-                f" true_spread {plain_number(self.true_spread)}",
-                "skill_std",
-                "true_spread",
-            )
+            text = f"skill_std {plain_number(self.skill_std)} is more than {MAX_SKILL_STD} times"
+            spread = f"true_spread {plain_number(self.true_spread)}"
+            raise refuse(f"{text} {spread}", "skill_std", "true_spread")
         return self
