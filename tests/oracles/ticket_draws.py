@@ -1,4 +1,4 @@
-"""Tickets drawn one by one in plain Python, from the table in `valmatch.models.tickets.population`."""
+"""Tickets drawn one by one in plain Python, by the table in `models.tickets.population`."""
 
 from __future__ import annotations
 

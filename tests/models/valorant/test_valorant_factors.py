@@ -57,7 +57,8 @@ IDENTITY = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 REFUSED = """
 horizon=27.5 | horizon: 27.5 hours exceed the 27 hourly rates of poisson_rate (give a rate for every
   hour)
-poisson_rate=(0, 5), horizon=1 | poisson_rate: every rate before 1 hours is 0, nobody would ever arrive
+poisson_rate=(0, 5), horizon=1 | poisson_rate: every rate before 1 hours is 0, nobody would
+  ever arrive
 horizon=None | horizon: null needs an arrivals file or num_players (allowed: a number > 0)
 rate_multiplier=1e9 | rate_multiplier: about 5.2e+11 players would arrive (at most 1e+09)
 cov_matrix=((1, .5, 0), (.25, 1, 0), (0, 0, 1)) | cov_matrix: not symmetric: row 1 column 2 is 0.5,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -84,15 +83,12 @@ def players_at_start(
         return players
     path = files.get("skills", files.get("arrivals"))
     if players not in (None, n):
-        raise InputError(
-            f"{path}: {n} players, but population.players is {players} (allowed: {n}, or null)"
-        )
+        text = f"{n} players, but population.players is {players} (allowed: {n}, or null)"
+        raise InputError(f"{path}: {text}")
     starts = factors.session_starts(n)
     if "arrivals" not in files and starts > MAX_STARTS:
-        raise InputError(
-            f"{path}: about {starts:.1e} sessions of {n} players would start (at most"
-            f" {MAX_STARTS:.0e})"
-        )
+        text = f"about {starts:.1e} sessions of {n} players would start (at most {MAX_STARTS:.0e})"
+        raise InputError(f"{path}: {text}")
     return n
 
 
@@ -109,19 +105,15 @@ def remarks(
                 yield Notice(text, "ignored_factor")
     if "arrivals" not in files:
         return
-    if contents.left_out:
-        rows = "row" if contents.left_out == 1 else "rows"
-        yield Notice(
-            f"{files['arrivals']}: {contents.left_out} {rows} at or after the horizon of"
-            f" {24.0 * factors.days:g} hours left out",
-            "rows_left_out",
-            contents.left_out,
-        )
+    path = files["arrivals"]
+    if n := contents.left_out:
+        text = f"{n} row{'s' * (n > 1)} at or after the horizon of {24.0 * factors.days:g} hours"
+        yield Notice(f"{path}: {text} left out", "rows_left_out", n)
     warmup = 24.0 * factors.warmup_days
     if contents.sessions.times.max() < warmup:
         yield (
-            f"{files['arrivals']}: every session starts within the warm-up of {warmup:g} hours,"
-            " before anything is measured (set days and warmup_days)"
+            f"{path}: every session starts within the warm-up of {warmup:g} hours, before anything"
+            " is measured (set days and warmup_days)"
         )
 
 
@@ -129,8 +121,7 @@ def _skills(path: Path) -> dict[str, float]:
     """Return the skills of the players by name."""
     skills: dict[str, float] = {}
     what = "the skills of players have the columns player, and skill or rating"
-    for row in _rows(path, SKILL, what):
-        name, (_, column) = _name(row), row.cells
+    for row, name, column in _rows(path, SKILL, what):
         if name in skills:
             raise row.wrong("player", f"{shown(name)} has a row above (allowed: one row a player)")
         skill = row.number(column)
@@ -146,62 +137,50 @@ def _starts(
 ) -> tuple[NDArray[np.int64], Floats]:
     """Return player and hour of the session starts, by player, those of each in order."""
     # Without a file of skills, the players are numbered here.
-    starts: list[tuple[int, float, int]] = []  # player, hour, line
-    first: Row | None = None
-    what = "session starts have the columns player, and arrival_hours or time"
-    for row in _rows(path, TIME, what):
-        name, (_, column) = _name(row), row.cells
+    starts: list[tuple[int, float, Row]] = []
+    column, what = "", "session starts have the columns player, and arrival_hours or time"
+    for row, name, column in _rows(path, TIME, what):
         if skills is not None and name not in numbers:
             raise row.wrong("player", f"{shown(name)} is not among the players of {skills}")
         hours = row.number(column, f" of {HOURS}")
         check_digits(row, column, hours, HOURS)
         if hours < 0:
             raise row.wrong(column, f"{hours!r} is negative (allowed: hours >= 0)")
-        starts.append((numbers.setdefault(name, len(numbers)), hours, row.line))
-        first = first or row
+        starts.append((numbers.setdefault(name, len(numbers)), hours, row))
     _check_count(path, starts and numbers)
-    players, times = (
-        np.array([start[0] for start in starts]),
-        np.array([start[1] for start in starts]),
-    )
-    if first is not None:
-        check_serial_days(first, [*first.cells][1], times, HOURS)
+    players = np.array([number for number, _, _ in starts])
+    times = np.array([hours for _, hours, _ in starts])
+    check_serial_days(starts[0][2], column, times, HOURS)
     order = np.lexsort((times, players))
     earlier, later = order[:-1], order[1:]
     same = (players[earlier] == players[later]) & (times[earlier] == times[later])
     if same.any():
         repeated, other = min(zip(later[same].tolist(), earlier[same].tolist(), strict=True))
-        (number, hours, line), names = starts[repeated], list(numbers)
-        raise InputError(
-            f"{path}:{line}: player: {shown(names[number])} starts a session at {hours!r} hours in"
-            f" line {starts[other][2]} too (nobody is in two places at once)"
-        )
+        (number, hours, row), names = starts[repeated], list(numbers)
+        text = f"{shown(names[number])} starts a session at {hours!r} hours in line"
+        text += f" {starts[other][2].line} too (nobody is in two places at once)"
+        raise InputError(f"{path}:{row.line}: player: {text}")
     return players[order], times[order]
 
 
-def _rows(path: Path, either: Sequence[str], what: str) -> Iterator[Row]:
-    """Yield the rows of a file of players, whose second column is called either way."""
-    choose = partial(_columns, either, what)
-    return read_rows(path, choose, Dialect(separator=None), most=MAX_FILE)
+def _rows(path: Path, either: Sequence[str], what: str) -> Iterator[tuple[Row, str, str]]:
+    """Yield the rows of a file of players, with the player and the name of the other column."""
 
+    def choose(header: Sequence[str], position: str) -> list[str]:
+        second = next((name for name in either if name in header), None)
+        if "player" not in header or second is None:
+            missing = " or ".join(either) if "player" in header else "player"
+            # Any file might be named here: nothing of it is shown.
+            raise InputError(f"{position}: column {missing} is missing ({what})")
+        return ["player", second]
 
-def _columns(either: Sequence[str], what: str, header: Sequence[str], position: str) -> list[str]:
-    """Return the columns to read."""
-    second = next((name for name in either if name in header), None)
-    if "player" not in header or second is None:
-        missing = " or ".join(either) if "player" in header else "player"
-        # Any file might be named here: nothing of it is shown.
-        raise InputError(f"{position}: column {missing} is missing ({what})")
-    return ["player", second]
-
-
-def _name(row: Row) -> str:
-    """Return the player of a row."""
-    name = row.cells["player"].strip()
-    if not 0 < len(name) <= MAX_NAME or "\0" in name:
-        what = shown(name) if name else "empty"
-        raise row.wrong("player", f"{what} (allowed: a name of 1 to {MAX_NAME} characters)")
-    return name
+    for row in read_rows(path, choose, Dialect(separator=None), most=MAX_FILE):
+        player, column = row.cells
+        name = row.cells[player].strip()
+        if not 0 < len(name) <= MAX_NAME or "\0" in name:
+            cell = shown(name) if name else "empty"
+            raise row.wrong(player, f"{cell} (allowed: a name of 1 to {MAX_NAME} characters)")
+        yield row, name, column
 
 
 def _check_count(path: Path, players: Collection[object]) -> None:

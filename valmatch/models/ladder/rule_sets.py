@@ -7,7 +7,7 @@ from typing import Any
 
 from valmatch.errors import InputError
 from valmatch.models.tickets.rule_file import RuleSet, Source, document_of, read_rules
-from valmatch.rule_sets.table import Attribute, Reached, Steps, Table, Team
+from valmatch.rule_sets.table import Attribute, Reached, Steps, Table
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shortened, shown
 
@@ -16,12 +16,8 @@ SIDES = 2  # teams of a match
 
 def size_of_teams(table: Table) -> int | None:
     """Return the players of a team, None where there are not two teams of one size at all ages."""
-    sizes = {
-        float(value)  # type: ignore[arg-type]
-        for team in table.teams
-        for steps in (team.least, team.most)
-        for value in steps.values
-    }
+    steps = [steps for team in table.teams for steps in (team.least, team.most)]
+    sizes = {number for step in steps for number in step.numbers}
     return int(*sizes) if len(table.teams) == SIDES and len(sizes) == 1 else None
 
 
@@ -42,9 +38,8 @@ def rule_set_of(
     if not lines:
         lines = [f"{document.place(*path)}: {text}" for path, text in _faults(table, attribute)]
     if not lines and size_of_teams(table) != team_num:
-        lines.append(
-            f"factors.rule.team_num: {team_num}, but {document.name} has teams of another size"
-        )
+        what = f"{team_num}, but {document.name} has teams of another size"
+        lines.append(f"factors.rule.team_num: {what}")
     if lines:
         raise InputError(*lines)
     return RuleSet(table, rules.remarks)
@@ -64,27 +59,17 @@ def _faults(table: Table, attribute: str) -> Iterator[tuple[tuple[str | int, ...
     """Yield what a ladder cannot go by, and where it is."""
     for number, declared in enumerate(table.attributes):
         if declared.name != attribute and declared.default is None:
-            yield (
-                ("playerAttributes", number),
-                f"{shown(declared.name)} has no default, and a ladder knows nothing of players but"
-                " the rating (a default is needed)",
-            )
+            text = f"{shown(declared.name)} has no default, and a ladder knows nothing of players"
+            yield ("playerAttributes", number), f"{text} but the rating (a default is needed)"
     for number, rule in enumerate(table.rules):
         if isinstance(rule.predicate, Reached):
-            yield (
-                ("rules", number),
-                f"{shown(rule.name)} is a latency rule, and a ladder has no regions (remove it)",
-            )
+            text = f"{shown(rule.name)} is a latency rule, and a ladder has no regions (remove it)"
+            yield ("rules", number), text
     if size_of_teams(table) is None:
-        sizes = ", ".join(_sizes(team) for team in table.teams)
-        yield (
-            ("teams",),
-            f"{shortened(sizes)}: a ladder plays two teams of one size, which does not change",
-        )
-
-
-def _sizes(team: Team) -> str:
-    """Return how many players a team takes."""
-    values = [int(value) for steps in (team.least, team.most) for value in steps.values]  # type: ignore[arg-type]
-    least, most = min(values), max(values)
-    return f"{team.name} {least}" if least == most else f"{team.name} {least} to {most}"
+        sizes = []
+        for team in table.teams:
+            players = [int(value) for steps in (team.least, team.most) for value in steps.numbers]
+            least, most = min(players), max(players)
+            sizes.append(f"{team.name} {least}" + f" to {most}" * (least < most))
+        text = "a ladder plays two teams of one size, which does not change"
+        yield ("teams",), f"{shortened(', '.join(sizes))}: {text}"
