@@ -28,13 +28,19 @@ def check_teams(matching: str, team_num: int, team_rule: str) -> None:
         raise refuse(text, "team_rule", "matching")
 
 
-def long_wait(wait_thresh: float) -> str:
-    """Say what a threshold in minutes would be in hours, as it is wanted."""
+def long_wait(wait_thresh: float, hours: float, run: str) -> Iterator[str]:
+    """Yield a remark on a threshold that is never reached in a run, or was meant in minutes."""
     number = plain_number(wait_thresh)
-    return (
-        f"{number} hours; {number} minutes is {wait_thresh / 60.0:.4g} (a bare number is hours;"
-        f" {number} min says minutes)"
-    )
+    if wait_thresh >= hours:
+        yield (
+            f"{number} hours are not below the {run}, so nobody is ever prioritized (wait_thresh"
+            " is in hours; is this in minutes?)"
+        )
+    elif wait_thresh > LONG_WAIT:
+        yield (
+            f"{number} hours; {number} minutes is {wait_thresh / 60.0:.4g} (a bare number is hours;"
+            f" {number} min says minutes)"
+        )
 
 
 def slow_search(matching: str, team_diff: float, team_slack: float) -> Iterator[str]:

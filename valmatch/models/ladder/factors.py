@@ -26,7 +26,7 @@ from valmatch.matching.living.ladder_adapter import LACKS
 from valmatch.matching.living.registry import PRESETS, numbers_of
 from valmatch.matching.registry import PRESET, QUEUES, meanings, readers
 from valmatch.models.ladder.rule_sets import SIDES, size_of_teams
-from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_search
+from valmatch.models.team_rules import check_teams, long_wait, slow_search
 from valmatch.models.tickets import factors as tickets
 from valmatch.models.tickets import rule_file
 from valmatch.policies import registry as policies
@@ -367,16 +367,13 @@ class LadderFactors(Factors):
     warmup_days: NonNegative = factor(14.0, "days")
     """Time before which nothing is measured; less than days."""
     population: Population = Field(default_factory=Population, description="Who plays.")
-    sessions: Sessions = Field(
-        default_factory=Sessions, description="When they play, and for how long."
-    )
+    sessions: Sessions = Field(default_factory=Sessions)
+    """When they play, and for how long."""
     match: Match = Field(default_factory=Match, description="What happens in a match.")
-    rule: Rule = Field(
-        default_factory=Rule, description="Who plays whom; the rule sees ratings, not skills."
-    )
-    rating: Rating = Field(
-        default_factory=Rating, description="What is believed of skills, and learned from games."
-    )
+    rule: Rule = Field(default_factory=Rule)
+    """Who plays whom; the rule sees ratings, not skills."""
+    rating: Rating = Field(default_factory=Rating)
+    """What is believed of skills, and learned from games."""
     parties: Parties = Field(default_factory=Parties, description="With whom they play.")
     rule_set: dict[str, Any] | None = factor(None)
     """The rule set of flexmatch as a mapping, a short form or FlexMatch's own; rules at the top of
@@ -421,14 +418,12 @@ class LadderFactors(Factors):
         if self.rule.matching != "flexmatch":
             return filled
         source = files.get("rules", self.rule_set)
-        table = rule_file.read_rules(source, {name: values[name] for name in values}, None).table
-        size = size_of_teams(table)
+        size = size_of_teams(rule_file.read_rules(source, values, None).table)
         if size is None or size == self.rule.team_num:
             return filled
         if "rule.team_num" in given and "team_num" in self.rule.model_fields_set:
-            raise Misplaced(
-                ("rule", "team_num"), f"{self.rule.team_num}, but the rule set has teams of {size}"
-            )
+            text = f"{self.rule.team_num}, but the rule set has teams of {size}"
+            raise Misplaced(("rule", "team_num"), text)
         if self.parties.largest > size:
             raise Misplaced(("parties", "shares"), _too_large(self.parties.largest, size))
         rule = self.rule.model_copy(update={"team_num": size})
@@ -468,26 +463,20 @@ class LadderFactors(Factors):
             lacks.append("deviations")
         for name, text in rule.without_effect(lacks):
             yield f"rule.{name}", text
-        if rule.reads("wait_thresh") and rule.wait_thresh >= self.days * tickets.HOURS:
-            yield (
-                "rule.wait_thresh",
-                f"{plain_number(rule.wait_thresh)} hours are not below the"
-                f" {plain_number(self.days)} days of the run, so nobody is ever prioritized"
-                " (wait_thresh is in hours; is this in minutes?)",
-            )
-        elif rule.reads("wait_thresh") and rule.wait_thresh > LONG_WAIT:
-            yield "rule.wait_thresh", long_wait(rule.wait_thresh)
+        hours, run = 24.0 * self.days, f"{plain_number(self.days)} days of the run"
+        if rule.reads("wait_thresh"):
+            for text in long_wait(rule.wait_thresh, hours, run):
+                yield "rule.wait_thresh", text
         yield from _other_newcomers(self.population)
         yield from _other_scale(self)
         for text in slow_search(rule.matching, rule.team_diff, rule.team_slack):
             yield "rule.team_diff", text
         learns = policies.PAIR[rule.policy].learns
         if rule.reads("policy") and learns and system not in WITH_DEVIATION:
-            yield (
-                "rule.policy",
+            text = (
                 f"{rule.policy} is the same as draw_chance with the rating system {system}, whose"
-                " ratings have no variance",
             )
+            yield "rule.policy", f"{text} ratings have no variance"
 
 
 Fault = tuple[str, ...]  # what is wrong, and the factors that it is about
@@ -497,11 +486,10 @@ def _of_players(factors: LadderFactors, files: Collection[str]) -> Iterator[Faul
     """Yield what is wrong with the time and the players."""
     population, days = factors.population, plain_number(factors.days)
     if factors.warmup_days >= factors.days:
-        warmup = (
-            f"{plain_number(factors.warmup_days)} days of warm-up are not below the {days} days"
-        )
-        nothing = f"nothing would be measured (allowed: a number >= 0 and < {days})"
-        yield f"{warmup} of the run, {nothing}", "warmup_days", "days"
+        text = f"{plain_number(factors.warmup_days)} days of warm-up are not below the {days} days"
+        allowed = f"allowed: a number >= 0 and < {days}"
+        nothing = f"{text} of the run, nothing would be measured ({allowed})"
+        yield nothing, "warmup_days", "days"
     if population.start == "skill" and factors.rating.system == KNOWN:
         text = "skill has no meaning with the rating system known, whose ratings are always the"
         allowed = "allowed with known: prior"
@@ -564,11 +552,9 @@ def _other_newcomers(people: Population) -> Iterator[tuple[str, str]]:
     """Yield a remark if the skills of others were moved, and those of newcomers were not."""
     moved = abs(people.newcomer_skill_mean - people.skill_mean) > 3.0 * people.skill_std
     if moved and people.newcomers_per_day and "newcomer_skill_mean" not in people.model_fields_set:
-        yield (
-            "population.skill_mean",
-            f"{plain_number(people.skill_mean)}, but newcomers have skills about"
-            f" {plain_number(people.newcomer_skill_mean)} (population.newcomer_skill_mean)",
-        )
+        text = f"{plain_number(people.skill_mean)}, but newcomers have skills about"
+        others = f"{plain_number(people.newcomer_skill_mean)} (population.newcomer_skill_mean)"
+        yield "population.skill_mean", f"{text} {others}"
 
 
 def _other_scale(factors: LadderFactors) -> Iterator[tuple[str, str]]:
@@ -578,20 +564,15 @@ def _other_scale(factors: LadderFactors) -> Iterator[tuple[str, str]]:
         return
     mean, deviation = numbers.newcomers
     if abs(factors.rating.mu - mean) > 3.0 * deviation:
-        yield (
-            "rating.mu",
-            f"{plain_number(factors.rating.mu)}, but the rule takes newcomers to be at {mean:.4g}"
-            f" +- {deviation:.4g} (rule.newcomer_mean): its points are others than those of the"
-            " players",
-        )
+        newcomers = f"the rule takes newcomers to be at {mean:.4g} +- {deviation:.4g}"
+        why = "(rule.newcomer_mean): its points are others than those of the players"
+        yield "rating.mu", f"{plain_number(factors.rating.mu)}, but {newcomers} {why}"
 
 
 def _too_large(largest: int, team_num: int) -> str:
     """Say that a group of friends is larger than a team."""
-    return (
-        f"groups of {largest} players do not fit into teams of {team_num} (allowed: shares of up to"
-        f" {team_num} players)"
-    )
+    allowed = f"allowed: shares of up to {team_num} players"
+    return f"groups of {largest} players do not fit into teams of {team_num} ({allowed})"
 
 
 def _files(info: ValidationInfo) -> frozenset[str]:
@@ -606,8 +587,6 @@ def _without_effect(section: Factors) -> Iterator[tuple[str, str]]:
         for choice, values in extra.get("of", {}).items():
             chosen = getattr(section, choice)
             if chosen not in values and getattr(section, name) != field.default:
-                yield (
-                    name,
-                    f"has no effect with {choice} {chosen} (used with {' or '.join(values)})",
-                )
+                text = f"has no effect with {choice} {chosen} (used with {' or '.join(values)})"
+                yield name, text
                 break

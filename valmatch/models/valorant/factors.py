@@ -22,7 +22,7 @@ from valmatch.inputs.fields import (
     whole,
 )
 from valmatch.matching.registry import OF_RATINGS, QUEUES, meanings
-from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_search
+from valmatch.models.team_rules import check_teams, long_wait, slow_search
 from valmatch.models.valorant.log_factors import LEFT, LogFactors
 
 Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
@@ -264,15 +264,10 @@ class ValorantFactors(Factors):
 
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield (factor, warning) for settings that are valid but probably not meant."""
-        if self.horizon is not None and self.wait_thresh >= self.horizon:
-            yield (
-                "wait_thresh",
-                f"{plain_number(self.wait_thresh)} hours are not below the horizon of"
-                f" {plain_number(self.horizon)} hours, so nobody is ever prioritized"
-                " (wait_thresh is in hours; is this in minutes?)",
-            )
-        elif self.wait_thresh > LONG_WAIT:
-            yield "wait_thresh", long_wait(self.wait_thresh)
+        horizon = self.horizon or math.inf
+        run = f"horizon of {plain_number(horizon)} hours"
+        for text in long_wait(self.wait_thresh, horizon, run):
+            yield "wait_thresh", text
         for text in slow_search(self.matching, self.team_diff, self.team_slack):
             yield "team_diff", text
 
