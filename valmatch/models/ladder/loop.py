@@ -24,15 +24,7 @@ from valmatch.models.ladder import population as draws
 from valmatch.models.ladder import state as s
 from valmatch.models.ladder.population import moment_of, profile_time
 from valmatch.models.ladder.rating import predict, rate
-from valmatch.models.ladder.state import (
-    Behaviour,
-    LadderRules,
-    Log,
-    Loop,
-    break_end,
-    cancel,
-    schedule,
-)
+from valmatch.models.ladder.state import Behaviour, Log, Loop, break_end, cancel, schedule
 from valmatch.ratings.trueskill import normal_cdf
 from valmatch.ratings.zonestats import predicted_outcome
 
@@ -81,7 +73,7 @@ def count_match(p: float, predicted: float, a_wins: bool, behaviour: Behaviour, 
 
 
 @macro
-def count_players(now: float, p: float, rules: LadderRules, loop: Loop, waits: Floats) -> None:
+def count_players(now: float, p: float, rules: s.LadderRules, loop: Loop, waits: Floats) -> None:
     """Count the players of a match: of the day, and after the warm-up waits, careers, parties."""
     sums, gap, size = loop.state[0], abs(p - 0.5), loop.lineup.size
     for k in range(size):
@@ -130,7 +122,7 @@ NEVER = 1e12  # a profile time that no session starts after
 @driver(kernel)
 def advance(
     until: float,
-    rules: LadderRules,
+    rules: s.LadderRules,
     loop: Loop,
     queue: Any,  # noqa: ANN401
     waits: Floats,
@@ -146,7 +138,7 @@ def advance(
 def _advance(
     until: float,
     queue_rules: Any,  # noqa: ANN401
-    rules: LadderRules,
+    rules: s.LadderRules,
     loop: Loop,
     queue: Any,  # noqa: ANN401
     waits: Floats,
@@ -211,7 +203,7 @@ def _cancel(index: int, loop: Loop) -> None:
 
 
 @part
-def _next_to_queue(now: float, event: int, rules: LadderRules, loop: Loop) -> int:
+def _next_to_queue(now: float, event: int, rules: s.LadderRules, loop: Loop) -> int:
     """Take the next queueing out of the heap; return the player, NOBODY if the start is dropped."""
     _cancel(0, loop)
     player = event // 2
@@ -274,7 +266,7 @@ def set_clocks(joining: Floats, loop: Loop) -> None:
 
 
 @part
-def _queue(now: float, player: int, rules: LadderRules, loop: Loop, log: Log) -> float:
+def _queue(now: float, player: int, rules: s.LadderRules, loop: Loop, log: Log) -> float:
     """Give a player and who comes along their tickets; return the rating that the rule sees."""
     behaviour, entry = rules.behaviour, loop.players[at(player)]
     if behaviour.patience < np.inf:
@@ -307,7 +299,7 @@ def _give_ticket(now: float, player: int, behaviour: Behaviour, loop: Loop, log:
 
 
 @part
-def _give_up(now: float, player: int, rules: LadderRules, loop: Loop, log: Log) -> None:
+def _give_up(now: float, player: int, rules: s.LadderRules, loop: Loop, log: Log) -> None:
     """End the tickets and the session of a player whose patience ends, and of their party."""
     behaviour, state = rules.behaviour, loop.state[0]
     _cancel(0, loop)
@@ -337,7 +329,7 @@ def _end_sessions(leader: int, behaviour: Behaviour, loop: Loop) -> None:
 
 
 @part
-def _start_match(now: float, rules: LadderRules, loop: Loop, waits: Floats, log: Log) -> None:
+def _start_match(now: float, rules: s.LadderRules, loop: Loop, waits: Floats, log: Log) -> None:
     """Let the players of the lineup play."""
     state, behaviour = loop.state[0], rules.behaviour
     p = _win_probability(behaviour, loop)
@@ -382,7 +374,7 @@ def _win_probability(behaviour: Behaviour, loop: Loop) -> float:
 
 
 @part
-def _end_match(now: float, rules: LadderRules, loop: Loop, log: Log) -> None:
+def _end_match(now: float, rules: s.LadderRules, loop: Loop, log: Log) -> None:
     """End the match that started first: rate its players, who go on or end their session."""
     behaviour, rater, rated = rules.behaviour, rules.rater, loop.rated.state
     state, slot = loop.state[0], loop.state[0]["first"]

@@ -163,11 +163,6 @@ def _responses(factors: OpponentFactors) -> Iterator[Response]:
                 )
 
 
-def by_rank(values: Floats) -> Ints:
-    """Return the players by rank, the highest value first; equal values rank by index."""
-    return np.argsort(-values, kind="stable")
-
-
 class OpponentModel(curves.CurveModel[SamplePath]):
     """The simulation study of section 4 of the paper, for any factors."""
 
@@ -236,7 +231,9 @@ class OpponentModel(curves.CurveModel[SamplePath]):
         return dict(zip(self.responses.names, values.ravel().tolist(), strict=True))
 
     def _ranking(self, inputs: SamplePath) -> Ints:
-        return by_rank(inputs.skills if self._factors.rank_by == "skill" else inputs.prior.means)
+        """Return the players by rank, the highest value first; equal values rank by index."""
+        by_skill = self._factors.rank_by == "skill"
+        return np.argsort(-(inputs.skills if by_skill else inputs.prior.means), kind="stable")
 
     def _player(self, inputs: SamplePath) -> int:
         """Return who is player 0."""

@@ -14,6 +14,7 @@ from valmatch.matching.tickets.games import NO_BACKFILLS, Serving, play_with_gam
 from valmatch.matching.tickets.playing import play_columns
 from valmatch.matching.tickets.search import MOST_TRIED
 from valmatch.models.model import NO_FILES, Model, Outcome, Record, Response, Responses, Table
+from valmatch.models.tickets import population
 from valmatch.models.tickets.factors import Group, Kind, TicketsFactors, kind_of, round_trips
 from valmatch.models.tickets.logged import TicketLog
 from valmatch.models.tickets.matchmaking import PRESET_SEES, play_rule, table_of
@@ -26,14 +27,6 @@ from valmatch.models.tickets.measures import (
     unmatchable,
 )
 from valmatch.models.tickets.pools import Blocking, blocking, search_gap
-from valmatch.models.tickets.population import (
-    BELIEFS,
-    HOUR,
-    draw_answers,
-    draw_stays,
-    draw_tickets,
-    most_at_once,
-)
 from valmatch.models.tickets.replication import (
     Replication,
     backfills_table,
@@ -104,7 +97,7 @@ class TicketsModel(Model[Tickets]):
             self._table = table_of(*self._preset.teams)
         self._service = Service(
             service.request_timeout_seconds,
-            HOUR * factors.hours,
+            population.HOUR * factors.hours,
             service.review_seconds,
             service.batch_size,
             service.passes,
@@ -132,7 +125,7 @@ class TicketsModel(Model[Tickets]):
         laws = self._factors.attributes.items()
         kinds = {name: GIVES[kind_of(law)] for name, law in laws}
         if self._preset:
-            kinds |= dict.fromkeys(BELIEFS, "number")
+            kinds |= dict.fromkeys(population.BELIEFS, "number")
         return {self._factors.skill.attribute: "number", **kinds}
 
     def _check_laws(self, files: Mapping[str, Path]) -> None:
@@ -200,7 +193,9 @@ class TicketsModel(Model[Tickets]):
     def _crowd(self) -> Iterator[str]:
         """Yield what is to be said where an exhaustive search may have many tickets to look at."""
         timeout = self._service.timeout
-        most = most_at_once(self._factors, timeout, self._log.tickets.times if self._log else None)
+        most = population.most_at_once(
+            self._factors, timeout, self._log.tickets.times if self._log else None
+        )
         if most > FEW:
             yield (
                 f"service.search: exhaustive is for pools of up to {FEW} tickets, and {most:,} wait"
@@ -211,7 +206,7 @@ class TicketsModel(Model[Tickets]):
 
     def draw(self, streams: Streams, replication: int) -> Tickets:
         """Return the tickets of a replication; no rule enters."""
-        draw = self._log.draw if self._log else draw_tickets
+        draw = self._log.draw if self._log else population.draw_tickets
         return draw(self._factors, self._trips, streams.place(replication))
 
     def run(self, inputs: Tickets) -> Outcome:
@@ -235,7 +230,7 @@ class TicketsModel(Model[Tickets]):
     def play(self, inputs: Tickets) -> Replication:
         """Let the matchmaker match the tickets of a replication."""
         factors, service, table = self._factors, self._service, self._table
-        stays = draw_stays(factors, inputs)
+        stays = population.draw_stays(factors, inputs)
         backfills, report, search = NO_BACKFILLS, None, factors.service.search
         counted = 60.0 * factors.warmup_minutes if "rules" in factors.measure else None
         if self._preset:
@@ -273,7 +268,7 @@ class TicketsModel(Model[Tickets]):
         """Return the tickets with their answers to proposals, if there are any."""
         if self._factors.service.acceptance_seconds is None:
             return inputs
-        answers = draw_answers(self._factors, inputs)
+        answers = population.draw_answers(self._factors, inputs)
         return inputs._replace(answers=self._log.answered(answers) if self._log else answers)
 
     def _blocking(self, run: Replication) -> Blocking:

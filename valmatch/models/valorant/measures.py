@@ -28,11 +28,7 @@ EVEN = 0.05  # largest distance of a predicted share of wins from one half in an
 
 HOURS_AT_ONCE = 1 << 16  # bounds the memory that is taken, whatever the horizon
 
-PartOf: TypeAlias = Callable[[Ints], Ints]
-"""Gives the number of the part of the time that each hour belongs to, counted from hour 0."""
-
-Clock: TypeAlias = Callable[[Ints], Ints]
-"""Gives for hours, counted from hour 0, those since the midnight of some Monday, by the clock."""
+OfHours: TypeAlias = Callable[[Ints], Ints]  # gives a number of each hour, counted from hour 0
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,7 @@ class PlayedDay:
     log: Floats  # the matches as the kernel logs them
     rules: Rules  # of the queue
     start: float  # hour from which on players and matches count
-    clock: Clock  # what its hours are
+    clock: OfHours  # its hours since the midnight of some Monday, by the clock
 
     @cached_property
     def hours(self) -> Floats:
@@ -339,7 +335,7 @@ def _weekdays(day: PlayedDay, factors: ValorantFactors) -> list[float]:
     return _of_time(day, lambda hours: day.clock(hours) // DAY % 7, len(WEEK)).ravel().tolist()
 
 
-def _of_time(day: PlayedDay, part_of: PartOf, parts: int) -> Floats:
+def _of_time(day: PlayedDay, part_of: OfHours, parts: int) -> Floats:
     """Return the queue, the waits and the prioritized of parts of the time, a row each."""
     came, horizon = day.players.times, day.rules.horizon
     queue = time_averages(came, day.left, horizon, part_of, int(day.start), parts)
@@ -356,7 +352,7 @@ def _of_time(day: PlayedDay, part_of: PartOf, parts: int) -> Floats:
 
 
 def time_averages(
-    came: Floats, left: Floats, horizon: float, part_of: PartOf, first: int, parts: int
+    came: Floats, left: Floats, horizon: float, part_of: OfHours, first: int, parts: int
 ) -> Floats:
     """Return the time average of the queue in each part of the time, from an hour on."""
     # NaN of parts that never were.

@@ -30,16 +30,8 @@ from valmatch.models.model import (
     Table,
     Values,
 )
-from valmatch.models.valorant.arrivals import (
-    GAPS,
-    PATIENCE,
-    VECTORS,
-    ArrivalProcess,
-    ArrivingPlayers,
-    PlayerSums,
-    QuantileArrivals,
-    Resample,
-)
+from valmatch.models.valorant import arrivals
+from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.days import (
     RESPONSES,
     Days,
@@ -142,7 +134,7 @@ class ValorantModel(Model[ArrivingPlayers]):
     )
 
     def __init__(self, factors: ValorantFactors, files: Mapping[str, Path] = NO_FILES) -> None:
-        arrivals = files.get("arrivals")
+        path = files.get("arrivals")
         self._rule = queue_rule(factors.matching)
         self._make_days = queue.kernel_of(make_days, self._rule)
         self._factors = factors
@@ -150,9 +142,9 @@ class ValorantModel(Model[ArrivingPlayers]):
             self.responses = Responses(*RESPONSES, *self.further(factors))
         self._log: QueueLog | None = None
         self._resampling: BlockResampling | None = None
-        self._process: ArrivalProcess | None = None
-        self._sums: PlayerSums | None = None
-        if arrivals is None:
+        self._process: arrivals.ArrivalProcess | None = None
+        self._sums: arrivals.PlayerSums | None = None
+        if path is None:
             # That of num_players differs between replications: it is set when they have arrived.
             horizon = factors.horizon or 0.0
             self._process = _process(factors)
@@ -161,22 +153,22 @@ class ValorantModel(Model[ArrivingPlayers]):
             if factors.patience_minutes is None:
                 self.sampling = OneHistory()
             self._log = read_queue_log(
-                arrivals, factors.log, factors.multiplier_matrix, factors.horizon
+                path, factors.log, factors.multiplier_matrix, factors.horizon
             )
             horizon = self._log.horizon
             players = float(self._log.players.times.size)
             for text in _faults_of_log(factors, self._log):
-                raise InputError(f"{arrivals}: factors.{text}")
+                raise InputError(f"{path}: factors.{text}")
             if factors.log.resample:
                 self._resampling = BlockResampling(
-                    self._log, factors.log.block_hours, factors.horizon, arrivals
+                    self._log, factors.log.block_hours, factors.horizon, path
                 )
                 self.sampling, horizon = self._resampling.sampling, self._resampling.horizon
-        self.warnings = tuple(self._remarks(arrivals))
+        self.warnings = tuple(self._remarks(path))
         self._open_ended = self._process is not None and factors.horizon is None
         if self._process is not None and not self._open_ended and factors.gaps == "exponential":
             if factors.rating_quantiles is None:
-                self._sums = PlayerSums(self._process)
+                self._sums = arrivals.PlayerSums(self._process)
             # 2p players make a match, and on average (2p - 1) / 2 of them are still to come.
             wait = 60.0 * (2 * factors.team_num - 1) / 2 * self._process.busy_hours / players
             if not (factors.gives_up or factors.warm_up):
@@ -212,24 +204,24 @@ class ValorantModel(Model[ArrivingPlayers]):
         groups = [group.responses(factors) for group in groups_of(factors)]
         return [response for responses in groups for response in responses]
 
-    def _clock(self, hours: Ints, resample: Resample | None) -> Ints:
+    def _clock(self, hours: Ints, resample: arrivals.Resample | None) -> Ints:
         """Return the hours of a replication by the clock, from a Monday of a dated log on."""
         if self._log is None or self._log.midnight is None:
             return hours
         hours = resample.log_hours(hours) if resample else hours
         return wall_hours(self._log.midnight, hours) + DAY * self._log.midnight.weekday()
 
-    def _remarks(self, arrivals: Path | None) -> Iterator[str]:
+    def _remarks(self, path: Path | None) -> Iterator[str]:
         if self._log is None:
             return
         if self._resampling is not None:
             yield from self._resampling.remarks
         elif self._factors.patience_minutes is None:
             same = "a log without resampling: all replications are identical"
-            yield Note(f"{arrivals}: {same}", "one_history")
+            yield Note(f"{path}: {same}", "one_history")
         else:
             yield Note(
-                f"{arrivals}: a log without resampling: replications differ by the patience of its"
+                f"{path}: a log without resampling: replications differ by the patience of its"
                 " players alone, so intervals say nothing about other days",
                 "one_history",
             )
@@ -251,7 +243,7 @@ class ValorantModel(Model[ArrivingPlayers]):
             players = self._process.players(streams, replication)
         mean = self._factors.patience_minutes
         if mean is not None:
-            draws = streams.stream(replication, PATIENCE)
+            draws = streams.stream(replication, arrivals.PATIENCE)
             waits = mean / 60.0 * draws.standard_exponential(players.times.size)
             players = players._replace(departures=players.times + waits)
         return players if self._log is None else self._leaving_earlier_places(players)
@@ -316,7 +308,7 @@ class ValorantModel(Model[ArrivingPlayers]):
         assert self._process is not None
         out = RESPONSES.record(replications.size)
         standard = self._sums.standard if self._sums and seen.size else (0.0, 1.0)
-        words = streams.words(0, GAPS), streams.words(0, VECTORS)
+        words = streams.words(0, arrivals.GAPS), streams.words(0, arrivals.VECTORS)
         world = self._process.law, self._rules, self._queue
         made = self._make_days(replications, words, *world, days, (*standard, seen), out)
         matched = days.matched[:made]
@@ -377,9 +369,9 @@ class ValorantModel(Model[ArrivingPlayers]):
             self._rules = self._rules._replace(horizon=horizon, ticks_per_hour=ticks)
         if self._factors.gives_up or players.departures.size:
             departures = queue.departures_of(times, players.departures)
-        arrivals = queue.Arrivals(times, players.ratings, 0)
+        came = queue.Arrivals(times, players.ratings, 0)
         self._queue, self._counts = queue.let_arrive(
-            self._rule, arrivals, departures, self._rules, self._queue, self._counts
+            self._rule, came, departures, self._rules, self._queue, self._counts
         )
 
     def _responses(self, players: int) -> NDArray[np.void]:
@@ -411,15 +403,17 @@ def _faults_of_log(factors: ValorantFactors, log: QueueLog) -> Iterator[str]:
         yield "measure: elo: the log has ratings alone (allowed: with the columns elo, kd and wr)"
 
 
-def _process(factors: ValorantFactors) -> ArrivalProcess:
+def _process(factors: ValorantFactors) -> arrivals.ArrivalProcess:
     """Return the random arrivals of some factors."""
     rates = [rate * factors.rate_multiplier for rate in factors.poisson_rate]
     horizon = factors.horizon or math.inf
     how: dict[str, Any] = {"count": factors.num_players, "whole_gaps": factors.gaps == "poisson"}
     if factors.rating_quantiles is not None:
-        return QuantileArrivals(rates, horizon, factors.rating_quantiles, **how)
+        return arrivals.QuantileArrivals(rates, horizon, factors.rating_quantiles, **how)
     skills = factors.mean_matrix, factors.cov_matrix, factors.multiplier_matrix
-    return ArrivalProcess(rates, horizon, *skills, elo_max=factors.elo_max or math.inf, **how)
+    return arrivals.ArrivalProcess(
+        rates, horizon, *skills, elo_max=factors.elo_max or math.inf, **how
+    )
 
 
 SPLITS_A_SECOND = 3e6  # that an exponential search tries, about
