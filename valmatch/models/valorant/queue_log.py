@@ -570,8 +570,8 @@ class _Reader:
 
     def _remark_on_leaving(self, times: Floats, departures: Floats, accounts: Ints) -> None:
         """Say who leaves the queue without a match."""
-        again = (next_arrivals(accounts, times) - times <= AGAIN).sum() if accounts.size else 0
-        if again:
+        soon = next_arrivals(accounts, times) - times <= AGAIN if accounts.size else accounts
+        if again := int(soon.sum()):
             text = f"accounts queue again within an hour ({again:,} time{'s' * (again > 1)}): where"
             self._note(
                 "queued_again",
