@@ -8,7 +8,6 @@ those of the package everywhere, but not those that numpy would draw.
 from __future__ import annotations
 
 import math
-import platform
 from collections.abc import Callable
 from typing import Any
 
@@ -63,25 +62,14 @@ def drawn(name: str, words: Words, n: int) -> Floats:
     return out
 
 
-def differs(name: str) -> str:
-    return (
-        f"Generator.{name} of numpy {np.__version__} on {platform.platform()} gives other numbers"
-        " than valmatch.draws, which was verified with numpy 2.0 to 2.4 on Linux on x86-64"
-    )
-
-
 def expect_same(name: str, ours: Floats, numpys: Floats) -> None:
     """Compare bits, so that -0.0 is not 0.0."""
-    other = np.flatnonzero(ours.view(np.uint64) != numpys.view(np.uint64))
-    assert not other.size, (
-        f"{differs(name)}: number {other[0]} is {numpys[other[0]]!r}, not {ours[other[0]]!r}"
-    )
+    np.testing.assert_array_equal(ours.view(np.uint64), numpys.view(np.uint64), err_msg=name)
 
 
 def expect_same_place(name: str, words: Words, generator: np.random.Generator) -> None:
     """Compare how many words the numbers have taken."""
-    ours, numpys = words_used(words), words_used_by_numpy(generator)
-    assert ours == numpys, f"{differs(name)}: they take {numpys} words, not {ours}"
+    assert words_used(words) == words_used_by_numpy(generator), name
 
 
 def words_used(words: Words) -> int:
@@ -107,14 +95,6 @@ def test_thousands_of_streams_are_those_of_numpy(name: str) -> None:
             for n in rng.choice([0, 1, 2, 3, 5, 63, 64, 65, 255, 256, 257, 1000], 3).tolist():
                 expect_same(name, drawn(name, words, n), getattr(generator, name)(n))
                 expect_same_place(name, words, generator)
-
-
-@pytest.mark.parametrize("name", FILLS)
-def test_long_streams_are_those_of_numpy(name: str) -> None:
-    streams = Streams(2)
-    for replication in range(20):
-        words, generator = streams.words(replication, 0), streams.stream(replication, 0)
-        expect_same(name, drawn(name, words, 50_000), getattr(generator, name)(50_000))
 
 
 @pytest.mark.slow
@@ -257,17 +237,6 @@ def test_tails_are_those_of_numpy() -> None:
         assert number >= EXPONENTIAL_END
         assert used == 2
     assert refused > 100
-
-
-@pytest.mark.parametrize("name", PLACES)
-def test_layers_have_equal_areas_under_the_density(name: str) -> None:
-    normal = name == "standard_normal"
-    density = NORMAL_DENSITY if normal else EXPONENTIAL_DENSITY
-    ends = SCALES[name] * PLACES[name]
-    heights = np.exp(-0.5 * ends**2 if normal else -ends)
-    np.testing.assert_allclose(density[1:], heights[1:], rtol=1e-14)
-    areas = ends[1:] * (density[:-1] - density[1:])
-    np.testing.assert_allclose(areas, ends[0] * density[-1], rtol=1e-11)
 
 
 @kernel(allocates=True)

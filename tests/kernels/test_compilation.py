@@ -11,23 +11,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numba
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from tests.support.command import python
 from valmatch.kernels import cache as kernel_cache
-from valmatch.kernels import compilation
 from valmatch.kernels.cache import UNUSED, cache_folder
-from valmatch.kernels.compilation import kernel, macro, part
 from valmatch.kernels.first_run import Compiling
-
-
-@pytest.fixture
-def compiled_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compile what is decorated in a test, though an earlier run has it in the cache."""
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
 
 
 @pytest.fixture
@@ -184,109 +172,6 @@ def test_compilation_is_announced_once_and_left_out_of_times(
     )
     monkeypatch.setattr(multiprocessing, "parent_process", lambda: object())
     assert said(None) == ""  # a worker process
-
-
-def turned(
-    first: NDArray[np.float64], second: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Hand arrays around, which numba counts references for."""
-    return second, first
-
-
-@pytest.mark.usefixtures("compiled_anew")
-@pytest.mark.parametrize("allocates", [False, True])
-def test_kernels_that_make_no_array_count_no_references(allocates: bool) -> None:
-    """They are compiled with an option of numba that is not documented."""
-    turn = kernel(turned, allocates=allocates)
-
-    def swapped(first: NDArray[np.float64], second: NDArray[np.float64], times: int) -> float:
-        for _ in range(times):  # counting across a call is not optimised away
-            first, second = turn(first, second)
-        return float(first[0])
-
-    swap: Any = kernel(swapped, allocates=allocates)
-    assert swap(np.array([1.0]), np.array([2.0]), 3) == 2.0
-    (code,) = swap.inspect_llvm().values()
-    assert ("NRT_incref" in code) == allocates
-
-
-@compilation.kernel(allocates=True)
-def summed(count: int) -> int:
-    """Make an array."""
-    return int(np.arange(count).sum())
-
-
-@compilation.kernel
-def one_more(count: int) -> int:
-    """Call a kernel that makes an array."""
-    return summed(count) + 1
-
-
-def test_a_kernel_that_makes_no_array_may_call_one_that_does() -> None:
-    assert one_more(4) == 7
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["simulate smoke", "replicate smoke -n 2 --workers 2"])
-def test_kernels_in_plain_python_warn_of_nothing(command: str) -> None:
-    plain = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    done = python("-m", "valmatch", *command.split(), env=plain)
-    assert "Warning" not in done.stderr
-    assert "avg_wait_time" in done.stdout
-
-
-@part
-def least(values: NDArray[np.float64]) -> float:
-    """Return the least of some values."""
-    low = np.inf
-    for value in values:
-        low = min(low, value)
-    return low
-
-
-@part(inline=True)
-def doubled(value: float) -> float:
-    """Return a value twice."""
-    return 2 * value
-
-
-@macro
-def clipped(value: float, most: float) -> float:
-    """Return a value, or the most that is allowed."""
-    if value > most:
-        return most
-    return value
-
-
-@pytest.mark.usefixtures("compiled_anew")
-def test_parts_and_macros_are_compiled_in_the_kernels_that_call_them() -> None:
-    """A part has no machine code of its own, and so none that calls from Python could run."""
-
-    def twice(values: NDArray[np.float64]) -> float:
-        return clipped(doubled(least(values)), 3.5)
-
-    assert kernel(twice)(np.array([3.0, 2.0])) == 3.5
-    assert kernel(twice)(np.array([3.0, 1.0])) == 2.0
-    parts: tuple[Any, ...] = least, doubled
-    for each, inline in zip(parts, (False, True), strict=True):
-        (compiled,) = each.overloads.values()
-        assert compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name) == 0
-        # Numba would inline what a part calls that is inlined itself, and all that this calls.
-        assert compiled.fndesc.inline == inline
-
-
-@part
-def _next(number: int, flag: bool) -> int:
-    return number + 1 if flag else number
-
-
-def test_a_part_is_compiled_once_for_all_numbers_that_are_written() -> None:
-    def plain(number: int) -> int:
-        return _next(0, True) + _next(-1, False) + _next(number, number > 0)
-
-    function: Any = numba.njit(plain)
-    assert function(5) == 1 - 1 + 6
-    assert len(_next.signatures) == 1  # type: ignore[attr-defined]
 
 
 ONE_KERNEL = """

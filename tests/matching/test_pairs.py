@@ -27,7 +27,6 @@ from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching import pairs
 from valmatch.matching.pairs import ALONE, MOST, Parameters, QueueState, match_band
 from valmatch.matching.queue import LINEUP, with_people
-from valmatch.policies import lookahead_search as opponent
 from valmatch.policies.myopic import nearness, pair_draw_chance, pair_oracle
 from valmatch.policies.pair_lookahead import (
     expected_variance,
@@ -89,17 +88,6 @@ def test_band_matching_of_many_is_that_of_the_plain_programme() -> None:
         n, band = int(rng.integers(0, 60)), int(rng.integers(1, 7))
         weights = random_weights(rng, n, band, int(rng.choice([0, 1, 3, 2**40, MOST])))
         assert matched(n, weights, band) == band_matching(n, weights, band), weights
-
-
-def test_band_matching_weighs_what_a_blossom_weighs() -> None:
-    networkx = pytest.importorskip("networkx")
-    rng = np.random.default_rng(3)
-    for _ in range(12):
-        weights = random_weights(rng, 40, 8, int(rng.choice([5, 2**40])))
-        graph = networkx.Graph()
-        graph.add_weighted_edges_from((i, j, weight) for (i, j), weight in weights.items())
-        best = sum(weights[min(pair), max(pair)] for pair in networkx.max_weight_matching(graph))
-        assert sum(weights[pair] for pair in matched(40, weights, 8)) == best
 
 
 # Ticks.
@@ -243,59 +231,7 @@ def test_policies_are_the_plain_ones(policy: str) -> None:
         assert round(found * 2**40) == round(wanted * 2**40)
 
 
-KNOWN = (1500.0, 0.0, 1600.0, 0.0)
-DOUBTFUL = (1500.0, 200.0**2, 1600.0, 120.0**2)
 NOISE = 150.0**2
-OTHERS = (
-    np.array([1400.0, 1500.0, 1550.0, 1600.0, 1700.0]),
-    np.array([0.0, 200.0**2, 0.0, 120.0**2, 90.0**2]),
-    np.arange(5),
-)
-
-
-def bounds(
-    beliefs: tuple[float, float, float, float], kappa: float, multiplier: float
-) -> list[float]:
-    """Return the worth of a pair by the three policies that learn."""
-    means, variances, tickets = OTHERS
-    variances = variances.copy()
-    variances[[1, 3]] = beliefs[1], beliefs[3]
-    return [
-        pair_upper_confidence(*beliefs, NOISE, kappa),
-        pair_knowledge_gradient_variance(*beliefs, 1e4, NOISE, multiplier),
-        look_ahead(1, 3, means, variances, tickets, 8, NOISE, multiplier),
-    ]
-
-
-def test_without_doubt_or_future_all_is_draw_chance() -> None:
-    known, doubtful = (pair_draw_chance(*pair, NOISE) for pair in (KNOWN, DOUBTFUL))
-    assert known == pair_oracle(1500.0, 1600.0, NOISE)
-    assert bounds(KNOWN, 3.0, 19.0) == pytest.approx([known] * 3, abs=1e-7)
-    nearly = (1500.0, 1e-6, 1600.0, 1e-6)
-    assert bounds(nearly, 3.0, 19.0) == pytest.approx([known] * 3, abs=1e-4)
-    assert bounds(DOUBTFUL, 0.0, 0.0) == [doubtful] * 3
-    assert min(bounds(DOUBTFUL, 1.0, 1.0)) > doubtful + 0.01
-
-
-def test_a_star_orders_opponents_as_one_player_would() -> None:
-    """One seeker among players who are known, each twice, so that none is missed as a rival."""
-    rng = np.random.default_rng(4)
-    for _ in range(30):
-        gamma = float(rng.uniform(0.0, 0.99))
-        m = gamma / (1.0 - gamma)
-        means = np.append(np.repeat(rng.normal(0.0, 3.0, 6), 2), rng.normal())
-        variances = np.append(np.zeros(12), rng.uniform(0.5, 10.0))
-        noise = float(rng.uniform(0.3, 5.0))
-        order = np.argsort(means, kind="stable")
-        place = np.argsort(order)
-        ordered = means[order], variances[order], np.arange(13)
-        known = opponent.knowledge_of(means, variances, 12, noise)
-        found = [look_ahead(place[12], place[j], *ordered, 12, noise, 2.0 * m) for j in range(12)]
-        wanted = [opponent.score(j, known, m) for j in range(12)]
-        scale = math.sqrt(4.0 * math.pi * noise)
-        np.testing.assert_allclose(
-            np.subtract(found, found[0]), scale * np.subtract(wanted, wanted[0]), atol=1e-12
-        )
 
 
 @pytest.mark.parametrize("mean", [1600.0, 1500.0, 900.0])

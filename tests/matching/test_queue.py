@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.models.valorant.test_valorant_model import recorded, replicated
+from tests.models.valorant.test_valorant_model import replicated
 from tests.oracles.ladder import Matcher
 from tests.oracles.queue_rules import Line, Lobby, Pool
 from tests.support.days import HORIZON, check_sums, random_day, random_rules
 from tests.support.interpreted import interpreted
-from valmatch.config.loading import load_config
 from valmatch.matching import fifo, joint, team_first
 from valmatch.matching.living.ladder_adapter import queue_of
 from valmatch.matching.living.registry import PRESETS
@@ -164,27 +163,7 @@ def test_days_are_those_of_the_plain_loop(rule: Any) -> None:  # noqa: ANN401
     assert min(played, left) > 200
 
 
-COLUMNS = ("time_hours", "team_a", "team_b")
 RATES = np.array([20, 15, 18, 20, 20, 23, 30, 25, 30] * 3)[:24]
-
-
-@pytest.mark.parametrize("team_num", [1, 3, 5])
-def test_matches_are_those_of_the_words(team_num: int) -> None:
-    _, tables = recorded(
-        load_config("valorant", ["matching=fifo", f"team_num={team_num}"]), replication=2
-    )
-    line, expected = Line(team_num), []
-    for player, time in enumerate(tables["players"]["arrival_hours"]):
-        line.join(player, time, 0.0)
-        expected += [(time, a, b) for a, b in line.review(time)]
-    found = [
-        (time, *(tuple(map(int, team.split(";"))) for team in teams))
-        for time, *teams in zip(*(tables["matches"][c] for c in COLUMNS), strict=True)
-    ]
-    assert found == expected
-    assert len(found) > 45
-    players = zip(*(tables["players"][c] for c in ("team", "match")), strict=True)
-    assert all(team // 2 == match for team, match in players if match == match)
 
 
 @pytest.mark.slow

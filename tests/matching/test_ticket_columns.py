@@ -123,12 +123,6 @@ def test_columns_and_matches_say_the_same(service: Service) -> None:
     assert matched > 100
 
 
-def test_a_missing_attribute_is_never_matched() -> None:
-    columns = random_columns(1)
-    columns = columns._replace(values={"skill": columns.values["skill"]})
-    assert not play_columns(table(), columns, SERVICES[0], "pass").times.size
-
-
 def test_a_table_is_what_it_was_made_of() -> None:
     columns = random_columns(2)
     own = table()
@@ -172,25 +166,3 @@ def test_rows_are_tickets_of_one_player() -> None:
         {"id": "ann", "time": 0.5, "players": [ann]},
         {"id": "bob", "time": 2.0, "players": [{"id": "bob", "attributes": {}, "latency": {}}]},
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "what"),
-    [
-        ("", 1, "no column id"),
-        ("id,skill\n", 1, "no column time"),
-        ("id,time,skil\n", 1, "unknown column 'skil' (did you mean skill?)"),
-        ("id,time\na,1,2\n", 2, "3 cells, and the header has 2"),
-        ("id,time\na," + "1" * 200_000, 2, "1 cells, and the header has 2"),
-        ('id,time\n"a,2\n', 2, "1 cells, and the header has 2"),
-        ("id,time\na,x\n", 2, "time: a number is needed, not 'x'"),
-        ("id,time\na,1\na,2\n", 3, "there is a ticket 'a' already"),
-        ("id,time\na,2\nb,1\n", 3, "tickets come in order of time"),
-        ("id,time,skill\na,2,nan\n", 2, "skill: a number is needed, not 'nan'"),
-    ],
-)
-def test_bad_tables(text: str, line: int, what: str) -> None:
-    assert TABLE_OF_ONE is not None
-    tickets, problems = read_list(text, TABLE_OF_ONE, True)
-    assert tickets is None
-    assert [one for one in problems if one.line == line and what in one.text], problems

@@ -138,8 +138,8 @@ def mixed(every: int) -> Callable[[int, int], dict[str, Any]]:
         (mixed(2), range(30), 12),
         (world_of_references, range(500, 515), 15),
         (world_of_modes, range(300, 325), 15),
-        pytest.param(world_of_modes, range(400, 460), 40, marks=pytest.mark.slow),
-        pytest.param(mixed(3), range(200, 260), 40, marks=pytest.mark.slow),
+        pytest.param(world_of_modes, range(400, 425), 40, marks=pytest.mark.slow),
+        pytest.param(mixed(3), range(200, 225), 40, marks=pytest.mark.slow),
     ],
 )
 def test_verdicts_are_counted_as_the_twin_counts_them(
@@ -159,8 +159,3 @@ def check(world: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     names = [rule.name for rule in read.table.rules]
     counted = dict(zip(names, map(list, outcome.judged.tolist()), strict=True))
     assert counted == counts_of(world, monkeypatch)
-
-
-def test_nothing_is_counted_where_it_is_not_wanted() -> None:
-    outcome = play(*reading_of(random_world(3, 12))[:3], "pass", counted=False)
-    assert outcome.judged["held"].sum() + outcome.judged["refused"].sum() == 0

@@ -131,9 +131,7 @@ def test_a_template_is_a_config_of_the_defaults(name: str, tmp_path: Path) -> No
 BAD = """
 opponent | prior_variance_range=[3, 2] | the least variance 3 is above the largest, 2
 opponent | rank=8 | factors.rank: 8 is outside the pool of 7 players (allowed: top, bottom or an
-targeting | prior_means=[1, 2] | factors.prior_means: 2 values for 6 alternatives
 zonestats | team_size=51 | 2 teams of 51 need 102 players, more than n_players 12
-zonestats | enabled_share=0.1 | enabled_share 0.1 of 12 players leaves 1 to rate (allowed: 2
 """
 """What each model refuses, and what is said of it."""
 

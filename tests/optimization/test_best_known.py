@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.support.command import success, valmatch
 from tests.support.folders import rows
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
@@ -63,22 +61,6 @@ def test_a_problem_is_known_by_what_it_asks_for() -> None:
         assert value == (known["valorant-20min"] if "budget" in other else None)
     assert best_known(load_config("valorant-1")) is None  # nothing feasible is known
     assert best_known(load_config("chess-1", ["upper_time=4.5"])) is None
-
-
-@pytest.mark.slow
-def test_the_problems_are_listed() -> None:
-    done = success("problems")
-    assert max(map(len, done.out.splitlines())) <= 80
-    for word in ("valorant-x2", "avg_wait_time <= 20", "infeasible", "488.37", "ladder-tune"):
-        assert word in done.out
-    found = json.loads(valmatch("problems", "--json").out)["problems"]
-    assert found == listed()
-    assert [one["problem"] for one in found] == list(shipped_problems())
-    facts = {one["problem"]: one for one in found}
-    assert facts["ladder-tune"]["dimension"] == 4
-    assert facts["ladder-tune"]["constraints"] == ["avg_wait_time <= 5", "scale_stretch <= 1.1"]
-    assert facts["valorant-20min"]["best_known"]["feasible"] is True
-    assert "objective" not in facts["valorant-1"]["best_known"]
 
 
 def test_an_installed_package_has_the_table_beside_its_configs(

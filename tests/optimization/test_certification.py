@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
 from tests.support.certifying import along, certify, days
-from tests.support.refusals import defined
-from valmatch.config.loading import load_config
-from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import ANY
 from valmatch.optimization.certification import (
@@ -28,17 +24,12 @@ from valmatch.optimization.certification import (
     lengths,
     of_few_values,
 )
-from valmatch.optimization.evaluation import Evaluator
-from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.solver_run import STAGE, RunSpec, Settings, run_solver
 from valmatch.optimization.solvers.archive import (
-    Archive,
     Noise,
     PointEstimates,
     without_controls,
 )
-from valmatch.optimization.solvers.registry import make
-from valmatch.optimization.solvers.search import Level, NextTest, Proposal, Search, SearchTask
+from valmatch.optimization.solvers.search import Level, Proposal
 from valmatch.statistics.estimates import UNLIMITED, t_quantile
 
 ALPHA = 0.1
@@ -189,10 +180,6 @@ def test_hopeless_points_are_called_infeasible_and_the_least_violation_is_kept()
     assert found.unit[0] == 0.1
 
 
-def test_too_close_to_call_is_undecided() -> None:
-    assert certified(2, lambda x: 0.0, [0.5], budget=40).feasible is None
-
-
 def test_undefined_replications_make_a_point_infeasible() -> None:
     def excess(x: float) -> float:
         return math.nan if x > 0.5 else -1.0
@@ -216,70 +203,7 @@ def test_a_tempting_infeasible_point_beside_a_safe_one_passes_no_more_often() ->
     assert all(certified(k, lambda x: 2 * x - 1.0, [0.9, 0.1]).feasible for k in range(20))
 
 
-def test_what_the_search_knows_counts() -> None:
-    points = [0.9, 0.6, 0.3, 0.1]
-    rng = np.random.default_rng(7)
-    stages = stage(rng, lambda x: -x, lambda x: -1.0), stage(rng, lambda x: -x, lambda x: -1.0)
-    assert certify(finalists(points), stages, 300, ALPHA).unit[0] == 0.9
-    known = np.array([[-0.9, 1.0], [-0.6, -1.0], [-0.3, -1.0], [-0.1, -1.0]])
-    assert certify(finalists(points, known, 0.01), stages, 300, ALPHA).unit[0] == 0.6
-    # The less, the less it knows.
-    assert certify(finalists(points, known, 10.0), stages, 300, ALPHA).unit[0] == 0.9
-
-
-def test_control_variates_find_what_plain_means_do_not() -> None:
-    # Most of the noise is a control's: the excess of -0.3 shows in few replications.
-    rng = np.random.default_rng(9)
-    days = [rng.normal(0.0, 1.0, 2_000) for _ in range(2)]
-    rest = [rng.normal(0.0, 0.3, (2_000, 2)) for _ in range(2)]
-
-    def evaluation(k: int) -> Callable[[Floats, int], Floats]:
-        return lambda unit, n: (
-            np.array([float(unit[0]), -0.3]) + 2.0 * days[k][:n, None] + rest[k][:n]
-        )
-
-    def controls(k: int) -> Callable[[int], tuple[Floats, Floats]]:
-        return lambda n: (days[k][:n, None], np.zeros(1))
-
-    stages = evaluation(0), evaluation(1)
-    plain = certify(finalists([0.9, 0.1]), stages, 100, ALPHA)
-    found = certify(finalists([0.9, 0.1]), stages, 100, ALPHA, (controls(0), controls(1)))
-    assert plain.feasible is None
-    assert found.feasible is True
-    assert found.adjusted.mean(axis=0) == pytest.approx([0.1, -0.3], abs=0.1)
-    n = len(found.outcomes)
-    error = found.adjusted.std(axis=0, ddof=1) / math.sqrt(n)
-    assert error == pytest.approx([0.3 / math.sqrt(n)] * 2, rel=0.3)
-    assert plain.adjusted is plain.outcomes
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("points", [[0.5], [0.1, 0.3, 0.5, 0.7, 0.9]])
-def test_with_controls_infeasible_points_pass_no_more_often(points: list[float]) -> None:
-    runs, wrong = 1000, 0
-    for seed in range(runs):
-        rng = np.random.default_rng(seed)
-        seen = rng.gamma(4.0, 1.0, (2, 300, 2))
-        noise = seen[..., :1] + rng.gamma(4.0, 1.0, (2, 300, 2)) - 8.0
-
-        def evaluation(k: int, noise: Floats = noise) -> Callable[[Floats, int], Floats]:
-            return lambda unit, n: np.array([-float(unit[0]), 1e-9]) + noise[k, :n]
-
-        def controls(k: int, seen: Floats = seen) -> Callable[[int], tuple[Floats, Floats]]:
-            return lambda n: (seen[k, :n], np.full(2, 4.0))
-
-        both = (evaluation(0), evaluation(1)), (controls(0), controls(1))
-        wrong += certify(finalists(points), both[0], 300, ALPHA, both[1]).feasible is True
-    assert 0 < wrong < ALPHA * runs
-
-
 BUDGET = 300
-
-
-def made(solver: str, case: Case, budget: int, rng: np.random.Generator, test: int) -> Search:
-    """Return a solver that is to search a problem."""
-    archive = Archive(case.problem, test)
-    return make(solver, SearchTask(case.problem, budget, rng, case.problem.start, archive))
 
 
 def points_along(
@@ -334,16 +258,6 @@ def test_points_along_a_path_meet_the_same_replications_until_one_fails() -> Non
     assert tests.passed is tests.path[1]
 
 
-def test_bayes_places_no_point_where_a_test_was_undefined() -> None:
-    case = PROBLEMS["bowl"]
-    solver = made("bayes", case, 400, np.random.default_rng(0), 60)
-    search(solver, Laboratory(case))
-    assert solver.task.propose is not None
-    first = solver.task.propose(NextTest(60, np.full(1, 1.8), 2.0))
-    second = solver.task.propose(NextTest(240, np.full(1, 2.5), 2.0, undefined=first.unit))
-    assert np.abs(second.unit - first.unit).max() > 0.01
-
-
 def test_a_level_is_what_the_rule_of_bayes_says() -> None:
     rng = np.random.default_rng(6)
     level, doubt, error = 0.3, 0.2, 0.1
@@ -360,32 +274,3 @@ def test_a_level_is_what_the_rule_of_bayes_says() -> None:
     certain = Level(np.zeros(1), np.zeros(1))
     same = certain.after(proposal._replace(doubt=np.zeros(1)), np.ones(1), np.zeros(1))
     assert (same.shift[0], same.doubt[0]) == (0.0, 0.0)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("title", ["bowl", "five variables", "whole numbers", "no constraint"])
-def test_bayes_places_points_that_are_likely_to_pass(title: str) -> None:
-    case = PROBLEMS[title]
-    feasible = 0
-    for seed in range(10):
-        rng = np.random.default_rng(seed)
-        solver = made("bayes", case, 400, rng, 60)
-        search(solver, Laboratory(case))
-        proposal = defined(solver.task.propose)(
-            NextTest(60, np.full(len(case.problem.constraints), 1.8), 2.0)
-        )
-        truth = case.truth(np.array(list(case.problem.point(proposal.unit).values())))
-        feasible += bool((truth[1:] <= 0.0).all())
-    assert feasible >= 9
-
-
-@pytest.mark.slow
-def test_a_run_tests_on_replications_that_follow_one_another() -> None:
-    config = load_config("valorant-20min")
-    problem = problem_of(config, build(config))
-    run = run_solver(config, problem, RunSpec("bayes", 0), Settings(1000, 1, 0.05))
-    found = run.certificate
-    assert run.spent == 1000
-    assert 0 < found.tested <= len(found.outcomes)
-    fresh = Evaluator(config, problem, 1, 2 * STAGE + found.first, 1000)
-    np.testing.assert_array_equal(found.outcomes, fresh.evaluate(found.unit, len(found.outcomes)))

@@ -77,47 +77,6 @@ def test_the_best_feasible_point_evaluated_is_recommended(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("limit", [24.0, 26.0, 28.0, 30.0, 35.0])
-def test_no_feasible_point_is_said_only_where_none_was_evaluated(
-    folder: Path, limit: float
-) -> None:
-    Path("mine.yaml").write_text(PROBLEM.replace("at_most: 45", f"at_most: {limit}"))
-    made = valmatch("optimize", "mine.yaml", "--out", "out", "--json", "--budget", 100)
-    points = evaluated("out")
-    good = any(one["wait_p95"] <= limit and one["wait_p50"] <= 12 for one in points)
-    assert made.code == (0 if good else 3)
-    assert ("no feasible point was found on this log" in json.loads(made.out)["why"]) is not good
-
-
-@pytest.mark.long
-def test_a_large_budget_is_used_and_hardly_depends_on_the_seed(folder: Path) -> None:
-    objectives = []
-    for seed in (1, 2, 3):
-        found = optimized("--budget", 400, "--seed", seed, "--out", f"out{seed}")
-        assert found["spent"] == len(evaluated(f"out{seed}")) == 400
-        objectives.append(found["recommended"]["objective"]["mean"])
-    assert max(objectives) <= 1.05 * min(objectives)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_a_run_that_knows_all_points_says_so(folder: Path, solver: str) -> None:
-    variables = "variables: {team_num: {low: 1, high: 4, start: 2}}"
-    head, rest = PROBLEM.split("  variables:")
-    Path("mine.yaml").write_text(head + f"  {variables}\n  objective" + rest.split("objective")[1])
-    made = valmatch(
-        "optimize", "mine.yaml", "--budget", 100, "--json", "--out", "out", "--solver", solver,
-        "--set", "p95=1000", "--set", "p50=1000",
-    )  # fmt: skip
-    assert made.code == 0, made.err
-    points = evaluated("out")
-    assert {one["team_num"] for one in points} <= {1.0, 2.0, 3.0, 4.0}
-    if solver in ("auto", "random"):
-        assert len(points) == 4
-    assert f"after {len(points)} of 100 evaluations" in json.loads(made.out)["why"]
-
-
-@pytest.mark.slow
 def test_a_front_is_made_of_all_that_was_evaluated(folder: Path) -> None:
     made = valmatch(
         "optimize", "mine.yaml", "--pareto", "avg_team_diff,wait_p95", "--budget", 100,
@@ -135,21 +94,6 @@ def test_a_front_is_made_of_all_that_was_evaluated(folder: Path) -> None:
     of_run = [[one["objectives"][k]["mean"] for k in ("avg_team_diff", "wait_p95")]
               for one in found["front"]]  # fmt: skip
     assert of_run == [list(one) for one in front]
-
-
-@pytest.mark.slow
-def test_on_resamples_interval_and_verdict_are_of_the_mean_that_is_tested(folder: Path) -> None:
-    how = ("--set", "log.resample=block", "--set", "log.block_hours=6", "--budget", 400)
-    made = valmatch("optimize", "mine.yaml", *how, "--json", "--out", "out")
-    found = json.loads(made.out)
-    shown = found["recommended"] or found["least_violation"]
-    for one in shown["constraints"].values():
-        assert one["std_error"] == pytest.approx(one["std"] / one["n"] ** 0.5)
-        if found["feasible"] is True:
-            assert one["mean"] + 1.5 * one["std_error"] < one["bound"]
-    assert "of the resamples, each by itself" in found["why"].replace(
-        f"of the {shown['objective']['n']} resamples", "of the resamples"
-    )
 
 
 @pytest.mark.slow

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.command import success, valmatch
-from tests.support.folders import rows
+from tests.support.command import valmatch
 from valmatch.config.config import Constraint
 from valmatch.config.loading import load_config
 from valmatch.errors import InputError
@@ -116,24 +115,6 @@ def test_nothing_is_recommended_where_nothing_feasible_was_found(tmp_path: Path)
     swept = valmatch("optimize", "valorant-1", *SMALL, "--sweep", "upper_time=8:10:2")
     assert swept.code == 3
     assert "recommended" not in done.out + swept.out
-
-
-@pytest.mark.slow
-def test_feasible_problem_is_certified_on_fresh_replications(tmp_path: Path) -> None:
-    done = valmatch("optimize", "valorant-30min", "--budget", 400, "--out", tmp_path, "--json")
-    document = json.loads(done.out)
-    assert (done.code, document["feasible"]) == (0, True)
-    assert document["spent"] <= 400
-    assert len(rows(tmp_path / "evaluations.csv")) == document["spent"]
-    recommended = document["recommended"]
-    last = rows(tmp_path / "trajectory.csv")[-1]
-    assert {name: float(last[name]) for name in recommended["point"]} == recommended["point"]
-    certified = [row for row in rows(tmp_path / "candidates.csv") if row["stage"] == "certified"]
-    assert float(certified[0]["objective"]) == pytest.approx(recommended["objective"]["mean"])
-    settings = [f"--set={name}={value!r}" for name, value in recommended["point"].items()]
-    again = valmatch("replicate", "valorant", "-n", 400, "--seed", 77, *settings, "--json")
-    means = json.loads(again.out)["responses"]
-    assert means["avg_wait_time"]["mean"] <= 30
 
 
 GROWN = ("summary.json", "evaluations.csv", "trajectory.csv", "candidates.csv", "progress.csv")
@@ -249,22 +230,6 @@ optimize:
 """
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("sectioned")
-def test_factors_in_sections_are_optimised(tmp_path: Path) -> None:
-    config = tmp_path / "c.yaml"
-    config.write_text(SHOTS)
-    out = tmp_path / "out"
-    done = success("optimize", config, "--budget", 600, "--solver", "cobyqa", "--out", out)
-    summary = json.loads((out / "summary.json").read_text())
-    found = summary["recommended"]["point"]
-    assert found["rule.aim"] == pytest.approx(3.0, abs=0.5)
-    assert found["rule.shots"] in range(2, 11)
-    assert "rule.aim" in done.out
-    assert {"rule.aim", "rule.shots"} <= set(rows(out / "trajectory.csv")[0])
-    assert valmatch("plot", out).code == 0
-
-
 @pytest.mark.usefixtures("sectioned")
 def test_sections_that_enter_the_draws_are_drawn_anew(tmp_path: Path) -> None:
     for name, low, high in (("noise.std", 1.0, 2.0), ("noise.bias.0", 0.0, 3.0)):
@@ -279,16 +244,6 @@ def test_sections_that_enter_the_draws_are_drawn_anew(tmp_path: Path) -> None:
         )
         changed = build(load_config(tmp_path / "c.yaml", [f"{name}={high}"]))
         assert evaluator.evaluate(np.array([1.0]), 1)[0, 0] == run(changed, 1, [0]).responses[0, 0]
-
-
-@pytest.mark.usefixtures("sectioned")
-def test_a_factor_that_is_null_is_optimised_from_its_start(tmp_path: Path) -> None:
-    (tmp_path / "c.yaml").write_text(SHOTS)
-    config = load_config(
-        tmp_path / "c.yaml", ["optimize.variables={rule.limit: {low: 1, high: 5, start: 2}}"]
-    )
-    (variable,) = problem_of(config, build(config)).variables
-    assert (variable.name, variable.start, variable.integer) == ("rule.limit", 2.0, False)
 
 
 def test_what_is_recommended_is_a_config_that_runs(tmp_path: Path) -> None:

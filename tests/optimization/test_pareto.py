@@ -77,22 +77,6 @@ def test_a_front_is_certified_and_has_no_dominated_point() -> None:
 
 
 @pytest.mark.usefixtures("sectioned")
-def test_an_objective_of_negative_weight_is_maximised() -> None:
-    problem = json.loads(json.dumps(SHOTS))
-    del problem["optimize"]["constraints"]
-    problem["optimize"]["objectives"] = {
-        "accuracy": {"response": "miss", "weight": 3},
-        "reach": {"response": "far", "weight": -0.5},
-    }
-    front = valmatch.pareto_front(problem, budget=300)
-    columns = front.to_dict()
-    assert len(front.points) > 2
-    assert (np.diff(columns["reach"]) > 0).all()
-    assert (np.diff(columns["accuracy"]) > 0).all()
-    assert min(one.point["rule.aim"] for one in front.points) > 1.0
-
-
-@pytest.mark.usefixtures("sectioned")
 def test_a_front_without_a_feasible_point_says_so(tmp_path: Path) -> None:
     config = tmp_path / "c.yaml"
     config.write_text(json.dumps(SHOTS))
@@ -112,12 +96,8 @@ def test_a_front_without_a_feasible_point_says_so(tmp_path: Path) -> None:
 --pareto miss,miss | --pareto: 1 objectives (allowed: two or more, all diff
 --pareto miss,fra | --pareto: sectioned has no response 'fra' (did you mean far
 --pareto miss,far --sweep far=1:2:1 | --sweep: of no use with --pareto mis
---pareto miss,far --solver bayes | --solver: of no use with --pareto miss,
---pareto miss,far --shard 0/2 | --shard: of no use with --pareto miss,far
 --set 'optimize.objectives={a: {response: miss}, b: {response: x}}' |
   optimize.objectives.b.response: sectioned has no response 'x'
---set 'optimize.objectives={a: {response: miss}, b: {response: far, weight: 0}}' |
-  optimize.objectives.b.weight: 0 (allowed: another number)
 """),
 )
 def test_bad_options_are_one_line_and_exit_2(words: str, message: str, tmp_path: Path) -> None:

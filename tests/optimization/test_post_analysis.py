@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-import signal
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -33,10 +31,9 @@ from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.post_analysis import POST_ANALYSIS
-from valmatch.optimization.prices import Price, prices, quotients
+from valmatch.optimization.prices import Price, prices
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.solver_run import RUN, STAGE, Evaluation
-from valmatch.optimization.studies.solver_study import optimize
+from valmatch.optimization.solver_run import RUN, STAGE
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.sampling import INDEPENDENT
 
@@ -83,44 +80,6 @@ def test_both_points_meet_the_same_fresh_replications(tmp_path: Path) -> None:
     assert min(RUN, POST_ANALYSIS + STAGE) > POST_ANALYSIS + (1 << 30)
     assert document["spent"] <= 400
     assert document["spent_beyond_budget"] >= 2 * n
-
-
-def test_a_loose_bound_costs_nothing() -> None:
-    loose = load_config(PROBLEM, {"upper_time": 100000})
-    study = optimize(loose, budget=200)
-    assert study.summary()["prices"]["upper_time"]["binding"] is False
-
-
-def test_nothing_is_compared_where_nothing_is_recommended(tmp_path: Path) -> None:
-    impossible = load_config(PROBLEM, {"upper_time": 0.1})
-    study = optimize(impossible, budget=120, out=tmp_path / "out")
-    assert study.status == "complete"
-    assert "start_and_recommended" not in study.summary()
-    assert not (tmp_path / "out" / FILE).exists()
-
-
-@pytest.mark.slow
-def test_it_goes_on_after_an_interruption(tmp_path: Path) -> None:
-    """Of several runs too; what they have spent is what they would have without it."""
-    how = {"budget": 150, "macroreps": 2}
-    whole = optimize(PROBLEM, out=tmp_path / "whole", **how)  # type: ignore[arg-type]
-    done = 0
-
-    def interrupt(more: int) -> None:
-        nonlocal done
-        done += more
-        if done >= 300:  # the last test of the last run
-            signal.raise_signal(signal.SIGINT)
-
-    out = tmp_path / "out"
-    early = optimize(PROBLEM, out=out, progress=interrupt, **how)  # type: ignore[arg-type]
-    assert early.status == "interrupted"
-    assert "start_and_recommended" not in early.summary()
-    late = optimize(PROBLEM, out=out, resume=True, **how)  # type: ignore[arg-type]
-    assert late.status == "complete"
-    assert late.summary() == whole.summary()
-    for name in (FILE, "evaluations.csv", "summary.json"):
-        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
 @pytest.mark.slow
@@ -207,22 +166,6 @@ def test_several_constraints_each_have_their_own() -> None:
     assert far.entry("far")["in_words"] == "far (x + y <= 1000): not binding, it costs nothing"
 
 
-def test_what_cannot_be_told_is_said() -> None:
-    unit = np.array([0.3, 0.5])
-    flat = outcomes_of(lambda x: [0.0, 1.0], 0.0, 1)
-    undefined = outcomes_of(lambda x: [math.nan, math.nan], 0.0, 1)
-    steep = outcomes_of(lambda x: [hill(x), 13.0 - reach(x)], 0.1, 1)
-    for seen, points, fresh, why in (
-        (flat, 4, flat, "the search looked at too few points"),
-        (flat, 60, flat, "no small move of the variables shows it"),
-        (steep, 60, undefined, "no small move of the variables shows it"),
-    ):
-        evaluations = searched(seen, unit, 1, points)
-        (one,) = prices([ENOUGH], evaluations, unit, fresh, 20, INDEPENDENT, 0.95)
-        assert why in one.entry("")["in_words"]
-        assert one.entry("")["binding"] is None
-
-
 @pytest.mark.slow
 def test_ten_problems_are_priced_truly() -> None:
     """Coverage is measured more closely in tests/verification."""
@@ -240,21 +183,6 @@ def duel(x: Floats) -> list[float]:
     """Take a tolerance of 10 to 400: 0.48 of it is the difference, 500 over it the wait."""
     tolerance = 10.0 + 39.0 * float(x[0])
     return [0.48 * tolerance, 500.0 / tolerance - 5.0]
-
-
-def test_a_bound_binds_that_no_point_near_has_broken() -> None:
-    """The search has kept a little short of the bound, which alone holds the objective up."""
-    unit = np.array([(102.0 - 10.0) / 390.0])
-    for seed in range(20):
-        before, fresh = (outcomes_of(duel, [1.2, 0.3], seed + shift) for shift in (0, 500))
-        evaluations = [
-            Evaluation(one, 10, before(one, 10).mean(axis=0) - [0.0, 0.5], 0, unit)
-            for one in unit + np.linspace(-0.002, 0.01, 12)[:, None]
-        ]
-        wide = np.linspace(0.0, 1.0, 9)[:, None]
-        evaluations += [Evaluation(one, 4, before(one, 4).mean(axis=0), 0, unit) for one in wide]
-        (one,) = prices([WAIT], evaluations, unit, fresh, 25, INDEPENDENT, 0.95)
-        assert defined(one.slope).mean == pytest.approx(-9.6, abs=4.0)
 
 
 @pytest.mark.slow
@@ -301,40 +229,3 @@ def test_not_binding_has_evidence() -> None:
         short += "although the objective falls towards it" in early.entry("")["in_words"]
     assert unsure <= 5
     assert short >= 17
-
-
-def test_an_objective_that_falls_away_from_the_bound_has_no_price() -> None:
-    few = Constraint.of("x", 1, 5.0)
-    (one,) = priced(lambda x: [3.0 * float(x[0]), float(x[0]) - 5.0], [few], [5.0], 0.05)
-    assert one.slope is None
-    assert one.between is None
-    assert "the objective also falls where the response moves away from its bound" in one.why
-
-
-def test_the_nearer_of_two_bounds_on_one_variable_is_priced() -> None:
-    """At x = 5 the first holds; the second would only at x = 6."""
-    both = [Constraint.of("x", 1, 5.0), Constraint.of("x", 1, 6.0)]
-    near, far = priced(
-        lambda x: [-3.0 * float(x[0]), float(x[0]) - 5.0, float(x[0]) - 6.0], both, [5.0], 0.0
-    )
-    assert defined(near.slope).mean == pytest.approx(-3.0, rel=1e-9)
-    assert (far.slope, far.why, far.between) == (None, "", None)
-    _, other = priced(
-        lambda x: [-3.0 * float(x[0]), float(x[0]) - 5.0, 2.0 * float(x[0]) - 10.0],
-        both,
-        [5.0],
-        0.1,
-    )
-    assert "it cannot be told apart from that of another constraint" in other.entry("")["in_words"]
-
-
-def test_quotients_of_a_frontier_are_paired() -> None:
-    rng = np.random.default_rng(1)
-    day = rng.normal(0.0, 5.0, 40)
-    objectives = [100.0 + day, 90.0 + day[:30] + rng.normal(0.0, 0.1, 30), 88.0 + day]
-    found = quotients([10.0, 15.0, 20.0], objectives, INDEPENDENT, 0.9)
-    assert [(low, high, one.n) for low, high, one in found] == [(10.0, 15.0, 30), (15.0, 20.0, 30)]
-    first = found[0][2]
-    assert first.mean == pytest.approx((objectives[1] - objectives[0][:30]).mean() / 5.0)
-    assert defined(first.half_width) < 0.02
-    assert quotients([10.0], objectives[:1], INDEPENDENT, 0.9) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 
 from tests.support.certifying import days
 from tests.support.folders import rows
-from tests.support.known_problems import BOXES, LOADS, RULES, registered
+from tests.support.known_problems import LOADS, RULES, registered
 from tests.support.refusals import defined
 from valmatch.config.config import Constraint
 from valmatch.config.identity import resolved, restore
@@ -90,38 +89,6 @@ def test_a_start_that_is_not_beaten_is_recommended_and_it_is_said() -> None:
     said = " ".join(repr(study).split())
     assert "start: it is what is recommended, as it is not beaten beyond the interval" in said
     assert "changes the objective by" in said
-
-
-def test_yes_and_no_over_the_limit_are_not_certified_and_it_is_said_what_it_takes() -> None:
-    with registered():
-        for seed in range(1, 6):
-            study = optimize(BOXES["box event"].config("box event"), budget=200, seed=seed)
-            found = defined(study.verdict)
-            assert found.feasible is not True
-            ((_, share),) = found.constraints.values()
-            if share.std == 0.0:
-                # log(.05) / log(1 - .02 / 1.03)
-                assert "the same event: a test is passed by 153 such or more" in found.why
-
-
-def test_a_start_far_from_the_best_is_left() -> None:
-    study = optimize(RULES["valley"].config("valley"), budget=400)
-    found = defined(study.verdict)
-    assert found.name == ""
-    assert found.objective.mean == pytest.approx(20.0, abs=0.5)
-    assert found.remarks == []
-    assert change_of(study)[1] < 0.0
-
-
-@pytest.mark.slow
-def test_a_value_at_a_bound_is_said(tmp_path: Path) -> None:
-    bounds = {"x1": {"low": 60, "high": 200, "start": 70}}
-    config = RULES["valley"].config("valley", variables=bounds)
-    study = optimize(config, budget=400, out=tmp_path / "out")
-    assert defined(study.verdict).at_bounds == {"x1": "low"}
-    written = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert written["recommended"]["at_bounds"] == {"x1": "low"}
-    assert "is at its lower bound" in " ".join(repr(study).split())
 
 
 def test_todays_rule_is_the_configs_own(tmp_path: Path) -> None:
@@ -252,26 +219,3 @@ def test_no_budget_is_exceeded(budget: int, placing: bool) -> None:
         rng = np.random.default_rng(1)
         found = certify_run(POSED, solver, fresh(rng, lambda x, e=excess: e, budget))  # type: ignore[misc]
         assert 1 <= found.spent <= budget
-
-
-def test_a_start_that_is_seen_to_be_infeasible_costs_nothing() -> None:
-    solver = Told(0.8, np.array([[-0.5, 9.0], [-0.8, -0.5]]))
-    tests = fresh(np.random.default_rng(1), lambda x: -3.0)
-    found = certify_run(POSED, solver, tests)
-    assert found.first in (0, 60, 150)
-    assert (found.unit[0], found.name, found.feasible) == (0.8, "", True)
-
-
-def test_the_start_is_certified_where_nothing_else_is() -> None:
-    solver = Told(0.8, np.array([[-0.5, -0.5], [-0.8, -0.5]]))
-    tests = fresh(np.random.default_rng(1), lambda x: -3.0 if x == 0.5 else 3.0)
-    found = certify_run(POSED, solver, tests)
-    assert (found.unit[0], found.name, found.feasible) == (0.5, "start", True)
-
-
-def test_todays_rule_is_tested_where_a_search_never_saw_it() -> None:
-    posed = replace(POSED, today={"x": 0.95})
-    solver = Told(0.8, np.array([[-0.5, -0.5], [-0.8, -0.5]]), placing=False)
-    found = certify_run(posed, solver, fresh(np.random.default_rng(1), lambda x: -3.0))
-    assert (found.unit[0], found.name, found.feasible) == (0.95, "today's rule", True)
-    assert found.unbeaten is not None

@@ -15,10 +15,8 @@ from tests.support.wide_model import ENTRY, posed
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 from valmatch.models.registry import OWN
-from valmatch.optimization.best_known import shipped_problems
 from valmatch.optimization.problem import Variable
 from valmatch.optimization.problem_of_config import default_ends, problem_of
-from valmatch.statistics.rounding import rounded
 
 SAID = "search scale: linear and logarithmic from both ends for"
 
@@ -32,13 +30,6 @@ def variable(low: float, high: float, start: float, whole: bool = False) -> Vari
     """Return a variable whose scale is not given."""
     ends = default_ends(low, high, start, whole)
     return Variable("x", low, high, math.inf, start, start, math.inf, whole, ends)
-
-
-@pytest.mark.parametrize("name", sorted(shipped_problems()))
-def test_shipped_problems_are_searched_as_before(name: str) -> None:
-    config = load_config(name)
-    for one in problem_of(config, build(config)).variables:
-        assert one.ends is None, one.name
 
 
 @pytest.mark.parametrize(
@@ -124,20 +115,3 @@ def test_a_scale_that_was_found_is_said(tmp_path: Path, option: tuple[str, ...])
         if not scale:
             assert f"{SAID} x.2 (no scale is given, and the range spans over two orders of" in text
             assert summary["search_scale"] == {"x.2": "linear and logarithmic from both ends"}
-
-
-@pytest.mark.parametrize(
-    ("mean", "half", "shown"),
-    [
-        (226.7, 0.74, ("226.70", "0.74")),
-        (0.0, None, ("0.0000", "")),
-        (0.0, 0.0, ("0.0000", "0.0000")),
-        (0.0000123, None, ("0.00001230", "")),
-        (2.29e-8, 1.6e-9, ("0.0000000229", "0.0000000016")),
-        (-3e-8, 2e-3, ("0.0000", "0.0020")),
-        (123.4, 1e-9, ("123.400000", "0.000000")),
-        (2.5e-20, 1.2e-21, ("2.500e-20", "1.2e-21")),
-    ],
-)
-def test_means_have_digits(mean: float, half: float | None, shown: tuple[str, str]) -> None:
-    assert rounded(mean, half) == shown

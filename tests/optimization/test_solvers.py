@@ -7,7 +7,6 @@ import math
 import os
 import sys
 import threading
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,30 +14,20 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
 from tests.support.command import python
-from tests.support.known_problems import RULES, registered
-from valmatch.config.loading import load_config
 from valmatch.errors import InputError
-from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.evaluation import Evaluator
-from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
 from valmatch.optimization.solvers.archive import Archive
 from valmatch.optimization.solvers.bayes import Surrogate
 from valmatch.optimization.solvers.gaussian_process import (
-    fit,
     likelihood_of,
     log_density,
     posterior,
 )
-from valmatch.optimization.solvers.model_free import EvaluateRequest, inverted
-from valmatch.optimization.solvers.registry import SOLVERS, make, search_budget
+from valmatch.optimization.solvers.registry import SOLVERS, make
 from valmatch.optimization.solvers.search import (
     NextTest,
-    Request,
     Search,
     SearchTask,
-    Steps,
 )
 from valmatch.statistics.control_variates import regress
 
@@ -100,41 +89,12 @@ def test_starts_at_the_start_and_keeps_the_budget(name: str, title: str, budget:
     assert 1 <= len(set(points)) == len(points) <= 5
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SEARCHES)
-def test_requests_depend_on_the_seed_alone(name: str) -> None:
-    case = PROBLEMS["five variables"]
-    once, again, other = (
-        search(solver_for(name, case, 200, seed), Laboratory(case)) for seed in (0, 0, 1)
-    )
-    for a, b in zip(once, again, strict=True):
-        assert a.n == b.n
-        assert_array_equal(a.unit, b.unit)
-    assert any((a.unit != b.unit).any() for a, b in zip(once, other, strict=False))
-
-
-@pytest.mark.parametrize("name", SEARCHES)
-def test_least_violation_where_nothing_is_feasible(name: str) -> None:
-    case = PROBLEMS["nothing feasible"]
-    solver = solver_for(name, case)
-    search(solver, Laboratory(case))
-    violations = truths(case, solver.finalists(5).units)[:, 1]
-    assert 3.0 <= violations.min() <= 3.0 + 0.05 * 72.0
-
-
 def test_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     solver_for("cma-es", PROBLEMS["bowl"])
     monkeypatch.setitem(sys.modules, "cmaes", None)
     with pytest.raises(InputError, match=r"cma-es needs .*pip install 'valmatch\[cma\]'"):
         solver_for("cma-es", PROBLEMS["bowl"])
     solver_for("auto", PROBLEMS["bowl"])
-
-
-def _task(title: str = "bowl") -> SearchTask:
-    problem = PROBLEMS[title].problem
-    return SearchTask(
-        problem, 10**6, np.random.default_rng(0), problem.start, Archive(problem, TEST)
-    )
 
 
 @pytest.mark.slow
@@ -152,25 +112,6 @@ def test_dropped_search_leaves_no_thread() -> None:
         assert threading.active_count() == before
 
 
-def test_error_of_a_minimiser_reaches_the_caller() -> None:
-    def broken(evaluate: EvaluateRequest) -> None:
-        evaluate(Request(np.zeros(2), 1))
-        raise ZeroDivisionError
-
-    solver = Search(_task(), lambda _: inverted(broken))
-    with pytest.raises(ZeroDivisionError):
-        list(solver.run(lambda unit, n: np.zeros((1, 2))))
-
-
-def test_search_that_repeats_itself_ends() -> None:
-    def stuck(task: SearchTask) -> Steps:
-        while True:
-            yield Request(task.start, 2)
-
-    solver = Search(_task(), stuck)
-    assert len(search(solver, Laboratory(PROBLEMS["bowl"]))) == 1
-
-
 def test_estimates_put_points_on_an_equal_footing() -> None:
     archive = Archive(PROBLEMS["bowl"].problem, TEST)
     day = np.array([[3.0, 1.0], [-1.0, 5.0], [4.0, -2.0], [0.0, 8.0]])
@@ -185,19 +126,6 @@ def test_estimates_put_points_on_an_equal_footing() -> None:
     assert_allclose(estimates.errors[2], 0.0)
     assert np.isinf(estimates.violation()[2])
     assert estimates.ranking()[-1] == 2
-
-
-def test_missing_replications_are_read_off_all_points_that_made_them() -> None:
-    archive, nothing = Archive(PROBLEMS["bowl"].problem, TEST), np.zeros((40, 2))
-    day = nothing.copy()
-    day[0] = 360.0  # of the point with most replications alone
-    archive.record(np.array([0.9, 0.9]), day)
-    for k in range(1, 9):
-        archive.record(np.array([0.1 * k, 0.1]), nothing[:9])
-    archive.record(np.array([0.1, 0.9]), nothing[:3])
-    # One in nine of the points that know the step from 3 to 9, and one in one of the rest.
-    assert_allclose(archive.estimates().means[-1], (40.0 - 120.0) / 9.0 + 9.0 - 40.0)
-    assert_allclose(archive.estimates().means[1], 9.0 - 40.0)
 
 
 def test_doubts_are_those_of_the_estimate_with_those_of_the_test() -> None:
@@ -260,50 +188,6 @@ def test_undefined_points_say_nothing_of_outcomes_but_where_they_are_defined() -
     assert proposal.excess.shape == proposal.doubt.shape == (1,)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("title", ["monotone", "six"])
-def test_a_search_that_is_settled_leaves_its_budget_to_certification(title: str) -> None:
-    with registered():
-        config = RULES[title].config(title)
-        problem = problem_of(config, build(config))
-        run = run_solver(config, problem, RunSpec("auto", 0), Settings(1000, 5, 0.05))
-    searched = run.evaluations[-1].spent
-    assert (searched < 400) == (title == "monotone")
-    assert searched <= search_budget(1000)
-    assert run.spent > 950
-    assert run.certificate.feasible is True
-
-
-def test_parts_of_evaluated_points_add_up_to_their_objectives() -> None:
-    config = load_config("valorant-20min")
-    problem = problem_of(config, build(config))
-    evaluator = Evaluator(config, problem, 1, 0, 10)
-    outcomes = evaluator.evaluate(problem.start, 4)
-    parts = evaluator.parts(problem.start, 3)
-    assert parts.shape == (3, 2)
-    assert (parts > 0.0).all()
-    assert_allclose(parts.sum(axis=1), outcomes[:3, 0])
-
-
-def test_the_objective_is_the_sum_of_the_processes_of_its_parts() -> None:
-    problem, rng = PROBLEMS["bowl"].problem, np.random.default_rng(16)
-
-    def terms(unit: Floats, n: int) -> Floats:
-        return np.tile([unit[0], 3.0 * unit[1] ** 2], (n, 1))
-
-    task = SearchTask(problem, 400, rng, problem.start, Archive(problem, TEST, parts=terms))
-    for unit in rng.random((12, 2)):
-        task.archive.record(unit, np.column_stack([terms(unit, 2).sum(axis=1), [-1.0, -1.0]]))
-    model, new = Surrogate(task), rng.random((4, 2))
-    model.learn()
-    *parts, bounded = model._each
-    means, deviations = np.swapaxes([part.predict(new) for part in parts], 0, 1)
-    mean, deviation = model.predict(new)
-    assert_allclose(mean, [means.sum(axis=0), bounded.predict(new)[0]])
-    assert_allclose(deviation, [np.hypot(*deviations), bounded.predict(new)[1]])
-    assert_allclose(model.at_known[0], parts[0].fitted + parts[1].fitted)
-
-
 def test_posterior_is_the_textbook_formula() -> None:
     rng = np.random.default_rng(3)
     units, values, noise = rng.random((12, 2)), rng.normal(size=12), rng.random(12)
@@ -347,22 +231,6 @@ def test_a_posterior_has_the_same_bits_however_many_of_its_points_were_known(kno
     assert (whole.mean, whole.variance) == (grown.mean, grown.variance)
 
 
-def test_a_posterior_of_other_points_noise_or_lengths_is_not_built_upon() -> None:
-    rng = np.random.default_rng(22)
-    units, values, noise = rng.random((8, 2)), rng.normal(size=8), rng.random(8)
-    theta = np.log([0.4, 0.9, 0.05])
-    whole = posterior(units, values, noise, theta)
-    others = [
-        (rng.random((8, 2)), values, noise, theta),
-        (units, values, rng.random(8), theta),
-        (units, values, noise, theta + 0.1),
-        (rng.random((9, 2)), rng.normal(size=9), rng.random(9), theta),
-    ]
-    for other in others:
-        again = posterior(units, values, noise, theta, posterior(*other))
-        assert_array_equal(again.inverse, whole.inverse)
-
-
 def test_gradient_of_the_density() -> None:
     rng = np.random.default_rng(5)
     units, noise = rng.random((15, 3)), rng.random(15)
@@ -372,20 +240,6 @@ def test_gradient_of_the_density() -> None:
     for i, step in enumerate(1e-5 * np.eye(4)):
         up, down = (log_density(units, values, noise, theta + s * step)[0] for s in (1, -1))
         assert gradient[i] == pytest.approx((up - down) / 2e-5, rel=1e-4)
-
-
-def test_fit_finds_the_variable_that_matters() -> None:
-    rng = np.random.default_rng(7)
-    units = rng.random((40, 2))
-    values = np.sin(6 * units[:, 0]) + 0.05 * rng.normal(size=40)
-    start = np.log([0.5, 0.5, 0.01])
-    densities = [
-        log_density(units, values, np.ones(40), fit(units, values, np.ones(40), start, steps))[0]
-        for steps in (1, 5, 40)
-    ]
-    assert all(a <= b for a, b in pairwise(densities))
-    theta = fit(units, values, np.ones(40), start, 40)
-    assert theta[1] > theta[0] + 1.0
 
 
 @pytest.mark.slow

@@ -21,9 +21,9 @@ from valmatch import InputError, Problem
 from valmatch.execution.run_options import OptimizeArguments
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.evaluation import HERE
-from valmatch.optimization.solver_run import SolverRun, failures
+from valmatch.optimization.solver_run import SolverRun
 from valmatch.optimization.solvers import registry
-from valmatch.optimization.solvers.registry import SOLVERS, listed
+from valmatch.optimization.solvers.registry import SOLVERS
 from valmatch.optimization.studies.solver_study import study_spec
 from valmatch.optimization.studies.study import built_problem
 
@@ -87,22 +87,6 @@ def test_a_solver_proposes_and_observes_until_its_budget_is_spent() -> None:
     assert np.array_equal(mean, solver.told[1][1][2])
 
 
-def test_a_point_that_is_proposed_again_gets_further_replications() -> None:
-    def propose(self: Watched) -> Any:  # noqa: ANN401
-        return [0.5, 0.5]
-
-    (run,) = runs_of([variant("Same", propose=propose, replications=7)])
-    counts = [one.n for one in run.evaluations[1:]]
-    assert counts == [7 * k for k in range(1, len(counts) + 1)]
-    assert len(counts) > 10
-
-
-def test_an_empty_proposal_ends_the_search_and_is_no_failure() -> None:
-    (run,) = runs_of([variant("Done", propose=lambda self: [])])
-    assert (len(run.evaluations), run.failure) == (1, "")
-    assert run.spent > 150  # what is left goes to certification
-
-
 def _raise(self: Watched, *told: Any) -> Any:  # noqa: ANN401
     raise ZeroDivisionError("no luck")
 
@@ -136,23 +120,6 @@ def test_what_a_solver_does_wrong_ends_its_search_and_is_said_in_one_line(
     assert "\n" not in line
     assert study.status == "failed"
     assert defined(study.verdict).objective.n > 10
-
-
-@pytest.mark.slow
-def test_a_failed_search_keeps_what_it_has_and_the_other_solvers_are_not_touched() -> None:
-    calls: list[int] = []
-
-    def propose(self: Watched) -> Any:  # noqa: ANN401
-        calls.append(1)
-        return self.rng.random((1, 2)) if len(calls) % 4 else [[2.0, 2.0]]
-
-    bad = variant("Late", propose=propose)
-    runs = runs_of([bad, "random"], macroreps=2)
-    assert [len(run.evaluations) for run in runs[:2]] == [4, 4]
-    (line,) = failures(runs)
-    assert line.endswith("which count; so did 1 more of its searches)")
-    for mixed, pure in zip(runs[2:], runs_of(["random"], macroreps=2), strict=True):
-        assert np.array_equal(mixed.certificate.unit, pure.certificate.unit)
 
 
 def test_solvers_given_as_functions_need_names_of_their_own() -> None:
@@ -210,22 +177,3 @@ def test_a_solver_that_fails_on_the_command_line_is_one_line_and_exit_1(
     assert lines[1].startswith("solver lost: OSError: no (this ended its search after ")
     assert len(lines) == 2
     assert json.loads((out / "manifest.json").read_text())["status"] == "failed"
-
-
-def test_a_solver_that_cannot_be_imported_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    _install(monkeypatch, "broken", "no_such_module:Solver")
-    done = command("optimize", "valorant-20min", "--solver", "broken")
-    assert done.code == 2
-    assert done.err.startswith("solver broken: no_such_module:Solver cannot be imported: Module")
-    assert "No module named 'no_such_module'" in command("solvers").out
-
-
-def test_all_solvers_are_listed_with_what_they_need() -> None:
-    found = json.loads(command("solvers", "--json").out)["solvers"]
-    assert found == listed()
-    rows = {row["solver"]: row for row in found}
-    assert list(rows) == list(SOLVERS)
-    assert rows["auto"]["summary"] == "the default: bayes"
-    assert rows["cma-es"]["needs"].startswith("extra cma")
-    assert all(row["summary"] for row in found)
-    assert max(map(len, command("solvers").out.splitlines())) <= 80

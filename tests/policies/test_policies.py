@@ -10,8 +10,6 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.oracles import knowledge_gradient as oracle_kg
@@ -32,8 +30,6 @@ from valmatch.policies.lookahead_search import (
 )
 from valmatch.policies.myopic import (
     draw_chance,
-    oracle,
-    pair_draw_chance,
     point_estimate,
     random_opponent,
 )
@@ -42,17 +38,12 @@ from valmatch.policies.upper_confidence import (
     error_bound as error_of_bound,
 )
 from valmatch.policies.upper_confidence import (
-    pair_upper_confidence,
     quality_bound,
     upper_confidence,
     upper_confidence_plain,
 )
 from valmatch.ratings.trueskill import (
     draw_quality,
-    draw_quality_normalised,
-    true_draw_probability,
-    update,
-    update_drawn,
 )
 
 VECTORS = json.loads((Path(__file__).parents[1] / "fixtures" / "opponent_vectors.json").read_text())
@@ -64,11 +55,6 @@ def paper_prior(seed: int, n_players: int = 50) -> tuple[Floats, Floats]:
     """Means and variances drawn as in section 4 of the paper."""
     rng = np.random.default_rng(seed)
     return rng.normal(0, 2, n_players), rng.uniform(2, 3, n_players)
-
-
-def ranked(means: Floats, rank: int) -> int:
-    """Index of the player of this rank by prior mean, 1 the highest."""
-    return int(np.argsort(-means)[rank - 1])
 
 
 def play(
@@ -171,12 +157,11 @@ def test_expected_best_quality_equals_the_formula(form: str, margin: float) -> N
     assert decided > 1900
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("printed", "drawn"), [(False, False), (True, False), (False, True)])
 def test_pruned_choice_is_the_plain_choice_in_wild_states(printed: bool, drawn: bool) -> None:
     """Approximate scores stay well within the bound of their error."""
     rng = np.random.default_rng(14)
-    for means, variances, player, noise, multiplier in wild_states(3000, seed=11):
+    for means, variances, player, noise, multiplier in wild_states(800, seed=11):
         margin = 10 ** rng.uniform(-4, 1.5) * math.sqrt(noise) if drawn else 0.0
         known = knowledge_of(means, variances, player, noise, printed, margin)
         plain = best_opponent_plain(means, variances, player, noise, multiplier, printed, margin)
@@ -188,64 +173,6 @@ def test_pruned_choice_is_the_plain_choice_in_wild_states(printed: bool, drawn: 
                 assert abs(known.work.scores[j] - exact * math.sqrt(2 * math.pi)) <= 0.25 * limit
 
 
-@pytest.mark.parametrize("printed", [False, True])
-@pytest.mark.parametrize("policy", ["knowledge_gradient", "knowledge_gradient_finite"])
-@pytest.mark.parametrize("prior", ["top", "middle", "bottom", "equal", "tied", "two groups"])
-def test_pruned_choice_is_the_plain_one_along_paths(prior: str, policy: str, printed: bool) -> None:
-    means, variances = paper_prior(seed=20)
-    player = ranked(means, {"top": 1, "bottom": 50}.get(prior, 25))
-    rng = np.random.default_rng(21)
-    truths = rng.normal(means, np.sqrt(variances))
-    n_games = 250
-    if prior == "equal":
-        means = np.zeros(50)
-    if prior == "tied":
-        means, variances = np.zeros(50), np.full(50, 2.5)
-    if prior == "two groups":
-        means, variances = np.repeat([0.0, 1.0], 25), np.full(50, 2.5)
-    noise = rng.normal(size=(n_games, 2))
-    opponents, beliefs, _ = play(policy, player, means, variances, truths, noise, printed)
-    now_means, now_variances = means.copy(), variances.copy()
-    for game, j in enumerate(opponents):
-        left = policy == "knowledge_gradient_finite"
-        multiplier = float(n_games - game) if left else 0.99 / (1.0 - 0.99)
-        plain = best_opponent_plain(now_means, now_variances, player, NOISE, multiplier, printed)
-        assert plain == j, game
-        now_means[player], now_variances[player], now_means[j], now_variances[j] = beliefs[:, game]
-
-
-def test_ties_go_to_the_lowest_index() -> None:
-    for player, lowest in ((0, 1), (3, 0)):
-        means, variances = np.zeros(8), np.full(8, 2.0)
-        assert point_estimate(means, player) == lowest
-        assert oracle(means, player) == lowest
-        assert draw_chance(means, variances, player, NOISE) == lowest
-        for printed in (False, True):
-            assert knowledge_gradient(means, variances, player, NOISE, 0.99, printed) == lowest
-            assert knowledge_gradient_finite(means, variances, player, NOISE, 9, printed) == lowest
-    mirrored = np.array([0.0, 3.0, -1.0, 1.0])  # equally far on both sides
-    assert point_estimate(mirrored, 0) == draw_chance(mirrored, np.ones(4), 0, NOISE) == 2
-    for player, only in ((0, 1), (1, 0)):
-        state = np.array([3.0, -40.0]), np.array([0.1, 4.0]), player, NOISE
-        chosen = point_estimate(state[0], player), draw_chance(*state), knowledge_gradient(*state)
-        assert chosen == (only, only, only)
-        assert knowledge_gradient_finite(*state, 1) == random_opponent(2, player, 0.999) == only
-
-
-def test_myopic_policies_take_the_best_of_their_criterion() -> None:
-    for means, variances, player, noise, _ in wild_states(1000, seed=13):
-        others = [j for j in range(means.size) if j != player]
-        nearest = min(others, key=lambda j: (abs(means[player] - means[j]), j))
-        assert point_estimate(means, player) == nearest
-        qualities = [
-            draw_quality_normalised(means[player], variances[player], means[j], variances[j], noise)
-            for j in others
-        ]
-        assert draw_chance(means, variances, player, noise) == others[int(np.argmax(qualities))]
-        draws = [true_draw_probability(means[player], means[j], noise) for j in others]
-        assert draws[others.index(oracle(means, player))] == max(draws)
-
-
 def test_random_opponent_divides_the_unit_interval_evenly() -> None:
     for player in range(5):
         uniforms = (np.arange(400) + 0.5) / 400
@@ -253,93 +180,6 @@ def test_random_opponent_divides_the_unit_interval_evenly() -> None:
         counts = np.bincount(chosen, minlength=5)
         assert counts.tolist() == [0 if j == player else 100 for j in range(5)]
         assert random_opponent(5, player, math.nextafter(1.0, 0.0)) == (3 if player == 4 else 4)
-
-
-def decide(
-    policy: str,
-    player: int,
-    means: Floats,
-    variances: Floats,
-    truths: Floats,
-    printed: bool,
-    games_left: int,
-    margin: float = 0.0,
-) -> int:
-    """Return the decision of a policy called on its own."""
-    state = (means, variances, player, NOISE)
-    if policy == "point_estimate":
-        return point_estimate(means, player)
-    if policy == "draw_chance":
-        return draw_chance(*state)
-    if policy == "knowledge_gradient":
-        return knowledge_gradient(*state, 0.99, printed, margin)
-    if policy == "knowledge_gradient_finite":
-        return knowledge_gradient_finite(*state, games_left, printed, margin)
-    if policy.startswith("ucb"):
-        return upper_confidence_plain(*state, 0.75, policy == "ucb_both")
-    return oracle(truths, player)
-
-
-@pytest.mark.parametrize(("printed", "margin"), [(False, 0.0), (True, 0.0), (False, 0.9)])
-@pytest.mark.parametrize("policy", list(OPPONENT))
-def test_a_path_obeys_the_model(policy: str, printed: bool, margin: float) -> None:
-    """Every output is recomputed in plain Python from the outcome rule and the belief update."""
-    n_games = 120
-    means, variances = paper_prior(seed=30, n_players=12)
-    player = ranked(means, 4)
-    rng = np.random.default_rng(31)
-    truths = rng.normal(means, np.sqrt(variances))
-    noise = rng.normal(size=(n_games, 2))
-    uniforms = np.random.default_rng(0).random(n_games)
-    given = (player, means, variances, truths, noise, printed)
-    opponents, beliefs, measures = play(policy, *given, margin=margin)
-    now_means, now_variances = means.copy(), variances.copy()
-    for game in range(n_games):
-        j = int(opponents[game])
-        state = (player, now_means, now_variances, truths, printed)
-        alone = decide(policy, *state, n_games - game, margin)
-        if policy == "random":
-            alone = random_opponent(12, player, float(uniforms[game]))
-        assert j == alone
-        before = (now_means[player], now_variances[player], now_means[j], now_variances[j])
-        advantage = truths[player] - truths[j]
-        lead = advantage + math.sqrt(NOISE) * (noise[game, 0] - noise[game, 1])
-        if abs(lead) < margin:
-            new = update_drawn(*before, NOISE, margin)
-        elif lead > 0:
-            new = update(*before, NOISE, printed, margin)
-        else:
-            turned = update(*before[2:], *before[:2], NOISE, printed, margin)
-            new = (*turned[2:], *turned[:2])
-        now_means[player], now_variances[player], now_means[j], now_variances[j] = new
-        assert beliefs[:, game].tolist() == list(new)
-        expected = {
-            "true_draw_probability": true_draw_probability(truths[player], truths[j], NOISE),
-            "squared_error": (now_means[player] - truths[player]) ** 2,
-            "skill_difference": advantage,
-            "win_fraction": float(lead > 0 and lead >= margin),
-            "expected_quality": draw_quality(*before, NOISE),
-            "normalised_quality": draw_quality_normalised(*before, NOISE),
-            "draw_fraction": float(abs(lead) < margin),
-        }
-        assert dict(zip(MEASURES.names, measures[:, game], strict=True)) == pytest.approx(
-            expected, rel=1e-15
-        )
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_policies_without_exploration_are_draw_chance(seed: int) -> None:
-    """The knowledge gradient with gamma 0, the upper bounds with kappa 0."""
-    means, variances = paper_prior(seed=70 + seed)
-    rng = np.random.default_rng(seed)
-    truths, noise = rng.normal(means, np.sqrt(variances)), rng.normal(size=(200, 2))
-    state = (ranked(means, 1 + 4 * seed), means, variances, truths, noise)
-    opponents = play("draw_chance", *state)[0]
-    assert len(set(opponents.tolist())) > 1
-    assert np.array_equal(opponents, play("knowledge_gradient", *state, gamma=0.0)[0])
-    for policy in ("ucb_opponent", "ucb_both"):
-        assert np.array_equal(opponents, play(policy, *state, kappa=0.0)[0])
-        assert not np.array_equal(opponents, play(policy, *state, kappa=1.0)[0])
 
 
 def test_bounds_are_the_moments_of_the_draw_density() -> None:
@@ -357,34 +197,6 @@ def test_bounds_are_the_moments_of_the_draw_density() -> None:
         assert quality_bound(lead, uncertain, width, 0.0) == pytest.approx(mean, rel=1e-10)
         bound = quality_bound(lead, uncertain, width, 2.0)
         assert bound == pytest.approx(mean + 2.0 * deviation, rel=1e-7)
-
-
-@given(
-    means=st.lists(st.integers(-1000, 1000), min_size=2, max_size=8),
-    deviation=st.floats(0.0, 500.0),
-    noise_variance=st.floats(1e4, 1e6),
-    kappa=st.floats(0.0, 100.0),
-)
-def test_bounds_where_nothing_is_unsure_are_the_draw_chance(
-    means: list[int], deviation: float, noise_variance: float, kappa: float
-) -> None:
-    pair = (means[0], 0.0, means[1], 0.0, noise_variance)
-    assert pair_upper_confidence(*pair, kappa) == pair_draw_chance(*pair)
-    width = 2.0 * noise_variance + deviation**2
-    lead = means[0] - means[1]
-    assert quality_bound(lead, 0.0, width, kappa) == quality_bound(lead, 0.0, width, 0.0)
-    # Little is unsure: the deviation of the density is that of the skill times its slope.
-    small = 1e-12 * width
-    slope = abs(lead) / width * quality_bound(lead, 0.0, width, 0.0)
-    found = quality_bound(lead, small, width, 1e6) - quality_bound(lead, small, width, 0.0)
-    assert found == pytest.approx(1e6 * math.sqrt(small) * slope, rel=1e-3, abs=1e-5 / width**0.5)
-    # Twice the same opponents: of equals the first is chosen.
-    all_means = np.array([*means, *means[1:]], np.float64)
-    variances = np.zeros(all_means.size)
-    variances[0] = deviation**2
-    state = (all_means, variances, 0, noise_variance)
-    chosen = upper_confidence(*state, kappa, False, np.empty(all_means.size))
-    assert chosen == upper_confidence_plain(*state, kappa, False) == draw_chance(*state)
 
 
 def test_upper_confidence_takes_the_largest_bound() -> None:
@@ -406,16 +218,6 @@ def test_upper_confidence_takes_the_largest_bound() -> None:
     alone = quality_bound(1.0, 2.0, 2 * NOISE + 3.0, 0.0)
     assert quality_bound(1.0, 2.0 + 3.0, 2 * NOISE, 0.0) == pytest.approx(alone, rel=1e-14)
     assert draw_quality(1.0, 3.0, 0.0, 2.0, NOISE) == pytest.approx(alone, rel=1e-14)
-
-
-def test_the_prior_and_the_draws_are_left_alone() -> None:
-    means, variances = paper_prior(seed=40)
-    truths, noise = means + 0.5, np.random.default_rng(41).normal(size=(20, 2))
-    before = [array.copy() for array in (means, variances, truths, noise)]
-    for policy in OPPONENT:
-        play(policy, 7, means, variances, truths, noise)
-    for array, copy in zip((means, variances, truths, noise), before, strict=True):
-        assert np.array_equal(array, copy)
 
 
 def interpreted(kernel: Callable[..., object]) -> Callable[..., Any]:

@@ -9,9 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
-from tests.oracles.addressed import Addressed
 from tests.oracles.ladder import Factors, factors_with
-from tests.oracles.ladder_world import World, draw_world
 
 POLICIES = (
     "nearest",
@@ -104,23 +102,6 @@ def random_pairs(rng: np.random.Generator) -> dict[str, Any]:
         "urgency": float(rng.choice([0.0, 6.0])),
         "reserve": float(rng.choice([0.0, 0.7, 2.0])),
     }
-
-
-def random_world(rng: np.random.Generator, factors: Factors, lattice: bool) -> World:
-    """Draw a world, or one whose sessions start at few moments, where most things coincide."""
-    seed = int(rng.integers(0, 2**63))
-    if not lattice:
-        return draw_world(factors, seed, int(rng.integers(0, 100)))
-    players = int(rng.integers(0, 13))
-    moments = int(STEPS * 24 * factors["days"])
-    return World(
-        Addressed(seed, 0),
-        (100.0 * rng.integers(12, 19, players)).tolist(),
-        starts=[
-            np.unique(rng.integers(0, moments, rng.integers(0, 12)) / STEPS).tolist()
-            for _ in range(players)
-        ],
-    )
 
 
 class RandomFiles(NamedTuple):

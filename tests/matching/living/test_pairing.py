@@ -85,21 +85,14 @@ def test_also_with_many_blossoms() -> None:
         assert total(scores, choose(scores)) == best(scores)
 
 
-def test_one_pair_more_outweighs_any_points() -> None:
-    scores: Scores = [[None] * 4 for _ in range(4)]
-    for i, j, points in ((0, 1, 500.0), (1, 2, -9000.0), (2, 3, 500.0)):
-        scores[i][j] = scores[j][i] = points
-    assert choose(scores) == [1, 0, 3, 2]
-
-
 Found = list[tuple[float, list[list[int]]]]
 
 
 @pytest.mark.slow
 def test_compiled_queues_give_what_they_give_in_plain_python() -> None:
-    expected = interpreted("tests.support.living_days", "digests", 120)
-    assert repr(digests(120)) == expected
-    assert len(set(digests(120))) == len(DAYS)
+    expected = interpreted("tests.support.living_days", "digests", 60)
+    assert repr(digests(60)) == expected
+    assert len(set(digests(60))) == len(DAYS)
 
 
 def spans_of(tickets: PresetInput) -> list[tuple[float, float]]:

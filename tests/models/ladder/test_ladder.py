@@ -25,7 +25,6 @@ from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, record, run
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.model import MEASURES, SCALES, LadderModel
-from valmatch.models.ladder.population import draw_population
 from valmatch.models.model import Table
 
 CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
@@ -242,10 +241,3 @@ def test_the_log_closes_the_circle(
         column = "sigma" if skill else "deviation"
         theirs = ratings_in(tmp_path / "rated" / "ratings.csv", column)
         assert all(mine[one] == pytest.approx(value, abs=1e-9) for one, value in theirs.items())
-
-
-def test_activities_that_hardly_vary_are_the_same() -> None:
-    place = Streams(1).place(0)
-    for cv in (0.0, 1e-300, 1e-160):
-        factors = LadderFactors.model_validate({"sessions": {"activity_cv": cv}})
-        assert (draw_population(factors, 3, place).activities == 1.0).all()

@@ -24,7 +24,6 @@ DUELS = {
     "days": 9,
     "warmup_days": 3,
 }
-MOVING = {**DUELS, "warmup_days": 0, "rating.K": 8}
 
 
 def options(factors: dict[str, Any]) -> list[str]:
@@ -69,16 +68,6 @@ def test_a_run_says_so_if_the_days_of_its_table_do() -> None:
         assert list(run.warnings) == [SCALE_MOVES] * moves
         said.append(moves)
     assert 0 < sum(said) < 12
-
-
-def test_a_scale_that_moves_is_a_warning_and_in_the_manifest(tmp_path: Path) -> None:
-    done = command("simulate", "ladder", *options(MOVING), "--out", tmp_path)
-    assert done.code == 0
-    assert f"warning: {SCALE_MOVES}\n" in done.err
-    assert SCALE_MOVES not in done.out
-    (warning,) = manifest(tmp_path)["remarks"]
-    assert warning == {"kind": "scale_moves", "count": 1, "text": SCALE_MOVES}
-    assert "5 % " in SCALE_MOVES
 
 
 @pytest.mark.slow

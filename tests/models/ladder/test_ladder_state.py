@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-import valmatch
 from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
@@ -77,33 +74,3 @@ def test_room_changes_nothing_and_waits_are_those_of_the_tickets(
     monkeypatch.setattr(state, "LEAST_RING", 1)
     again = dict(model.run(model.draw(Streams(1), 0)).responses)
     np.testing.assert_equal(again, exact)
-
-
-SMALL = {
-    "population.players": 150,
-    "days": 2,
-    "warmup_days": 1,
-    "sessions.patience_minutes": 5,
-    "rule.team_num": 1,
-    "rule.team_diff": 300,
-}
-
-
-def test_files_are_the_same_however_many_rows_are_written_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = valmatch.load_config("ladder", SMALL)
-    whole_tables = valmatch.simulate(config, out=tmp_path / "a")
-    monkeypatch.setattr("valmatch.experiments.simulate.ROWS_AT_ONCE", 100)
-    parts = valmatch.simulate(config, out=tmp_path / "b")
-    names = sorted(path.name for path in (tmp_path / "a").glob("*.csv"))
-    assert names == ["days.csv", "games.csv", "players.csv", "tickets.csv"]
-    for name in names:
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
-    for name in ("games", "tickets"):
-        for column, values in whole_tables[name].items():
-            np.testing.assert_array_equal(values, parts[name][column])
-    assert len(parts["games"]["game"]) > 200
-    assert list((tmp_path / "b").glob(".*")) == list((tmp_path / "a").glob(".*"))
-    waits = parts["tickets"]
-    assert np.isnan(waits["match"]).any()  # some gave up, or wait still

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import math
 from itertools import islice, pairwise, takewhile
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy import integrate, stats
 
 from tests.oracles.addressed import Addressed
-from tests.oracles.ladder import Ladder, factors_with
-from tests.oracles.ladder_world import PATIENCE, World, draw_world
+from tests.oracles.ladder import factors_with
+from tests.oracles.ladder_world import draw_world
 from tests.oracles.pairs import Context, Waiting, policy_weight
 from valmatch.ratings.trueskill import update, win_probability
-
-ONE_GAME = {"continue_prob": 0.0, "win_effect": 0.0, "loss_effect": 0.0}
-
-
-def played(world: World, **changes: Any) -> Ladder:  # noqa: ANN401
-    ladder = Ladder(factors_with(changes), world)
-    ladder.play()
-    return ladder
 
 
 @pytest.mark.slow
@@ -56,33 +47,6 @@ def test_players_and_sessions_are_those_of_the_factors() -> None:
     expected = np.array(profile) / sum(profile) * observed.sum()
     assert stats.chisquare(observed, expected).pvalue > 1e-3
     assert stats.kstest(hours % 1.0, "uniform").pvalue > 1e-3
-
-
-class Impatient(Addressed):
-    """Player 0 waits three hours, all others forever."""
-
-    def exponential(self, source: int, player: int, counter: int) -> float:
-        assert source == PATIENCE
-        return 3.0 if player == 0 else 1e9
-
-
-def test_a_team_dissolves_when_a_member_leaves() -> None:
-    # 0 and 1 are a team, 2 and 3 another too far away; when 0 leaves, 1 forms one with 4.
-    skills = [1500.0, 1500.0, 2500.0, 2500.0, 1600.0]
-    ladder = played(
-        World(Impatient(1, 0), skills, starts=[[0.5 + k / 8] for k in range(5)]),
-        days=1,
-        warmup_days=0,
-        population={"start": "skill"},
-        rule={"team_num": 2, "player_diff": 100.0, "wait_thresh": 24.0, "team_diff": 950.0},
-        sessions={**ONE_GAME, "patience_minutes": 60.0},
-    )
-    gone = [event for event in ladder.history if event[1] == "give up"]
-    assert gone == [(3.5, "give up", 0, 0, (1,))]
-    (match,) = ladder.matches
-    assert match.time == 3.5
-    # The team of 2 and 3 is older.
-    assert [[t.player.number for t in side] for side in match.tickets] == [[2, 3], [1, 4]]
 
 
 NOISE, TRUE_NOISE = 150.0**2, 100.0**2

@@ -23,10 +23,9 @@ from valmatch.models.curves import draw_prior
 from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.models.opponent.model import MEASURES, OpponentModel
 
+POLICIES = ("point_estimate", "draw_chance", "knowledge_gradient")
 ALL = (
-    "point_estimate",
-    "draw_chance",
-    "knowledge_gradient",
+    *POLICIES,
     "knowledge_gradient_finite",
     "ucb_opponent",
     "ucb_both",
@@ -76,18 +75,6 @@ def test_the_prior_is_drawn_once_per_seed_or_for_each_path() -> None:
     assert z[0] == pytest.approx(z[1], rel=1e-9, abs=1e-9)
     within([path.prior.means for path in paths], 0, 2)
     within([path.prior.variances for path in paths], 2.5, 1 / math.sqrt(12))
-
-
-@pytest.mark.parametrize("draw", ["seed", "path"])
-def test_given_arrays_replace_the_drawn_ones_and_shift_nothing(draw: str) -> None:
-    drawn = model(n_opponents=3, prior_draw=draw).draw(Streams(2), 0)
-    for name in ("means", "variances"):
-        given = {f"prior_{name}": (3.0, 1.0, 0.5, 0.25)}
-        found = model(n_opponents=3, prior_draw=draw, **given).draw(Streams(2), 0)
-        other = {"means": "variances", "variances": "means"}[name]
-        assert getattr(found.prior, name).tolist() == [3.0, 1.0, 0.5, 0.25]
-        assert np.array_equal(getattr(found.prior, other), getattr(drawn.prior, other))
-        assert np.array_equal(found.performances, drawn.performances)
 
 
 def within(sample: Any, mean: float, std: float) -> None:  # noqa: ANN401
@@ -173,6 +160,7 @@ def choice(
     return max(others, key=score)
 
 
+@pytest.mark.parametrize("policies", [POLICIES, pytest.param(ALL, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("form", "margin"), [("corrected", 0.0), ("as_printed", 0.0), ("corrected", 1.2)]
 )
@@ -187,12 +175,12 @@ def choice(
     ],
 )
 def test_every_game_is_what_the_formulas_say(
-    form: str, margin: float, rank: str | int, prior: str, ties: str
+    form: str, margin: float, policies: tuple[str, ...], rank: str | int, prior: str, ties: str
 ) -> None:
     study = model(
         n_opponents=6,
         n_games=40,
-        policies=ALL,
+        policies=policies,
         update=form,
         rank=rank,
         draw_margin=margin,
@@ -207,7 +195,7 @@ def test_every_game_is_what_the_formulas_say(
     skills = list(players["skill"])
     assert skills == inputs.skills.tolist()
     at = 0
-    for policy in ALL:
+    for policy in policies:
         mean, var = list(players["prior_mean"]), list(players["prior_variance"])
         for n in range(40):
             uniform = inputs.choices[n]
@@ -260,17 +248,8 @@ def test_ties_at_random_fall_on_everybody() -> None:
     assert np.sum((others - 200.0) ** 2) / 200.0 < 16.3  # .999 of chi squared, 3 degrees
 
 
-def test_equal_priors_hide_the_means_that_skills_are_drawn_from() -> None:
-    study = model(prior="equal", rank=25)
-    inputs = study.draw(Streams(1), 0)
-    columns = {name: c.tolist() for name, c in study.record(inputs).tables[0].columns.items()}
-    assert set(columns["prior_mean"]) == {0.0}
-    assert columns["skill_mean"] == inputs.prior.means.tolist()
-    assert columns["prior_variance"] == inputs.prior.variances.tolist()
-
-
 def test_responses_are_means_over_windows() -> None:
-    study = model(n_opponents=5, n_games=230, policies=ALL)
+    study = model(n_opponents=5, n_games=230)
     inputs = study.draw(Streams(1), 6)
     outcome = study.run(inputs)
     record = study.record(inputs)
@@ -279,7 +258,7 @@ def test_responses_are_means_over_windows() -> None:
     games["win_fraction"] = games["win"].astype(float)
     games["draw_fraction"] = games["draw"].astype(float)
     values = dict(outcome.responses)
-    for policy in ALL:
+    for policy in POLICIES:
         mine = games["policy"] == policy
         total = games["expected_quality"][mine].sum()
         assert values.pop(f"expected_quality.{policy}") == pytest.approx(total, rel=1e-13)
@@ -300,7 +279,6 @@ def replicated(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
 
 
 LONGER = [*SMALL, "n_games=120"]
-POLICIES = ("point_estimate", "draw_chance", "knowledge_gradient")
 
 
 def test_summary_has_windows_and_paired_differences(replicated: tuple[str, Path]) -> None:
@@ -360,6 +338,7 @@ gamma: 0.99, kappa: 0.75, update: corrected, draw_margin: 0
 """
 
 
+@pytest.mark.slow
 def test_the_unit_of_skill_does_not_matter() -> None:
     """In units 2**10 times smaller every number changes by a power of two, to the last bit."""
     means, variances = (1.5, 0.3, -0.7, 2.1, -1.9), (2.5, 2.0, 3.0, 2.2, 2.8)

@@ -133,15 +133,6 @@ def test_bold_balances_as_its_theory_has_it() -> None:
     assert rates == pytest.approx(rates.mean(), rel=0.15)
 
 
-def test_more_measurements_and_policies_shift_no_draw() -> None:
-    drawn = model().draw(Streams(3), 5)
-    longer = model(n_measurements=600).draw(Streams(3), 5)
-    assert longer.noise[:500].tobytes() == drawn.noise.tobytes()
-    assert longer.values.tobytes() == drawn.values.tobytes()
-    alone, among = (dict(one.run(drawn).responses) for one in (model(policies=("ucb",)), model()))
-    assert alone.items() <= among.items()
-
-
 def test_the_shipped_config_is_the_defaults() -> None:
     assert load_config("targeting").factors == TargetingFactors()
     assert marks(500) == [10, 20, 50, 100, 200, 500]

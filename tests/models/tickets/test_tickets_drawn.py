@@ -14,12 +14,9 @@ import yaml
 
 from tests.models.tickets.test_tickets_model import arena
 from tests.oracles.ticket_draws import tickets
-from tests.support.case_tables import cases
 from valmatch import load_config, simulate
 from valmatch.config.config import Config
 from valmatch.draws.streams import Streams
-from valmatch.errors import InputError
-from valmatch.execution.chunks import build
 from valmatch.experiments.simulate import Simulation
 from valmatch.matching.tickets.columns import Service, Tickets
 from valmatch.matching.tickets.playing import play
@@ -216,48 +213,6 @@ def test_a_log_that_says_all_is_played_as_a_replay_plays_it(tmp_path: Path) -> N
     # "ap" is reported by nobody.
     assert set(first["matches"]["region"]) <= {"eu", "us"}
     assert np.isfinite(first.summary()["responses"]["latency_p95"])
-
-
-def test_who_lacks_a_value_without_a_default_is_never_matched(tmp_path: Path) -> None:
-    content = json.loads(Path(arena()["rules"]).read_text(encoding="utf-8"))
-    del content["playerAttributes"][1]["default"]
-    (tmp_path / "rules.json").write_text(json.dumps(content))
-    rows = full_rows(120)
-    for row in rows[::3]:
-        del row["players"][0]["attributes"]["mode"]
-    changes = {"attributes": {}, "rules": str(tmp_path / "rules.json"), "measure": ["reasons"]}
-    found = simulate(with_log(tmp_path, rows, **changes, warmup_minutes=0))
-    lacking = found["tickets"]["unmatchable"] == "value"
-    assert np.flatnonzero(lacking).tolist() == list(range(0, 120, 3))
-    assert (found["tickets"]["status"][~lacking] == "COMPLETED").any()
-    assert found.summary()["responses"]["never_matchable.value"] == 40
-
-
-REFUSED = """
-{"players": [{"id": "p", "latency": {"eux": 5}}]} | tickets.jsonl: ticket 't0': region 'eux' is no
-  data centre (did you mean eu?); those are
-{"players": [{"id": "p", "attributes": {"skill": "high"}}]} | tickets.jsonl:1:73: error:
-  tickets[0].players[0].attributes.skill: a number is needed
-"""
-MANY = json.dumps({"players": [{"id": f"p{k}"} for k in range(11)]})
-
-
-@pytest.mark.parametrize(
-    ("row", "message"), [*cases(REFUSED), (MANY, "ticket 't0': 11 players (allowed: up to 10)")]
-)
-def test_what_is_refused(row: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as info:
-        build(with_log(tmp_path, [{"id": "t0", "time": 1, **json.loads(row)}]))
-    assert message in str(info.value)
-    assert "\n" not in str(info.value)
-
-
-def test_tickets_after_the_end_are_remarked(tmp_path: Path) -> None:
-    times = [1, 2, 59, *range(60, 67)]
-    rows = [{**full_rows(1)[0], "id": f"t{k}", "time": time} for k, time in enumerate(times)]
-    model = build(with_log(tmp_path, rows, hours=60 / 3600, warmup_minutes=0))
-    (remark,) = (str(one) for one in model.warnings if "after the end" in str(one))
-    assert remark.endswith(": 7 of 10 tickets come after the end of the run at 60 s")
 
 
 def test_doubles_are_left_out_and_a_player_who_comes_again_leaves_the_earlier_place(

@@ -105,9 +105,6 @@ rules.FairTeamSkil.maxDistance=80 | rules.FairTeamSkil: is not in the rule set (
   FairTeamSkill?)
 expansions.FairTeamSkill.maxDistance[1].wait=5 | factors.expansions.FairTeamSkill.maxDistance: steps
   have to increase: 5 s comes after 10 s
-expansions.FairTeamSkill.maxDistance[2].wait=5 | is no step (there are steps 0 to 1)
-regions.shares={eux: 1} | no latencies of home region 'eux' (did you mean eu?
-rules={teams: 2x} | rules.teams: "2x5" (two teams of five), "2x4-5", or sizes by name
 rule_set={teams: 2x5} | factors.rule_set: there is a file, too
 """
 
@@ -130,45 +127,12 @@ def test_what_is_refused(override: str, message: str) -> None:
     assert message in refused(arena(), override)
 
 
-BAD_LATENCIES = r"""
-home,eu\neu,0\n | latency.csv:2: '0' is no latency
-home,eu,eu\n | latency.csv:1: a header home,REGION,... is needed
-home,eu\nus,5\n | latency.csv: no latencies of home region 'eu'
-"""
-
-
-@pytest.mark.parametrize(("text", "message"), cases(BAD_LATENCIES))
-def test_tables_of_latencies_that_are_refused(text: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "latency.csv"
-    path.write_text(text)
-    assert message in refused({**arena(), "latency": str(path)})
-
-
 def test_a_table_of_latencies_replaces_the_built_in_one(tmp_path: Path) -> None:
     path = tmp_path / "latency.csv"
     path.write_text("home,paris,oslo\neu,30,500\nus,40,500\nap,50,500\n")
     found = simulate(load_config({**arena(), "latency": str(path)}, {"regions.spread": 0}))
     assert set(found["matches"]["region"]) == {"paris"}
     assert set(found["tickets"]["latency"][~np.isnan(found["tickets"]["latency"])]) <= {30, 40, 50}
-
-
-def test_a_number_that_is_the_same_for_all_is_remarked(tmp_path: Path) -> None:
-    values = "teams[*].players.attributes[score]"
-    near = {"name": "Near", "type": "distance", "maxDistance": 100}
-    near |= {"measurements": [f"avg({values})"], "referenceValue": f"avg(flatten({values}))"}
-    rules = {
-        "ruleLanguageVersion": "1.0",
-        "playerAttributes": [{"name": "score", "type": "number", "default": 1000}],
-        "teams": [{"name": "blue", "minPlayers": 1, "maxPlayers": 2, "quantity": 2}],
-        "rules": [near],
-    }
-    (tmp_path / "duel.json").write_text(json.dumps(rules))
-    factors = {"parties": {"shares": [1]}}
-    config = {"model": "tickets", "rules": str(tmp_path / "duel.json"), "factors": factors}
-    said = (str(one) for one in build(load_config(config)).warnings)
-    (line,) = (one for one in said if "for everybody" in one)
-    assert line.startswith("the attribute 'score' is 1000 for everybody, its default: Near can")
-    assert line.endswith("(skill.attribute=score, as no rule sees 'skill')")
 
 
 @pytest.mark.parametrize("teams", [1, 3])
@@ -220,28 +184,6 @@ def test_bounds_keep_steps_increasing() -> None:
     both = {first: {"low": 1, "high": 20}, second: {"low": 15, "high": 60}}
     wait = "expansions.FairTeamSkill.maxDistance.1.wait=15"
     assert f"{wait}: steps have to increase: 15 s comes after 20 s" in refused(posed(both))
-
-
-CROWDS = [
-    ({"arrivals": {"per_hour": 240}}, 8),
-    ({"arrivals": {"per_hour": 271}}, 10),
-    # In the two hours of the run, not in those of the evening.
-    ({"hours": 2, "arrivals": {"per_hour": 1200, "hourly_profile": [1] * 2 + [9] * 22}}, 5),
-    ({"hours": 3, "arrivals": {"per_hour": 1200, "hourly_profile": [1] * 2 + [9] * 22}}, 44),
-]
-
-
-@pytest.mark.parametrize(("factors", "most"), CROWDS)
-def test_an_exhaustive_search_says_how_many_may_wait(factors: dict[str, Any], most: int) -> None:
-    config = arena()
-    service = {"search": "exhaustive", "request_timeout_seconds": 120}
-    model = build(
-        load_config(config | {"factors": config["factors"] | {"service": service} | factors})
-    )
-    said = [str(one) for one in model.warnings if "service.search: exhaustive" in str(one)]
-    assert len(said) == (most > 9)
-    assert all(f"and {most} wait at once" in one for one in said)
-    assert not any("exhaustive" in str(one) for one in build(load_config(arena())).warnings)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.support import ticket_theory as theory
-from valmatch import load_config, optimize, replicate, simulate
+from valmatch import load_config, replicate, simulate
 from valmatch.config.identity import config_id, resolved, restore
 from valmatch.config.loading import shipped_configs
 from valmatch.models.tickets.factors import TicketsFactors
@@ -153,27 +153,3 @@ def test_a_mapping_belongs_to_the_id_and_is_kept(tmp_path: Path) -> None:
     replicate(config, n=4, out=tmp_path / "whole")
     one, other = (tmp_path / name / "replications.csv" for name in ("run", "whole"))
     assert one.read_bytes() == other.read_bytes()
-
-
-@pytest.mark.slow
-def test_values_of_a_mapping_are_optimised(tmp_path: Path) -> None:
-    # The value of the config, 800, is out of bounds: whatever is recommended differs from it.
-    bounds = {"low": 501, "high": 700, "start": 550}
-    problem = {
-        "variables": {"expansions.skill.maxDistance[1].value": bounds},
-        "objective": {"wait": {"response": "time_to_match"}},
-    }
-    config = load_config(config_file(tmp_path, SHORT, optimize=problem))
-    optimize(config, budget=100, seed=3, out=tmp_path / "out")
-    assert read_rule_file(tmp_path / "out" / "tuned_rules.json", timeout=120).problems == []
-    again = load_config(tmp_path / "out" / "recommended.yaml")
-    assert again.factors.model_dump()["rule_set"] == SHORT
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_the_shipped_problem_has_a_feasible_recommendation(tmp_path: Path) -> None:
-    optimize(load_config("tickets-tune"), budget=150, workers=2, out=tmp_path / "out")
-    assert read_rule_file(tmp_path / "out" / "tuned_rules.json", timeout=120).problems == []
-    found = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert found["feasible"] is True

@@ -129,13 +129,6 @@ def test_whole_gaps_are_poisson_counts() -> None:
         assert abs(np.mean(gaps == k) - share) <= 4 * error
 
 
-def test_too_little_room_never_changes_a_draw() -> None:
-    small = process()
-    small.room = 7
-    for usual, grown in zip(day(7, 3)[:3], small.players(Streams(7), 3)[:3], strict=True):
-        np.testing.assert_array_equal(usual, grown)
-
-
 DAYS = {
     "of-some-hours": process(),
     "of-a-fraction": process(0.37),
@@ -164,14 +157,6 @@ def test_days_are_those_drawn_by_numpy(kind: str) -> None:
         for column, other in zip(mine[:3], theirs[:3], strict=True):
             assert column.shape == other.shape
             assert column.tobytes() == other.tobytes()
-
-
-def test_skills_and_times_come_from_streams_of_their_own() -> None:
-    shifted = process(mean=[1200.0, 0.1, 50.0]).players(Streams(7), 3)
-    np.testing.assert_array_equal(shifted.times, day(7, 3).times)
-    slower = ArrivalProcess([2.0] * 4, 4.0, MEAN, COVARIANCE, [1.0, 1.0, 1.0])
-    few = slower.players(Streams(7), 3)
-    np.testing.assert_array_equal(few.vectors, day(7, 3).vectors[: few.times.size])
 
 
 def test_times_invert_the_cumulative_rate_exactly() -> None:

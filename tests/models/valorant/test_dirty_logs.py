@@ -74,7 +74,9 @@ def test_unknown_ratings_are_those_of_the_account_or_of_a_row_far_off(tmp_path: 
         played(tmp_path, {"log.missing": [1, 3, 4, 7, 9999]}, text)
 
 
-@pytest.mark.parametrize("matching", ["fifo", "team_first", "joint"])
+@pytest.mark.parametrize(
+    "matching", ["fifo", "team_first", pytest.param("joint", marks=pytest.mark.slow)]
+)
 def test_no_account_meets_itself(matching: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     hours = np.sort(rng.uniform(0, 24 * 3, 600))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
@@ -72,18 +71,6 @@ def test_an_infinitely_patient_queue_is_that_without_patience() -> None:
         assert np.array_equal(found[few, : expected.shape[1]], expected[few], equal_nan=True)
 
 
-def test_neither_patience_nor_rule_shifts_a_draw() -> None:
-    some = ["patience_minutes=20", "player_diff=50"]
-    variants: list[list[str]] = [["patience_minutes=10"], some, []]
-    drawn = [players(load_config("valorant", changes), 3, 5) for changes in variants]
-    for chunk in drawn[1:]:
-        assert np.array_equal(chunk.times, drawn[0].times)
-        assert np.array_equal(chunk.ratings, drawn[0].ratings)
-    waits = [chunk.departures - chunk.times for chunk in drawn[:2]]
-    np.testing.assert_allclose(waits[1], 2.0 * waits[0], rtol=1e-9)
-    assert drawn[2].departures.size == 0
-
-
 def test_patience_is_exponential() -> None:
     config = load_config("valorant", ["patience_minutes=30"])
     chunks = [players(config, 1, k) for k in range(20)]
@@ -112,33 +99,6 @@ def test_who_leaves_before_a_match_has_left(tmp_path: Path) -> None:
     found = day.summary()["responses"]
     assert (found["abandoned"], found["unmatched"]) == (1, 2)
     assert config.one_history
-
-
-def test_the_column_is_read_by_its_own_name_too(tmp_path: Path) -> None:
-    text = "arrival_hours,rating,left_hours\n0.5,1500,0.6\n1,1500,\n2,1500,\n3,1500,3.5\n"
-    path = write(tmp_path, text)
-    done = valmatch(
-        "simulate", "valorant", "--set", f"arrivals={path}", "--set", "team_num=1", "--json"
-    )
-    assert json.loads(done.out)["responses"]["abandoned"] == 2
-    assert "2 of 4 players have a time in left_hours" in done.err
-    listed = valmatch("responses", "valorant", "--set", f"arrivals={path}")
-    assert "avg_wait_abandoned" in listed.out
-
-
-def test_resamples_keep_how_long_players_wait(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    times = np.sort(rng.uniform(0, 96, 800)).round(4)
-    waits = rng.exponential(0.5, 800).round(4)
-    rows = "".join(
-        f"{t!r},1500,{t + w!r}\n" for t, w in zip(times.tolist(), waits.tolist(), strict=True)
-    )
-    path = write(tmp_path, "arrival_hours,rating,left_hours\n" + rows)
-    config = load_config("valorant", [f"arrivals={path}", "log.resample=block"])
-    model, sample = build(config), players(config, 1, 3)
-    of_log = {round(float(w), 4) for w in waits}
-    assert {round(float(w), 4) for w in sample.departures - sample.times} <= of_log
-    assert run(model, 1, range(2)).responses[:, -3].min() > 0
 
 
 def test_random_patience_on_a_log_is_no_one_history(tmp_path: Path) -> None:

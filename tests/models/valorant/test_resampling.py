@@ -11,7 +11,7 @@ import pytest
 
 import valmatch as library
 from valmatch.draws.streams import Streams
-from valmatch.execution.chunks import build, record
+from valmatch.execution.chunks import build
 from valmatch.experiments.combine import gather
 from valmatch.models.valorant.log_factors import LogFactors
 from valmatch.models.valorant.queue_log import BlockResampling, read_queue_log
@@ -63,19 +63,6 @@ def test_blocks_stay_whole_and_at_their_hour_of_the_day(hours: int, log: Path) -
     assert min(seen) < 0 < max(seen)
 
 
-def test_blocks_depend_on_seed_and_replication_alone(log: Path) -> None:
-    config = library.load_config("valorant", factors(log, 6))
-    other = library.load_config("valorant", factors(log, 6, wait_thresh=1, review="continuous"))
-    for replication in (0, 3):
-        one = library.simulate(config, 2, replication)["players"]
-        two = library.simulate(other, 2, replication)["players"]
-        assert one["player"].tolist() == two["player"].tolist()
-        assert one["arrival_hours"].tolist() == two["arrival_hours"].tolist()
-    rows = library.replicate(config, 4, 2).values
-    assert record(build(config), 2, 3).responses.tobytes() == rows[3].tobytes()
-    assert len({row.tobytes() for row in rows}) == 4
-
-
 def test_the_interval_is_that_of_the_log(log: Path) -> None:
     config = library.load_config("valorant", factors(log, 24))
     itself = library.replicate(config, 1).estimates["avg_wait_time"]
@@ -107,26 +94,6 @@ def test_the_interval_is_that_of_the_log(log: Path) -> None:
     assert difference.half_width == pytest.approx(half, rel=1e-12)
     # The difference is that on the log itself, which is replication 0.
     assert difference.mean == pytest.approx(differences[0], rel=1e-12)
-
-
-def test_without_the_log_itself_the_resamples_stand_for_it() -> None:
-    values = np.random.default_rng(1).normal(size=30)
-    values[0] = 7.0
-    of = Resampled(candidates=5.0, degrees=4.0)
-    known = of.estimate(values, 0.9, range(30))
-    half = t_quantile(0.95, 4) * values[1:].std(ddof=1) * (5 / 4) ** 0.5
-    half *= widening(values[1:], 0.9)
-    assert (known.mean, known.n) == (7.0, 30)
-    assert known.half_width == pytest.approx(half, rel=1e-12)
-    for replications in ((), range(100, 130)):
-        assert of.estimate(values, 0.9, replications).mean == pytest.approx(values.mean())
-    values[0] = np.nan
-    undefined = of.estimate(values, 0.9, range(30))
-    assert undefined.mean == pytest.approx(values[1:].mean())
-    assert undefined.undefined == 1
-    alone = of.estimate(values[:2] + 1.0, 0.9, (3, 0))
-    assert alone.mean is not None
-    assert alone.ci_low is None
 
 
 def write_days(path: Path, days: int) -> Path:

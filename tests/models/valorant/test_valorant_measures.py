@@ -11,7 +11,6 @@ import pytest
 
 import valmatch as library
 from tests.oracles.valorant_responses import WEEK, responses_of
-from tests.support.command import refusal
 from valmatch import load_config, replicate, simulate
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, run
@@ -58,25 +57,6 @@ def test_elo_of_a_log_is_that_of_its_column(tmp_path: Path) -> None:
     assert day.values[names.index("avg_elo_diff")] == (1500 + 1600) / 2 - (1450 + 1480) / 2
 
 
-@pytest.mark.parametrize(
-    ("rows", "changes", "message"),
-    [
-        ("0,1500\n1,1510\n", ["measure=[elo]"], "elo: the log has ratings alone (allowed: with"),
-        ("0,1500\n1,1510\n", ["measure=[weekdays]"], "weekdays: the log has hours, which are of"),
-    ],
-)
-def test_what_a_log_does_not_have_is_not_measured(
-    rows: str, changes: list[str], message: str, tmp_path: Path
-) -> None:
-    log, out = tmp_path / "log.csv", tmp_path / "out"
-    log.write_text(f"arrival_hours,rating\n{rows}")
-    given = (word for one in (f"arrivals={log}", *changes) for word in ("--set", one))
-    line = refusal("simulate", "valorant", *given, "--out", out)
-    assert line.startswith(f"{log}: factors.")
-    assert message in line
-    assert not out.exists()
-
-
 @pytest.mark.slow
 def test_without_rules_pairs_differ_as_two_normal_ratings_do() -> None:
     # The mean difference of two normals is 2 / sqrt(pi) standard deviations; those of a fifo team
@@ -93,6 +73,7 @@ def test_without_rules_pairs_differ_as_two_normal_ratings_do() -> None:
     assert error < 1.0
 
 
+@pytest.mark.slow
 def test_they_change_nothing_else() -> None:
     plain = build(library.load_config("valorant", {"horizon": 6, "team_num": 3}))
     further = ALL | {"horizon": 6, "team_num": 3}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,6 @@ import pytest
 from scipy.stats import chisquare, spearmanr
 
 from tests.models.test_model import RULES
-from tests.support import folders
-from tests.support.command import valmatch
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import Recorded, record, run
 from valmatch.kernels.arrays import Floats
@@ -236,35 +233,6 @@ def test_responses_are_those_of_a_plain_replay(changes: dict[str, Any]) -> None:
     assert curves[1] == pytest.approx([np.mean(loss) for loss in losses], rel=1e-9)
 
 
-def test_who_is_not_rated_meets_nobody() -> None:
-    """Two of forty players are rated: most rounds have no contest, in some days there is none."""
-    study = model(n_players=40, games_per_player=12, enabled_share=0.05)
-    curves, losses = [], []
-    for k in range(10):
-        outcome = study.run(study.draw(Streams(1), k))
-        assert outcome.curves is not None
-        curves.append(outcome.curves[0, 1])
-        losses.append(dict(outcome.responses)["log_loss"])
-    assert np.isfinite(curves).all()
-    for curve, loss in zip(curves, losses, strict=True):
-        assert len(np.unique(curve)) < 12
-        if math.isnan(loss):
-            assert study.axes is not None
-            assert np.all(curve * study.axes.scales[1] == math.log(2))
-    assert {math.isnan(loss) for loss in losses} == {True, False}
-
-
-def test_fewer_rated_players_know_less_of_each_other() -> None:
-    """They meet less often, and their ratings are those of a population of their own."""
-    few, all_ = (
-        run(model(enabled_share=share, games_per_player=100), 1, range(20)).responses.T
-        for share in (0.4, 1.0)
-    )
-    at = dict(zip(named(np.zeros(len(few))), zip(few, all_, strict=True), strict=True))
-    assert at["rating_error"][0].mean() > at["rating_error"][1].mean()
-    assert at["rating_spread"][0].mean() < at["rating_spread"][1].mean()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("t", [120.0, 60.0])
 def test_ratings_approach_skills_in_units_of_the_spread(t: float) -> None:
@@ -282,25 +250,6 @@ def test_known_skills_predict_best() -> None:
     values = dict(zip(named(rows[0]), rows.T, strict=True))
     excess = values["log_loss.late"] - values["skill_log_loss.late"]
     assert excess.mean() > 4 * excess.std() / math.sqrt(30)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("share", "cap"), [(1, "most_distant"), (0.6, "every_player")])
-def test_recorded_games_rate_to_the_same_ratings(share: float, cap: str, tmp_path: Path) -> None:
-    sets = ["--set", "n_teams=3", "--set", "team_size=2", "--set", "games_per_player=10"]
-    sets += ["--set", "tie_chance=0.2", "--set", f"enabled_share={share}", "--set", f"cap={cap}"]
-    assert valmatch("simulate", "zonestats", *sets, "--out", tmp_path / "sim").code == 0
-    log, out = tmp_path / "sim" / "games.csv", tmp_path / "rated"
-    done = valmatch("rate", log, "--cap", cap, "--out", out)
-    assert done.code == 0, done.err
-    rated = {row["player"]: float(row["rating"]) for row in folders.rows(out / "ratings.csv")}
-    rows = [
-        row
-        for row in folders.rows(tmp_path / "sim" / "players.csv")
-        if row["games"] != "0" and row["rating"]
-    ]
-    assert len(rows) == 100 * share
-    assert {row["player"]: float(row["rating"]) for row in rows} == pytest.approx(rated, abs=1e-9)
 
 
 @pytest.mark.parametrize("changes", KINDS)

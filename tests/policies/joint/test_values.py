@@ -24,7 +24,7 @@ def random_belief(rng: np.random.Generator, n: int) -> Belief:
     return Belief(rng.normal(1500.0, rng.uniform(20.0, 300.0), n), root @ root.T / n, nu)
 
 
-@pytest.mark.parametrize("beliefs", [4, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("beliefs", [2, pytest.param(50, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("policy", "goal"), CASES)
 def test_values_are_those_of_direct_quadrature(policy: str, goal: str, beliefs: int) -> None:
     rng = np.random.default_rng(20260)
@@ -88,6 +88,7 @@ def test_bounds_rule_out_no_pair_that_is_the_best(goal: str) -> None:
         assert np.array_equal(np.isneginf(whole), ~some)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["any", "newcomers", "known", "level"])
 @pytest.mark.parametrize("goal", GOALS)
 def test_bounds_find_the_same_batch(kind: str, goal: str, monkeypatch: pytest.MonkeyPatch) -> None:
