@@ -10,7 +10,6 @@ import pytest
 from scipy import stats
 
 from tests.oracles.addressed import Addressed, philox
-from tests.support.interpreted import interpreted
 from valmatch.draws.philox import block_of
 from valmatch.draws.streams import ADDRESSED, Streams, exponential_at, uniform_at
 from valmatch.kernels.arrays import Floats, Words
@@ -124,11 +123,6 @@ def test_numbers_are_those_of_the_plain_twin() -> None:
     assert drawn(500) == twin
 
 
-@pytest.mark.slow
-def test_compiled_numbers_equal_their_python_source() -> None:
-    assert interpreted("tests.draws.test_addressed", "drawn", 100) == repr(drawn(100))
-
-
 def test_numbers_are_pinned() -> None:
     # Results must not change between releases.
     pinned = 0.6714386957364714
@@ -220,12 +214,6 @@ def test_streams_leave_the_addressed_sources_alone() -> None:
 def stream(seed: int, replication: int | None, source: int, n: int = 5) -> list[float]:
     numbers: list[float] = Streams(seed).stream(replication, source).random(n).tolist()
     return numbers
-
-
-def test_every_part_of_the_address_matters() -> None:
-    addresses = [(1, 0, 0), (2, 0, 0), (1, 1, 0), (1, 0, 1), (1, None, 0), (2**80, 0, 0)]
-    firsts = {stream(*address)[0] for address in addresses}
-    assert len(firsts) == len(addresses)
 
 
 def test_numbers_of_streams_are_pinned() -> None:

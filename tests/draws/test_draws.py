@@ -252,14 +252,3 @@ def test_kernels_go_from_replication_to_replication() -> None:
     normals_of_slots(streams.words(None, 2), out)
     for replication, ours in zip((None, 0, 1, 2), out, strict=True):
         expect_same("standard_normal", ours, streams.stream(replication, 2).standard_normal(3))
-
-
-def some_numbers() -> list[float]:
-    """Return enough numbers for every rare case of both ziggurats."""
-    words = Streams(8).words(0, 0)
-    return [x for name in FILLS for x in drawn(name, words, 6000).tolist()]
-
-
-@pytest.mark.slow
-def test_compiled_draws_equal_their_python_source() -> None:
-    assert interpreted("tests.draws.test_draws", "some_numbers") == repr(some_numbers())

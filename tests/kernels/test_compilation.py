@@ -249,7 +249,6 @@ class Planted:
 @pytest.mark.parametrize(
     ("what", "mode", "why"),
     [
-        ("lives", 0o711, "others can open "),
         ("lives", 0o720, "others can open "),
         ("another owns all", 0o700, "another user owns "),
     ],

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from tests.support.command import python
-from tests.support.interpreted import interpreted
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import kernel, part
 from valmatch.kernels.references import Address, address_of, by_reference, call
@@ -81,12 +80,6 @@ def test_a_group_is_the_same_by_reference() -> None:
         for group in (first, other):
             assert group.counts.tolist() == [7] * size
             assert group.inner.others.tolist() == [1.0] * size
-
-
-def test_what_is_referred_to_is_read_anew_in_the_next_call() -> None:
-    group = outer(3)
-    assert _by_reference(group._replace(scale=2.0)) == 4 * _by_reference(group) == 6.0
-    assert group.inner.others.tolist() == [2.0] * 3
 
 
 def shifted(size: int) -> Any:  # noqa: ANN401 - no annotation of the class is true of it
@@ -202,8 +195,3 @@ def test_functions_with_an_address_are_kept(tmp_path: Path) -> None:
     first, again = (python("-c", code, env=environment).stdout.splitlines() for _ in range(2))
     assert first[0] == again[0] == str(in_full(3))
     assert (int(first[1]) > 0, again[1]) == (True, "0")
-
-
-@pytest.mark.slow
-def test_the_compiled_call_is_that_of_python() -> None:
-    assert interpreted("tests.kernels.test_references", "in_full", 9) == str(in_full(9))

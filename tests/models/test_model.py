@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,6 @@ import numpy as np
 import pytest
 
 import valmatch.models.model
-from tests.support.case_tables import cases
-from tests.support.command import refusal
 from tests.support.sectioned_model import ShotFactors, Shots
 from valmatch.config.loading import load_config
 from valmatch.config.writing import template
@@ -126,23 +123,6 @@ def test_a_template_is_a_config_of_the_defaults(name: str, tmp_path: Path) -> No
     config = load_config(path)
     assert (config.factors, config.warnings) == (MODELS[name].factors(), ())
     assert config.factors.model_fields_set == set(type(config.factors).model_fields)
-
-
-BAD = """
-opponent | prior_variance_range=[3, 2] | the least variance 3 is above the largest, 2
-opponent | rank=8 | factors.rank: 8 is outside the pool of 7 players (allowed: top, bottom or an
-zonestats | team_size=51 | 2 teams of 51 need 102 players, more than n_players 12
-"""
-"""What each model refuses, and what is said of it."""
-
-
-@pytest.mark.parametrize(("name", "override", "message"), cases(BAD))
-def test_bad_factors_are_refused(name: str, override: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "c.yaml"
-    path.write_text(json.dumps({"model": name, "factors": SMALL[name]}))
-    line = refusal("simulate", path, "--set", override)
-    assert line.startswith(f"--set {override}: ")
-    assert message in line
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.support.command import success
 from tests.support.folders import rows
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
@@ -22,6 +24,7 @@ def table() -> dict[str, dict[str, str]]:
 
 def test_every_shipped_problem_has_a_row_inside_its_bounds() -> None:
     problems = shipped_problems()
+    assert json.loads(success("problems", "--json").out)["problems"] == listed()
     assert set(table()) == set(problems)
     for name, row in table().items():
         config = problems[name]

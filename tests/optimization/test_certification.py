@@ -174,12 +174,6 @@ def test_the_best_feasible_point_is_found() -> None:
         assert found.unit[0] in (0.4, 0.55)
 
 
-def test_hopeless_points_are_called_infeasible_and_the_least_violation_is_kept() -> None:
-    found = certified(1, lambda x: 1.0 + x, [0.9, 0.1, 0.5])
-    assert found.feasible is False
-    assert found.unit[0] == 0.1
-
-
 def test_undefined_replications_make_a_point_infeasible() -> None:
     def excess(x: float) -> float:
         return math.nan if x > 0.5 else -1.0

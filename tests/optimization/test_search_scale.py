@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.support.command import valmatch as command
 from tests.support.wide_model import ENTRY, posed
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 from valmatch.models.registry import OWN
 from valmatch.optimization.problem import Variable
 from valmatch.optimization.problem_of_config import default_ends, problem_of
-
-SAID = "search scale: linear and logarithmic from both ends for"
 
 
 @pytest.fixture(autouse=True)
@@ -91,27 +86,3 @@ def test_what_a_config_says_of_a_scale_is_kept() -> None:
         loaded = load_config(config)
         variables = problem_of(loaded, build(loaded)).variables
         assert [bool(one.ends) for one in variables] == [True, True, True, False, True, True]
-
-
-def written(folder: Path, name: str, **scale: float) -> Path:
-    """Write a problem of one free variable and five whose scale is given."""
-    config = posed(name, scaled=True, size=1e-4)
-    del config["optimize"]["variables"]["x.2"]["scale"]
-    config["optimize"]["variables"]["x.2"] |= scale
-    path = folder / "mine.yaml"
-    path.write_text(json.dumps(config))
-    return path
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("option", [(), ("--sweep", "enough=0,0.3"), ("--pareto", "loss,strain")])
-def test_a_scale_that_was_found_is_said(tmp_path: Path, option: tuple[str, ...]) -> None:
-    for scale in ({}, {"scale": 20.0}):
-        asked = ("optimize", written(tmp_path, "low", **scale), "--budget", 100, *option)
-        text = " ".join(command(*asked).out.split())
-        summary = json.loads(command(*asked, "--json").out)
-        assert ("search scale" in text) == (not scale)
-        assert ("search_scale" in summary) == (not scale)
-        if not scale:
-            assert f"{SAID} x.2 (no scale is given, and the range spans over two orders of" in text
-            assert summary["search_scale"] == {"x.2": "linear and logarithmic from both ends"}

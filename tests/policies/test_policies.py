@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from tests.oracles import knowledge_gradient as oracle_kg
 from valmatch.kernels.arrays import Floats
-from valmatch.models.curves import Prior
-from valmatch.models.opponent.model import BELIEFS, MEASURES, Course, path_by
 from valmatch.policies import lookahead_search as kg
-from valmatch.policies.knowledge import Knowledge, workspace
 from valmatch.policies.lookahead_search import (
     best_opponent,
     best_opponent_plain,
@@ -33,7 +28,6 @@ from valmatch.policies.myopic import (
     point_estimate,
     random_opponent,
 )
-from valmatch.policies.registry import OPPONENT
 from valmatch.policies.upper_confidence import (
     error_bound as error_of_bound,
 )
@@ -49,38 +43,6 @@ from valmatch.ratings.trueskill import (
 VECTORS = json.loads((Path(__file__).parents[1] / "fixtures" / "opponent_vectors.json").read_text())
 FORMS = ("corrected", "as_printed")
 NOISE = 2.5
-
-
-def paper_prior(seed: int, n_players: int = 50) -> tuple[Floats, Floats]:
-    """Means and variances drawn as in section 4 of the paper."""
-    rng = np.random.default_rng(seed)
-    return rng.normal(0, 2, n_players), rng.uniform(2, 3, n_players)
-
-
-def play(
-    policy: str,
-    player: int,
-    means: Floats,
-    variances: Floats,
-    truths: Floats,
-    noise: Floats,
-    as_printed: bool = False,
-    gamma: float = 0.99,
-    kernel: Callable[..., None] | None = None,
-    margin: float = 0.0,
-    kappa: float = 0.75,
-) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """Opponents, beliefs and measures of one sample path."""
-    n_games, n_players = len(noise), len(means)
-    opponents = np.empty(n_games, dtype=np.int64)
-    beliefs = np.empty((len(BELIEFS), n_games))
-    measures = np.empty((len(MEASURES), n_games))
-    uniforms = np.random.default_rng(0).random(n_games)
-    state = player, n_games, np.empty(n_players), np.empty(n_players), truths
-    known = Knowledge(*state, NOISE, gamma, as_printed, workspace(n_players), margin, kappa)
-    out = Course(opponents, beliefs, measures)
-    (kernel or path_by(policy))(known, Prior(means, variances), noise, uniforms, out)
-    return opponents, beliefs, measures
 
 
 def wild_states(n: int, seed: int) -> list[tuple[Floats, Floats, int, float, float]]:
@@ -218,25 +180,6 @@ def test_upper_confidence_takes_the_largest_bound() -> None:
     alone = quality_bound(1.0, 2.0, 2 * NOISE + 3.0, 0.0)
     assert quality_bound(1.0, 2.0 + 3.0, 2 * NOISE, 0.0) == pytest.approx(alone, rel=1e-14)
     assert draw_quality(1.0, 3.0, 0.0, 2.0, NOISE) == pytest.approx(alone, rel=1e-14)
-
-
-def interpreted(kernel: Callable[..., object]) -> Callable[..., Any]:
-    """Return the Python function that a kernel was compiled from."""
-    return cast(Callable[..., Any], vars(kernel)["py_func"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("printed", [False, True])
-@pytest.mark.parametrize("policy", list(OPPONENT))
-def test_kernels_agree_with_their_interpreted_twins(policy: str, printed: bool) -> None:
-    means, variances = paper_prior(seed=50, n_players=15)
-    rng = np.random.default_rng(51)
-    noise = rng.normal(size=(30, 2))
-    truths = rng.normal(means, np.sqrt(variances))
-    arguments = (policy, 3, means, variances, truths, noise, printed)
-    twins = play(*arguments), play(*arguments, kernel=interpreted(path_by(policy)))
-    for a, b in zip(*twins, strict=True):
-        assert np.array_equal(a, b)
 
 
 @pytest.mark.parametrize("printed", [False, True])

@@ -70,6 +70,7 @@ def total(scores: Scores, partners: list[int]) -> tuple[int, float]:
     return sum(other >= 0 for other in partners) // 2, found
 
 
+@pytest.mark.slow
 def test_most_pairs_then_least_total_in_random_worlds() -> None:
     rng = random.Random(5)
     for _ in range(1000):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from tests.oracles.ladder_world import draw_world
 from tests.support.ladders import random_ladder
 from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
+from valmatch.errors import InputError
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Ints
 from valmatch.matching import flexmatch
@@ -174,6 +176,14 @@ def test_groups_have_their_shares_and_friends_their_correlation() -> None:
     found = np.corrcoef(one, other)[0, 1]
     assert abs(np.arctanh(found) - np.arctanh(0.6)) < 4.0 / np.sqrt(duos.size - 3)
     assert stats.kstest(population.skills[:old:7], "norm", (1500.0, 300.0)).pvalue > 1e-3
+
+
+def test_a_ladder_plays_two_teams_of_one_size(tmp_path: Path) -> None:
+    teams = [{"name": name, "minPlayers": 1, "maxPlayers": 2} for name in ("red", "blue")]
+    path = rule_file(tmp_path, teams=teams)
+    with pytest.raises(InputError) as info:
+        build(load_config("ladder", ["rule.matching=flexmatch", f"rules={path}"]))
+    assert re.match(rf"{path}:\d+:\d+: teams: .* two teams of one size", str(info.value))
 
 
 HOUR = 3600.0

@@ -1,16 +1,23 @@
-"""What a ladder keeps: heaps of events, waits in room that grows, tables written in parts."""
+"""What a ladder keeps: heaps of events, waits in room that grows; ratings whose scale moves."""
 
 from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+import valmatch
+from tests.support.command import sets, success
 from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
 from valmatch.models.curves import rank_correlation
 from valmatch.models.ladder import state
+from valmatch.models.ladder.measures import SCALE_MOVES, scale_moves
 from valmatch.models.ladder.model import LadderModel
 from valmatch.models.ladder.state import EVENT, NONE, cancel, schedule
 
@@ -74,3 +81,70 @@ def test_room_changes_nothing_and_waits_are_those_of_the_tickets(
     monkeypatch.setattr(state, "LEAST_RING", 1)
     again = dict(model.run(model.draw(Streams(1), 0)).responses)
     np.testing.assert_equal(again, exact)
+
+
+# Runs whose ratings have not found their scale say so.
+
+NAN = math.nan
+DUELS = {
+    "population.players": 60,
+    "population.newcomers_per_day": 2,
+    "rule.team_num": 1,
+    "rule.team_diff": 1000,
+    "rating.system": "elo",
+    "rating.K": 32,
+    "days": 9,
+    "warmup_days": 3,
+}
+
+
+@pytest.mark.parametrize(
+    ("stretches", "moves"),
+    [
+        ([7, 20, 21.001], True),
+        ([7, 20, 18.999], True),
+        ([1, 2, 20, 20, 21, 21.01], True),
+        # The first thirds are the longer ones; means, not last values, are compared.
+        ([9, 9, 9, 10, 30, 20, 20], False),
+        ([9, 9, 9, 20, 30, 20, 20], True),
+        # What is undefined does not count.
+        ([7, 7, 20, NAN, NAN, 22], True),
+        ([7, 7, 20, 30, NAN, NAN], False),
+        ([0, 0, 1], True),
+        ([], False),
+    ],
+)
+def test_the_last_third_is_compared_with_the_middle_one(
+    stretches: list[float], moves: bool
+) -> None:
+    assert scale_moves(stretches) is moves
+
+
+@pytest.mark.slow
+def test_a_run_says_so_if_the_days_of_its_table_do() -> None:
+    said = []
+    for seed in range(12):
+        run = valmatch.simulate(valmatch.load_config("ladder", DUELS), seed)
+        days = run["days"]["scale_stretch"].tolist()
+        before, after = sum(days[5:7]) / 2.0, sum(days[7:9]) / 2.0
+        moves = not 0.95 * before <= after <= 1.05 * before
+        assert list(run.warnings) == [SCALE_MOVES] * moves
+        said.append(moves)
+    assert 0 < sum(said) < 12
+
+
+@pytest.mark.slow
+def test_replications_are_counted(tmp_path: Path) -> None:
+    config = valmatch.load_config("ladder", DUELS)
+    moved = [bool(valmatch.simulate(config, 1, k).warnings) for k in range(6)]
+    assert 0 < sum(moved[:4]) < 4
+    line = f"{sum(moved[:4])} of 4 replications: {SCALE_MOVES}"
+    factors = sets(f"{name}={value}" for name, value in DUELS.items())
+    run = ("replicate", "ladder", *factors, "--out", tmp_path)
+    assert f"warning: {line}\n" in success(*run, "-n", 4).err
+    # A run that goes on speaks of what it makes itself, and repeats what was said.
+    done = success(*run, "-n", 6, "--resume")
+    further = [f"{sum(moved[4:])} of 2 further replications: {SCALE_MOVES}"] * any(moved[4:])
+    remarks = json.loads((tmp_path / "manifest.json").read_text())["remarks"]
+    assert [one["text"] for one in remarks] == [line, *further]
+    assert all(f"warning: {text}\n" in done.err for text in (line, *further))

@@ -63,6 +63,16 @@ def test_what_is_seen_is_off_by_the_deviation() -> None:
     assert abs(share - 0.3) <= 4.0 * error
 
 
+def test_users_come_again_with_their_skill() -> None:
+    inputs = drawn(model_of("osu", "ratings.users=50"))
+    users = users_by_ticket(inputs)
+    assert users.max() < 50
+    for user in range(50):
+        own = users == user
+        assert np.unique(inputs.skills[own]).size == 1
+        assert np.unique(inputs.seen[own]).size == 1
+
+
 SMALL = {
     "bar": ("hours=6",),
     "faf_duels": ("hours=6", "rule.preset=faf_duels", "parties.shares=[1]"),

@@ -24,7 +24,6 @@ from valmatch.models.valorant.fitting import (
     dispersion_of_days,
     dispersion_of_hours,
     fit_arrivals,
-    hourly_counts,
     remarks_on,
 )
 
@@ -158,12 +157,6 @@ def test_a_trend_is_no_scatter() -> None:
     assert "arrivals grow by " in remark
     slope = float(remark.split("by ")[1].split(" %")[0])
     assert slope == pytest.approx(3.0, abs=0.8)
-
-
-def test_parts_of_days_count_for_their_part() -> None:
-    rng = np.random.default_rng(5)
-    hours = np.sort(rng.uniform(30.5, 250.2, 4000))
-    assert list(remarks_on(hourly_counts(hours))) == []
 
 
 def write(folder: Path) -> Path:

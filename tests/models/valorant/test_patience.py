@@ -57,6 +57,7 @@ def test_a_queue_of_one_against_one_is_that_of_theory() -> None:
         assert found[name].mean == pytest.approx(value, abs=4 * (error or 0) + 2e-4), name
 
 
+@pytest.mark.slow
 def test_an_infinitely_patient_queue_is_that_without_patience() -> None:
     for matching in ("team_first", "fifo"):
         usual = load_config("valorant", [f"matching={matching}"])
@@ -101,6 +102,21 @@ def test_who_leaves_before_a_match_has_left(tmp_path: Path) -> None:
     assert config.one_history
 
 
+def test_resamples_keep_how_long_players_wait(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    times = np.sort(rng.uniform(0, 96, 800)).round(4)
+    waits = rng.exponential(0.5, 800).round(4)
+    rows = "".join(
+        f"{t!r},1500,{t + w!r}\n" for t, w in zip(times.tolist(), waits.tolist(), strict=True)
+    )
+    path = write(tmp_path, "arrival_hours,rating,left_hours\n" + rows)
+    config = load_config("valorant", [f"arrivals={path}", "log.resample=block"])
+    model, sample = build(config), players(config, 1, 3)
+    of_log = {round(float(w), 4) for w in waits}
+    assert {round(float(w), 4) for w in sample.departures - sample.times} <= of_log
+    assert run(model, 1, range(2)).responses[:, -3].min() > 0
+
+
 def test_random_patience_on_a_log_is_no_one_history(tmp_path: Path) -> None:
     text = "arrival_hours,rating\n" + "".join(f"{k / 10},1500\n" for k in range(200))
     log = f"arrivals={write(tmp_path, text)}"
@@ -113,25 +129,6 @@ def test_random_patience_on_a_log_is_no_one_history(tmp_path: Path) -> None:
     leaving = write(tmp_path, "arrival_hours,rating,left_hours\n0,1500,1\n1,1500,\n")
     with pytest.raises(InputError, match="patience_minutes: the column 'left_hours' says who"):
         build(load_config("valorant", [f"arrivals={leaving}", "patience_minutes=20"]))
-
-
-MEASURED = ["measure=[differences, pairs, elo, fairness, bands, hours]"]
-
-
-def test_hours_without_players_change_nothing_but_the_time() -> None:
-    """A day whose first hours nobody comes in, with and without counting them."""
-    rates = f"poisson_rate={[0.0] * 5 + [30.0] * 19}"
-    for further in ([], ["patience_minutes=20"]):
-        whole = build(load_config("valorant", [rates, *MEASURED, *further]))
-        late = build(load_config("valorant", [rates, *MEASURED, *further, "warm_up=5"]))
-        expected, found = (run(model, 1, range(3)).responses for model in (whole, late))
-        names = whole.responses.names
-        queue = names.index("avg_queue_length")
-        expected[:, queue] *= 24.0 / 19.0
-        empty = [names.index(f"avg_queue_length.{hour}-{hour + 1}h") for hour in range(5)]
-        assert np.isnan(found[:, empty]).all()
-        found[:, empty] = expected[:, empty]
-        np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,9 +17,11 @@ from tests.support.command import valmatch
 from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build, record
-from valmatch.experiments.simulate import simulate
+from valmatch.experiments.simulate import Simulation, simulate
+from valmatch.inputs.csv_reader import joined_names
 from valmatch.models.valorant.measures import WEEK
 from valmatch.models.valorant.queue_log import wall_hours
+from valmatch.text.terminal import Notice
 
 COLUMNS = {"arrival_hours": "joined_at", "rating": "mmr", "player": "account"}
 NAMED = ",".join(f"{meaning}={name}" for meaning, name in COLUMNS.items())
@@ -39,10 +42,14 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-def players(path: Path, **factors: object) -> dict[str, list[object]]:
+def played(path: Path, **factors: object) -> Simulation:
     given = {"log.columns": COLUMNS, "team_num": 1, **factors}
-    day = simulate(load_config("valorant", {"arrivals": str(path), **given}))
-    return {name: column.tolist() for name, column in day["players"].items()}
+    return simulate(load_config("valorant", {"arrivals": str(path), **given}))
+
+
+def players(path: Path, **factors: object) -> dict[str, list[object]]:
+    columns = played(path, **factors)["players"].items()
+    return {name: column.tolist() for name, column in columns}
 
 
 def refused(path: Path, **factors: object) -> str:
@@ -172,6 +179,11 @@ def test_each_kind_of_bad_row_is_counted_with_an_example(tmp_path: Path) -> None
     assert len(players(path, **{**most, "log.max_bad_rows": 0.025})["player"]) == 195
 
 
+def test_names_with_semicolons_are_names() -> None:
+    names = ["a;b", "c", '"d"', 'e"f', "g,h"]
+    assert next(csv.reader([joined_names(names)], delimiter=";")) == names
+
+
 BERLIN = ZoneInfo("Europe/Berlin")
 
 
@@ -230,3 +242,84 @@ def test_waits_and_queue_by_hour_are_by_the_clock_of_the_zone(tmp_path: Path) ->
     found = dict(zip(names, unzoned.values, strict=True))
     assert found["avg_queue_length.19-20h"] > 0.0
     assert any("date-times have several offsets from UTC" in line for line in unzoned.warnings)
+
+
+# Duplicates, accounts that queue again, unknown ratings, rows of others.
+
+LOG = """\
+joined_at,account,mmr,status
+1.0,ann,1500,matched
+1.0,ann,1500,matched
+1.1,bob,-1,Matched
+1.2,cy,1480,cancelled
+1.3,ann,1510,matched
+1.4,dan,-1,matched
+1.5,eve,1490,matched
+"""
+
+
+def counts(result: Simulation) -> dict[str, int]:
+    return {notice.kind: notice.n for notice in map(Notice.of, result.warned)}
+
+
+def test_duplicates_are_left_out_and_what_is_doubtful_is_said(tmp_path: Path) -> None:
+    result = played(write(tmp_path, LOG))
+    assert result["players"]["player"].tolist() == ["ann", "bob", "cy", "ann", "dan", "eve"]
+    found = counts(result)
+    assert found["duplicate_rows"] == 1
+    assert found["queued_again"] == 1
+    assert found["doubtful_ratings"] == 2
+    assert found["doubtful_status"] == 2
+    text = " ".join(result.warned)
+    assert "1 exact duplicate of other rows left out" in text
+    assert "log.missing=[-1]" in text
+    assert "'matched' 4, 'Matched' 1, 'cancelled' 1" in text
+    assert "log.where.status=matched" in text
+
+
+@pytest.mark.parametrize(
+    "where", ["matched", ["MATCHED", "x"], {"not": "cancelled"}, {"not": ["cancelled", 3]}]
+)
+def test_rows_of_a_status_are_read_alone(where: object, tmp_path: Path) -> None:
+    how = {"log.where": {"status": where}, "log.missing": -1}
+    result = played(write(tmp_path, LOG), **how)
+    assert result["players"]["player"].tolist() == ["ann", "bob", "ann", "dan", "eve"]
+    found = counts(result)
+    assert found["rows_not_wanted"] == 1
+    assert found["ratings_missing"] == 2
+    assert not {"doubtful_status", "doubtful_ratings"} & found.keys()
+
+
+def test_unknown_ratings_are_those_of_the_account_or_of_a_row_far_off(tmp_path: Path) -> None:
+    text = "joined_at,account,mmr\n1,a,1\n2,b,9999\n3,a,9999\n4,c,3\n5,d,4\n6,b,9999\n7,e,7\n"
+    path = write(tmp_path, text)
+    result = played(path, **{"log.missing": [9999]})
+    # a has 1 known; b none: of the known rows 1, 4, 5, 7 that two further on is taken.
+    assert result["players"]["rating"].tolist() == [1, 7, 1, 3, 4, 3, 7]
+    with pytest.raises(InputError, match="no rating is known"):
+        played(path, **{"log.missing": [1, 3, 4, 7, 9999]})
+
+
+@pytest.mark.parametrize(
+    "matching", ["fifo", "team_first", pytest.param("joint", marks=pytest.mark.slow)]
+)
+def test_no_account_meets_itself(matching: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    hours = np.sort(rng.uniform(0, 24 * 3, 600))
+    accounts = rng.integers(40, size=600)
+    rows = "".join(
+        f"{hour:.4f},p{account},{1500 + 10 * account}\n"
+        for hour, account in zip(hours, accounts, strict=True)
+    )
+    path = write(tmp_path, f"joined_at,account,mmr\n{rows}")
+    given = {"arrivals": str(path), "log.columns": COLUMNS, "team_num": 2, "matching": matching}
+    for further in ({}, {"log.resample": "block", "log.block_hours": 12}, {"patience_minutes": 90}):
+        for replication in (1, 2):
+            result = simulate(
+                load_config("valorant", {**given, **further}), replication=replication
+            )
+            matches = result["matches"]
+            assert len(matches["match"]) > 20
+            for a, b in zip(matches["team_a"], matches["team_b"], strict=True):
+                members = f"{a};{b}".split(";")
+                assert len({*members}) == 4

@@ -11,6 +11,7 @@ import pytest
 
 import valmatch as library
 from tests.oracles.valorant_responses import WEEK, responses_of
+from tests.support.command import refusal
 from valmatch import load_config, replicate, simulate
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, run
@@ -36,7 +37,9 @@ DAYS: dict[str, dict[str, Any]] = {
 """Factors of days of every kind."""
 
 
-@pytest.mark.parametrize("kind", DAYS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * ("joint" in kind)) for kind in DAYS]
+)
 def test_responses_are_what_the_tables_say(kind: str) -> None:
     config = load_config("valorant", {**ALL, **DAYS[kind]})
     factors: Any = config.factors
@@ -55,6 +58,10 @@ def test_elo_of_a_log_is_that_of_its_column(tmp_path: Path) -> None:
     day = library.simulate(library.load_config("valorant", [f"arrivals={path}", *given]))
     names = [one.name for one in day.responses]
     assert day.values[names.index("avg_elo_diff")] == (1500 + 1600) / 2 - (1450 + 1480) / 2
+    path.write_text("arrival_hours,rating\n0,1500\n1,1510\n")
+    assert "elo: the log has ratings alone" in refusal(
+        "simulate", "valorant", "--set", f"arrivals={path}", "--set", "measure=[elo]"
+    )
 
 
 @pytest.mark.slow

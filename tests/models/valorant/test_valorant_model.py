@@ -114,7 +114,7 @@ def test_wait_without_skill_rules_is_that_of_theory(team_num: int, matching: str
 
 def test_rules_never_shift_a_draw() -> None:
     changed = ("player_diff=1", "team_diff=0", "wait_thresh=3", "player_slack=7", "team_slack=9")
-    others = (*changed, "team_num=2", "review=continuous", "matching=joint", "slack_scope=pool")
+    others = (*changed, "team_num=2", "review=continuous", "matching=fifo", "slack_scope=pool")
     _, plain = recorded(load_config("valorant"), replication=4)
     _, other = recorded(load_config("valorant", others), replication=4)
     for column in ("arrival_hours", "elo", "kd", "wr"):
@@ -125,25 +125,6 @@ def test_rules_never_shift_a_draw() -> None:
 def test_a_long_day_equals_its_record(horizon: str) -> None:
     model = build(load_config("valorant", f"rate_multiplier=100 horizon={horizon}".split()))
     np.testing.assert_array_equal(run(model, 1, [0]).responses[0], record(model, 1, 0).responses)
-
-
-@pytest.mark.parametrize("review", ["arrivals", "continuous"])
-def test_a_counted_day_ends_with_its_last_arrival(review: str, tmp_path: Path) -> None:
-    # The same players as a queue log, whose null horizon is the last arrival too.
-    rules = [f"review={review}", "team_num=2", "horizon=null"]
-    model = build(load_config("valorant", [*rules, "num_players=300"]))
-    rows = run(model, 1, range(3)).responses
-    for k in range(3):
-        made = record(model, 1, k)
-        players = made.tables[0].columns
-        times, ratings = (np.array(players[c]).tolist() for c in ("arrival_hours", "rating"))
-        assert len(times) == 300
-        logged = record(
-            build(load_config("valorant", [*rules, trace(tmp_path, times, ratings)])), 1, 0
-        )
-        for row in (rows[k], made.responses):
-            np.testing.assert_array_equal(row, logged.responses)
-        assert list(players["prioritized"]) == list(logged.tables[0].columns["prioritized"])
 
 
 def test_trace_with_vectors_is_rated_by_the_multipliers(tmp_path: Path) -> None:
