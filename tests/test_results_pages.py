@@ -8,6 +8,7 @@ import re
 import runpy
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 
 from results import study
 from results.commands import read_commands
+from tests.oracles import joint_pairs
 from tests.support import known_problems
 from tests.support.command import python
 from tests.support.folders import rows
@@ -23,6 +25,7 @@ from valmatch.draws.streams import Streams
 from valmatch.execution import chunks
 from valmatch.kernels.arrays import Floats
 from valmatch.models.tickets.model import TicketsModel
+from valmatch.policies.joint.belief import Belief
 
 RESULTS = Path(__file__).parent.parent / "results"
 STUDIES = sorted(path.parent.name for path in RESULTS.glob("*/make.py"))
@@ -196,3 +199,47 @@ def test_the_queue_log_is_what_its_command_makes(tmp_path: Path) -> None:
     log = config.with_name("valorant-log.csv")
     assert (tmp_path / log.name).read_bytes() == log.read_bytes()
     assert log.stat().st_size < 60_000
+
+
+STUDY = Path(__file__).parents[1] / "results" / "next-pair" / "make.py"
+
+
+@pytest.fixture(scope="module")
+def update() -> Callable[..., Belief]:
+    """Return the function of the study that rates after games."""
+    found: Callable[..., Belief] = runpy.run_path(str(STUDY))["update"]
+    return found
+
+
+@pytest.mark.parametrize("nu", [0.0, 0.7])
+def test_a_belief_after_games_is_the_mode_and_its_curvature(
+    nu: float, update: Callable[..., Belief]
+) -> None:
+    rng = np.random.default_rng(6)
+    for _ in range(20):
+        root = rng.normal(size=(5, 6)) * 80.0
+        before = Belief(rng.normal(1500.0, 100.0, 5), root @ root.T, nu)
+        games = np.triu(rng.integers(0, 30, (5, 5)), 1)
+        scores = np.triu(np.minimum(rng.integers(0, 60, (5, 5)) / 2.0, games), 1)
+        scores = scores + np.tril((games - scores).T, -1)
+        games = games + games.T
+        after = update(before, games, scores, before.mean)
+        precision = np.linalg.inv(before.covariance)
+
+        def slope(x: np.ndarray, held: tuple = (games, scores, precision, before)) -> np.ndarray:  # type: ignore[type-arg]
+            n, own, known, belief = held
+            leads = joint_pairs.B * (x[:, None] - x)
+            chances = joint_pairs.chances(leads.ravel(), nu)
+            expected = (chances[0] + 0.5 * chances[1]).reshape(5, 5)
+            found = joint_pairs.B * (own - n * expected).sum(axis=1) - known @ (x - belief.mean)
+            return np.asarray(found)
+
+        assert np.abs(slope(after.mean)).max() < 1e-8
+        step = 1e-3
+        curvature = np.array(
+            [
+                (slope(after.mean - step * e) - slope(after.mean + step * e)) / (2 * step)
+                for e in np.eye(5)
+            ]
+        )
+        assert after.covariance == pytest.approx(np.linalg.inv(curvature), rel=1e-4, abs=1e-3)

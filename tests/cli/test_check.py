@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import shlex
 from collections.abc import Mapping, Sequence
@@ -141,16 +140,6 @@ def test_contents_decide_what_a_file_is(name: str, tmp_path: Path) -> None:
     unusable = kind == "unknown" or name in ("torn.jsonl", "faulty.yaml")
     assert found.code == (2 if unusable else 0), found
     assert all(name in line for line in found.errors)
-
-
-def test_a_packed_file_is_read_and_others_are_named(tmp_path: Path) -> None:
-    text = (FILES / "newcomer_cases/sentinel-minus-one.csv").read_bytes()
-    (tmp_path / "log.csv.gz").write_bytes(gzip.compress(text))
-    assert check_file(tmp_path / "log.csv.gz").kind == "queue log"
-    (tmp_path / "log.xlsx").write_bytes(b"PK\x03\x04" + bytes(100))
-    assert "a zip archive" in check_file(tmp_path / "log.xlsx").errors[0]
-    (tmp_path / "wide.csv").write_text(",".join(f"c{k}" for k in range(10**6)) + "\n")
-    assert "1,000,000 columns" in check_file(tmp_path / "wide.csv").errors[0]
 
 
 def test_what_is_no_config_says_how_to_get_one(tmp_path: Path) -> None:

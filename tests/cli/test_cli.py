@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import signal
 import subprocess
 import sys
 from itertools import chain, repeat
@@ -17,10 +16,8 @@ import pytest
 
 import valmatch as library
 from tests.support.case_tables import cases
-from tests.support.command import python, refusal, valmatch
-from tests.support.crashes import start
+from tests.support.command import refusal, valmatch
 from tests.support.folders import rows
-from valmatch.config.writing import template
 
 
 def test_simulate_prints_and_writes_the_same_numbers_in_the_documented_columns(
@@ -75,27 +72,6 @@ def test_replicate_writes_rows_summary_and_manifest(tmp_path: Path) -> None:
     assert {"argv", "config_id", "versions", "platform", "seed", "wall_seconds"} <= set(manifest)
 
 
-@pytest.mark.parametrize(
-    "options", [(), ("--control-variates",), ("--set", "player_diff=0", "--set", "player_slack=0")]
-)
-def test_the_summary_is_a_table_too(options: tuple[str, ...], tmp_path: Path) -> None:
-    done = valmatch("replicate", "valorant", "-n", 60, *options, "--out", tmp_path, "--json")
-    responses = json.loads(done.out)["responses"]
-    table = rows(tmp_path / "summary.csv")
-    adjusted = ["mean_cv", "std_error_cv", "ci_low_cv", "ci_high_cv", "variance_reduction"]
-    assert list(table[0]) == [
-        "response", "unit", "n", "undefined", "mean", "std", "std_error", "ci_low", "ci_high",
-        "confidence", "remarks", *(adjusted if "--control-variates" in options else ()),
-    ]  # fmt: skip
-    assert [row["response"] for row in table] == list(responses)
-    assert {"Elo points", "minutes", ""} <= {row["unit"] for row in table}
-    for row in table:
-        facts = responses[row["response"]]
-        assert row.pop("remarks") == " ".join(facts["remarks"])
-        for name in list(row)[2:]:
-            assert row[name] == ("" if facts[name] is None else repr(facts[name]))
-
-
 def test_row_k_of_replicate_is_simulate_k(tmp_path: Path) -> None:
     valmatch("replicate", "valorant", "-n", 4, "--out", tmp_path)
     row = rows(tmp_path / "replications.csv")[3]
@@ -128,18 +104,6 @@ def test_options_may_stand_in_the_config(tmp_path: Path) -> None:
     assert library.compare(config, "valorant").base.seed == 9
 
 
-def test_factors_prints_the_template() -> None:
-    assert valmatch("factors", "valorant").out == template("valorant")
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("compiled")
-def test_config_from_standard_input() -> None:
-    done = python("-m", "valmatch", "replicate", "-", "-n", 2, "--json", input="model: valorant\n")
-    assert json.loads(done.stdout)["replications"] == 2
-    assert done.stderr == ""
-
-
 @pytest.mark.parametrize("name", ["smoke", "smoke-opponent", "smoke-zonestats"])
 def test_smoke_configs_meet_their_expectations(name: str) -> None:
     done = valmatch("replicate", name)
@@ -167,20 +131,15 @@ def test_a_slightly_other_model_fails_its_smoke_config(name: str, change: str, s
     ("arguments", "message"),
     cases("""
 replicate nowhere.yaml | nowhere.yaml: no such file
+replicate valorant --scheduler tcp://x:1 --executor local | --scheduler: of no use with --executor
+replicate valorant --scheduler tls://127.0.0.1:1 | TLS needs certificates
+optimize valorant | shipped problems of valorant: chess-1, valor
 replicate valorant -n 0 | -n: 0 (allowed: a whole number from 1 to 1000000000)
-replicate valorant --sed 1 | --seed
-replicate | CONFIG
-replicat valorant | replicate
-simulate valorant --set team_dif=3 | did you mean team_diff?
 simulate valorant --set team_diff=-3 | factors.team_diff
-factors valrant | did you mean valorant?
-simulate valorant --set arrivals=none.csv | none.csv
 replicate valorant --set 'replicate.expect={avg_wait: {mean: 1}}' | replicate.expect.avg_wait:
   valorant has no response 'avg_wait' (did you mean
 replicate valorant --set 'replicate.expect={avg_pair_diff: {mean: 1}}' | 'avg_pair_diff' is measured
   only on request (add measure: [pairs] to factors)
-optimize valorant-20min --pareto avg_pair_diff,avg_wait_time | --pareto: 'avg_pair_diff' is measured
-  only on request (add measure: [pairs] to factor
 """),
 )
 def test_bad_usage_is_one_line_and_exit_2(arguments: str, message: str, tmp_path: Path) -> None:
@@ -217,31 +176,6 @@ def test_full_disk_is_a_failed_run_that_keeps_what_it_has(tmp_path: Path) -> Non
     assert manifest["status"] == "failed"
     assert manifest["replications"] == 1
     assert not (tmp_path / "summary.json").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
-def test_interrupt_keeps_what_is_finished(tmp_path: Path, workers: int) -> None:
-    command = ["replicate", "valorant", "-n", 1000000, "--workers", workers, "--out", tmp_path]
-    process = start(*command)
-    path = tmp_path / "replications.csv"
-    os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    table = rows(path)
-    assert f"interrupted after {len(table)} of 1000000 replications" in err
-    assert "Traceback" not in err
-    manifest = json.loads((tmp_path / "manifest.json").read_text())
-    assert (manifest["status"], manifest["replications"]) == ("interrupted", len(table))
-    summary = json.loads((tmp_path / "summary.json").read_text())
-    assert summary["responses"]["n_players"]["n"] == len(table)
-
-
-@pytest.mark.slow
-def test_a_reader_that_leaves_is_no_error() -> None:
-    command = f"{sys.executable} -m valmatch factors | head -n 1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
-    assert done.stderr == ""
 
 
 def test_without_a_command_there_is_help() -> None:
@@ -304,17 +238,3 @@ def test_completion_knows_configs_solvers_and_models() -> None:
     assert completed("valmatch replicate valorant-x") == ["valorant-x10", "valorant-x2"]
     assert completed("valmatch factors zo") == ["zonestats"]
     assert "auto,bayes" in completed("valmatch optimize valorant-x2 --solver auto,b")
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("sectioned")
-def test_factors_in_sections_are_shown_by_their_dotted_names(tmp_path: Path) -> None:
-    done = valmatch("factors", "sectioned")
-    assert (done.code, "\n  rule:\n    # Where it is aimed.\n" in done.out) == (0, True)
-    config = tmp_path / "c.yaml"
-    config.write_text(done.out)
-    given = ["--set", "rule.aim=4", "--set", "noise.bias.1=2"]
-    done = valmatch("replicate", config, "-n", 2, *given, "--verbose")
-    assert "changed factors: noise.bias.0=0.0, noise.bias.1=2.0, rule.aim=4.0\n" in done.err
-    done = valmatch("compare", config, "-n", 3, "--set", "rule.aim=4")
-    assert (done.code, "rule.aim: 5.0 -> 4.0" in done.out) == (0, True)

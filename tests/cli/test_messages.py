@@ -11,7 +11,9 @@ import pytest
 
 from tests.support.case_tables import cases
 from tests.support.command import Outcome, python, refusal, success, valmatch
+from tests.support.folders import rows
 from valmatch.config.loading import load_config, shipped_configs
+from valmatch.game_logs.rating import rate_games
 from valmatch.inputs.arguments import LEVEL, RANGES
 from valmatch.statistics.estimates import t_quantile
 from valmatch.storage.results import warnings_of_parts
@@ -19,8 +21,6 @@ from valmatch.text.durations import in_words
 from valmatch.text.numerals import DIGITS as MOST_DIGITS
 from valmatch.text.numerals import count
 from valmatch.text.terminal import Note, Notice, escaped
-
-SMALL = ["--set", "horizon=2"]
 
 NASTY = "a\x1b[31mb\x9b\x7f\r\nc\u2028d\u202ee"
 
@@ -76,12 +76,6 @@ def test_a_terminal_without_all_characters(tmp_path: Path) -> None:
     [
         *cases("""
 replicate: {target: [wait=1%]} | replicate | 3:13: replicate.target wait=1%: no resp
-replicate: {executor: dask, scheduler: nowhere} | replicate | 3:29: replicate.scheduler: 'nowhere'
-  (allowed: tcp://HOST:PORT
-optimize: {variables: {team_diff: [0, 500]}} | optimize | 3:35: optimize.variables.team_diff: should
-  be a mapping such as {low: 0, high: 500} (got a list of 2)
-design: {grid: {team_dif: [1]}} | replicate | 3:17: design.grid.team_dif=1: factors.team_dif:
-  unknown key (did you mean team_diff?)
 design: {ranges: {team_diff: {low: -2, high: -1}}, points: 1} | replicate | 3:19:
   design.ranges.team_diff=-1.
 """),
@@ -138,41 +132,6 @@ def test_a_script_that_workers_must_not_import_is_told_what_to_write(tmp_path: P
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.slow
-def test_commands_without_shares_say_so_in_a_job_array(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log = tmp_path / "log.csv"
-    log.write_text("winner,loser\nann,bob\n")
-    commands = (
-        ["simulate", "valorant", *SMALL],
-        ["compare", "valorant", "-n", 2, *SMALL],
-        ["optimize", "valorant-20min", "--budget", 100],
-        ["rate", log, "--system", "elo"],
-    )
-    for tasks in ("3", "1"):
-        monkeypatch.setenv("SLURM_ARRAY_TASK_ID", "2")
-        monkeypatch.setenv("SLURM_ARRAY_TASK_COUNT", tasks)
-        for command in commands:
-            said = valmatch(*command).err.count("every task of this job array does the whole work")
-            assert said == (tasks == "3"), command
-
-
-def test_notes_and_warnings_differ(tmp_path: Path) -> None:
-    """What is lost of a log is no remark on how it is read."""
-    log = tmp_path / "log.csv"
-    rows = "".join(f"2026-03-01T00:{k:02d}:00Z,1500,eu\n" for k in range(40))
-    log.write_text(f"joined,mmr,region\n{rows}2026-03-01T01:00:00Z,x,eu\n")
-    done = valmatch(
-        *("simulate", "valorant", "--set", f"arrivals={log}"),
-        *("--columns", "arrival_hours=joined,rating=mmr", "--skip-bad-rows"),
-    )
-    kinds = {
-        line.split(": ", 2)[2].split(" ")[0]: line.split(":")[0] for line in done.err.splitlines()
-    }
-    assert kinds == {"a": "note", "1": "warning", "hours": "note", "column": "note"}
-
-
 def test_what_holds_for_all_parts_is_said_once() -> None:
     same, torn = Note("all alike"), Notice("torn", "torn_line", 3)
     said = warnings_of_parts({"a": [same, torn], "b": [same], "c": [same, torn]})
@@ -199,13 +158,6 @@ def test_more_workers_than_cores_get_a_remark(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {0}, raising=False)
     done = valmatch("replicate", "valorant", "-n", 2, "--set", "horizon=2", "--workers", 2)
     assert (done.code, done.err) == (0, "note: 2 workers on 1 core: no faster than 1\n")
-
-
-def test_replications_of_macroreps_can_be_simulated() -> None:
-    from valmatch.optimization.solver_run import RUN
-
-    assert RANGES["macroreps"].most * RUN <= RANGES["replication"].most
-    assert RANGES["budget"].most < RUN
 
 
 @pytest.mark.parametrize(
@@ -268,8 +220,99 @@ def test_shipped_configs_are_listed() -> None:
     assert max(map(len, lines)) <= 80
 
 
+BANDS = ["bottom_10%", "10-50%", "50-90%", "90-99%", "top_1%"]
+MEASURES = ["matched_fraction", "avg_wait_time", "wait_p50", "wait_p95", "avg_team_diff"]
+UNITS = ["", " [minutes]", " [minutes]", " [minutes]", " [Elo points]"]
+SMALL = ("--set", "horizon=6", "--set", "team_num=2")
+
+
+def tables(text: str) -> dict[str, list[list[str]]]:
+    """Return the words of the lines of each table by the line above it."""
+    blocks = [block.splitlines() for block in text.split("\n\n")]
+    return {head: [line.split() for line in lines] for head, *lines in blocks}
+
+
 @pytest.mark.slow
-def test_a_config_without_a_problem_names_the_shipped_ones() -> None:
-    line = refusal("optimize", "valorant")
-    assert "missing (at least one is needed; shipped problems of valorant: chess-1, valor" in line
-    assert "shipped problems of opponent: kg-tune)" in valmatch("optimize", "kg-fig1-top").err
+@pytest.mark.parametrize(
+    "variants", [["team_diff=20"], [f"team_diff={diff}" for diff in (10, 20, 40, 80)]]
+)
+def test_bands_of_compared_systems_are_tables(variants: list[str], tmp_path: Path) -> None:
+    given = [word for variant in variants for word in ("--variant", variant)]
+    asked = ("--set", "measure=[bands]", "-n", "6", "--out", tmp_path / "out")
+    done = success("compare", "valorant", *SMALL, *given, *asked)
+    assert max(map(len, done.out.splitlines())) <= 80
+    assert "avg_wait_time.top_1%" not in done.out
+    found = tables(done.out)
+    table = rows(tmp_path / "out" / "differences.csv")
+    by_name = {(row.get("variant", "b"), row["response"]): row for row in table}
+    for measure, unit in zip(MEASURES, UNITS, strict=True):
+        header, *lines = found[measure + unit]
+        assert header[:2] == ["band", "A"]
+        assert [line[0] for line in lines[:5]] == BANDS
+        column = header.index("-") - 1 if len(variants) > 1 else 3
+        for line in lines[:5]:
+            row = by_name["b", f"{measure}.{line[0]}"]
+            assert float(line[column]) == pytest.approx(float(row["mean"]), rel=0.06, abs=6e-4)
+
+
+# ---- optimize ----
+
+
+FIRST = """winner,loser,draw,time
+ann,bob,no,2024-05-01 20:00
+ann,cy,no,2024-05-01 21:00
+bob,cy,yes,2024-05-02
+"""
+SECOND = """winner,loser,draw,time
+bob,ann,no,2024-05-08 20:00
+dan,cy,no,2024-05-09
+"""
+
+
+@pytest.fixture
+def league(tmp_path: Path) -> Path:
+    """Write two weeks of a league; the first is rated."""
+    (tmp_path / "1.csv").write_text(FIRST)
+    (tmp_path / "2.csv").write_text(SECOND)
+    rate_games(tmp_path / "1.csv", "elo", out=tmp_path / "one")
+    return tmp_path
+
+
+def leaderboard(text: str) -> list[list[str]]:
+    """Return the cells of the printed leaderboard, from its heading on."""
+    lines = text.splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith("best of"))
+    cells = [line.replace("last game", "last_game").split() for line in lines[start + 1 :]]
+    return [[lines[start]], *cells]
+
+
+@pytest.mark.slow
+def test_leaderboard_says_what_happened(league: Path) -> None:
+    done = valmatch("rate", league / "2.csv", "--ratings", league / "one")
+    heading, header, *players = leaderboard(done.out)
+    assert heading == ["best of 4 players"]
+    assert header == [
+        "rank", "player", "rating", "change", "games", "wins", "losses", "draws", "last_game",
+    ]  # fmt: skip
+    found = {row[1]: row for row in players}
+    assert found["ann"][4:] == ["3", "2", "1", "0", "2024-05-08", "20:00:00"]
+    assert found["bob"][4:] == ["3", "1", "1", "1", "2024-05-08", "20:00:00"]
+    assert found["dan"][3:] == ["1", "1", "0", "0", "2024-05-09"]  # no change of a newcomer
+    result = rate_games(league / "2.csv", ratings=league / "one")
+    for name, rating, change in zip(
+        result.ranking.players, result.ranking.ratings, result.ranking.change, strict=True
+    ):
+        assert found[name][2] == f"{rating:.1f}"
+        if change is not None:
+            assert found[name][3] == f"{change:+.1f}"
+
+
+def test_players_of_few_games_are_left_out(league: Path) -> None:
+    done = valmatch("rate", league / "2.csv", "--ratings", league / "one", "--min-games", "3")
+    heading, _, *players = leaderboard(done.out)
+    assert heading == ["best of 3 players with 3 games"]
+    assert [row[0] for row in players] == ["1", "2", "3"]
+    assert {row[1] for row in players} == {"ann", "bob", "cy"}
+    none = valmatch("rate", league / "2.csv", "--system", "elo", "--min-games", "9")
+    assert none.out.splitlines()[-1] == "no player has 9 games"
+    assert valmatch("rate", league / "2.csv", "--min-games", "-1").code == 2

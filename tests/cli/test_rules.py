@@ -6,10 +6,9 @@ import json
 import math
 from pathlib import Path
 
-import pytest
 import yaml
 
-from tests.support.command import refusal, success, valmatch
+from tests.support.command import valmatch
 from valmatch.matching.living.registry import PRESETS, numbers_of
 
 EXAMPLES = Path(__file__).parents[1] / "fixtures" / "rule_sets"
@@ -40,15 +39,6 @@ def test_warnings_end_with_0() -> None:
     assert valmatch("rules", "check", file).out.splitlines() == [first]
 
 
-def test_in_plain_words() -> None:
-    done = success("rules", "show", EXAMPLES / "example-03.json")
-    assert "  trio_1 to trio_3: 3 to 5 players\n" in done.out
-    assert "  10 s  FastConnection: most  100\n" in done.out
-    assert max(map(len, done.out.splitlines())) <= 80
-    document = json.loads(valmatch("rules", "show", EXAMPLES / "example-03.json", "--json").out)
-    assert list(document) == ["teams", "rules", "search", "changes"]
-
-
 def test_a_world_is_no_rule_set_and_said_to_be_one(tmp_path: Path) -> None:
     world: dict[str, object] = {"ruleSet": {}, "config": {}, "tickets": []}
     path = tmp_path / "world.json"
@@ -74,15 +64,3 @@ def test_the_numbers_of_a_preset_are_printed_as_a_config_has_them() -> None:
     assert (
         "# Wait in which the radius doubles.\n" in valmatch("rules", "show", "--preset", "osu").out
     )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        (["--preset", "oso"], "preset: 'oso' is none (did you mean osu?)"),
-        (["--preset", "faf", "rules.json"], "stands in place of FILE"),
-        ([], "FILE or --preset is needed"),
-    ],
-)
-def test_what_is_no_preset_is_refused_in_a_line(arguments: list[str], text: str) -> None:
-    assert text in refusal("rules", "show", *arguments)

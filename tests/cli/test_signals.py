@@ -1,4 +1,4 @@
-"""Commands that are stopped at any moment end at once, leave nobody behind and lose nothing.
+"""Commands that are stopped, or under limits, end at once, leave nobody behind, lose nothing.
 
 Hundreds of signals are sent by ``tests/verification/test_kills.py``.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -116,3 +117,53 @@ def test_a_command_may_end_while_it_starts(
     name: str, seconds: float, wanted: signal.Signals, tmp_path: Path
 ) -> None:
     assert ended_badly(starting(name, tmp_path), seconds, wanted) == []
+
+
+resource = pytest.importorskip("resource")
+
+LIMITED = (
+    "replicate smoke",
+    "simulate valorant --set matching=joint",
+    "replicate zonestats -n 2 --workers 2 --executor processes",
+    "optimize valorant-20min --budget 100",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of Linux")
+@pytest.mark.parametrize("megabytes", [300, 410, 600])
+@pytest.mark.parametrize("command", LIMITED)
+def test_a_low_limit_on_memory_is_one_line(command: str, megabytes: int) -> None:
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes * 10**6, megabytes * 10**6))
+
+    done = python("-m", "valmatch", *command.split(), preexec_fn=limited, timeout=60)
+    assert (done.returncode, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    assert f"{megabytes} MB of address space (ulimit -v)" in line
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("files", [12, 16, 20, 24])
+@pytest.mark.parametrize("command", ["replicate smoke", LIMITED[2]])
+def test_few_open_files_are_one_line_or_enough(command: str, files: int) -> None:
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
+    done = python("-m", "valmatch", *command.split(), preexec_fn=limited, timeout=60)
+    if command == LIMITED[0] or done.returncode == 0:
+        assert (done.returncode, bool(done.stdout)) == (0, True)
+    else:
+        assert (done.returncode, done.stdout) == (1, "")
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("worker processes cannot be started")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stream", [0, 1, 2])
+@pytest.mark.parametrize("command", ["replicate smoke", LIMITED[2]])
+def test_a_closed_stream_ends_no_run(command: str, stream: int) -> None:
+    words = ("-m", "valmatch", *command.split())
+    done = python(*words, preexec_fn=lambda: os.close(stream), timeout=60)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr

@@ -204,11 +204,6 @@ def test_a_line_says_how_far_a_run_is(command: tuple[object, ...]) -> None:
     assert (quiet.out, quiet.err) == ("", "")
 
 
-def test_nothing_is_said_within_the_first_half_minute() -> None:
-    assert console.EVERY == 30.0
-    assert "replications: " not in valmatch(*SHOTS, "-n", 60).err
-
-
 @pytest.mark.parametrize("compiled", [0.0, 600.0])
 def test_reports_come_at_most_every_half_minute(
     compiled: float, monkeypatch: pytest.MonkeyPatch

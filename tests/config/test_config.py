@@ -5,17 +5,12 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import pickle
-import random
 import re
 import sys
 from pathlib import Path
 
 import pytest
-import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pydantic import Field
 
 import valmatch.models.registry as registry
@@ -32,13 +27,14 @@ from valmatch.config.config import (
     TermOptions,
     VariableOptions,
 )
-from valmatch.config.identity import config_id, identity, resolved
+from valmatch.config.factor_paths import flat
+from valmatch.config.identity import config_id, identity, problem_id, resolved
 from valmatch.config.loading import load_config, shipped_configs
 from valmatch.config.writing import template
 from valmatch.errors import InputError
-from valmatch.game_logs.rating import rate_games
 from valmatch.inputs.fields import Factors, Section
 from valmatch.models.valorant.factors import ValorantFactors
+from valmatch.optimization.studies.sweep import parse_sweep
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 
@@ -125,35 +121,6 @@ def test_documents_that_would_grow_are_refused(text: str | bytes, line: str) -> 
     if isinstance(text, bytes):
         text += b"\n"
     assert refused(text) == [line]
-
-
-@pytest.mark.slow
-def test_many_problems_are_cut_short() -> None:
-    many = ", ".join(f"k{n}: 1" for n in range(20_000))
-    for text, first in [
-        (factors(many), "c.yaml:2:11: factors.k0: unknown key"),
-        (f"{{model: valorant, {many}}}\n", "c.yaml:1:19: k0: unknown key"),
-        (factors("a: 1, " * 20_001), "c.yaml:2:17: a: "),
-    ]:
-        lines = refused(text)
-        assert len(lines) == 11
-        assert lines[0].startswith(first)
-        assert lines[-1] == "and 19,990 more"
-
-
-def test_input_without_an_end_is_refused() -> None:
-    os.mkfifo("pipe")
-    for source in ("pipe", "/dev/zero"):
-        with pytest.raises(InputError) as info:
-            load_config(source)
-        assert str(info.value) == f"{source}: cannot be read: not a regular file"
-        line = f"c.yaml:2:11: arrivals: {source!r}: not a regular file"
-        assert refused(MINIMAL + f"arrivals: {source}\n") == [line]
-        with pytest.raises(InputError, match=f"^{source}: cannot be read: not a regular file$"):
-            rate_games(source)
-        Path("games.csv").write_text("winner,loser\nann,bo\n")
-        with pytest.raises(InputError, match=f"^{source}: cannot be read: not a regular file$"):
-            rate_games("games.csv", "elo", ratings=source)
 
 
 @pytest.mark.parametrize(
@@ -260,15 +227,6 @@ def test_every_command_on_the_page_of_readings_has_its_config() -> None:
         assert load_config(config, [word for word in words if "=" in word]).factors
 
 
-def test_shipped_configs_of_an_installed_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    inside = Path("site/valmatch/configs")
-    inside.mkdir(parents=True)
-    (inside / "own.yaml").write_text(MINIMAL)
-    monkeypatch.setattr("valmatch.config.loading.__file__", "site/valmatch/config/loading.py")
-    assert shipped_configs() == {"own": inside / "own.yaml"}
-    assert load_config("own").source == str(inside / "own.yaml")
-
-
 # Checking
 
 
@@ -330,22 +288,6 @@ model: valorant; replicate: {expect: {a: {mean: 1, men: 2}}} | 2:35: replicate.e
 )
 def test_refused_config_is_located(text: str, line: str) -> None:
     assert refused(text.replace("; ", "\n") + "\n") == [f"c.yaml:{line.replace('NAMES', NAMES)}"]
-
-
-@pytest.mark.parametrize(
-    ("text", "start"),
-    [
-        ("poisson_rate: [20, 20]", "c.yaml:2:25: factors.poisson_rate: 24 hours exceed the 2"),
-        ("horizon: 30", "c.yaml:2:20: factors.horizon: 30 hours exceed the 27"),
-        ("mean_matrix: [-2e3, 1, 50]", "c.yaml:2:24: factors.mean_matrix: hardly any"),
-        ("rate_multiplier: 1e9", "c.yaml:2:28: factors.rate_multiplier: about 5.2e+11 players"),
-        ("poisson_rate: [0, 1], horizon: 1", "c.yaml:2:25: factors.poisson_rate: every rate"),
-        ("cov_matrix: [[1, 2, 0], [2, 1, 0], [0, 0, 1]]", "c.yaml:2:23: factors.cov_matrix: not"),
-    ],
-)
-def test_checks_across_factors_point_at_what_is_written(text: str, start: str) -> None:
-    (line,) = refused(factors(text))
-    assert line.startswith(start)
 
 
 def test_warning_is_located() -> None:
@@ -531,13 +473,6 @@ def test_names_with_dots_are_keys_of_the_problem_and_the_design() -> None:
     assert config.at("design.grid.target").startswith("--set design.grid.target=[1]: ")
 
 
-@pytest.mark.usefixtures("sectioned")
-def test_the_template_has_sections() -> None:
-    config = loaded(template("sectioned"))
-    assert config.factors == ShotFactors()
-    assert config.places["factors.rule.side"].startswith("c.yaml:")
-
-
 # Arrivals
 
 
@@ -590,46 +525,6 @@ def test_resolved_is_explicit_and_plain() -> None:
     set_now = resolved(loaded(MINIMAL, "arrivals=p.csv", "log.sort=true"))
     assert list(set_now["factors"]) == [*known, "log"]
     assert set_now["factors"]["log"]["sort"] is True
-
-
-def _number(value: float, style: int) -> str:
-    texts = [repr(value), f"{value:.17e}", f"{value:+.17E}", f"{value:.10f}00"]
-    if value.is_integer():
-        texts += [str(int(value)), hex(int(value)), f"{int(value)}."]
-    return next(t for t in texts[style % len(texts) :] + texts if float(_read(t)) == value)
-
-
-def _read(text: str) -> float:
-    return int(text, 16) if text.startswith("0x") else float(text)
-
-
-@pytest.mark.slow
-@settings(max_examples=60)
-@given(
-    values=st.dictionaries(
-        st.sampled_from(["player_diff", "team_diff", "player_slack", "team_slack", "wait_thresh"]),
-        st.integers(0, 10**6).map(lambda n: n / 8) | st.floats(0, 1e12),
-    ),
-    style=st.integers(0, 6),
-    seed=st.integers(0, 10**6),
-    n=st.integers(1, 9),
-)
-def test_config_id_sees_values_only(
-    values: dict[str, float], style: int, seed: int, n: int
-) -> None:
-    plain = yaml.safe_dump({"model": "valorant", "factors": values})
-    keys = list(values)
-    random.Random(seed).shuffle(keys)
-    spelt = "".join(f"  {key}: {_number(values[key] + 0.0, style)} # note\n" for key in keys)
-    other = f"# A comment\nreplicate: {{n: {n}}}\nfactors:\n{spelt}model: 'valorant'\n"
-    expected = config_id(loaded(plain))
-    assert config_id(loaded(other)) == expected
-    defaults = ValorantFactors().model_dump()
-    missing = [f"{key}={defaults[key]}" for key in defaults if key in {"team_num", "review"}]
-    overrides = [f"{key}={value!r}" for key, value in values.items()]
-    assert config_id(loaded(MINIMAL, *overrides, *missing)) == expected
-    assert len(expected) == 12
-    assert int(expected, 16) >= 0
 
 
 def test_config_id_sees_every_factor_and_the_arrivals() -> None:
@@ -737,9 +632,123 @@ def test_template_is_a_config_of_the_defaults() -> None:
             assert f"\n{prefix}{key}:\n" in text
 
 
-def test_unknown_models() -> None:
-    line = f"'valorent' is not a model (allowed: {NAMES}; did you mean valorant?)"
-    for ask in (template, registry.load_model):
-        with pytest.raises(InputError) as info:
-            ask("valorent")
-        assert str(info.value) == line
+def factor(model: str, name: str, text: str) -> object:
+    return flat(load_config({"model": model}, [f"{name}={text}"]).factors.model_dump(mode="json"))[
+        name
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "text", "value"),
+    [
+        ("valorant", "wait_thresh", "12 min", 0.2),
+        ("valorant", "wait_thresh", "0.2 h", 0.2),
+        ("valorant", "horizon", "1 day", 24.0),
+        ("ladder", "rule.wait_thresh", "6 minutes", 0.1),
+        ("ladder", "sessions.patience_minutes", "0.5 h", 30.0),
+        ("ladder", "days", "672 hours", 28.0),
+    ],
+)
+def test_a_duration_is_read_in_the_unit_of_its_factor(
+    model: str, name: str, text: str, value: float
+) -> None:
+    assert factor(model, name, text) == value
+
+
+@pytest.mark.parametrize("text", ["12 fortnights", "-3 min", "nan h"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(InputError) as error:
+        load_config("valorant", [f"wait_thresh={text}"])
+    assert "factors.wait_thresh" in str(error.value)
+    assert ", in hours, or with a unit, such as 12 min (got " in str(error.value)
+
+
+def test_minutes_in_place_of_hours_are_remarked_upon() -> None:
+    (remark,) = load_config("valorant", ["wait_thresh=12"]).warnings
+    assert "factors.wait_thresh: 12 hours; 12 minutes is 0.2 (a bare number is hours" in remark
+    assert not load_config("valorant", ["wait_thresh=2"]).warnings
+    (remark,) = load_config({"model": "ladder"}, ["rule.wait_thresh=12"]).warnings
+    assert "12 minutes is 0.2" in remark
+
+
+WITH_UNITS = """
+model: valorant
+factors: {measure: [bands]}
+optimize:
+  variables:
+    wait_thresh: {low: 3 min, high: 1 h, start: 12 min, scale: 60 s}
+    team_diff: {low: 5, high: 1000, start: 200}
+  objective: {gap: {response: avg_team_diff}}
+  constraints:
+    top: {response: wait_p95.top_1%, at_most: 0.5 h}
+    wait: {response: avg_wait_time, at_most: 25}
+design: {ranges: {wait_thresh: {low: 3 min, high: 12 min}}, points: 3}
+"""
+
+
+@pytest.fixture
+def problem(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.yaml"
+    path.write_text(WITH_UNITS)
+    return path
+
+
+@pytest.mark.slow
+def test_a_problem_takes_units(problem: Path) -> None:
+    config = load_config(problem)
+    wait = config.optimize.variables["wait_thresh"]
+    assert (wait.low, wait.high, wait.start, wait.scale) == (0.05, 1.0, 0.2, 1.0 / 60.0)
+    assert config.optimize.constraints["top"].at_most == 30.0
+    assert (config.design.ranges["wait_thresh"].low, config.design.ranges["wait_thresh"].high) == (
+        0.05,
+        0.2,
+    )
+    plain = load_config(
+        problem,
+        ["optimize.variables.wait_thresh={low: 0.05, high: 1, start: 0.2, scale: 60 s}", "top=30"],
+    )
+    assert problem_id(plain) == problem_id(config)
+    assert load_config(problem, ["wait=0.3 h"]).optimize.constraints["wait"].at_most == 18.0
+    inner = load_config(problem, ["optimize.variables.wait_thresh.high=30 min"])
+    assert inner.optimize.variables["wait_thresh"].high == 0.5
+    ladder = {"rule.wait_thresh": {"low": "1 min", "high": "0.5 h"}}
+    sectioned = load_config({"model": "ladder", "optimize": {"variables": ladder}})
+    assert sectioned.optimize.variables["rule.wait_thresh"].low == 1.0 / 60.0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "what"),
+    cases("""
+high: 1 h, | high: 1 fortnight, | 6:37: optimize.variables.wait_thresh.high | number, in hours, or
+  with a unit, such as 12 min (got '1 fortnight')
+at_most: 25 | at_most: 25 points | 11:46: optimize.constraints.wait.at_most | , in minutes, or with
+  a unit, such as 12 min (got '25 points')
+low: 3 min, high: 12 | low: 3 parsec, high: 12 | 12:38: design.ranges.wait_thresh.low | in hours,
+  or with a unit, such as 12 min (got '3 parsec')
+"""),
+)
+def test_errors_of_a_problem_name_the_place(
+    old: str, new: str, where: str, what: str, problem: Path
+) -> None:
+    problem.write_text(WITH_UNITS.replace(old, new))
+    with pytest.raises(InputError) as error:
+        load_config(problem)
+    (line,) = error.value.args
+    assert line.startswith(f"{problem}:{where}: ")
+    assert what in line
+
+
+@pytest.mark.parametrize(
+    ("text", "points"),
+    [
+        ("top=2min,3 min", [2.0, 3.0]),
+        ("top=120 s", [2.0]),
+        ("top=10 min:0.5 h:5 min", [10.0, 15.0, 20.0, 25.0, 30.0]),
+        ("wait=20,15,12.5", [20.0, 15.0, 12.5]),
+        ("gap=1,2", [1.0, 2.0]),
+    ],
+)
+def test_a_sweep_of_bounds_takes_units_and_lists(
+    text: str, points: list[float], problem: Path
+) -> None:
+    assert parse_sweep(load_config(problem), text).points == points

@@ -91,15 +91,6 @@ def test_a_changed_default_is_refused(folder: Path) -> None:
     assert not (folder.parent / "all").exists()
 
 
-def test_folders_with_different_defaults_are_not_combined(folder: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    assert valmatch("replicate", "valorant", "-n", 3, "--out", other).code == 0
-    rewrite(other, config__factors__team_diff=350.0)
-    refused = refusal("combine", tmp_path / "all", folder, other)
-    assert "different configs" in refused
-    assert "(factors.team_diff: 400.0 and 350.0)" in refused
-
-
 def test_a_changed_version_of_the_model_is_refused(folder: Path) -> None:
     rewrite(folder, identity__version="0", config_id="0123456789ab")
     for refused in (again(folder, refusal), refusal("combine", folder.parent / "all", folder)):
@@ -151,25 +142,6 @@ def test_a_model_that_breaks_its_word_fails_at_once(
     config.write_text("model: throws\n")
     failed = valmatch("replicate", config, "-n", 3)
     assert (failed.code, failed.err) == (1, f"{message}\n")
-
-
-@pytest.mark.usefixtures("sectioned")
-def test_factors_in_sections_are_compared_one_by_one(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    (tmp_path / "c.yaml").write_text("model: sectioned\n")
-    run = ["replicate", tmp_path / "c.yaml", "--out", out, "--set"]
-    assert valmatch(*run, "rule.aim=4", "-n", 3).code == 0
-    manifest = json.loads((out / "manifest.json").read_text())
-    assert manifest["identity"]["factors"] == {"rule": {"aim": 4.0}}
-    assert manifest["config"]["factors"]["rule"]["shots"] == 10
-    refused = refusal(*run, "rule.shots=5", "-n", 5, "--resume")
-    assert "factors.rule.aim was 4.0, now 5.0" in refused
-    assert "factors.rule.shots was 10, now 5" in refused
-    rewrite(out, config__factors__score__std=3.0, config__factors__rule__side=None)
-    refused = refusal(*run, "rule.aim=4", "-n", 5, "--resume")
-    assert "(factors.score.std was 3.0, now 2.0)" in refused
-    rewrite(out, config__factors__score__std=2.0)
-    assert valmatch(*run, "rule.aim=4", "-n", 5, "--resume").code == 0
 
 
 def test_a_file_is_what_it_holds_whatever_path_leads_there(tmp_path: Path) -> None:

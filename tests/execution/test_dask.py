@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
@@ -14,12 +13,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from socket import create_server
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from tests.support.command import refusal, started, success, valmatch
+from tests.support.command import started, success, valmatch
 from tests.support.crashes import contents, start
 from tests.support.machine import slowness
 from valmatch.config.loading import load_config
@@ -166,17 +165,6 @@ def test_a_run_on_a_frozen_scheduler_can_be_stopped(tmp_path: Path) -> None:
         ]
 
 
-@pytest.mark.long
-def test_an_interrupt_does_not_wait_for_workers_that_are_silent(tmp_path: Path) -> None:
-    with _cluster(tmp_path) as cluster, cluster.run(tmp_path / "run") as process:
-        for worker in cluster.workers:
-            worker.send_signal(signal.SIGSTOP)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=20 * slowness())
-    assert process.returncode == 130
-    assert "Traceback" not in err
-
-
 # Workers that are lost, or not there
 
 
@@ -279,46 +267,7 @@ def test_connecting_can_be_stopped(number: signal.Signals) -> None:
     assert (process.returncode, err) == (130, "")
 
 
-@pytest.mark.parametrize(
-    "address", ["", "foo://host:8786", "tcp://host", "tcp://host:65536", "tcp://ho\nst:8786"]
-)
-def test_what_is_no_address_is_refused(address: str) -> None:
-    line = refusal("replicate", "valorant", "--scheduler", address)
-    assert line == f"--scheduler: {address[:80]!r} (allowed: tcp://HOST:PORT or tls://HOST:PORT)"
-
-
-def test_tls_needs_certificates() -> None:
-    line = refusal("replicate", "valorant", "--scheduler", "tls://127.0.0.1:1")
-    assert "tls://127.0.0.1:1: TLS needs certificates, which Dask's configuration" in line
-
-
 # A scheduler means Dask
-
-
-@pytest.mark.slow
-def test_a_scheduler_means_dask(tmp_path: Path) -> None:
-    def run(section: str, *options: str, command: str) -> tuple[int, str]:
-        path = tmp_path / "config.yaml"
-        path.write_text(f"model: valorant\nreplicate: {{n: 2, {section}}}\n")
-        other = [path] if command == "compare" else []
-        done = valmatch(command, path, *other, *options)
-        # What stands in the config is named by its place there.
-        return done.code, re.sub(r"\S+config.yaml:2:\d+: replicate\.", "--", done.err)
-
-    reached = 2, "--scheduler: 'x' (allowed: tcp://HOST:PORT or tls://HOST:PORT)\n"
-    for command in ("replicate", "compare"):
-        assert run("", "--scheduler", "x", command=command) == reached
-        assert run("executor: local", "--scheduler", "x", command=command) == reached
-        assert run("scheduler: x", command=command) == reached
-        assert run("scheduler: x", "--executor", "dask", command=command) == reached
-        assert run("scheduler: x", "--executor", "local", command=command)[0] == 0
-        arguments = ("--scheduler", "x", "--executor", "local")
-        for code, warnings in (
-            run("scheduler: x, executor: local", command=command),
-            run("", *arguments, command=command),
-        ):
-            assert code == 2
-            assert warnings.startswith("--scheduler: of no use with --executor")
 
 
 # A cluster of one's own
@@ -360,26 +309,3 @@ def test_dask_with_encryption_required_by_its_configuration() -> None:
             assert pool.executor.submit(abs, -3).result(timeout=60) == 3
         with pytest.raises(InputError, match="encryption required by Dask configuration"):
             replicate("valorant", 2, scheduler="tcp://127.0.0.1:1")
-
-
-@pytest.mark.slow
-def test_an_interrupt_leaves_no_half_closed_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    import distributed
-
-    closing: Any = distributed.SpecCluster._close
-    clusters = []
-
-    async def interrupted(cluster: Any) -> None:  # noqa: ANN401
-        clusters.append(cluster)
-        os.kill(os.getpid(), signal.SIGINT)
-        await asyncio.sleep(0.2)  # the main thread hears of it meanwhile
-        await closing(cluster)
-
-    monkeypatch.setattr(distributed.SpecCluster, "_close", interrupted)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt), open_pool("dask", 1):
-            pass
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert {cluster.status for cluster in clusters} == {distributed.Status.closed}

@@ -1,14 +1,16 @@
-"""Where replications run: threads, processes, this thread; the same bytes, and an end at once."""
+"""Where replications run: the same bytes, an end at once, and what is kept when workers die."""
 
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from multiprocessing.context import ForkServerProcess
 from multiprocessing.process import BaseProcess
@@ -17,16 +19,22 @@ from typing import Any
 
 import pytest
 
-from tests.support.command import python, started
+from tests.support.command import python, refusal, started, valmatch
+from tests.support.crashes import kill_a_worker
 from tests.support.folders import results
 from tests.support.machine import slowness
 from valmatch import InputError, RunError, load_config, replicate
-from valmatch.execution.executors import pool_for
-from valmatch.execution.interruption import held_signals, is_fragile, stop_on_signal
-from valmatch.execution.processes import process_pool
+from valmatch.execution import chunks
+from valmatch.execution.chunks import result_of
+from valmatch.execution.executors import open_pool, pool_for
+from valmatch.execution.interruption import held_signals, is_fragile
+from valmatch.execution.processes import died, process_pool
 from valmatch.execution.run_options import ReplicateArguments
+from valmatch.execution.shards import INDICES, WHOLE, Shard, in_job_array, shard_of_job
 from valmatch.models.model import Batch
 from valmatch.models.valorant.model import ValorantModel
+from valmatch.optimization import evaluation
+from valmatch.optimization.studies import parallel_runs
 
 LONG = "rate_multiplier=100000"
 """Days of fifty million players."""
@@ -233,15 +241,6 @@ def test_no_signal_raises_inside_imports_llvmlite_or_pydantic(path: str, harm: b
     assert verdicts == [harm]
 
 
-def test_signals_are_noted_however_many_come() -> None:
-    with ctrl_c_raises(), stop_on_signal() as stop:
-        assert not stop()
-        for _ in range(3):
-            signal.raise_signal(signal.SIGINT)
-        assert stop()
-        assert stop.reason == "interrupted"
-
-
 @contextmanager
 def ctrl_c_raises(number: signal.Signals = signal.SIGINT) -> Iterator[None]:
     """Let Ctrl-C do what it does in Python's own keeping, or another signal the same."""
@@ -251,3 +250,169 @@ def ctrl_c_raises(number: signal.Signals = signal.SIGINT) -> Iterator[None]:
         assert signal.getsignal(number) is signal.default_int_handler
     finally:
         signal.signal(number, before)
+
+
+SLURM = {
+    "SLURM_ARRAY_TASK_ID": "9",
+    "SLURM_ARRAY_TASK_COUNT": "4",
+    "SLURM_ARRAY_TASK_MIN": "3",
+    "SLURM_ARRAY_TASK_STEP": "2",
+}
+
+
+@pytest.mark.parametrize(
+    ("environment", "shard"),
+    [
+        ({"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_COUNT": "4"}, Shard(3, 4)),
+        (SLURM, Shard(3, 4)),
+        (SLURM | {"SLURM_ARRAY_TASK_ID": "3"}, Shard(0, 4)),
+    ],
+)
+def test_places_in_arrays(environment: Mapping[str, str], shard: Shard) -> None:
+    assert shard_of_job(environment) == shard
+    assert in_job_array(environment)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [{}, {"PBS_ARRAY_INDEX": ""}, {"SLURM_ARRAY_TASK_ID": "0", "SLURM_ARRAY_TASK_COUNT": "1"}],
+)
+def test_no_array_is_the_whole(environment: Mapping[str, str]) -> None:
+    assert shard_of_job(environment) == WHOLE
+    assert not in_job_array(environment)
+
+
+@pytest.mark.usefixtures("command_line_words")
+@pytest.mark.parametrize("index", INDICES)
+def test_an_index_without_its_count_is_refused(index: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(index, "3")
+    for command in (["replicate", "valorant"], ["optimize", "valorant-20min", "--macroreps", 2]):
+        line = refusal(*command)
+        assert line.startswith(f"{index}=3: a task of an array, but not which of how many")
+        assert "give --shard I/K, I from 0, or 0/1 for the whole" in line
+    assert valmatch("replicate", "valorant", "-n", 1, "--shard", "0/1").code == 0
+    assert "does the whole work" in valmatch("simulate", "valorant").err
+
+
+@pytest.mark.usefixtures("command_line_words")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [*(("ID", value) for value in ("8", "11", "x")), ("STEP", "0"), ("COUNT", "1000000000")],
+)
+def test_what_is_no_place_is_refused(name: str, value: str) -> None:
+    with pytest.raises(InputError, match=r"SLURM_ARRAY_TASK_ID=.*: a task of an array, but not"):
+        shard_of_job(SLURM | {f"SLURM_ARRAY_TASK_{name}": value})
+
+
+SEARCH = ("optimize", "valorant-20min", "--solver", "random")
+
+COMMANDS = {
+    "replicate": ("replicate", "valorant", "-n", 3000),
+    "design": ("replicate", "valorant", "-n", 2000, "--sweep", "team_diff=200,300"),
+    "compare": ("compare", "valorant", "--set", "team_diff=300", "-n", 2000),
+    "one run": (*SEARCH, "--budget", 600),
+    "several runs": (*SEARCH, "--budget", 200, "--macroreps", 8),
+    "frontier": (*SEARCH, "--budget", 200, "--sweep", "upper_time=20:34:2"),
+}
+
+DIED = (
+    "a worker process died (out of memory, of which fewer --workers take less, or killed from"
+    " outside)"
+)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, dict[str, bytes]]:
+    files = {}
+    for name, command in COMMANDS.items():
+        folder = tmp_path_factory.mktemp("undisturbed") / "out"
+        assert valmatch(*command, "--out", folder).code == 0
+        files[name] = results(folder)
+    return files
+
+
+@pytest.fixture
+def deadly(monkeypatch: pytest.MonkeyPatch) -> list[Future[Any]]:
+    """Kill a worker when it has done some work; return what has come of it until then."""
+    ended: list[Future[Any]] = []
+
+    def once(future: Future[Any]) -> object:
+        made = result_of(future)
+        ended.append(future)
+        if len(ended) == 2:
+            kill_a_worker()
+        return made
+
+    monkeypatch.setattr(chunks, "result_of", once)
+    monkeypatch.setattr(parallel_runs, "result_of", once)
+    return ended
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("executor", ["processes", "dask"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *list(COMMANDS)[:2],
+        *(pytest.param(name, marks=pytest.mark.long) for name in list(COMMANDS)[2:]),
+    ],
+)
+def test_a_run_that_loses_a_worker_says_so_and_goes_on(
+    name: str,
+    executor: str,
+    undisturbed: Mapping[str, dict[str, bytes]],
+    deadly: list[Future[Any]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if executor == "dask":
+        pytest.importorskip("distributed")
+    monkeypatch.setattr(evaluation, "LEAST_SECONDS", 0.0)
+    command = (*COMMANDS[name], "--out", tmp_path / "out")
+    lost = valmatch(*command, "--executor", executor, "--workers", 2)
+    assert (lost.code, lost.out) == (1, "")
+    assert lost.err == f"{DIED}; what is finished is kept, --resume goes on\n"
+    assert multiprocessing.active_children() == []
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["status"] == "failed"
+    rows = [*tmp_path.rglob("replications.csv"), *tmp_path.rglob("evaluations.csv")]
+    assert sum(path.read_bytes().count(b"\n") - 1 for path in rows) > 0
+    assert len(deadly) >= 2
+    assert valmatch(*command, "--resume").code == 0
+    assert results(tmp_path / "out") == undisturbed[name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("executor", ["processes", "dask"])
+def test_a_worker_that_dies_while_there_is_no_work(executor: str) -> None:
+    if executor == "dask":
+        pytest.importorskip("distributed")
+    with open_pool(executor, 2) as pool:
+        assert pool.executor.submit(abs, -3).result(60) == 3
+        kill_a_worker()
+        with pytest.raises(RunError, match="a worker process died"):
+            work_on(pool.executor)
+
+
+def work_on(executor: Executor) -> None:
+    """Hand out work until the executor has heard of what happened to its workers."""
+    while True:
+        result_of(executor.submit(abs, -3))
+
+
+@pytest.mark.slow
+def test_runs_that_have_ended_before_a_loss_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also those that come after one that has not."""
+    awaited = parallel_runs._awaited
+
+    def first_is_lost(future: Future[Any], *rest: Any) -> object:  # noqa: ANN401
+        awaited(future, *rest)
+        kill_a_worker()
+        raise died()
+
+    monkeypatch.setattr(parallel_runs, "_awaited", first_is_lost)
+    command = (*COMMANDS["several runs"], "--workers", 2, "--out", tmp_path / "out")
+    assert valmatch(*command).code == 1
+    assert (tmp_path / "out" / "evaluations.csv").read_bytes().count(b"\n") > 150

@@ -11,7 +11,6 @@ import pytest
 
 from tests.support.command import refusal, success, valmatch
 from tests.support.folders import results, rows
-from valmatch.config.identity import config_id
 from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.execution.run_options import RunOptions
@@ -91,12 +90,6 @@ def test_files_of_a_design(tmp_path: Path) -> None:
             assert (tmp_path / "points" / alone["config_id"] / name).exists()
 
 
-def test_a_warning_is_given_once() -> None:
-    sweep = ["--sweep", "team_diff=100,200", "--set", "wait_thresh=30", *SMALL]
-    done = success("replicate", "valorant", "-n", 2, *sweep)
-    assert done.err.count("30 hours are not below the horizon") == 1
-
-
 @pytest.mark.slow
 def test_a_stopped_design_goes_on(tmp_path: Path) -> None:
     sweep = ["replicate", "valorant", "-n", 3000, "--sweep", "team_diff=100:400:100"]
@@ -144,28 +137,6 @@ def test_equal_points_are_simulated_once() -> None:
     assert sum(made) == 10
     assert [one.values.shape for one in found.results] == [(5, 15)] * 3
     np.testing.assert_array_equal(found.results[0].values, found.results[2].values)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("sectioned")
-def test_factors_in_sections_are_swept_by_their_dotted_names(tmp_path: Path) -> None:
-    config = tmp_path / "c.yaml"
-    config.write_text(
-        "model: sectioned\ndesign: {grid: {rule.aim: [3, 4], noise.bias.0: [0, 1]}}\n"
-    )
-    assert valmatch("replicate", config, "-n", 3, "--out", tmp_path / "a").code == 0
-    sweeps = ["--sweep", "rule.aim=3,4", "--sweep", "noise.bias.0=0,1"]
-    done = valmatch("replicate", config, "-n", 3, *sweeps, "--out", tmp_path / "b")
-    assert (done.code, done.out.splitlines()[1].split()[:2]) == (0, ["rule.aim", "noise.bias.0"])
-    for name in ("design.csv", "summary.json"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-    table = rows(tmp_path / "a" / "design.csv")
-    assert list(table[0])[:5] == ["point", "config_id", "rule.aim", "noise.bias.0", "response"]
-    single = load_config(config, ["rule.aim=4", "noise.bias.0=1"])
-    assert table[-1]["config_id"] == config_id(single)
-    assert valmatch("plot", tmp_path / "a").code == 0
-    for sweep, meant in (("rule.am=1,2", "rule.aim"), ("aim=1,2", "rule.aim")):
-        assert f"did you mean {meant}?" in refusal("replicate", config, "--sweep", sweep)
 
 
 def test_points_with_responses_of_their_own_show_what_they_share(tmp_path: Path) -> None:

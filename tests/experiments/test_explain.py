@@ -1,14 +1,19 @@
-"""``valmatch rules explain``: why a ticket of a replay waited."""
+"""``valmatch rules explain``: why a ticket of a replay, or of a run of `simulate`, waited."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.support.command import Outcome, refusal, success, valmatch
 from tests.support.folders import rows
 from tests.support.ticket_worlds import party, solo, team, world
+from valmatch.experiments.explain import simulated
+from valmatch.matching.tickets.reading import WorldReading
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "ticket_worlds"
 
@@ -87,14 +92,6 @@ def test_a_ticket_that_blocks_is_named(tmp_path: Path) -> None:
     assert summary["pass"]["blocked_by"] == [{"tickets": ["t1"], "behind": 4, "reviews": 3}]
 
 
-def test_each_search_has_its_reasons(tmp_path: Path) -> None:
-    file = FOLDER / "02-close.json"
-    success("rules", "replay", file, "--out", tmp_path / "out")
-    ticket = json.loads(file.read_text(encoding="utf-8"))["tickets"][0]["id"]
-    assert list(why(tmp_path, ticket)) == ["pass", "exhaustive"]
-    assert list(why(tmp_path, ticket, "--search", "exhaustive")) == ["exhaustive"]
-
-
 def test_who_cannot_be_matched_at_all(tmp_path: Path) -> None:
     tight = {"name": "Ping", "type": "latency", "maxLatency": 50}
     far, silent = solo(1, 0, skill=1), solo(2, 0)
@@ -148,3 +145,132 @@ def test_the_world_can_be_played_again(tmp_path: Path) -> None:
                 for folder in (out, again)
             ]
             assert results[0] == results[1]
+
+
+RULES = {
+    "ruleLanguageVersion": "1.0",
+    "playerAttributes": [
+        {"name": "skill", "type": "number"},
+        {"name": "mode", "type": "string"},
+        {"name": "roles", "type": "string_list"},
+    ],
+    "teams": [{"name": name, "minPlayers": 2, "maxPlayers": 2} for name in ("red", "blue")],
+    "rules": [
+        {"name": "Near", "type": "batchDistance", "batchAttribute": "skill", "maxDistance": 150},
+        {
+            **{"name": "Mode", "type": "comparison", "operation": "="},
+            "measurements": ["flatten(teams[*].players.attributes[mode])"],
+        },
+        {"name": "Close", "type": "latency", "maxLatency": 120},
+    ],
+    "expansions": [
+        {"target": "rules[Near].maxDistance", "steps": [{"waitTimeSeconds": 20, "value": 300}]}
+    ],
+}
+
+CONFIG = """\
+model: tickets
+rules: rules.json
+factors:
+  hours: 0.5
+  warmup_minutes: 0
+  arrivals: {per_hour: 500}
+  parties: {shares: [0.7, 0.3]}
+  service: {request_timeout_seconds: 60}
+  attributes: {mode: {a: 0.6, b: 0.4}, roles: {lists: {tank: 0.3, medic: 0.5}}}
+"""
+
+
+def made(folder: Path, *options: object, config: str = CONFIG) -> Path:
+    """Return the folder of a run of `simulate`."""
+    (folder / "rules.json").write_text(json.dumps(RULES, indent=1), encoding="utf-8")
+    (folder / "small.yaml").write_text(config, encoding="utf-8")
+    success("simulate", folder / "small.yaml", "--out", folder / "out", *options)
+    return folder / "out"
+
+
+def why_of(folder: Path, ticket: str) -> dict[str, Any]:
+    return dict(json.loads(success("rules", "explain", folder, ticket, "--json").out))
+
+
+VARIANTS = {
+    "plain": (),
+    "factors": ("rules.Near.maxDistance=90", "expansions.Near.maxDistance[0].wait=11"),
+    "batches": ("service.batch_size=7",),
+    "acceptance": ("service.acceptance_seconds=10", "service.accept_prob=0.8"),
+    "patience": ("patience.median_seconds=30",),
+    "exhaustive": ("service.search=exhaustive", "arrivals.per_hour=120"),
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_it_says_what_a_replay_of_the_same_tickets_says(name: str, tmp_path: Path) -> None:
+    given = [word for one in VARIANTS[name] for word in ("--set", one)]
+    folder = made(tmp_path, *given, "--seed", 3, "--replication", 2)
+    world, outcome = simulated(folder)
+    tickets = rows(folder / "tickets.csv")
+    assert outcome.statuses == [row["status"] for row in tickets]
+    assert outcome.times == [float(row["ended"]) for row in tickets]
+    unmatched = [row["ticket"] for row in tickets if row["status"] != "COMPLETED"]
+    chosen = unmatched[len(unmatched) // 2]
+    document = why_of(folder, chosen)
+    (found,) = document.values()
+    row = tickets[int(chosen)]
+    assert (found["status"], found["ended"]) == (row["status"], float(row["ended"]))
+    assert len(found["players"]) == int(row["players"])
+    assert found["tried"]["tried"] + found["tried_by_others"]["tried"] > 0
+    if name == "batches":  # the random order of a world has a seed, and no replication
+        return
+    rules = json.loads(json.dumps(RULES))
+    if name == "factors":
+        rules["rules"][0]["maxDistance"] = 90
+        rules["expansions"][0]["steps"][0]["waitTimeSeconds"] = 11
+    text = json.dumps(rules)
+    reading = WorldReading(world.table, world.tickets, world.service, (world.search,), text)
+    (tmp_path / "world.json").write_text("".join(reading.text()), encoding="utf-8")
+    success("rules", "replay", tmp_path / "world.json", "--out", tmp_path / "again")
+    assert why_of(tmp_path / "again", chosen) == document
+
+
+def test_an_attribute_that_a_logged_player_lacks_is_no_value(tmp_path: Path) -> None:
+    lines = [
+        {"id": "x", "time": 1, "players": [{"id": "ann", "attributes": {"skill": 1000}}]},
+        {"id": "y", "time": 2, "players": [{"id": "bob", "attributes": {"roles": ["tank"]}}]},
+    ]
+    log = tmp_path / "tickets.jsonl"
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    config = CONFIG.replace(", roles: {lists: {tank: 0.3, medic: 0.5}}", "")
+    folder = made(tmp_path, config=f"arrivals: tickets.jsonl\n{config}")
+    (found,) = why_of(folder, "0").values()
+    (player,) = found["players"]
+    assert found["unmatchable"] == ["roles"]
+    assert (player["attributes"]["skill"], "roles" in player["attributes"]) == (1000, False)
+    (found,) = why_of(folder, "1").values()
+    assert (found["unmatchable"], found["players"][0]["attributes"]["roles"]) == ([], ["tank"])
+
+
+REFUSED = {
+    "valorant": (
+        "model: valorant\nfactors: {horizon: 20}\n",
+        "is of the model valorant, and tickets alone has tickets",
+    ),
+    "backfill": (
+        CONFIG.replace("arrivals:", "match: {backfill: automatic}\n  arrivals:"),
+        "match.backfill is automatic: why tickets wait can be told without backfill alone (simulate"
+        " with --set match.backfill=none, and explain that folder)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_rules_to_blame_is_refused(name: str, tmp_path: Path) -> None:
+    config, text = REFUSED[name]
+    folder = made(tmp_path, config=config)
+    assert refusal("rules", "explain", folder, "1") == f"{folder}: {text}"
+
+
+def test_what_is_not_there_any_more(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    assert "no ticket '1000000'" in refusal("rules", "explain", folder, "1000000")
+    (tmp_path / "rules.json").write_text("{}", encoding="utf-8")
+    assert re.search("the run's rules.*are not there", refusal("rules", "explain", folder, "1"))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import valmatch as library
-from tests.support.command import refusal, success, valmatch
+from tests.support.command import success, valmatch
 from tests.support.folders import rows
 
 PROBLEM = """\
@@ -116,17 +116,3 @@ def test_how_a_log_is_read_holds_for_both_sides(days: Path, tmp_path: Path) -> N
     for one in ("factors.log.resample=block", "log={resample: block, block_hours: 12}"):
         found = compared(days, "--set", one, "--set", "team_diff=100", *RESAMPLED[2:])
         assert list(found["changed"]) == ["team_diff"]
-
-
-def test_a_variant_reads_a_log_in_another_way(days: Path) -> None:
-    found = compared(days, *RESAMPLED, "--variant", "log.block_hours=24")
-    assert found["changed"] == {"log.block_hours": {"a": 12, "b": 24}}
-    assert found["no_interval"] == (
-        "replications are not samples of the same (A: on resamples of this log, by blocks of 12"
-        " hours; B: on resamples of this log, by blocks of 24 hours)"
-    )
-    found = compared(days, "--variant", "team_diff=100")
-    assert found["changed"] == {"team_diff": {"a": 400.0, "b": 100.0}}
-    none = refusal("compare", days, *RESAMPLED)
-    assert "nothing to compare with" in none
-    assert "what is read or measured, and how, holds for both" in none

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 import valmatch as library
-from tests.support.command import refusal, success, valmatch
+from tests.support.command import success, valmatch
 from valmatch.models.registry import MODELS
 from valmatch.models.valorant.days import RESPONSES
 
@@ -50,33 +49,3 @@ def test_the_chosen_are_computed_and_shown_alone() -> None:
         made = success(*command, *how)
         assert "wait_p95.bottom_10%" in made.out
         assert "avg_player_diff" not in made.out
-
-
-def test_a_response_that_is_none_is_named() -> None:
-    line = refusal("replicate", "valorant", "--responses", "wait_p96.top_1%")
-    assert line == "--responses: 'wait_p96.top_1%' is no response (did you mean wait_p95.top_1%?)"
-    refusal("responses", "valorent")
-
-
-@pytest.mark.slow
-def test_charts_are_of_the_chosen(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    how = ("--set", "horizon=4", "--set", "measure=[bands]", "-n", "5")
-    assert valmatch("replicate", "valorant", *how, "--out", tmp_path / "r").code == 0
-    success("compare", "valorant", "valorant-start", *how, "--out", tmp_path / "c")
-    chosen = ("wait_p95", "wait_p95.bottom_10%")
-    for folder in ("r", "c"):
-        figure = library.plot(tmp_path / folder, responses=chosen)
-        drawn = [axes for axes in figure.axes if axes.get_visible()]
-        assert len(drawn) == 2
-        success("plot", tmp_path / folder, "--responses", ",".join(chosen))
-
-
-def test_differences_between_policies_are_those_of_chosen_responses() -> None:
-    run = ["replicate", "kg-fig1-top", "--set", "n_games=20", "-n", 3, "--responses"]
-    names = [f"win_fraction.{policy}.1-20" for policy in ("point_estimate", "draw_chance")]
-    both, one = valmatch(*run, ",".join(names)), valmatch(*run, names[0])
-    assert both.code == one.code == 0
-    assert both.out.count("paired") == 1
-    assert both.out.splitlines()[-1].startswith("win_fraction.1-20")
-    assert "paired" not in one.out

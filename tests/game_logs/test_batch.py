@@ -1,19 +1,21 @@
-"""Rating a whole log at once on the command line: known answers, files, exit codes, bad input."""
+"""Rating a whole log at once on the command line: known answers, files, paths in time."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.support.command import python, success, valmatch
+import valmatch as library
+from tests.oracles import whole_history as plain
+from tests.oracles.bradley_terry import Game, Side
+from tests.oracles.whole_history import PathWorld
+from tests.support.command import python, refusal, success, valmatch
 from tests.support.folders import rows
 from tests.support.game_logs import ranked
-from valmatch.inputs.csv_reader import mark, unmark
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "batch_ratings"
 
@@ -214,42 +216,6 @@ def test_the_formats_say_the_same_of_home_neutral_ground_and_covariates(tmp_path
     assert len(found[0][1]) == 2
 
 
-@pytest.mark.parametrize("players", [4, 40])
-def test_a_report_says_who_is_how_likely_stronger(players: int, tmp_path: Path) -> None:
-    """Of many players the first 30 stand in the matrix; names of which Markdown makes nothing."""
-    rng = np.random.default_rng(6)
-    names = ["=1+1", "a|b", *(f"p{k}" for k in range(players - 2))]
-    lines = ["player_a,player_b,result"]
-    for _ in range(20 * players):
-        a, b = rng.choice(players, 2, replace=False)
-        lines.append(f"{names[a]},{names[b]},{'1-0' if a < b or rng.random() < 0.3 else '0-1'}")
-    options = ("--prior", "200", "--out", tmp_path / "out")
-    ranked(tmp_path, "\n".join([*lines, ""]), *options)
-    chances = rows(tmp_path / "out" / "superiority.csv")[:30]
-    order = [unmark(row["player"]) for row in chances]
-    text = valmatch("report", tmp_path / "out", "--markdown").out
-    _, _, matrix = text.partition("### Who is stronger")
-    cells = [
-        re.split(r"(?<!\\)\|", line)[1:-1]
-        for line in matrix.partition("###")[0].splitlines()
-        if line.startswith("|")
-    ]
-    assert [cell.strip() for cell in cells[0]] == [
-        *("number", "player"), *map(str, range(1, len(order) + 1))
-    ]  # fmt: skip
-    assert ("The first 30 of 40 rated players" in text) == (players > 30)
-    for k, row in enumerate(cells[2:]):
-        assert row[1].strip().replace("\\", "") == order[k]
-        for cell, player in zip(row[2:], order, strict=True):
-            chance = float(chances[k][mark(player)])
-            if player == order[k]:
-                assert not cell.strip()
-            elif 0.01 <= chance <= 0.99:
-                assert float(cell) == pytest.approx(100.0 * chance, abs=0.501)
-            else:
-                assert cell.strip().replace("\\", "") == (">99" if chance > 0.5 else "<1")
-
-
 def test_fixtures_say_covariates_in_every_format(tmp_path: Path) -> None:
     """A coefficient moves the lead by its points per unit, in rows of games and of players."""
     rng = np.random.default_rng(4)
@@ -299,19 +265,6 @@ def test_what_helps_is_news(
     assert " ".join(done.out.split()).endswith(said)
 
 
-def test_one_who_is_rated_alone_is_not_called_better(tmp_path: Path) -> None:
-    ranked(tmp_path, "player_a,player_b,result\na,b,1-0\n", "--out", tmp_path / "out", code=3)
-    text = valmatch("report", tmp_path / "out", "--markdown").out
-    assert "a is first with a rating of 1500.0 ± 0.0, and nobody else has a rating" in text
-    assert "Who is stronger" not in text
-
-
-def test_a_bootstrap_without_intervals_says_so(tmp_path: Path) -> None:
-    lines = "player_a,player_b,result\na,b,1-0\nb,c,1-0\nc,a,1-0\n"
-    done = ranked(tmp_path, lines, "--bootstrap", "40")
-    assert "no interval of the bootstrap has an end on both sides" in " ".join(done.out.split())
-
-
 @pytest.mark.slow
 def test_a_rating_has_the_same_bytes_on_any_number_of_threads(tmp_path: Path) -> None:
     log, rng, n = tmp_path / "log.csv", np.random.default_rng(3), 450
@@ -325,3 +278,134 @@ def test_a_rating_has_the_same_bytes_on_any_number_of_threads(tmp_path: Path) ->
         if file.name != "manifest.json":
             for threads in ("2", "4"):
                 assert (tmp_path / threads / file.name).read_bytes() == file.read_bytes(), file.name
+
+
+PATHS = ("--system", "whole_history")
+NAMES = ["ann", "bob", "cy", "dan", "eve"]
+FIRST = np.datetime64("2024-01-01")
+
+
+def timed_season(seed: int, games: int = 60) -> tuple[str, PathWorld]:
+    """Return a log with draws, home sides, weights and voters, and the world that it is of."""
+    rng = np.random.default_rng(seed)
+    lines, made = ["home,away,result,neutral,w,voter,time"], []
+    days = np.sort(rng.integers(0, 90, games)).tolist()
+    for day in days:
+        a, b = rng.permutation(len(NAMES))[:2].tolist()
+        result, ground = rng.choice(["1-0", "0-1", "1/2-1/2"]), rng.choice(["yes", "no"])
+        weight, voter = int(rng.integers(1, 3)), int(rng.integers(0, 9))
+        moment = f"{FIRST + day}T{rng.integers(0, 24):02d}:30:00Z"
+        line = (NAMES[a], NAMES[b], result, ground, weight, voter, moment)
+        lines.append(",".join(map(str, line)))
+        score = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}[result]
+        home = float(ground == "no")
+        sides = [Side([a], score, [home]), Side([b], 1.0 - score, [0.0])]
+        made.append(Game(sides, weight, voter))
+    return "\n".join(lines) + "\n", PathWorld(made, days, 1, davidson=True, drift=9.0)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_files_hold_what_the_dense_twin_finds(clustered: bool, tmp_path: Path) -> None:
+    text, world = timed_season(1)
+    (tmp_path / "log.csv").write_text(text, encoding="utf-8")
+    options = ["--set", "drift=9", "--weight", "w", "--out", tmp_path / "out"]
+    options += ["--cluster", "voter"] * clustered
+    success("rank", tmp_path / "log.csv", *PATHS, *options)
+    expected = plain.solved(world)
+    spread = plain.covariance(world, expected, clustered)
+    now, together = plain.on_last_day(world, expected, spread)
+    facts = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    assert facts["interval"] == ("sandwich" if clustered else "information")
+    assert facts["last_day"] == str(FIRST + world.days[-1])
+    assert facts["log_likelihood"] == pytest.approx(expected.log_likelihood, rel=1e-9)
+    by_day = rows(tmp_path / "out" / "days.csv")
+    assert [(row["player"], row["day"]) for row in by_day] == [
+        (NAMES[player], str(FIRST + day)) for player, day in world.states
+    ]
+    errors = np.sqrt(np.diag(spread))
+    for k, row in enumerate(by_day):
+        assert float(row["rating"]) == pytest.approx(expected.place[k], abs=2e-6)
+        assert float(row["std_error"]) == pytest.approx(errors[k], rel=1e-6)
+        reach = facts["quantile"] * errors[k]
+        assert float(row["high"]) == pytest.approx(expected.place[k] + reach, abs=1e-4)
+        played = sum(
+            day == world.states[k][1]
+            and any(world.states[k][0] in side.players for side in game.sides)
+            for game, day in zip(world.games, world.days, strict=True)
+        )
+        assert int(row["games"]) == played
+    for row in rows(tmp_path / "out" / "ratings.csv"):
+        k = NAMES.index(row["player"])
+        assert float(row["rating"]) == pytest.approx(now[k], abs=2e-6)
+        assert float(row["std_error"]) == pytest.approx(np.sqrt(together[k, k]), rel=1e-6)
+        assert row["status"] == "rated"
+    for row in rows(tmp_path / "out" / "differences.csv"):
+        a, b = NAMES.index(row["player_a"]), NAMES.index(row["player_b"])
+        variance = together[a, a] + together[b, b] - 2.0 * together[a, b]
+        assert float(row["std_error"]) == pytest.approx(np.sqrt(variance), rel=1e-6)
+    home, nu = rows(tmp_path / "out" / "coefficients.csv")
+    n = len(world.states)
+    assert float(home["value"]) == pytest.approx(expected.place[n], abs=2e-6)
+    assert float(home["std_error"]) == pytest.approx(errors[n], rel=1e-5)
+    assert float(nu["value"]) == pytest.approx(np.exp(expected.place[-1]), rel=1e-7)
+
+
+LOG = "winner,loser,time\nann,bob,2024-01-01\nbob,cy,2024-01-03\ncy,ann,2024-02-01\n"
+
+
+def test_numbers_are_days_or_hours(tmp_path: Path) -> None:
+    found = []
+    for name, unit, options in (("d", 1, ()), ("h", 24, ("--time-unit", "hours"))):
+        times = [-1.5, 0.25, 0.75, 9.0]
+        pairs = ["ann,bob", "bob,cy", "bob,ann", "cy,ann"]
+        lines = [f"{pair},{unit * time}" for pair, time in zip(pairs, times, strict=True)]
+        log = "\n".join(["winner,loser,time", *lines]) + "\n"
+        (tmp_path / f"{name}.csv").write_text(log, encoding="utf-8")
+        success("rank", tmp_path / f"{name}.csv", *PATHS, *options, "--out", tmp_path / name)
+        found.append((tmp_path / name / "days.csv").read_bytes())
+    assert found[0] == found[1]
+    by_day = rows(tmp_path / "d" / "days.csv")
+    days = "ann -2 1, ann 0 1, ann 9 1, bob -2 1, bob 0 2, cy 0 1, cy 9 1"
+    assert ", ".join(f"{row['player']} {row['day']} {row['games']}" for row in by_day) == days
+
+
+def test_games_to_come_are_less_sure_the_later_they_are(tmp_path: Path) -> None:
+    options = ("--set", "drift=20", "--out", tmp_path / "out")
+    ranked(tmp_path, LOG, *PATHS, *options)
+    fixtures = "player_a,player_b,time\nann,bob,2024-01-15\nann,bob,2024-02-01\n"
+    fixtures += "ann,bob,2024-03-02\nann,bob,\n"
+    (tmp_path / "games.csv").write_text(fixtures, encoding="utf-8")
+    done = success("predict", tmp_path / "out", tmp_path / "games.csv", "--json")
+    games = [game["sides"][0] for game in json.loads(done.out)["games"]]
+    assert games[0] == games[1] == games[3]
+    differences = rows(tmp_path / "out" / "differences.csv")
+    (pair,) = (row for row in differences if {row["player_a"], row["player_b"]} == {"ann", "bob"})
+    lead = np.log(games[1]["win"] / (1.0 - games[1]["win"]))
+    for game, since in ((games[1], 0.0), (games[2], 30.0)):
+        error = np.sqrt(float(pair["std_error"]) ** 2 + 2.0 * 20.0**2 * since)
+        reach = 1.959964 * error * np.log(10.0) / 400.0
+        assert game["win_high"] == pytest.approx(1.0 / (1.0 + np.exp(-lead - reach)), abs=1e-6)
+    (tmp_path / "games.csv").write_text("player_a,player_b,time\nann,bob,9\n", encoding="utf-8")
+    said = refusal("predict", tmp_path / "out", tmp_path / "games.csv")
+    assert "(allowed: the same in both)" in said
+    damaged = tmp_path / "out" / "summary.json"
+    damaged.write_text(damaged.read_text().replace('"drift": 20.0', '"drift": "x"'))
+    assert valmatch("predict", tmp_path / "out", "--pair", "ann,bob").code == 2
+
+
+def test_paths_are_drawn_and_reported(tmp_path: Path) -> None:
+    text, _ = timed_season(3, 30)
+    (tmp_path / "log.csv").write_text(text, encoding="utf-8")
+    out = tmp_path / "out"
+    success("rank", tmp_path / "log.csv", *PATHS, "--out", out)
+    (axes,) = library.plot(out, players=["ann", "eve"]).axes
+    drawn = [np.asarray(line.get_ydata(), float) for line in axes.lines]
+    ratings = [float(row["rating"]) for row in rows(out / "days.csv") if row["player"] == "ann"]
+    assert len(drawn) == 2
+    np.testing.assert_allclose(drawn[0], ratings)
+    assert len(axes.collections) == 2
+    page = library.report([out])
+    assert "Ratings of the best by day played" in page
+    assert "drift of 3.7 points" in page
+    with pytest.raises(library.InputError, match="zoe"):
+        library.plot(out, players=["zoe"])

@@ -1,4 +1,4 @@
-"""Files of games as people have them: their formats, usual columns, result words and dates."""
+"""Files of games as people have them: formats, result words, dates; and counts of two players."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ import re
 from datetime import date, timedelta
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import valmatch as library
 from tests.support.case_tables import cases
-from tests.support.command import refusal, success
+from tests.support.command import refusal, success, valmatch
 from tests.support.folders import rows
-from tests.support.game_logs import rating_command, write
+from tests.support.game_logs import rating_command
 from valmatch.errors import InputError
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.game_logs.reading import log, tables
 from valmatch.game_logs.reading.cells import Times
 from valmatch.game_logs.whole_log.rating import rank_games
+from valmatch.statistics import sequential_test
 
 FILES = Path(__file__).parents[1] / "fixtures" / "files"
 GIVEN, NEWCOMERS = FILES / "public_cases", FILES / "newcomer_cases"
@@ -330,29 +333,7 @@ def test_a_date_format_says_what_dates_do_not(given: str, cell: str) -> None:
     assert found.settled(found.read([cell])) == np.datetime64("2026-09-07", "s").astype(float)
 
 
-def test_numbers_can_be_no_dates(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text("winner,loser,time\na,b,20240101\n")
-    assert rate_games(path, "elo", date_format="numbers").ranking.last_game[0] == "20240101.0"
-    said = refusal("rate", path, "--date-format", "%q")
-    assert said.startswith("--date-format: '%q' (allowed: dmy, mdy, ymd, numbers, or a pattern")
-
-
 # What is guessed is shown and kept, and can be said otherwise.
-
-
-def test_a_column_that_only_seems_to_hold_times_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    dates = ["2024-01-02", "2024-01-01", *["2024-01-03"] * 1200, ""]
-    path.write_text("winner,loser,Date,Time,Minutes,Neutral,Game\n"
-                    + "".join(f"a,b,{day},soon,x,,1\n" for day in dates))  # fmt: skip
-    said: list[str] = []
-    assert rate_games(path, "elo", warn=said.append).ranking.last_game == ["", ""]
-    assert f"{path}: 1 row without a time: games keep their order" in said
-    with pytest.raises(InputError, match=r"1204:5: Date: the cell is empty"):
-        rate_games(path, "elo", columns={"time": "Date"})
-    path.write_text("winner,loser,Date\na,b,2024-01-02\n")
-    assert rate_games(path, "elo", columns={"time": "-"}).ranking.last_game == ["", ""]
 
 
 def test_the_next_week_is_read_as_the_last_one(tmp_path: Path) -> None:
@@ -371,45 +352,12 @@ def test_the_next_week_is_read_as_the_last_one(tmp_path: Path) -> None:
     assert found == {"Anna Müler": "2024-02-01", "Anna Müller": "2024-01-13", "Bob": "2024-02-01"}
 
 
-def test_a_yes_or_no_column_home_serves_elo(tmp_path: Path) -> None:
-    """In long format, as in a row for each game; nobody is where both sides are."""
-    path, other = tmp_path / "long.csv", tmp_path / "pairs.csv"
-    path.write_text("game,player,score,home\n1,a,1,no\n1,b,0,yes\n2,a,1,yes\n2,b,0,yes\n")
-    other.write_text("home,away,result,neutral\nb,a,0-1,no\na,b,1-0,yes\n")
-    home = {"home_advantage": 100.0}
-    assert ratings(rate_games(path, "elo", parameters=home)) == ratings(
-        rate_games(other, "elo", parameters=home)
-    )
-    path.write_text(path.read_text().replace("yes", "perhaps"))
-    assert ratings(rate_games(path, "glicko2"))  # has no use for the column
-
-
-def test_a_score_of_a_team_in_each_row_is_warned_of(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    log = "game,player,team,score,minutes\n1,a,x,3,20\n1,b,x,3,20\n1,c,y,4,20\n"
-    for text, repeated in ((log, True), (log.replace("b,x,3", "b,x,1"), False)):
-        path.write_text(text)
-        said: list[str] = []
-        rate_games(path, "trueskill", warn=said.append)
-        assert any("the score of a team is the sum" in one for one in said) is repeated
-        assert any(one.startswith("trueskill does not weigh minutes") for one in said)
-
-
 def test_unfinished_games_of_lichess_are_no_draws(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     games = [{"white": "a", "black": "b", "status": status} for status in ("draw", "aborted")]
     path.write_text("\n".join(map(json.dumps, [*games, {**games[0], "winner": "black"}])))
     found = rate_games(path, "elo")
     assert (found.games, found.ranking.wins, found.ranking.draws) == (2, [1, 0], [1, 1])
-
-
-def test_games_without_a_result_are_left_out(tmp_path: Path) -> None:
-    rows = [[["a", "b", result]] for result in ("1-0", "*", "0-1")]
-    path = write(tmp_path / "log.csv", rows, "player_a,player_b,result")
-    said: list[str] = []
-    result = rate_games(path, "elo", warn=said.append)
-    assert (result.games, result.skipped_games) == (2, {})
-    assert "1 game left out: no result (*)" in said
 
 
 # Players whom a log calls by aliases.
@@ -447,3 +395,88 @@ def test_aliases_are_the_log_with_names_in_their_place(system: str, tmp_path: Pa
     want = rated(tmp_path / "plain", system, log_of(tmp_path / "a.csv"))
     got = rated(tmp_path / "alias", system, log_of(tmp_path / "b.csv", other), "--alias", aliases)
     assert got == want
+
+
+DUELS = """player_a,player_b,result,opening
+ann,bob,1-0,o1
+bob,ann,1/2-1/2,o1
+ann,bob,0-1,o2
+bob,ann,0-1,o2
+ann,cy,1-0,o3
+ann,bob,1-0,o3
+bob,ann,1-0,o4
+ann,bob,1-0,o4
+bob,ann,1-0,o4
+"""
+
+
+ANN_BOB = ("--player", "ann", "--against", "bob")
+
+
+@pytest.fixture
+def duels_log(tmp_path: Path) -> Path:
+    path = tmp_path / "duels_log.csv"
+    path.write_text(DUELS)
+    return path
+
+
+def document(*arguments: object) -> dict[str, Any]:
+    done = valmatch("sprt", *arguments, "--json")
+    assert (done.code, done.err) == (0, ""), done.err
+    found: dict[str, Any] = json.loads(done.out)
+    return found
+
+
+def test_pairs_are_of_exactly_two_games_between_them(duels_log: Path) -> None:
+    found = document(duels_log, "--player", "ann", "--against", "bob", "--pairs-by", "opening")
+    assert found["counts"] == [0, 0, 1, 1, 0]
+    assert (found["games"], found["left_out"]) == (4, 4)
+    said = success("sprt", duels_log, *ANN_BOB, "--pairs-by", "opening").out
+    assert "4 games left out: not in a pair of two" in said
+    turned = document(duels_log, "--player", "bob", "--against", "ann", "--pairs-by", "opening")
+    assert turned["counts"] == [0, 1, 1, 0, 0]
+    assert turned["elo"] == pytest.approx(-found["elo"], rel=1e-12)
+
+
+def test_counts_are_those_of_a_plain_count_of_random_rows(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    names = ["ann", "bob", "cy"]
+    rows, games = [], []
+    for _ in range(500):
+        first, second = rng.permutation(3)[:2]
+        result, pair = rng.choice(["1-0", "0-1", "1/2-1/2"]), f"p{rng.integers(150)}"
+        games.append((names[first], names[second], str(result), pair))
+        rows.append(",".join(games[-1]))
+    path = tmp_path / "duels_log.csv"
+    path.write_text("\n".join(["player_a,player_b,result,pair", *rows, ""]))
+    points: list[tuple[float, str]] = []
+    for a, b, result, pair in games:
+        if {a, b} == {"bob", "cy"}:
+            own = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}[result]
+            points.append((own if a == "bob" else 1.0 - own, pair))
+    found = library.sprt_games(path, "bob", "cy")
+    assert list(found.counts) == [sum(p == s for p, _ in points) for s in (0.0, 0.5, 1.0)]
+    by_pair: dict[str, list[float]] = {}
+    for own, pair in points:
+        by_pair.setdefault(pair, []).append(own)
+    sums = [sum(own) for own in by_pair.values() if len(own) == 2]
+    found = library.sprt_games(path, "bob", "cy", pairs_by="pair")
+    assert list(found.counts) == [sums.count(s) for s in (0.0, 0.5, 1.0, 1.5, 2.0)]
+    assert found.left_out == len(points) - 2 * len(sums)
+
+
+def test_teams_and_games_of_more_sides_are_no_games_between_two(tmp_path: Path) -> None:
+    duels_log = tmp_path / "duels_log.csv"
+    duels_log.write_text(
+        "game,player,team,score\n1,ann,x,1\n1,bob,y,0\n2,ann,x,1\n2,cy,x,1\n2,bob,y,0\n"
+        "3,ann,,3\n3,bob,,2\n3,cy,,1\n4,bob,,2\n4,ann,,1\n"
+    )
+    assert document(duels_log, "--player", "ann", "--against", "bob")["counts"] == [1, 0, 1]
+
+
+def test_the_command_is_the_function(duels_log: Path) -> None:
+    given = ("--elo0", "-10", "--elo1", "10", "--alpha", ".1", "--beta", "0.02")
+    found = document("--counts", "3,1,4", *given)
+    assert found == sequential_test([3, 1, 4], -10, 10, 0.1, 0.02).as_dict()
+    assert found == document(duels_log, "--player", "ann", "--against", "bob", *given)
+    assert found["elo0"] == -10.0

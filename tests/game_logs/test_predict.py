@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import math
 import sys
 from pathlib import Path
@@ -13,7 +12,6 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from tests.support.command import refusal, valmatch
 from tests.support.folders import rows as table
 from tests.support.game_logs import of_sides, random_rows, write
 from valmatch.game_logs.prediction import predict_games
@@ -169,30 +167,6 @@ def test_a_player_may_have_a_semicolon_in_the_name(tmp_path: Path) -> None:
     assert not [name for side in one.sides for name in side.newcomers]
 
 
-def test_columns_can_be_named(rated: Path, tmp_path: Path) -> None:
-    path = tmp_path / "fixtures.csv"
-    path.write_text("team1,team2,when\nann,bob,2024-05-01 20:00\n")
-    columns = ("--columns", "home=team1,away=team2,time=when")
-    done = valmatch("predict", rated, path, *columns, "--json")
-    (game,) = json.loads(done.out)["games"]
-    assert (game["time"], game["draw"]) == ("2024-05-01 20:00:00", None)
-    assert [side["players"] for side in game["sides"]] == [["ann"], ["bob"]]
-    assert game["sides"][0]["win"] > 0.5
-
-
-def test_parameters_are_those_of_the_ratings(rated: Path) -> None:
-    log = rated.parent / "log.csv"
-    rate_games(log, "elo", parameters={"scale": 200.0}, out=rated.parent / "steep")
-    steep = predict_games(rated.parent / "steep", pair="ann,cy")
-    assert steep.parameters["scale"] == 200.0
-    rows = table(rated.parent / "steep" / "ratings.csv")
-    ratings = {row["player"]: float(row["rating"]) for row in rows}
-    want = 1.0 / (1.0 + 10 ** ((ratings["cy"] - ratings["ann"]) / 200.0))
-    assert of_sides(steep.games[0], "win")[0] == pytest.approx(want, rel=1e-12)
-    told = predict_games(rated.parent / "steep", pair="ann,cy", parameters={"scale": 400.0})
-    assert 0.5 < of_sides(told.games[0], "win")[0] < want
-
-
 @pytest.mark.parametrize("system", ["glicko", "glicko2"])
 def test_glicko_grows_less_certain_until_the_game(system: str, tmp_path: Path) -> None:
     """A game without a time is one of the next period."""
@@ -208,18 +182,6 @@ def test_glicko_grows_less_certain_until_the_game(system: str, tmp_path: Path) -
     assert widths[0] < widths[1] < widths[2]
     (now,) = predict_games(tmp_path / "rated", pair="ann,bob").games
     assert of_sides(now, "win_high")[0] - of_sides(now, "win_low")[0] == widths[0]
-
-
-def test_ratings_without_a_manifest_need_their_system(rated: Path, tmp_path: Path) -> None:
-    lone = tmp_path / "lone.csv"
-    lone.write_bytes((rated / "ratings.csv").read_bytes())
-    told = valmatch("predict", lone, "--system", "elo", "--pair", "ann,bob", "--json")
-    assert json.loads(told.out)["games"][0]["sides"][0]["win"] > 0.5
-    assert "parameters are as published" in told.err
-    (rated / "manifest.json").write_text("{")
-    assert refusal("predict", rated, "--pair", "ann,bob").startswith(
-        f"{rated / 'manifest.json'}: damaged: "
-    )
 
 
 # Calibration: leagues whose truth is in the family of the system.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import itertools
 import json
 import math
@@ -19,7 +18,7 @@ from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import rate_games
-from valmatch.inputs.csv_reader import mark, parse_columns, unmark
+from valmatch.inputs.csv_reader import mark, unmark
 from valmatch.ratings.registry import NAMES, system_named
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
@@ -179,81 +178,7 @@ def test_fixtures_on_neutral_ground(tmp_path: Path) -> None:
         predict_games(tmp_path / "r", wrong)
 
 
-def test_few_rating_periods_are_told(tmp_path: Path) -> None:
-    rows = [[[*game[0], f"{k}"]] for k, game in enumerate(duels(5, 100, 10, 100.0))]
-    log = write(tmp_path / "l.csv", rows, "winner,loser,time")
-    plain = write(tmp_path / "p.csv", duels(5, 100, 10, 100.0), "winner,loser")
-
-    def said(path: Path, period: float, ratings: Path | None = None) -> list[str]:
-        texts: list[str] = []
-        given = {"period": period}
-        rate_games(path, "glicko2", parameters=given, ratings=ratings, warn=texts.append)
-        return [text for text in texts if "rating period" in text]
-
-    assert said(log, 0.0) == said(log, 10.0) == said(log, 1.0) == []
-    (few,) = said(log, 50.0)
-    assert few.startswith("glicko2: the 100 games lie in 2 rating periods of period = 50, each")
-    (one,) = said(plain, 10.0)
-    assert "lie in one rating period of" in one
-    both: list[str] = []
-    compare_ratings(log, ["elo", "glicko2"], parameters={"glicko2.period": 50.0}, warn=both.append)
-    assert few in both
-    rate_games(plain, "glicko2", parameters={"period": 1000.0}, out=tmp_path / "week1")
-    assert said(log, 1000.0, ratings=tmp_path / "week1") == []  # a week may well be one
-
-
-def test_draws_stretch_the_scale_and_that_is_told(tmp_path: Path) -> None:
-    """With the scale that the remark names, points mean between equals what they do without."""
-    log = write(tmp_path / "l.csv", [[["a", "b", "1", "0"]], [["b", "a", "1", "1"]]], HOME)
-    texts: list[str] = []
-    rate_games(log, "elo", parameters={"draw_probability": 0.25}, warn=texts.append)
-    assert texts == [
-        "draw_probability = 0.25 stretches the scale of elo: between equals 100 points are worth"
-        " what 75 are without draws, home_advantage included (with scale = 300 in place of 400"
-        " points keep their meaning)"
-    ]
-    values = {"draw_probability": 0.25, "scale": 300.0, "home_advantage": 1.0}
-    with_draws = rate_games(log, "elo", parameters=values, out=tmp_path / "d")
-    rate_games(log, "elo", parameters={"home_advantage": 1.0}, out=tmp_path / "n")
-    d, n = (float(table(tmp_path / k / "history.csv")[0]["expected"]) for k in ("d", "n"))
-    assert d - 0.5 == pytest.approx(n - 0.5, rel=1e-5)
-    assert with_draws.predictions["all"].three_way_log_loss is not None
-
-
 # Cells.
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("game=id,winner=w", {"game": "id", "winner": "w"}),
-        ('game="match, id",winner=w', {"game": "match, id", "winner": "w"}),
-        ('"game=match, id",winner=w', {"game": "match, id", "winner": "w"}),
-        (' game = "a, ""b""" , winner = w ', {"game": 'a, "b"', "winner": "w"}),
-        ('"game=a, b",winner="c, d"', {"game": "a, b", "winner": "c, d"}),
-        ('game=a"b,winner=c=d', {"game": 'a"b', "winner": "c=d"}),
-    ],
-)
-def test_names_of_columns_with_commas(text: str, names: dict[str, str]) -> None:
-    assert parse_columns(text) == names
-
-
-def test_other_separators_and_files_are_named(tmp_path: Path) -> None:
-    log, fixtures = tmp_path / "l.csv", tmp_path / "f.csv"
-    log.write_text("winner;loser\na;b\n")
-    assert f"note: {log}: read as CSV, separator semicolon\n" in success("rate", log).err
-    rated = rate_games(log, "elo", separator="semicolon", out=tmp_path / "r")
-    for name, pack in (("l.csv.gz", gzip.compress), ("plain", bytes)):
-        (tmp_path / name).write_bytes(pack(log.read_bytes()))
-        again = rate_games(tmp_path / name, "elo")
-        assert again.ranking == rated.ranking
-    fixtures.write_text("home;away\na;b\n")
-    assert len(predict_games(tmp_path / "r", fixtures).games) == 1
-    fixtures.write_bytes(gzip.compress(fixtures.read_bytes()))
-    assert len(predict_games(tmp_path / "r", fixtures, separator=";").games) == 1
-    log.write_bytes(b"PAR1" + bytes(100) + b"PAR1")
-    with pytest.raises(InputError, match="cannot be read: it is a Parquet file"):
-        rate_games(log)
 
 
 # Formulas.

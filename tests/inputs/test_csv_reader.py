@@ -1,17 +1,29 @@
-"""Rows of CSV files come by column, typed, and every error names file, line and column."""
+"""CSV files: unpacked, read by column and typed; every error names file, line and column."""
 
 from __future__ import annotations
 
 import gzip
 import io
-import math
+import sys
+import tempfile
+import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from valmatch.errors import InputError
-from valmatch.inputs.csv_reader import COMMAS, WIDTH, Dialect, Row, RowError, read_rows, rows_of
+from valmatch.errors import InputError, RunError
+from valmatch.game_logs.rating import rate_games
+from valmatch.inputs.csv_reader import (
+    COMMAS,
+    WIDTH,
+    Dialect,
+    Row,
+    RowError,
+    as_text,
+    open_text,
+    read_rows,
+)
 
 
 @pytest.fixture
@@ -32,17 +44,6 @@ def test_cells_come_by_column_with_the_line_where_their_row_ends(file: Path) -> 
     errors = rows(file, '\na, b\n\n1,"x\ny"\n2, z\n')
     assert [row.cells for row in errors] == [{"a": "1", "b": "x\ny"}, {"a": "2", "b": " z"}]
     assert [row.place for row in errors] == [f"{file}:5", f"{file}:6"]
-
-
-@pytest.mark.parametrize("text", ["", "\n\n"])
-def test_an_empty_file_has_no_columns(text: str, file: Path) -> None:
-    def refuse(header: Sequence[str], where: str) -> Sequence[str]:
-        raise InputError(f"{where}: {list(header)}")
-
-    file.write_text(text)
-    with pytest.raises(InputError) as error:
-        list(read_rows(file, refuse))
-    assert str(error.value) == f"{file}:1: []"
 
 
 @pytest.mark.parametrize(
@@ -82,16 +83,6 @@ def test_a_wrong_cell_is_named(cell: str, read: Callable[[Row], object], message
     assert str(error.value) == f"f.csv:3: {message}"
 
 
-def test_typed_cells() -> None:
-    row = Row("f.csv", 3, {"n": "2.5", "k": "4", "t": "7", "d": "1970-01-02", "y": "YES", "f": "n"})
-    assert row.number("n") == row.number_within("n", 0.0, 3.0) == 2.5
-    assert row.whole("k", 0, 9) == 4
-    assert row.time("t") == (7.0, False)
-    assert row.time("d") == (86400.0, True)
-    assert math.isnan(row.time("absent")[0])
-    assert (row.flag("y"), row.flag("f")) == (True, False)
-
-
 BAD = [
     ("a,b,a\n1,2,3\n", ":1: column a appears twice"),
     ("a,b\n1\n", ":2: the row has 1 cells (allowed: 2)"),
@@ -126,7 +117,76 @@ def test_packed_files_standard_input_and_marks(file: Path, monkeypatch: pytest.M
         list(read_rows(None, choose))
 
 
-def test_text_that_a_run_wrote_is_damaged() -> None:
+def packed_by_gzip(content: bytes) -> bytes:
+    """Pack without the time of day, so that all test processes name a case alike."""
+    return gzip.compress(content, mtime=0)
+
+
+TEXT = b"player,arrival_hours,rating\nann,1,1500\n"
+
+
+def zipped(*names: str) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in names:
+            archive.writestr(name, "")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("content", [TEXT, packed_by_gzip(TEXT), TEXT[:1], b""])
+def test_text_is_opened_packed_or_not(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(content)
+    with open_text(path) as file:
+        for _ in range(2):
+            file.seek(0)
+            assert file.read() == (TEXT if content.startswith(b"\x1f") else content)
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"PAR1\x15\x04rest", "it is a Parquet file (allowed: CSV text in UTF-8, plain or packed"),
+        (packed_by_gzip(b"PAR1\x15\x04rest"), "it is a Parquet file"),
+        (zipped("log.csv"), "it is a zip archive"),
+        (zipped("[Content_Types].xml", "xl/workbook.xml"), "it is an Excel workbook"),
+        (zipped("mimetype", "content.xml"), "it is an OpenDocument file"),
+        (b"PK\x03\x04 torn", "it is a zip archive"),
+        (TEXT.decode().encode("utf-16"), "it is text in UTF-16"),
+        (TEXT.decode().encode("utf-16-le"), "it is text in UTF-16"),
+        (TEXT.decode().encode("utf-16-be"), "it is text in UTF-16"),
+        (packed_by_gzip(packed_by_gzip(TEXT)), "it is a gzip file in a gzip file"),
+        (packed_by_gzip(TEXT)[:-9], "the gzip file ends too early"),
+        (packed_by_gzip(TEXT)[:20] + bytes(30), "a damaged gzip file"),
+        (b"\x1f\x8bnothing of the kind", "a damaged gzip file"),
+        (packed_by_gzip(bytes(5000)), "too large (allowed: 4,096 bytes)"),
+        (bytes(5000), "too large (allowed: 4,096 bytes)"),
+    ],
+)
+def test_what_is_no_text_is_named(content: bytes, what: str, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(content)
     with pytest.raises(InputError) as error:
-        list(rows_of(["a\n", '"b\n'], "f.csv", fault="damaged"))
-    assert str(error.value) == "f.csv:2: damaged: unexpected end of data"
+        open_text(path, 4096)
+    assert str(error.value).startswith(f"{path}: cannot be read: {what}")
+
+
+def test_an_open_file_can_be_unpacked_and_is_closed_in_time() -> None:
+    packed = io.BytesIO(packed_by_gzip(TEXT))
+    with as_text(packed, "standard input") as file:
+        assert file.read() == TEXT
+    assert packed.closed
+    bad = io.BytesIO(b"PAR1")
+    with pytest.raises(InputError, match=r"standard input: cannot be read: it is a Parquet file"):
+        as_text(bad, "standard input")
+    assert bad.closed
+
+
+def test_a_full_disk_is_a_failed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "log.gz").write_bytes(packed_by_gzip(TEXT))
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: open("/dev/full", "w+b", 0))  # noqa: SIM115, PTH123
+    with pytest.raises(RunError, match="no room for a temporary file: No space left on device"):
+        open_text(tmp_path / "log.gz")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT)))
+    with pytest.raises(RunError, match="no room for a temporary file: No space left on device"):
+        rate_games("-", "elo")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import valmatch as library
-from tests.support.command import refusal, success, valmatch
+from tests.support.command import refusal, success
 from tests.support.report_runs import RUNS
 from valmatch import plot
 
@@ -22,13 +22,12 @@ pytest.importorskip("matplotlib")
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from valmatch.models.registry import OWN
 from valmatch.present import style
 from valmatch.present.bins import bin_edges
-from valmatch.present.document import Graph, Interval, Intervals, Line
-from valmatch.present.figures import COLUMNS, MOST_ROWS, figures_of
+from valmatch.present.document import Interval, Intervals
+from valmatch.present.figures import figures_of
 from valmatch.present.plot_options import INCH
-from valmatch.present.style import legend_below, wrapped
+from valmatch.present.style import legend_below
 
 RunOf = Callable[[str], Path]
 
@@ -84,24 +83,6 @@ def test_figures_match_the_report(
         assert_legible(figure)
     panels = sum(len(figure.axes) for figure in drawn)
     assert panels == library.report(run_of(name)).count("<figure>")
-
-
-@pytest.mark.parametrize("name", TABLES_ALONE)
-def test_where_nothing_is_drawn_it_is_said(name: str, run_of: RunOf) -> None:
-    done = valmatch("plot", run_of(name))
-    assert (done.code, done.out) == (2, "")
-    assert done.err == f"{run_of(name)}: nothing to draw\n"
-
-
-def test_charts_that_have_no_room_go_on_in_a_further_figure() -> None:
-    charts = [
-        Graph(str(k), "x", "y", [Line("", np.arange(3.0), np.arange(3.0))]) for k in range(30)
-    ]
-    with style.style_context():
-        figures = figures_of("many", charts, "heading")
-    assert list(figures) == ["many", "many-2"]
-    assert [len(figure.axes) for figure in figures.values()] == [15, 15]
-    assert COLUMNS * MOST_ROWS >= 15
 
 
 def test_intervals_and_the_undefined_are_drawn() -> None:
@@ -165,21 +146,6 @@ def test_what_cannot_be_drawn_is_said(options: tuple[str, ...], said: str, copie
 # ---- texts have room ----
 
 
-def test_titles_take_two_lines_at_most() -> None:
-    assert wrapped("one two", 6.0, 2) == "one two"
-    lines = wrapped("word " * 100, 6.0, 2).split("\n")
-    assert len(lines) == 2
-    assert lines[1].endswith(" …")
-    assert max(map(len, lines)) <= 78
-
-
-def test_names_are_broken_behind_their_joints() -> None:
-    assert wrapped("avg_player_diff.bottom_10% [Elo points]", 1.5) == (
-        "avg_player_diff.\nbottom_10%\n[Elo points]"
-    )
-    assert wrapped("wait [minutes]", 3.0) == "wait [minutes]"
-
-
 @pytest.mark.parametrize(("inches", "columns"), [(3.0, 1), (6.0, 2), (12.0, 3)])
 def test_legends_are_as_wide_as_their_figure(inches: float, columns: int) -> None:
     texts = ["violates a bound in the search", "keeps to all bounds in the search", "recommended"]
@@ -204,10 +170,3 @@ def test_bins_hold_equally_many_whole_numbers() -> None:
     assert np.ptp(np.diff(edges)) == 0.0
     assert bin_edges(np.array([2.0, 2.0])).tolist() == [1.9, 2.1]
     assert bin_edges(np.array([0.0])).tolist() == [-0.5, 0.5]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", OWN)
-def test_a_replication_of_each_model_is_drawn(model: str) -> None:
-    figure = plot(library.simulate({"model": model}))
-    assert all(axes.has_data() for axes in figure.axes)

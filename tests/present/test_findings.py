@@ -13,8 +13,7 @@ import pytest
 import valmatch
 from tests.support.report_runs import RUNS
 from valmatch.models.model import Response
-from valmatch.present.document import change_in_words, joined, mean_in_words
-from valmatch.present.presenting import present
+from valmatch.present.document import change_in_words, mean_in_words
 from valmatch.statistics.estimates import Estimate
 
 RunOf = Callable[[str], Path]
@@ -57,10 +56,6 @@ def test_what_is_undefined_is_said() -> None:
     assert text == "wait is undefined in all 7 replications"
     text = mean_in_words(WAIT, estimated(3.0, 0.5, undefined=2))
     assert text == "wait is 3.00 ± 0.50 minutes, undefined in 2"
-
-
-def test_lists_are_as_in_sentences() -> None:
-    assert [joined(list("abc")[:n]) for n in range(4)] == ["", "a", "a and b", "a, b, and c"]
 
 
 ASKED = {
@@ -111,12 +106,6 @@ def _digits(number: str) -> int:
     return len(number.partition(".")[2])
 
 
-def test_joint_intervals_are_said_to_be(run_of: RunOf) -> None:
-    _, found = said_of(run_of("variants"))
-    assert found.count("avg_wait_time") == 2
-    assert "intervals that hold together at 95%, n = 8 common replications" in found
-
-
 def test_infeasible_and_undecided_points_are_called_so(run_of: RunOf, tmp_path: Path) -> None:
     for answer, text in (
         (False, "No feasible point was found"),
@@ -148,20 +137,6 @@ def test_one_replication_certifies_nothing(run_of: RunOf, tmp_path: Path) -> Non
     assert "certified" not in found
 
 
-def test_a_log_and_the_rules_are_compared_by_counts_and_times(run_of: RunOf) -> None:
-    table = present(valmatch.load_result(run_of("replay-log"))).tables[0].table
-    assert table
-    assert ["timed out", "0", "13"] in table.rows
-
-
-def test_a_start_that_breaks_a_bound_is_said_to(run_of: RunOf) -> None:
-    _, found = said_of(run_of("optimize"))
-    summary = json.loads((run_of("optimize") / "summary.json").read_text())
-    wait = summary["start_and_recommended"]["responses"]["avg_wait_time"]["start"]
-    assert wait > 20.0
-    assert f"the start, which breaks avg_wait_time <= 20 ({wait:.4g})," in found
-
-
 def test_one_history_has_no_interval_and_says_why(tmp_path: Path) -> None:
     log = tmp_path / "queue.csv"
     rows = [f"{0.05 * k:.2f},{1000 + 37 * k % 300}" for k in range(40)]
@@ -174,12 +149,3 @@ def test_one_history_has_no_interval_and_says_why(tmp_path: Path) -> None:
     assert re.search(found, text, re.M)
     assert f"n = 1 replication ({why})." in text
     assert f"\n- no interval: {why}\n" in text
-
-
-def test_factors_that_differ_from_defaults_are_listed(run_of: RunOf) -> None:
-    text = valmatch.report(run_of("replicate"), markdown=True)
-    assert "| team_num | 2 | 5 | players |" in text
-    assert "| horizon | 6.0 | 24.0 | hours |" in text
-    assert "valmatch replicate valorant --set team_num=2 --set horizon=6 -n 12 --out" in text
-    assert re.search(r"^model: valorant$", text, re.M)
-    assert re.search(r'^  "?player_diff"?: 200.0$', text, re.M)

@@ -1,25 +1,27 @@
-"""Every kind of result: read back from its folder, and the same numbers wherever it is shown."""
+"""Every kind of result: read back from its folder, the same numbers on all faces; SVG charts."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
-import shutil
 from collections.abc import Callable
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 import valmatch
 from tests.support.command import valmatch as command
 from tests.support.report_runs import RUNS
-from valmatch.errors import InputError
-from valmatch.present.document import View
+from valmatch.present.document import Graph, Interval, Intervals, Line, View
 from valmatch.present.loading import load_result
 from valmatch.present.presenting import present
+from valmatch.present.svg import MOST_POINTS, svg_of
 from valmatch.storage.results import Result
 from valmatch.text.terminal import Notice
 
@@ -220,42 +222,51 @@ def test_the_interval_of_a_chart_is_wilsons(tmp_path: Path) -> None:
     assert line.high.tolist() == pytest.approx([0.9454], abs=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("spoil", "said"),
-    [
-        (lambda run: shutil.rmtree(run), "no such folder"),
-        (lambda run: (run / "manifest.json").unlink(), "no manifest.json here"),
-        (lambda run: (run / "summary.json").write_text("{"), "summary.json: damaged"),
-        (lambda run: (run / "summary.json").unlink(), "summary.json: cannot be read"),
-    ],
-)
-def test_what_cannot_be_read_is_said_in_a_line(
-    spoil: Callable[[Path], Any], said: str, run_of: RunOf, tmp_path: Path
-) -> None:
-    run = tmp_path / "run"
-    shutil.copytree(run_of("replicate"), run)
-    spoil(run)
-    with pytest.raises(InputError, match=re.escape(said)) as error:
-        load_result(run)
-    assert "\n" not in str(error.value)
+def points_of(svg: str) -> list[tuple[float, float]]:
+    """Return the points of the first line of a chart."""
+    (path,) = re.findall(r'data-name="[^"]*" d="([^"]*)"', svg)[:1]
+    return [(float(x), float(y)) for x, y in re.findall(r"([\d.]+),([\d.]+)", path)]
 
 
-@pytest.mark.parametrize(
-    ("name", "key", "value"),
-    [
-        ("systems", "least_log_loss", "nobody"),
-        ("rate", "system", "a b"),
-        ("plan", "level", -1),
-        ("replicate", "responses", -1),
-    ],
-)
-def test_a_summary_of_what_cannot_be_names_its_file(
-    name: str, key: str, value: object, run_of: RunOf, tmp_path: Path
-) -> None:
-    shutil.copytree(run_of(name), tmp_path / "run")
-    path = tmp_path / "run" / "summary.json"
-    document = json.loads(path.read_text())
-    assert key in document
-    path.write_text(json.dumps(document | {key: value}))
-    with pytest.raises(InputError, match=rf"^{re.escape(str(path))}: damaged: "):
-        valmatch.report(tmp_path / "run")
+def test_a_line_lies_within_its_axes_and_keeps_its_order() -> None:
+    xs = np.arange(50.0)
+    svg = svg_of(Graph("t", "x", "y", [Line("a", xs, xs**2)]))
+    places = points_of(svg)
+    assert len(places) == 50
+    assert places == sorted(places)
+    assert [y for _, y in places] == sorted((y for _, y in places), reverse=True)
+    assert all(52.0 <= x <= 350.0 and 8.0 <= y <= 192.0 for x, y in places)
+
+
+def test_a_long_line_is_thinned() -> None:
+    xs = np.arange(1e5)
+    svg = svg_of(Graph("t", "x", "y", [Line("a", xs, np.sin(xs), xs - 1.0, xs + 1.0)]))
+    assert len(points_of(svg)) <= MOST_POINTS
+    assert len(svg) < 8000
+
+
+def test_gaps_stay_gaps_and_the_undefined_draws_nothing() -> None:
+    ys = np.array([1.0, 2.0, math.nan, 4.0, 5.0])
+    svg = svg_of(Graph("t", "x", "y", [Line("a", np.arange(5.0), ys)]))
+    assert svg.count("M", svg.index("data-name")) >= 2
+    empty = svg_of(Graph("t", "x", "y", [Line("a", np.arange(5.0), np.full(5, math.nan))]))
+    assert "data-name" not in empty
+    assert "nan" not in svg + empty
+
+
+@pytest.mark.parametrize("values", [[0.0], [1e300], [-1e-300], [3.0, 3.0], [1e15, 1e15 + 1.0]])
+def test_axes_have_ticks_whatever_the_values(values: list[float]) -> None:
+    ys = np.array(values)
+    svg = svg_of(Graph("t", "x", "y", [Line("", np.arange(float(ys.size)), ys, marks=True)]))
+    assert 2 <= svg.count("<text") <= 30
+    assert not re.search("nan|inf", svg)
+
+
+def test_texts_are_escaped_and_the_whole_is_well_formed() -> None:
+    name = "<b>&\"'\u202e"
+    rows = [Interval(name, 1.0, 0.5, 1.5, name), Interval(name, math.nan, math.nan, math.nan, name)]
+    graph = Graph(name, name, name, [Line(name, np.arange(2.0), np.arange(2.0), marks=True)])
+    for chart in (graph, Intervals(name, rows, zero=True)):
+        tree = ElementTree.fromstring(svg_of(chart))
+        tags = {element.tag for element in tree.iter()}
+        assert tags <= {"svg", "g", "path", "text", "circle", "title"}

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import mpmath
 import numpy as np
@@ -18,7 +17,6 @@ from tests.oracles.rate import Game, read_long
 from tests.support.folders import rows as table
 from tests.support.game_logs import LONG, random_rows, write
 from tests.support.refusals import defined
-from valmatch.game_logs import games as games_module
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.ratings import glicko2
 from valmatch.ratings.registry import NAMES, system_named
@@ -314,20 +312,6 @@ def test_order_within_a_period_does_not_matter(tmp_path: Path) -> None:
     assert a.keys() == b.keys()
     for player in a:
         assert a[player] == pytest.approx(b[player], rel=1e-12)
-
-
-@pytest.mark.parametrize("period", [0.0, 30.0])
-def test_pieces_change_no_byte(period: float, tmp_path: Path) -> None:
-    games, _ = timed(crowd(5), 5)
-    path = write(tmp_path / "a.csv", games, TIMED)
-    stepped = sorted(games, key=lambda game: float(game[0][-1]))  # times in order
-    backwards = write(tmp_path / "b.csv", stepped[40:] + stepped[:40], TIMED)
-    rated(path, tmp_path / "a", period)
-    with mock.patch.object(games_module, "_PIECE", 3):
-        rated(backwards, tmp_path / "b", period)
-    for name in ("ratings.csv", "history.csv", "summary.json"):
-        texts = {(tmp_path / folder / name).read_text() for folder in "ab"}
-        assert len(texts) == 1
 
 
 def test_idle_players_are_less_certain_when_they_come_back(tmp_path: Path) -> None:

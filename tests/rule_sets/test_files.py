@@ -107,10 +107,6 @@ def test_a_key_that_stands_twice_is_found_and_the_last_holds() -> None:
     assert read(text, lenient=True)[1][0].severity == "warning"
 
 
-def test_a_mark_of_the_encoding_is_read_over() -> None:
-    assert read("\ufeff[1]") == ([1], [])
-
-
 FOLDER = Path(__file__).parents[1] / "fixtures" / "rule_sets"
 
 COMMENT = ("warning", "rule set", "a comment: the service takes JSON without comments")
@@ -178,33 +174,6 @@ def test_first_rules_in_words(number: int) -> None:
     table = read_rule_file(path(number)).table
     assert table is not None
     assert describe(table).rules[0][1] == SENTENCES[number]
-
-
-def test_a_compound_in_words() -> None:
-    table = read_rule_file(path(10)).table
-    assert table is not None
-    *members, (name, sentence) = describe(table).rules
-    assert name == "CompoundRuleMatchmaker"
-    assert sentence == (
-        "((SameMapComparison and SameModeComparison) or"
-        " (SimilarSkillDistance and SimilarLeagueDistance))"
-    )
-    assert all(text.endswith(" (counts in compounds alone)") for _, text in members)
-
-
-def test_teams_and_changes_in_words() -> None:
-    table = read_rule_file(path(8)).table
-    assert table is not None
-    description = describe(table)
-    assert description.teams == [
-        ("Monsters", "5 players"),
-        ("Hunters_1 to Hunters_10", "12 (10 from 15 s, 8 from 20 s) to 15 players"),
-    ]
-    assert [tuple(change) for change in description.changes] == [
-        (0.0, "Hunters_1 to Hunters_10: least players", "12"),
-        (15.0, "Hunters_1 to Hunters_10: least players", "10"),
-        (20.0, "Hunters_1 to Hunters_10: least players", "8"),
-    ]
 
 
 BODY = """{

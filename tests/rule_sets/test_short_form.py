@@ -82,16 +82,6 @@ def test_teams(teams: str, expected: list[dict[str, object]]) -> None:
     assert expanded(f"teams: {teams}")["teams"] == expected
 
 
-def test_fewer_players_after_a_while() -> None:
-    found = expanded("teams: {player: {size: 5, fewer: [[30, 4], [60, 3]]}}")
-    assert found["expansions"] == [
-        {
-            "target": "teams[player].minPlayers",
-            "steps": [{"waitTimeSeconds": 30, "value": 4}, {"waitTimeSeconds": 60, "value": 3}],
-        }
-    ]
-
-
 def test_balance_defaults_and_what_else_there_is() -> None:
     text = """
     name: duel
@@ -121,22 +111,6 @@ def test_balance_defaults_and_what_else_there_is() -> None:
     }
     assert found["rules"][1]["partyAggregation"] == "max"
     assert found["expansions"][0]["target"] == "rules[balance].maxDistance"
-
-
-def test_large_matches() -> None:
-    text = "teams: 2x50\nbalance: {attribute: skill}\nskill: {attribute: league, within: 2}\n"
-    found = expanded(text + "same: [map]\n")
-    assert found["algorithm"] == {
-        "strategy": "balanced",
-        "batchingPreference": "largestPopulation",
-        "balancedAttribute": "skill",
-    }
-    assert found["rules"][1] == {
-        "name": "same-map",
-        "type": "batchDistance",
-        "batchAttribute": "map",
-    }
-    assert [one.severity for one in read(text).problems] == ["warning"]  # no expansion
 
 
 FAULTS: list[tuple[str, tuple[int, int], str, str]] = [

@@ -165,22 +165,6 @@ def test_without_a_horizon_the_worst_wait_is_that_of_the_replication() -> None:
     assert waits == [wait - 10.0 for wait in expected["avg_wait_time_all"]]
 
 
-def test_bad_input_is_refused() -> None:
-    with pytest.raises(ValueError, match="Extra inputs are not permitted"):
-        ValorantAvgDifference(fixed_factors={"uper_time": 20.0})
-    with pytest.raises(ValueError, match="Extra inputs are not permitted"):
-        ValorantAvgDifference(model_fixed_factors={"rate_multiplyer": 2.0})
-    with pytest.raises(ValueError, match=r"wait_thresh is 11\.0 \(allowed: from 0 to 10\)"):
-        ValorantAvgDifference(fixed_factors={"initial_solution": (150, 200, 11, 100, 100)})
-    with pytest.raises(ValueError, match="team_slack is nan"):
-        ValorantAvgDifference().vector_to_factor_dict((*START[:4], math.nan))
-    model = ValorantMatchmaking()
-    model.factors["team_diff"] = -1.0
-    model.before_replicate([stream()])
-    with pytest.raises(ValueError, match="team_diff"):
-        model.replicate()
-
-
 def test_rounding_over_the_bounds_is_undone() -> None:
     problem = ValorantAvgDifference()
     x = problem.vector_to_factor_dict((2400.0 + 1e-9, -1e-9, 10.0 + 1e-12, np.float64(5.0), 7))

@@ -13,7 +13,6 @@ from tests.support.command import valmatch
 from valmatch.statistics.estimates import estimate
 from valmatch.statistics.no_interval import (
     doubtful_intervals,
-    reason_of_each,
     why_no_interval,
 )
 
@@ -76,16 +75,6 @@ def test_undefined_responses_are_named_where_they_are_shown() -> None:
     assert "no interval" not in printed
 
 
-@pytest.mark.parametrize("variants", [1, 2])
-def test_comparisons_name_responses_that_are_undefined(variants: int) -> None:
-    several = [("--variant", f"team_diff={20 + k}") for k in range(variants)]
-    printed, summary = in_both(
-        "compare", "valorant", *FEW, *sum(several, ()), "--responses", "wait_p95"
-    )
-    assert "no interval: wait_p95 is undefined in every replication" in printed
-    assert "wait_p50 and 4 more are undefined in every replication" in summary["no_interval"]
-
-
 def test_means_that_controls_do_not_adjust_have_a_reason() -> None:
     command = ("replicate", "valorant", "-n", 3, "--control-variates", "--responses", "n_players")
     printed, summary = in_both(*command)
@@ -109,12 +98,6 @@ def test_optimization_on_a_log_says_why_nothing_has_an_interval(more: tuple[str,
     assert summary["no_interval"] == beside.get("no_interval", ONE_HISTORY) == ONE_HISTORY
 
 
-def test_with_intervals_nothing_is_said() -> None:
-    printed, summary = in_both("replicate", "valorant", "-n", 10)
-    assert "no interval" not in printed
-    assert "no_interval" not in summary
-
-
 def test_a_response_that_is_defined_once_has_no_interval() -> None:
     values = {"a": [1.0, np.nan], "b": [1.0, 2.0], "c": [np.nan, np.nan]}
     means = {name: estimate(np.array(own)) for name, own in values.items()}
@@ -122,12 +105,6 @@ def test_a_response_that_is_defined_once_has_no_interval() -> None:
         "a is defined in one replication only; c is undefined in every replication"
     )
     assert why_no_interval(means, "all alike") == "all alike"
-
-
-def test_a_reason_that_all_have_is_given_once() -> None:
-    assert reason_of_each({"x": "why", "y": "why"}) == "why"
-    assert reason_of_each({"x": "why", "y": "", "z": "why"}) == "x and 1 more: why"
-    assert reason_of_each({"x": "", "y": ""}) == reason_of_each({}) == ""
 
 
 def test_intervals_that_may_be_too_short_are_named_once() -> None:

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.optimize import isotonic_regression
 
+import valmatch as library
+from tests.support.interpreted import interpreted
 from tests.support.noises import NOISES, held
 from tests.support.refusals import defined
-from valmatch.models.model import SHARE
+from valmatch.kernels.arrays import Floats
+from valmatch.models.model import ANY, NOT_NEGATIVE, SHARE
+from valmatch.optimization.problem import Term
+from valmatch.optimization.verdict import limits_of_objective
+from valmatch.statistics.control_variates import Adjusted
+from valmatch.statistics.crossing import crossing, crossing_interval, monotone
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.statistics.estimates import (
     cantelli_factor,
@@ -19,12 +28,14 @@ from valmatch.statistics.estimates import (
     estimate,
     is_skewed,
     johnson_shift,
+    limits_of_difference,
     range_quantile,
     student,
     t_quantile,
 )
-from valmatch.statistics.exact_sums import sums_of
+from valmatch.statistics.exact_sums import UNIT, ExactSums, sums_of
 from valmatch.statistics.rounding import arms_of
+from valmatch.statistics.sampling import Resampled, block_days, overlapping_degrees, widening
 
 
 def test_hand_worked_estimate() -> None:
@@ -214,3 +225,230 @@ def test_one_replication_has_no_remark() -> None:
 )
 def test_an_arm_that_rounds_to_nothing_has_no_sign(arms: tuple[float, float], text: str) -> None:
     assert arms_of(arms, "0.0037") == text
+
+
+@pytest.mark.parametrize("rising", [True, False])
+def test_pooling_is_isotonic_regression(rising: bool) -> None:
+    rng = np.random.default_rng(1)
+    for size in (1, 2, 5, 40):
+        values = rng.normal(size=size)
+        expected = isotonic_regression(values, increasing=rising).x
+        assert monotone(values, rising) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_curve_is_interpolated_in_the_logarithm_of_games() -> None:
+    games = np.array([10, 100, 1000])
+    assert crossing(games, np.array([0.2, 0.4, 0.8]), 0.6, True) == pytest.approx(10**2.5)
+    assert crossing(games, np.array([8.0, 4.0, 2.0]), 7.0, False) == pytest.approx(10**1.25)
+    assert crossing(games, np.array([0.2, 0.4, 0.8]), 0.1, True) == 10.0
+    assert crossing(games, np.array([0.2, 0.4, 0.8]), 0.4, True) == 100.0
+    assert crossing(games, np.array([0.2, 0.4, 0.8]), 0.9, True) == math.inf
+    assert crossing(games[:0], np.zeros(0), 0.9, True) == math.inf
+
+
+@pytest.mark.slow
+def test_an_interval_holds_the_truth_as_often_as_it_says() -> None:
+    """Shares p = .5, .6, .7, .8: a share of .65 is reached at the middle of 200 and 400 in logs."""
+    rng, games = np.random.default_rng(2), np.array([100, 200, 400, 800])
+    shares, held, worlds = np.array([0.5, 0.6, 0.7, 0.8]), 0, 100
+    for _ in range(worlds):
+        values = (rng.random((300, 1)) < shares).astype(float)
+        low, high = crossing_interval(games, values, 0.65, True, 0.9, rng)
+        assert low <= crossing(games, values.mean(axis=0), 0.65, True) <= high
+        held += low <= math.sqrt(200 * 400) <= high
+    assert abs(held / worlds - 0.9) < 3.0 * math.sqrt(0.9 * 0.1 / worlds)
+
+
+SAMPLES = {
+    "normal": np.random.default_rng(1).normal(1.0, 2.0, 500),
+    "skewed": np.random.default_rng(2).lognormal(0.0, 9.0, 500),
+    "any bits": np.random.default_rng(3).integers(-(2**62), 2**62, 500).view(np.float64),
+    "ends": np.array([5e-324, -5e-324, 2.2e-308, 1.7e308, -1.7e308, 1.7e308, 0.0, -0.0]),
+    "cancelling": np.array([1e100, 1.0, -1e100, 2.0**-1000]),
+    "one": np.array([-0.1]),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_sums_are_those_of_fractions(name: str) -> None:
+    values = SAMPLES[name]
+    numbers = [Fraction(value) for value in values.tolist()]
+    found = sums_of(values)
+    assert (found.n, found.undefined) == (len(numbers), 0)
+    assert Fraction(found.total, 1 << UNIT) == sum(numbers)
+    assert Fraction(found.squares, 1 << 2 * UNIT) == sum(x * x for x in numbers)
+    assert (found.low, found.high) == (values.min(), values.max())
+
+
+def test_a_mean_and_a_variance_are_rounded_once() -> None:
+    numbers = [Fraction(value) for value in SAMPLES["normal"].tolist()]
+    n, mean = len(numbers), sum(numbers) / len(numbers)
+    variance = sum((x - mean) ** 2 for x in numbers) / (n - 1)
+    found = estimate(SAMPLES["normal"])
+    assert found.mean == math.fsum(SAMPLES["normal"].tolist()) / n
+    assert found.std == math.sqrt(float(variance))
+
+
+def test_equal_values_have_no_deviation() -> None:
+    assert estimate(np.full(7, 0.1)).std == 0.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_order_changes_a_sum(seed: int) -> None:
+    values = np.concatenate([SAMPLES["normal"], SAMPLES["skewed"], np.full(20, np.nan)])
+    shuffled = np.random.default_rng(seed).permutation(values)
+    assert sums_of(shuffled) == sums_of(values)
+    assert sums_of(shuffled).undefined == 20
+    assert estimate(shuffled) == estimate(values)
+
+
+def test_nothing_and_nan_alone() -> None:
+    assert sums_of(np.empty(0)) == ExactSums()
+    assert sums_of(np.full(3, np.nan)) == ExactSums(undefined=3)
+
+
+def test_infinite_values_have_an_infinite_mean() -> None:
+    one = estimate(np.array([1.0, np.inf, 2.0]))
+    assert (one.n, one.mean, one.max) == (3, math.inf, math.inf)
+    assert math.isnan(one.std or 0.0)
+
+
+def totals(values: list[float]) -> list[int]:
+    """Return the sums of numbers, as plain Python may be asked for them."""
+    found = sums_of(np.array(values))
+    return [found.total, found.squares]
+
+
+def test_the_plain_twin_agrees() -> None:
+    values: Floats = np.concatenate(list(SAMPLES.values()))
+    assert interpreted(__name__, "totals", values.tolist()) == repr(totals(values.tolist()))
+
+
+@pytest.mark.parametrize(
+    ("days", "length"),
+    [(2, 1), (7, 1), (7.96, 1), (8, 2), (15, 2), (16, 3), (27, 3), (40, 3), (120, 5), (1000, 10)],
+)
+def test_blocks_are_the_cube_root_of_the_days_long(days: float, length: int) -> None:
+    assert block_days(days) == length
+
+
+@pytest.mark.parametrize(("days", "length"), [(40, 3), (120, 5), (30, 2), (12, 1)])
+def test_overlapping_blocks_say_less_than_so_many_apart(days: int, length: int) -> None:
+    shared = [1.0 - abs(k) / length for k in range(1 - length, length)]
+    expected = days / math.fsum(one**2 for one in shared) - 1.0
+    assert overlapping_degrees(days, length) == pytest.approx(expected, rel=1e-12)
+    # Of blocks of a day it is the days less one; of longer ones more than of those apart.
+    assert overlapping_degrees(days, length) >= days / length - 1.0
+    assert overlapping_degrees(4, 3) == 1.0
+
+
+def test_degrees_are_those_of_a_spread_of_independent_days() -> None:
+    # The variance of a variance with f degrees of freedom is 2 / f of its square.
+    days, length, samples = 400, 4, 4000
+    values = np.random.default_rng(3).standard_normal((samples, days + length - 1))
+    sums = np.cumsum(np.pad(values, ((0, 0), (1, 0))), axis=1)
+    blocks = (sums[:, length:] - sums[:, :-length]) / length**0.5
+    spreads = blocks.var(axis=1)
+    found = 2.0 * spreads.mean() ** 2 / spreads.var(ddof=1)
+    error = found * math.sqrt(2.0 / samples)
+    assert abs(found - overlapping_degrees(days, length)) <= 4.0 * error
+
+
+def test_skewness_widens_by_a_hand_computation() -> None:
+    # Mean 1/4, second and third central moment 3/16 and 3/32: squared skewness 4/3; chance makes
+    # 12/35 of none.
+    values = np.array([0.0, 0.0, 0.0, 1.0])
+    wide = 1.0 + math.sqrt(4 / 3 - 12 / 35) * 1.959963984540054 / 4
+    assert wide == pytest.approx(1.48765, abs=1e-5)
+    for same in (values, 1.0 - values, values * 1e300, values * 1e-300, values * 7.0 - 5.0):
+        assert widening(same, 0.95) == pytest.approx(wide, rel=1e-9)
+    assert widening(np.append(values, math.nan), 0.95) == pytest.approx(wide, rel=1e-12)
+    more = 1.0 + (wide - 1.0) * 2.5758293035489004 / 1.959963984540054
+    assert widening(values, 0.99) == pytest.approx(more, rel=1e-12)
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [1.0, 2.0], [3.0] * 9, [math.nan, 1.0, 5.0]])
+def test_what_shows_no_skewness_widens_nothing(values: list[float]) -> None:
+    assert widening(np.array(values), 0.95) == 1.0
+
+
+def test_skewness_within_chance_widens_nothing() -> None:
+    even = np.linspace(-1.0, 1.0, 199)
+    assert widening(even, 0.95) == 1.0
+    skewed = even + 0.05 * even**2
+    assert 0.0 < stats.skew(skewed) ** 2 < 6 / 199
+    assert widening(skewed, 0.95) == 1.0
+
+
+def test_the_interval_is_as_much_wider() -> None:
+    values = np.random.default_rng(2).exponential(size=60)
+    own, resamples = values[0], values[1:]
+    found = Resampled(candidates=5.0, degrees=4.0).estimate(values, 0.9, range(60))
+    squared = stats.skew(resamples) ** 2 - 6 * 57 / (60 * 62)
+    assert squared > 1.0
+    half = stats.t.ppf(0.95, 4) * resamples.std(ddof=1) * (5 / 4) ** 0.5
+    half *= 1.0 + squared**0.5 * stats.norm.ppf(0.95) / 4.0
+    assert found.half_width == pytest.approx(half, rel=1e-9)
+    assert own - defined(found.ci_low) == pytest.approx(half, rel=1e-9)
+
+
+MODELS = ("valorant", "ladder", "zonestats", "kg-fig1-top", "targeting")
+
+
+def test_an_interval_ends_at_the_limits_and_holds_its_mean() -> None:
+    wide = estimate(np.array([0.0, 0.0, 9.0]))
+    assert defined(wide.ci_low) < 0.0
+    cut = wide.within(NOT_NEGATIVE)
+    assert (cut.ci_low, cut.ci_high, cut.mean) == (0.0, wide.ci_high, wide.mean)
+    assert (cut.asymmetric, wide.asymmetric) == (True, False)
+    assert cut.half_width == wide.half_width
+    assert wide.within(ANY) == wide
+    beyond = estimate(np.array([-3.0, -1.0])).within(NOT_NEGATIVE)  # a model that declares wrongly
+    assert defined(beyond.ci_high) > 0.0
+    assert beyond.ci_low == beyond.mean == -2.0
+    alone = estimate(np.array([2.0]))
+    assert alone.within(SHARE) == alone
+    assert limits_of_difference(SHARE) == (-1.0, 1.0)
+    assert limits_of_difference(NOT_NEGATIVE) == ANY
+    adjusted = Adjusted(1.01, 0.1, 0.8, 1.2, 2.0).within(SHARE)
+    assert (adjusted.mean_cv, adjusted.ci_low_cv, adjusted.ci_high_cv) == (1.0, 0.8, 1.0)
+
+
+def test_no_coverage_is_lost() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(2000):
+        found = estimate((rng.random(8) < 0.9).astype(float))
+        cut = found.within(SHARE)
+        assert cut.ci_low is not None
+        assert cut.ci_high is not None
+        assert (defined(found.ci_low) <= 0.9 <= defined(found.ci_high)) == (
+            cut.ci_low <= 0.9 <= cut.ci_high
+        )
+        assert 0.0 <= cut.ci_low <= cut.ci_high <= 1.0
+
+
+def test_limits_of_an_objective() -> None:
+    responses = {"share": SHARE, "wait": NOT_NEGATIVE}
+    assert limits_of_objective([Term("a", "share", -2.0)], responses) == (-2.0, 0.0)
+    both = [Term("a", "share", -2.0), Term("b", "wait", 3.0)]
+    assert limits_of_objective(both, responses) == (-2.0, math.inf)
+    assert limits_of_objective([Term("a", "wait", 0.0)], responses) == (0.0, 0.0)
+    assert limits_of_objective([Term("a", "other", 1.0)], responses) == ANY
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_values_and_intervals_of_models_keep_what_is_declared(model: str) -> None:
+    few = {"n_games": 20} if model.startswith("kg") else {}
+    found = library.replicate(library.load_config(model, few), 2)
+    waits = [one for one in found.responses if one.unit == "minutes"]
+    shares = [one for one in found.responses if one.meaning.startswith("share of")]
+    assert all(one.limits == NOT_NEGATIVE for one in waits)
+    assert all(one.limits == SHARE for one in shares)
+    for one, values in zip(found.responses, found.values.T, strict=True):
+        low, high = one.limits
+        defined = values[~np.isnan(values)]
+        assert (defined >= low).all(), one
+        assert (defined <= high).all(), one
+        interval = found.estimates[one.name]
+        if interval.ci_low is not None and interval.ci_high is not None:
+            assert low <= interval.ci_low <= interval.ci_high <= high, one

@@ -267,12 +267,3 @@ def test_figures_replace_figures_alone(day: Path) -> None:
         assert tree(day) == before
         file.unlink()
         file.write_bytes(figure)
-
-
-@pytest.mark.slow
-def test_folders_of_runs_below_are_named(day: Path) -> None:
-    before = tree(day.parent)
-    outcome = valmatch("plot", day.parent)
-    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
-    assert "no manifest.json here, but of runs below: day (allowed: the fold" in outcome.err
-    assert tree(day.parent) == before

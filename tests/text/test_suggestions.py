@@ -27,15 +27,6 @@ def test_case_and_hyphens_do_not_count(name: str, meant: str | None) -> None:
     )
 
 
-def test_of_names_alike_to_the_letter_the_first_counts() -> None:
-    assert closest_name("WINNER", ["winer", "Winner", "winner"]) == "Winner"
-
-
-def test_least_likeness_decides() -> None:
-    assert closest_name("minuts", ["minutes"], 0.8) == "minutes"
-    assert closest_name("minuts", ["minutes"], 1.0) is None
-
-
 def test_texts() -> None:
     assert hint("game_mult", PARAMETERS) == "did you mean GAME_MULT?"
     assert hint("K", PARAMETERS) == "allowed: T, GAME_MULT, MAX_GAME_LENGTH"

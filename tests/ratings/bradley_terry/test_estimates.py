@@ -1,13 +1,17 @@
-"""Ratings of whole logs and their covariance, against a plain optimiser on small random logs."""
+"""Ratings of whole logs and who has one: a plain optimiser, the closure of wins, other packages."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.oracles import bradley_terry as plain
 from tests.oracles.bradley_terry import Game, Side, World
+from tests.oracles.connections import who_is_rated
 from tests.support.contests import contests_of
+from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry import covariance, fit, rating
 from valmatch.ratings.bradley_terry.connections import levels_of, link
 from valmatch.ratings.bradley_terry.contests import design_of, tallies_of, terms_at
@@ -300,3 +304,113 @@ def test_without_a_weight_of_draws_terms_are_the_limit_of_a_small_one() -> None:
     assert not none.crossed.any()
     drawn = float(tallies.draws.sum()) * -600.0
     assert none.value == pytest.approx(little.value - drawn, rel=1e-9)
+
+
+def linked_world(seed: int) -> World:
+    """Return a few games of one or two a side, some of several sides, some of weight 0."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 9))
+    games = []
+    for _ in range(int(rng.integers(1, 14))):
+        size = int(rng.integers(1, 3)) if n >= 4 else 1
+        n_sides = int(rng.integers(2, min(4, n // size) + 1))
+        players = rng.permutation(n)[: n_sides * size].reshape(n_sides, size).tolist()
+        sides = [Side(members, float(rng.integers(3))) for members in players]
+        games.append(Game(sides, float(rng.choice([0.0, 1.0, 1.0, 2.5]))))
+    games.append(Game([Side([0], 1.0), Side([1], 0.0)]))
+    played = sorted({p for g in games if g.weight for side in g.sides for p in side.players})
+    known = rng.choice(played, int(rng.integers(0, 3)) * int(rng.integers(2)), replace=False)
+    return World(games, n, anchors={int(player): (1500.0, 0.0) for player in known})
+
+
+@pytest.mark.parametrize("start", range(0, 400, 100))
+def test_links_are_those_of_the_closure(start: int) -> None:
+    seen = set()
+    for seed in range(start, start + 100):
+        drawn = linked_world(seed)
+        contests = contests_of(drawn)
+        anchors = np.array(sorted(drawn.anchors), np.int64)
+        linked = link(contests, levels_of(contests), contests.weights, anchors, all_rated=False)
+        statuses, used = who_is_rated(drawn)
+        assert linked.statuses == statuses, seed
+        assert linked.games.tolist() == used, seed
+        seen |= {*statuses}
+    assert seen == {"", "rated", "above", "below", "unlinked"}
+
+
+N = 6
+
+
+def ratings_of(games: list[Game]) -> Floats:
+    """Return our ratings, draws as halves of wins."""
+    return rated(World(games, N), "half").ratings
+
+
+def in_points(strengths: Floats) -> Floats:
+    """Return logarithms of strengths as ratings with the mean 1500."""
+    ratings: Floats = 1500.0 + (strengths - strengths.mean()) / POINTS
+    return ratings
+
+
+def duels(seed: int, draws: float) -> list[Game]:
+    """Return a log in which everybody plays everybody, and may draw."""
+    rng = np.random.default_rng(seed)
+    games = []
+    for _ in range(90):
+        a, b = rng.choice(N, 2, replace=False).tolist()
+        drawn, won = rng.random() < draws, rng.random() < 1.0 / (1.0 + np.exp(0.4 * (a - b)))
+        games.append(duel(a, b, 0.5 if drawn else float(won)))
+    return games
+
+
+@pytest.mark.parametrize("draws", [0.0, 0.3])
+def test_choix_finds_the_same_ratings_of_duels(draws: float) -> None:
+    choix = pytest.importorskip("choix", reason="needs the package choix")
+    for seed in range(5):
+        games = duels(seed, draws)
+        pairs = []  # each game twice, so that a draw is a win of each
+        for game in games:
+            a, b = (side.players[0] for side in game.sides)
+            first_won, second_won = (a, b), (b, a)
+            times = round(2 * game.sides[0].score)
+            pairs += times * [first_won] + (2 - times) * [second_won]
+        ratings = choix.ilsr_pairwise(N, pairs, tol=1e-13, max_iter=1000)
+        np.testing.assert_allclose(ratings_of(games), in_points(ratings), rtol=0.0, atol=1e-6)
+
+
+def test_choix_finds_the_same_ratings_of_orders() -> None:
+    choix = pytest.importorskip("choix", reason="needs the package choix")
+    for seed in range(5):
+        games = [
+            Game([Side(side.players, side.score) for side in game.sides])
+            for game in log(seed, kinds=(2, 3, 4, 5), draws=0.0)
+        ]
+        orders = [
+            [side.players[0] for side in sorted(game.sides, key=lambda ranked: -ranked.score)]
+            for game in games
+        ]
+        ratings = choix.ilsr_rankings(N, orders, tol=1e-13, max_iter=1000)
+        np.testing.assert_allclose(ratings_of(games), in_points(ratings), rtol=0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("draws", [0.0, 0.3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_evalica_finds_the_same_ratings_of_duels(draws: float, weighted: bool) -> None:
+    evalica = pytest.importorskip("evalica", reason="needs the package evalica")
+    winners = {1.0: evalica.Winner.X, 0.5: evalica.Winner.Draw, 0.0: evalica.Winner.Y}
+    for seed in range(5):
+        games = duels(seed, draws)
+        if weighted:
+            weights = np.random.default_rng(seed).uniform(0.2, 3.0, len(games)).tolist()
+            games = [
+                replace(game, weight=weight) for game, weight in zip(games, weights, strict=True)
+            ]
+        firsts, seconds = ([g.sides[k].players[0] for g in games] for k in (0, 1))
+        ratings = evalica.bradley_terry(
+            *(firsts, seconds, [winners[game.sides[0].score] for game in games]),
+            weights=[game.weight for game in games],
+            tolerance=1e-12,
+            limit=1000,
+        )
+        strengths = np.log(ratings.scores.sort_index().to_numpy())
+        np.testing.assert_allclose(ratings_of(games), in_points(strengths), rtol=0.0, atol=1e-6)

@@ -1,21 +1,24 @@
-"""Elo with the advantage of playing at home and with draws, tuned, predicted and compared."""
+"""Elo with the advantage of playing at home, with draws, and by the margin of victory."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.support.command import refusal, success, valmatch
+from tests.support.command import success, valmatch
 from tests.support.folders import rows as table
-from tests.support.game_logs import of_sides, random_rows, write
+from tests.support.game_logs import of_sides, write
 from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import rate_games
 from valmatch.ratings.davidson import chances, weight_of_draws
+from valmatch.ratings.elo import margin_multiplier
+from valmatch.ratings.matches import update_ratings
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 
@@ -142,41 +145,6 @@ def test_predictions_have_three_results_and_know_who_is_at_home(tmp_path: Path) 
     assert valmatch("predict", tmp_path / "rated", fixtures).err == ""
 
 
-def test_logs_without_a_home_say_so(tmp_path: Path) -> None:
-    log = write(tmp_path / "l.csv", random_rows(1))
-    out = tmp_path / "out"
-    assert refusal("rate", log, "--system", "elo", "--tune", "K,home_advantage", "--out", out) == (
-        "--tune home_advantage: no game of this log has a side at home (allowed: with the columns"
-        " home and away)"
-    )
-    assert not out.exists()
-    done = success("rate", log, "--system", "elo", "--set", "home_advantage=40")
-    assert done.err == (
-        "warning: home_advantage = 40.0 counts in no game: there are no columns home and away\n"
-    )
-    both = valmatch("rate", log, "--system", "elo,zonestats", "--set", "elo.home_advantage=40")
-    assert done.err in both.err
-    for value in ("draw_probability=1", "draw_probability=-0.1", "home_advantage=1e9"):
-        line = refusal("rate", log, "--system", "elo", "--set", value)
-        assert ": out of range (allowed: " in line
-
-
-def test_draws_in_no_game_end_the_search_at_its_end(tmp_path: Path) -> None:
-    log = write(tmp_path / "l.csv", league(4, 300, 0.0, 0.0), HOME)
-    warnings: list[str] = []
-    rate_games(log, "elo", tune=["draw_probability"], warn=warnings.append)
-    assert "draw_probability = 0.001 lies at the end of the range searched" in warnings
-
-
-def test_unit_is_held_by_what_has_one(tmp_path: Path) -> None:
-    """An advantage of 0 has no unit, so that scale and K are still a ratio alone."""
-    log = write(tmp_path / "l.csv", league(5, 400, 50.0, 0.0), HOME)
-    tuning = rate_games(log, "elo", tune=["home_advantage", "scale", "K"]).tuning
-    assert tuning is not None
-    assert tuning.fitted == ["home_advantage", "K"]
-    assert tuning.tuned.parameters["scale"] == 400.0
-
-
 def test_losses_of_three_results_are_compared_where_two_systems_have_them(tmp_path: Path) -> None:
     log = write(tmp_path / "l.csv", league(6, 800, 40.0, 0.25), HOME)
     values = {"elo.draw_probability": 0.25, "trueskill.draw_probability": 0.25}
@@ -208,3 +176,73 @@ def test_trueskill_gives_each_result_its_probability(tmp_path: Path) -> None:
     assert loss == pytest.approx(-math.log(forecast.draw or 0.0), rel=1e-9)
     nothing = rate_games(log, "trueskill", parameters={"draw_probability": 0.0})
     assert nothing.predictions["all"].three_way_log_loss is None
+
+
+POINTS_AT_HOME = 65.0
+
+
+def expected_at(lead: float) -> float:
+    return 1.0 / (1.0 + math.exp(-math.log(10.0) * lead / 400.0))
+
+
+def by_the_program(margin: float, lead: float) -> float:
+    """Return the multiplier as FiveThirtyEight's program has it; `lead` is that of the winner."""
+    return math.log(max(margin, 1.0) + 1.0) * (2.2 / (1.0 if margin == 0.0 else lead * 0.001 + 2.2))
+
+
+def by_the_table(margin: float, lead: float) -> float:
+    """Return the multiplier as the World Football Elo Ratings have it."""
+    return {0: 1.0, 1: 1.0, 2: 1.5, 3: 1.75}.get(int(margin), 1.75 + (margin - 3.0) / 8.0)
+
+
+def season(path: Path) -> list[tuple[str, str, int, int]]:
+    """Write and return games of eight teams at home and away."""
+    rng = np.random.default_rng(3)
+    made = []
+    for _ in range(200):
+        a, b = rng.choice(8, 2, replace=False)
+        goals = rng.poisson([1.6 + 0.2 * a, 1.2 + 0.2 * b])
+        made.append((f"t{a}", f"t{b}", int(goals[0]), int(goals[1])))
+    lines = [f"{h},{a},{x},{y}" for h, a, x, y in made]
+    path.write_text("\n".join(["home,away,home_score,away_score", *lines, ""]))
+    assert any(x == y for *_, x, y in made)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("system", "k", "times"),
+    [("elo_margin", 20.0, by_the_program), ("elo_goals", 30.0, by_the_table)],
+)
+def test_agrees_with_the_published_formulas(
+    system: str, k: float, times: Callable[[float, float], float], tmp_path: Path
+) -> None:
+    ratings = {f"t{j}": 1500.0 for j in range(8)}
+    for home, away, x, y in season(tmp_path / "log.csv"):
+        lead = ratings[home] - ratings[away] + POINTS_AT_HOME
+        score = 0.5 * (1.0 + np.sign(x - y))
+        multiplied = times(abs(x - y), lead if x > y else -lead)
+        gain = k * multiplied * (score - expected_at(lead))
+        ratings[home] += gain
+        ratings[away] -= gain
+    result = rate_games(tmp_path / "log.csv", system, parameters={"home_advantage": POINTS_AT_HOME})
+    got = dict(zip(result.ranking.players, result.ranking.ratings, strict=True))
+    assert got == pytest.approx(ratings, abs=1e-9)
+
+
+def test_a_game_of_three_counts_each_pair_by_its_margin() -> None:
+    state = update_ratings("elo_goals", [[1500.0]] * 3, [[0], [1], [2]], [5.0, 3.0, 0.0])
+    gains = [0.5 * (1.5 + 2.0), 0.5 * (-1.5 + 1.75), 0.5 * (-2.0 - 1.75)]
+    assert (state[:, 0] - 1500.0) / 30.0 == pytest.approx([0.5 * gain for gain in gains])
+
+
+def test_surprises_count_at_most_tenfold() -> None:
+    most = margin_multiplier(1.0, -1e9, 2200.0)
+    assert most == pytest.approx(10.0 * math.log(2.0))
+    assert margin_multiplier(1.0, -2200.0, 2200.0) == most
+
+
+def test_teams_win_by_the_sum_of_their_scores(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("game,player,team,score\ng,a,x,9\ng,b,x,4\ng,c,y,2\ng,d,y,3\n")
+    result = rate_games(log, "elo_margin")
+    assert result.ranking.ratings[0] - 1500.0 == pytest.approx(10.0 * math.log(9.0))
