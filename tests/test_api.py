@@ -74,18 +74,6 @@ def test_nothing_is_written_for_a_refused_argument(tmp_path: Path) -> None:
         assert not (tmp_path / "out").exists()
 
 
-def test_paths_may_be_strings(tmp_path: Path, log: Path) -> None:
-    out = str(tmp_path / "a")
-    assert valmatch.simulate(SMALL, out=out).folder == Path(out)
-    out = str(tmp_path / "b")
-    assert valmatch.replicate(SMALL, 3, out=out).folder == Path(out)
-    out = str(tmp_path / "c")
-    first = valmatch.rate_games(str(log), "elo", out=out)
-    assert first.folder == Path(out)
-    again = valmatch.rate_games(str(log), "elo", ratings=f"{out}/ratings.csv", again=True)
-    assert again.ranking.games == [4, 4, 4]
-
-
 def test_a_run_says_in_words_of_python_how_to_go_on(tmp_path: Path) -> None:
     valmatch.replicate(SMALL, 3, out=tmp_path)
     with pytest.raises(valmatch.InputError) as error:

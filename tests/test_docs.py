@@ -6,8 +6,6 @@ import importlib
 import json
 import os
 import re
-import subprocess
-import sys
 import tomllib
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -21,7 +19,6 @@ import yaml
 import valmatch as library
 from tests import doc_examples
 from tests.support.command import python, refusal, valmatch
-from tests.support.crashes import contents
 from valmatch import rate_games
 from valmatch.cli.app import command_line
 from valmatch.config.loading import load_config
@@ -184,7 +181,7 @@ def test_every_disagreement_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_page_for_man_has_every_command(tmp_path: Path) -> None:
     pytest.importorskip("sphinx", reason="needs the extra `docs`")
     made = python("-m", "sphinx", "-q", "-b", "man", DOCS, tmp_path)
@@ -334,26 +331,6 @@ def script(page: str, kind: str, contains: str) -> str:
     blocks = re.findall(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     (found,) = (block for block in blocks if contains in block)
     return str(found)
-
-
-@pytest.mark.slow
-def test_the_job_array(tmp_path: Path) -> None:
-    job = script("cluster.md", "sh", "#SBATCH").replace("-n 100000", "-n 20")
-    count = int(job.partition("--array=0-")[2].split()[0]) + 1
-    assert count == 16
-    paths = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    array = {"SLURM_ARRAY_TASK_COUNT": "16", "SLURM_ARRAY_TASK_MIN": "0"}
-    for task in (0, 15):
-        environment = {**os.environ, **array, "SLURM_ARRAY_TASK_ID": str(task), "PATH": paths}
-        subprocess.run(
-            ["bash", "-c", job], cwd=tmp_path, env=environment, check=True, capture_output=True
-        )
-    for task in range(1, 15):
-        shard = ["--shard", f"{task}/16", "--out", tmp_path / "run"]
-        assert valmatch("replicate", "valorant", "-n", 20, *shard).code == 0
-    assert valmatch("combine", tmp_path / "run").code == 0
-    assert valmatch("replicate", "valorant", "-n", 20, "--out", tmp_path / "one").code == 0
-    assert contents(tmp_path / "run") == contents(tmp_path / "one")
 
 
 @pytest.mark.slow

@@ -134,20 +134,6 @@ def test_living_matchmakers_are_compared_on_the_same_players(cell: str) -> None:
     assert 300.0 < np.std(known[0][5]) < 400.0
 
 
-def test_games_are_read_back_as_the_benchmark_writes_them(tmp_path: Path) -> None:
-    script = runpy.run_path(str(RESULTS / "rating-benchmark" / "make.py"))
-    results = "ann,bob,1-0,no", "bob,ann,1-0,no", "bob,ann,1/2-1/2,no", "bob,ann,0-1,yes"
-    path, again = tmp_path / "log.csv", tmp_path / "again.csv"
-    path.write_text("\n".join(["home,away,result,neutral", *results]) + "\n")
-    log = script["read"](path, {})
-    assert log.games.homes.tolist() == [0, 1, 1, -1]
-    script["_write"](log, 0, 4, again)
-    copy = script["read"](again, {})
-    assert copy.games.homes.tolist() == log.games.homes.tolist()
-    assert [copy.names[k] for k in copy.pairs.ravel()] == [log.names[k] for k in log.pairs.ravel()]
-    assert copy.scores.tolist() == log.scores.tolist() == [1.0, 0.0, 0.5, 1.0]
-
-
 def test_the_overview_lists_every_folder() -> None:
     text = (RESULTS / "README.md").read_text(encoding="utf-8")
     folders = [

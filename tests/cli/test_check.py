@@ -115,17 +115,12 @@ CONTENTS: Mapping[str, tuple[str, str]] = {
     "main.tf": (HEREDOC, "rule set"),
     "tickets.csv": ("id,time,skill\nt1,0,1500\n", "table"),
     "fixtures.csv": ("home,away\na,b\n", "table"),
-    "names.csv": ("name,alias\na,b\n", "table"),
     "strange.csv": ("shoe,size\nx,41\n", "unknown"),
-    "list.json": ('[\n{"model_a": "x"}\n]\n', "unknown"),
     "object.json": ('{"x": 1}', "unknown"),
-    "nothing.csv": (" \n", "unknown"),
-    "words.txt": ("hello\n", "unknown"),
     "torn.jsonl": ('{"id": "t", "time": 0, "players": [{"id": "p"}]}\n{"id"\n', "tickets"),
     "one-line.json": ('{"model": "valorant", "factors": {"team_diff": 300}}', "config"),
     "faulty.yaml": ("model: valorant\nteams: 3\n", "config"),
     "queue.tsv": ("ts\tMMR (now)\n1772908200\t1500\n1772908260\t1510\n", "queue log"),
-    "when.csv": ("When,MMR\n2026-03-01T10:00:00Z,1500\n2026-03-01T10:01:00Z,1400\n", "queue log"),
     "vectors.csv": ("arrival_hours,elo,kd,wr\n1,1500,1,50\n2,1500,1,50\n", "queue log"),
 }
 

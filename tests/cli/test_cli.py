@@ -204,29 +204,6 @@ def test_quiet_and_verbose(tmp_path: Path) -> None:
     assert valmatch("replicate", "valorant", "-n", 0, "-q").err.count("\n") == 1
 
 
-GRID = [
-    *("--sweep", "team_diff=100,200"),
-    *("--sweep", "wait_thresh=0.1,0.2"),
-    *("--sweep", "team_slack=0,5"),
-    *("--sweep", "player_slack=0,5"),
-]
-
-
-def test_what_is_printed_has_no_trailing_blanks_and_fits_80_columns() -> None:
-    for command in (
-        ["simulate", "valorant"],
-        ["replicate", "valorant", "-n", 3],
-        ["replicate", "valorant", "-n", 3, "--control-variates"],
-        ["optimize", "valorant-20min", "--budget", 100],
-        ["optimize", "valorant-20min", "--budget", 100, "--sweep", "upper_time=20:30:10"],
-        ["replicate", "valorant", "-n", 2, *GRID],
-    ):
-        done = valmatch(*command)
-        lines = done.out.splitlines()
-        assert [line for line in lines if line != line.rstrip()] == []
-        assert max(map(len, lines)) <= 80
-
-
 @pytest.mark.slow
 def test_completion_knows_configs_solvers_and_models() -> None:
     def completed(words: str) -> list[str]:

@@ -39,8 +39,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Undisturbed
     [
         ("curves", "SIGTERM", 0.3, False),
         ("replicate, 2 workers", "SIGKILL", 0.8, False),
-        ("replicate, 2 processes", "SIGKILL", 0.8, False),
-        ("replicate, dask", "SIGUSR1", 0.8, True),
         ("optimize", "SIGINT", 0.7, False),
         ("rate", "SIGKILL", 0.95, True),
     ],
@@ -104,9 +102,7 @@ def test_what_has_begun_is_ended_in_order() -> None:
 @pytest.mark.parametrize(
     ("name", "seconds", "wanted"),
     [
-        ("version", 0.0, signal.SIGINT),
         ("bad input", 0.25, signal.SIGTERM),
-        ("simulate", 0.1, signal.SIGTERM),
         ("replicate", 0.15, signal.SIGUSR1),
         ("processes", 0.6, signal.SIGXCPU),
         ("optimize", 0.3, signal.SIGINT),
@@ -131,8 +127,9 @@ LIMITED = (
 
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of Linux")
-@pytest.mark.parametrize("megabytes", [300, 410, 600])
-@pytest.mark.parametrize("command", LIMITED)
+@pytest.mark.parametrize(
+    ("command", "megabytes"), list(zip(LIMITED, (300, 410, 600, 410), strict=True))
+)
 def test_a_low_limit_on_memory_is_one_line(command: str, megabytes: int) -> None:
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (megabytes * 10**6, megabytes * 10**6))
@@ -160,8 +157,9 @@ def test_few_open_files_are_one_line_or_enough(command: str, files: int) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stream", [0, 1, 2])
-@pytest.mark.parametrize("command", ["replicate smoke", LIMITED[2]])
+@pytest.mark.parametrize(
+    ("command", "stream"), [*((LIMITED[0], stream) for stream in range(3)), (LIMITED[2], 1)]
+)
 def test_a_closed_stream_ends_no_run(command: str, stream: int) -> None:
     words = ("-m", "valmatch", *command.split())
     done = python(*words, preexec_fn=lambda: os.close(stream), timeout=60)

@@ -101,7 +101,7 @@ def test_folders_that_are_not_ours_are_refused(tmp_path: Path) -> None:
 
 
 TASKS = 3
-N = 1500
+N = 600
 RUN = ("replicate", "valorant-x10", "-n", N)
 
 
@@ -143,22 +143,22 @@ def stopped(out: Path, task: int, how: signal.Signals) -> int:
 def test_a_cluster_run(tmp_path: Path) -> None:
     out = tmp_path / "all"
     code, said = ended(submitted(out, slurm(0)))
-    assert (code, said.splitlines()[0]) == (0, f"shard 0/{TASKS}: 500 of {N:,} replications")
+    assert (code, said.splitlines()[0]) == (0, f"shard 0/{TASKS}: 200 of {N:,} replications")
     # The node of one task is lost; the time of another is nearly up, as the scheduler says.
     assert stopped(out, 1, signal.SIGKILL) == -signal.SIGKILL
     assert stopped(out, 2, signal.SIGUSR1) == 130
     runs = json.loads(valmatch("status", out, "--json").out)["runs"]
     assert [run["state"] for run in runs] == ["complete", "not ended", "interrupted"]
-    assert [run["wanted"] for run in runs] == [500] * TASKS
+    assert [run["wanted"] for run in runs] == [200] * TASKS
     done = [run["done"] for run in runs]
-    assert done[0] == 500
-    assert all(0 < count < 500 for count in done[1:])
+    assert done[0] == 200
+    assert all(0 < count < 200 for count in done[1:])
 
     checked = valmatch("combine", out, "--check")
     lines = checked.out.splitlines()
     assert checked.code == 75
     assert [line.split(":")[0] for line in lines] == [
-        f"shard {task}/{TASKS} owes {500 - done[task]} replications" for task in (1, 2)
+        f"shard {task}/{TASKS} owes {200 - done[task]} replications" for task in (1, 2)
     ]
     assert f"to run again: --array=1-2 with --shard $SLURM_ARRAY_TASK_ID/{TASKS}" in checked.err
     assert not (out / "summary.json").exists()
@@ -176,9 +176,6 @@ def test_a_cluster_run(tmp_path: Path) -> None:
     assert contents(out) == contents(tmp_path / "one")
 
 
-SHOTS = ("replicate", "valorant", *SMALL)
-
-
 @pytest.fixture
 def _always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Report at every step."""
@@ -186,19 +183,11 @@ def _always(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_always")
-@pytest.mark.parametrize(
-    "command",
-    [
-        (*SHOTS, "-n", 60),
-        (*SHOTS, "-n", 30, "--sweep", "team_diff=100,200"),
-        ("compare", "valorant", "--set", "team_diff=90", "-n", 30, *SMALL),
-    ],
-)
-def test_a_line_says_how_far_a_run_is(command: tuple[object, ...]) -> None:
+def test_a_line_says_how_far_a_run_is() -> None:
+    command = ("replicate", "valorant", *SMALL, "-n", 30, "--sweep", "team_diff=100,200")
     done = valmatch(*command)
     told = [line for line in done.err.splitlines() if line.startswith("replications: ")]
     assert re.fullmatch(r"replications: 60 of 60, [\d.,]+/s, 0 s left", told[-1])
-    assert max(map(len, told)) <= 80
     assert done.out == valmatch(*command, "-v").out
     quiet = valmatch(*command, "-q")
     assert (quiet.out, quiet.err) == ("", "")

@@ -137,16 +137,3 @@ def test_equal_points_are_simulated_once() -> None:
     assert sum(made) == 10
     assert [one.values.shape for one in found.results] == [(5, 15)] * 3
     np.testing.assert_array_equal(found.results[0].values, found.results[2].values)
-
-
-def test_points_with_responses_of_their_own_show_what_they_share(tmp_path: Path) -> None:
-    """The lengths of histories decide of which stretches there are responses."""
-    out = tmp_path / "out"
-    sweep = ["replicate", "kg-fig1-top", "--sweep", "n_games=20,150", "-n", 3]
-    outcome = success(*sweep, "--out", out)
-    for policy in ("point_estimate", "draw_chance", "knowledge_gradient"):
-        assert f"expected_quality.{policy} " in outcome.out
-    assert "win_fraction" not in outcome.out  # by stretches, which differ
-    found = {(row["n_games"], row["response"]) for row in rows(out / "design.csv")}
-    assert ("20", "win_fraction.draw_chance.1-20") in found
-    assert ("150", "win_fraction.draw_chance.101-150") in found

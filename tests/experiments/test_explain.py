@@ -133,7 +133,7 @@ def test_after_a_failed_proposal_a_ticket_waits_again(tmp_path: Path) -> None:
 
 
 def test_the_world_can_be_played_again(tmp_path: Path) -> None:
-    for path in sorted(FOLDER.glob("*.json")):
+    for path in sorted(FOLDER.glob("*.json"))[::4]:
         out = tmp_path / path.stem
         assert valmatch("rules", "replay", path, "--out", out).code == 0
         for search in json.loads((out / "result.json").read_text(encoding="utf-8")):
@@ -172,7 +172,7 @@ CONFIG = """\
 model: tickets
 rules: rules.json
 factors:
-  hours: 0.5
+  hours: 0.25
   warmup_minutes: 0
   arrivals: {per_hour: 500}
   parties: {shares: [0.7, 0.3]}
@@ -194,11 +194,9 @@ def why_of(folder: Path, ticket: str) -> dict[str, Any]:
 
 
 VARIANTS = {
-    "plain": (),
     "factors": ("rules.Near.maxDistance=90", "expansions.Near.maxDistance[0].wait=11"),
     "batches": ("service.batch_size=7",),
     "acceptance": ("service.acceptance_seconds=10", "service.accept_prob=0.8"),
-    "patience": ("patience.median_seconds=30",),
     "exhaustive": ("service.search=exhaustive", "arrivals.per_hour=120"),
 }
 

@@ -1,4 +1,4 @@
-"""A queue log is one history: no interval, no probability."""
+"""A queue log is one history, without interval; which responses there are, and those chosen."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import pytest
 import valmatch as library
 from tests.support.command import success, valmatch
 from tests.support.folders import rows
+from valmatch.models.registry import MODELS
+from valmatch.models.valorant.days import RESPONSES
 
 PROBLEM = """\
 model: valorant
@@ -87,32 +89,44 @@ def test_optimize_evaluates_a_point_once(config: Path, tmp_path: Path) -> None:
     assert alone.estimates["avg_team_diff"].mean == found["recommended"]["objective"]["mean"]
 
 
-@pytest.fixture
-def days(config: Path) -> Path:
-    """Return a config with a log of three days."""
-    lines = [f"{k / 4},{1500 + 37 * k % 400}\n" for k in range(280)]
-    (config.parent / "log.csv").write_text("arrival_hours,rating\n" + "".join(lines))
-    return config
-
-
 def compared(*arguments: object) -> dict[str, Any]:
     return dict(json.loads(success("compare", *arguments, "--json").out))
 
 
-RESAMPLED = ("--set", "log.resample=block", "--set", "log.block_hours=12", "-n", 5)
+@pytest.mark.parametrize("model", list(MODELS))
+def test_every_response_is_listed_with_unit_and_meaning(model: str) -> None:
+    found = json.loads(success("responses", model, "--json").out)
+    assert all(one["meaning"] for one in found.values())
+    table = success("responses", model)
+    assert max(map(len, table.out.splitlines())) <= 80
+    assert all(name in table.out for name in found)
 
 
-def test_how_a_log_is_read_holds_for_both_sides(days: Path, tmp_path: Path) -> None:
-    found = compared(days, *RESAMPLED, "--set", "team_diff=100")
-    assert list(found["changed"]) == ["team_diff"]
-    assert found["a"]["sampling"] == found["b"]["sampling"]
-    assert "no_interval" not in found
-    assert found["differences"]["avg_team_diff"]["ci_low"] is not None
-    other = tmp_path / "other.csv"
-    other.write_text("arrival_hours,rating\n1,1\n2,2\n3,3\n4,4\n")
-    found = compared(days, "--set", f"arrivals={other}", "--set", "team_diff=100")
-    assert list(found["changed"]) == ["team_diff"]
-    assert found["differences"]["n_players"]["mean_a"] == 4.0
-    for one in ("factors.log.resample=block", "log={resample: block, block_hours: 12}"):
-        found = compared(days, "--set", one, "--set", "team_diff=100", *RESAMPLED[2:])
-        assert list(found["changed"]) == ["team_diff"]
+def test_those_of_valorant_are_in_groups() -> None:
+    found = json.loads(valmatch("responses", "--json").out)
+    assert [name for name, one in found.items() if one["group"] is None] == list(RESPONSES.names)
+    assert found["wait_p95.top_1%"]["group"] == "bands"
+    assert found["win_gap"]["group"] == "fairness"
+    assert "matched players" in found["wait_p95"]["meaning"]
+    other = json.loads(valmatch("responses", "--set", "bands=[0, 0.5, 1]", "--json").out)
+    assert "wait_p95.top_50%" in other
+
+
+@pytest.mark.slow
+def test_the_chosen_are_computed_and_shown_alone() -> None:
+    how = ("--set", "horizon=4", "--responses", "wait_p95.bottom_10%,avg_wait_time")
+    made = success("replicate", "valorant", "-n", "3", *how)
+    shown = [line.split()[0] for line in made.out.splitlines()[2:]]
+    assert shown == ["avg_wait_time", "wait_p95.bottom_10%"]
+    config = library.load_config("valorant", {"horizon": 4, "measure": ["bands"]})
+    mean = library.replicate(config, 3).estimates["avg_wait_time"].mean
+    assert f"{mean:.1f}" in made.out
+    for command in (
+        ("simulate", "valorant"),
+        ("replicate", "valorant", "-n", "2", "--sweep", "team_diff=100,200"),
+        ("compare", "valorant", "valorant-start", "-n", "2"),
+        ("compare", "valorant", "--set", "team_diff=100", "-n", "2"),
+    ):
+        made = success(*command, *how)
+        assert "wait_p95.bottom_10%" in made.out
+        assert "avg_player_diff" not in made.out

@@ -100,13 +100,6 @@ def test_whose_latency_counts(tmp_path: Path) -> None:
     assert "1 match of" in valmatch(*again, "--latency-of", "ticket").out
 
 
-def test_exhaustive_searches_are_for_small_pools(tmp_path: Path) -> None:
-    many = [{**TICKETS[0], "id": f"t{k}", "time": 0} for k in range(30)]
-    done = played(tmp_path, many, "--search", "exhaustive")
-    assert done.code == 1
-    assert "it looks at up to 16 tickets at once, and there are 30" in done.err
-
-
 RULES_OF_LOG = {
     "ruleLanguageVersion": "1.0",
     "playerAttributes": [{"name": "skill", "type": "number"}],
@@ -191,9 +184,3 @@ def test_players_by_lines(files: Path) -> None:
     people.write_text("".join(json.dumps(one) + "\n" for one in lines))
     done = valmatch("rules", "replay", *options(files), "--players", people, "--json")
     assert json.loads(done.out)["pass"]["matched"] == 4
-
-
-def test_players_go_with_a_log(files: Path) -> None:
-    (files / "events.jsonl").write_text('{"id": "t", "time": 0, "players": [{"id": "p"}]}')
-    refused = refusal("rules", "replay", *options(files), "--players", files / "players.csv")
-    assert "is no log of events; its tickets say all of their players" in refused

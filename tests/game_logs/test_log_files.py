@@ -227,18 +227,13 @@ def test_any_block_size_reads_the_same(
 
 WORDS = cases("""
 1\N{EN DASH}0,0\N{EN DASH}1,½\N{EN DASH}½ | 10d
-W,L,D | 10d
 H,A,D | 10d
-h,a,d | 10d
-win,loss,draw | 10d
 A,B,tie | 10d
 White,BLACK,Draw | 10d
 1,0,.5 | 10d
 0.5-0.5,1-0,½-½ | d1d
-1.0,0.0,0.5 | 10d
 1,-1,0 | 10d
 1,2,X | 10d
-3:1,0-2,1 - 1 | 10d
 model_a,model_b,tie (bothbad) | 10d
 ann,bob,remis | 10d
 player_2,team 1,both bad | 01d
@@ -300,12 +295,8 @@ def test_other_words_are_explained(tmp_path: Path) -> None:
 DATES = cases("""
 13/08/2021,14/08/2021 | dates as day.month.year | 2021-08-13
 08/13/2021,08/14/2021 | dates as month/day/year | 2021-08-13
-13.8.21,14.8.21 | dates as day.month.year | 2021-08-13
 31-12-1999 20:15,01-01-2000 | dates as day.month.year | 1999-12-31T20:15
 12/31/99 8:15 PM,1/1/00 | dates as month/day/year | 1999-12-31T20:15
-01/01/2021,02/02/2021 | dates as day.month.year | 2021-01-01
-2021/08/13,2021/8/14 | date-times | 2021-08-13
-2021.08.13,2021.08.14 | date-times | 2021-08-13
 2021-08-13T20:00:00+02:00,2021-08-14 | date-times | 2021-08-13T18:00
 20210813,20210814 | dates such as 20240131 | 2021-08-13
 1628812800,1628899200 | seconds since 1970 | 2021-08-13
@@ -410,9 +401,6 @@ bob,ann,1-0,o4
 """
 
 
-ANN_BOB = ("--player", "ann", "--against", "bob")
-
-
 @pytest.fixture
 def duels_log(tmp_path: Path) -> Path:
     path = tmp_path / "duels_log.csv"
@@ -425,17 +413,6 @@ def document(*arguments: object) -> dict[str, Any]:
     assert (done.code, done.err) == (0, ""), done.err
     found: dict[str, Any] = json.loads(done.out)
     return found
-
-
-def test_pairs_are_of_exactly_two_games_between_them(duels_log: Path) -> None:
-    found = document(duels_log, "--player", "ann", "--against", "bob", "--pairs-by", "opening")
-    assert found["counts"] == [0, 0, 1, 1, 0]
-    assert (found["games"], found["left_out"]) == (4, 4)
-    said = success("sprt", duels_log, *ANN_BOB, "--pairs-by", "opening").out
-    assert "4 games left out: not in a pair of two" in said
-    turned = document(duels_log, "--player", "bob", "--against", "ann", "--pairs-by", "opening")
-    assert turned["counts"] == [0, 1, 1, 0, 0]
-    assert turned["elo"] == pytest.approx(-found["elo"], rel=1e-12)
 
 
 def test_counts_are_those_of_a_plain_count_of_random_rows(tmp_path: Path) -> None:

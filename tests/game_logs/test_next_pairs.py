@@ -17,7 +17,7 @@ from tests.oracles import joint_pairs
 from tests.support.command import refusal, success, valmatch
 from tests.support.refusals import defined
 from valmatch.draws.streams import Streams
-from valmatch.game_logs.next_pairs import caution, leader_best, measured, read_together, unsure_of
+from valmatch.game_logs.next_pairs import caution, leader_best, read_together, unsure_of
 from valmatch.game_logs.planning import (
     GAMES,
     PlannedGames,
@@ -226,13 +226,6 @@ def test_another_table_than_that_of_the_posterior_is_refused(rated: Path, tmp_pa
     assert "ratings.csv:7: player: 'ann' is there twice" in valmatch("next", tmp_path).err
     table.write_text("".join([header, *rows[:-1], rows[-1].replace("=fox", "zoe")]))
     assert "is not of the players of" in _refused(tmp_path)
-
-
-def test_what_choosing_does_is_from_the_table() -> None:
-    for (policy, goal), row in measured().items():
-        assert f"{float(row['leader_covered']):.0%}" in caution(policy, goal)
-        assert policy in JOINT
-    assert "has not been measured" in caution("uniform", "best")
 
 
 SMALL = ("--players", 4, "--spread", 100, "--half-width", 120, "--replications", 6)

@@ -159,14 +159,6 @@ def test_fixtures_have_many_shapes(text: str, rated: Path, tmp_path: Path) -> No
         assert predict_games(rated, "-").columns() == found.columns()
 
 
-def test_a_player_may_have_a_semicolon_in_the_name(tmp_path: Path) -> None:
-    log = write(tmp_path / "log.csv", [[["a;b", "c"]]], "winner,loser")
-    rate_games(log, "elo", out=tmp_path / "rated")
-    (one,) = predict_games(tmp_path / "rated", log).games
-    assert [side.players for side in one.sides] == [["a;b"], ["c"]]
-    assert not [name for side in one.sides for name in side.newcomers]
-
-
 @pytest.mark.parametrize("system", ["glicko", "glicko2"])
 def test_glicko_grows_less_certain_until_the_game(system: str, tmp_path: Path) -> None:
     """A game without a time is one of the next period."""

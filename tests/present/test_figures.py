@@ -14,7 +14,6 @@ import pytest
 
 import valmatch as library
 from tests.support.command import refusal, success
-from tests.support.report_runs import RUNS
 from valmatch import plot
 
 pytest.importorskip("matplotlib")
@@ -27,12 +26,23 @@ from valmatch.present.bins import bin_edges
 from valmatch.present.document import Interval, Intervals
 from valmatch.present.figures import figures_of
 from valmatch.present.plot_options import INCH
-from valmatch.present.style import legend_below
 
 RunOf = Callable[[str], Path]
 
-TABLES_ALONE = ("next", "predict")
-"""Runs of which there is nothing to draw."""
+DRAWN = (
+    *(
+        "simulate",
+        "simulate-zones",
+        "parts",
+        "games",
+        "compare",
+        "variants",
+        "optimize",
+        "frontier",
+    ),
+    *("front", "rate", "systems", "whole", "plan", "replay"),
+)
+"""Runs of all kinds of charts."""
 
 
 @pytest.fixture
@@ -63,7 +73,7 @@ def assert_legible(figure: Any) -> None:  # noqa: ANN401
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in RUNS if name not in TABLES_ALONE])
+@pytest.mark.parametrize("name", DRAWN)
 def test_figures_match_the_report(
     name: str, run_of: RunOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,13 +137,9 @@ def test_title_size_and_formats(copied: Path) -> None:
     ("options", "said"),
     [
         (("--size", "20"), "--size: '20' (allowed: WIDTHxHEIGHT in centimetres, each from 5 to"),
-        (("--size", "20x8x3"), "--size: '20x8x3' (allowed: WIDTHxHEIGHT"),
-        (("--size", "nanx8"), "--size: 'nanx8' (allowed: WIDTHxHEIGHT"),
-        (("--size", "4x8"), "--size: '4x8' (allowed: WIDTHxHEIGHT"),
         (("--size", "20x101"), "--size: '20x101' (allowed: WIDTHxHEIGHT"),
         (("--size", "6x6"), "--size: 6x6 is too small for what is drawn (allowed: "),
         (("--format", "jpg"), "--format: 'jpg' (allowed: png or svg or pdf; did you mean png?)"),
-        (("--format", ""), "--format: '' (allowed: png or svg or pdf)"),
         (("--responses", "wait_p96"), "--responses: 'wait_p96' is no response here ("),
     ],
 )
@@ -144,19 +150,6 @@ def test_what_cannot_be_drawn_is_said(options: tuple[str, ...], said: str, copie
 
 
 # ---- texts have room ----
-
-
-@pytest.mark.parametrize(("inches", "columns"), [(3.0, 1), (6.0, 2), (12.0, 3)])
-def test_legends_are_as_wide_as_their_figure(inches: float, columns: int) -> None:
-    texts = ["violates a bound in the search", "keeps to all bounds in the search", "recommended"]
-    with style.style_context():
-        figure = Figure(figsize=(inches, 3.0), layout="constrained")
-        lines = [figure.subplots().plot([0, 1], label=text)[0] for text in texts]
-        legend_below(figure, lines, texts)
-    (legend,) = figure.legends
-    assert legend._ncols == columns  # type: ignore[attr-defined]
-    assert [text.get_text() for text in legend.get_texts()] == texts
-    assert_legible(figure)
 
 
 # ---- bins ----

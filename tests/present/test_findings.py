@@ -135,17 +135,3 @@ def test_one_replication_certifies_nothing(run_of: RunOf, tmp_path: Path) -> Non
     _, found = said_of(folder)
     assert "is feasible in its one replication" in found
     assert "certified" not in found
-
-
-def test_one_history_has_no_interval_and_says_why(tmp_path: Path) -> None:
-    log = tmp_path / "queue.csv"
-    rows = [f"{0.05 * k:.2f},{1000 + 37 * k % 300}" for k in range(40)]
-    log.write_text("\n".join(["arrival_hours,rating", *rows]) + "\n")
-    config = {"model": "valorant", "arrivals": str(log), "factors": {"team_num": 2}}
-    valmatch.replicate(config, out=tmp_path / "run")
-    text = valmatch.report(tmp_path / "run", markdown=True)
-    why = "every replication is the same; log.resample=block makes resamples of a log"
-    found = r"^\*\*Here avg_team_diff is .*; no intervals, n = 1 replication \("
-    assert re.search(found, text, re.M)
-    assert f"n = 1 replication ({why})." in text
-    assert f"\n- no interval: {why}\n" in text

@@ -232,11 +232,3 @@ def test_names_are_texts_in_markdown(run_of: RunOf) -> None:
     for name in HOSTILE:
         assert markdown.text_of(name.replace("\u202e", "\\u202e")) in text
     assert not re.search(r"(?<!\\)<(script|img)|@somebody|http://e.org|(?<!\\)#12", text)
-
-
-def test_results_are_reported_by_their_folder(tmp_path: Path) -> None:
-    small = {"model": "valorant", "factors": {"horizon": 2.0}}
-    result = valmatch.replicate(small, 3, out=tmp_path / "run")
-    assert valmatch.report(result) == valmatch.report(tmp_path / "run")
-    with pytest.raises(valmatch.InputError, match="give the function that made it out=FOLDER"):
-        valmatch.report(valmatch.replicate(small, 3))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -160,11 +159,6 @@ def test_losses_of_three_results_are_compared_where_two_systems_have_them(tmp_pa
         assert gap.mean == pytest.approx(mine - elo, rel=1e-9)
     assert comparison.means["zonestats"]["three_way_log_loss"].mean is None
     assert comparison.differences["coin"]["three_way_log_loss"].mean is None
-    assert "three_way_log_loss" in comparison.columns()
-    less = compare_ratings(log, ["elo", "trueskill"])
-    assert "three_way_log_loss" not in less.columns()
-    summary = json.loads(valmatch("rate", log, "--system", "trueskill", "--json").out)
-    assert summary["predictions"]["all"]["three_way_log_loss"] > 0.0
 
 
 def test_trueskill_gives_each_result_its_probability(tmp_path: Path) -> None:

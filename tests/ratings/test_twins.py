@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.ratings.test_glicko2 import random_period
+from tests.ratings.test_glicko import random_period
 from tests.ratings.test_trueskill_rating import margins, random_pairs
 from tests.ratings.test_zonestats_rating import EVERY_PLAYER, RULES, Party, played
 from valmatch.ratings import elo, glicko2, trueskill, trueskill_teams, zonestats

@@ -1,8 +1,9 @@
-"""JSON with places; the published examples, and rule sets within files of other tools."""
+"""JSON with places; rule sets within files of other tools; what ``valmatch rules`` prints."""
 
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.command import success, valmatch
+from valmatch.matching.living.registry import PRESETS, numbers_of
 from valmatch.rule_sets.descriptions import describe
 from valmatch.rule_sets.files import read_rule_file
 from valmatch.rule_sets.flexmatch import ALONE
@@ -69,12 +71,9 @@ def test_what_python_does_not_read_is_an_error(text: str) -> None:
     ("text", "place", "what"),
     [
         ("", (1, 1), "expected a value, found the end of the file"),
-        ('{"a": 1,\n "b" 2}', (2, 6), "expected a colon, found '2'"),
         ('{"a": 1,}', (1, 8), "a comma before }"),
         ('{"a": NaN}', (1, 7), "'NaN' is no number of JSON"),
         ("[1e999]", (1, 2), "'1e999' is too large for a number"),
-        ('["a\nb"]', (1, 4), "a control character in a string"),
-        ('["\\q"]', (1, 3), "an escape that stands for no character"),
         ('["\\ud800"]', (1, 2), "half of a character that is written as a pair"),
         ('["\x85 \u2028", \n\t"\U0001f600", 1e999]', (2, 7), "is too large"),
         ("[" * 100_000, (1, DEEPEST + 1), "nested deeper than 64 levels"),
@@ -97,14 +96,6 @@ def test_comments_are_found_and_read_over() -> None:
         (2, 7, "warning"),
         (2, 20, "warning"),
     ]
-
-
-def test_a_key_that_stands_twice_is_found_and_the_last_holds() -> None:
-    text = '{"a": {"b": 1,\n"b": 2}}'
-    value, problems = read(text)
-    assert value == {"a": {"b": 2}}
-    assert problems == [Problem(2, 1, "error", "a", 'key "b" twice in one object (first at 1:8)')]
-    assert read(text, lenient=True)[1][0].severity == "warning"
 
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "rule_sets"
@@ -234,9 +225,7 @@ def test_a_rule_set_is_taken_out_with_the_places_of_its_characters(
     ("text", "what"),
     [
         ('{"MatchmakingQueue": {"Name": "q"}}', "PlayFab matchmaking queue"),
-        ('{"name": "r", "MatchLogic": {}}', "Unity Matchmaker queue"),
         ('{"data": {"type": "gameCenterMatchmakingRuleSets"}}', "Game Center rule set"),
-        ('{"query": "+properties.region:europe"}', "query of Nakama"),
         (TEMPLATE.replace("Limit:", "Other:"), "${Limit} is filled in when"),
         ('{"RuleSets": [{"RuleSetBody": "{}"}, {"RuleSetBody": "{}"}]}', "2 rule sets stand here"),
         ('rule_set_body = file("duel.json")\n', "the rule set is duel.json"),
@@ -264,3 +253,58 @@ def test_a_first_config_runs(tmp_path: Path) -> None:
     assert max(map(len, text.splitlines())) <= 120
     shown = success("simulate", config).out
     assert "time_to_match" in shown
+
+
+EXAMPLES = Path(__file__).parents[1] / "fixtures" / "rule_sets"
+
+
+def test_errors_end_with_2_and_stand_by_place() -> None:
+    file = EXAMPLES / "example-07.json"
+    done = valmatch("rules", "check", file)
+    assert (done.code, done.err) == (2, "")
+    assert [line for line in done.out.splitlines() if ": error: " in line] == [
+        f'{file}:16:7: error: expansions[0]: key "target" twice in one object: the expansion of'
+        " rules[low-latency].maxLatency is lost (first at 14:7)",
+        f'{file}:17:7: error: expansions[0]: key "steps" twice in one object (first at 15:7)',
+    ]
+    assert valmatch("rules", "check", file, "--lenient").code == 0
+
+
+def test_warnings_end_with_0() -> None:
+    file = EXAMPLES / "example-02.json"
+    done = valmatch("rules", "check", file, "--timeout", "1 min")
+    assert (done.code, done.err) == (0, "")
+    first, second = done.out.splitlines()
+    assert first.startswith(f"{file}:39:17: warning: expansions[0].steps[0]: minPlayers falls with")
+    assert second == (
+        f"{file}:39:54: warning: expansions[0].steps[1]: no ticket lives for 60 s: the request"
+        " timeout is 60 s"
+    )
+    assert valmatch("rules", "check", file).out.splitlines() == [first]
+
+
+def test_a_world_is_no_rule_set_and_said_to_be_one(tmp_path: Path) -> None:
+    world: dict[str, object] = {"ruleSet": {}, "config": {}, "tickets": []}
+    path = tmp_path / "world.json"
+    path.write_text(json.dumps(world))
+    done = valmatch("rules", "check", path)
+    assert (done.code, done.err) == (2, "")
+    assert done.out == (
+        f"{path}:1:1: error: rule set: this is a world of tickets with its rule set, which"
+        " `valmatch rules replay` plays\n"
+    )
+    path.write_text(json.dumps({**world, "tickets": [{"time": math.nan}]}))
+    done = valmatch("rules", "replay", path)
+    assert done.code == 2
+    assert "error: world: no JSON: 'NaN'" in done.err
+
+
+def test_the_numbers_of_a_preset_are_printed_as_a_config_has_them() -> None:
+    for preset in PRESETS:
+        shown = valmatch("rules", "show", "--preset", preset)
+        (rule,) = yaml.safe_load(shown.out).values()
+        assert json.loads(valmatch("rules", "show", "--preset", preset, "--json").out) == rule
+        assert numbers_of(preset).source in shown.out.splitlines()[0]
+    assert (
+        "# Wait in which the radius doubles.\n" in valmatch("rules", "show", "--preset", "osu").out
+    )

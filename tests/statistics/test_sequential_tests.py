@@ -171,7 +171,7 @@ def _play(
 
 play: Any = numba.njit(_play)
 
-TESTS, MOST = 10_000, 20_000
+TESTS, MOST = 5_000, 20_000
 
 
 def simulated(chances: list[float], elo0: float, elo1: float, seed: int) -> tuple[Floats, Floats]:

@@ -84,11 +84,6 @@ def test_coverage_is_the_confidence(confidence: float) -> None:
     assert abs(covered / runs - confidence) <= 4 * error
 
 
-def test_order_of_the_values_does_not_matter() -> None:
-    values = np.random.default_rng(2).lognormal(0, 5, 1000)
-    assert estimate(values) == estimate(values[::-1].copy())
-
-
 def test_curve_sums_are_means_and_standard_errors_in_any_order() -> None:
     rows = np.random.default_rng(3).normal(1.0, 2.0, (50, 2, 3))
     rows[:48, 0, 0], rows[:, 0, 1] = np.nan, np.nan  # values that few or no replications define
@@ -250,7 +245,7 @@ def test_a_curve_is_interpolated_in_the_logarithm_of_games() -> None:
 def test_an_interval_holds_the_truth_as_often_as_it_says() -> None:
     """Shares p = .5, .6, .7, .8: a share of .65 is reached at the middle of 200 and 400 in logs."""
     rng, games = np.random.default_rng(2), np.array([100, 200, 400, 800])
-    shares, held, worlds = np.array([0.5, 0.6, 0.7, 0.8]), 0, 100
+    shares, held, worlds = np.array([0.5, 0.6, 0.7, 0.8]), 0, 50
     for _ in range(worlds):
         values = (rng.random((300, 1)) < shares).astype(float)
         low, high = crossing_interval(games, values, 0.65, True, 0.9, rng)

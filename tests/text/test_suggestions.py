@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from valmatch.text.suggestions import by_last_part, closest_name, correction, hint
+from valmatch.text.suggestions import by_last_part, closest_name, hint
 
 PARAMETERS = ("T", "GAME_MULT", "MAX_GAME_LENGTH")
 
@@ -25,14 +25,6 @@ def test_case_and_hyphens_do_not_count(name: str, meant: str | None) -> None:
     assert closest_name(name, [parameter.lower() for parameter in PARAMETERS]) == (
         meant and meant.lower()
     )
-
-
-def test_texts() -> None:
-    assert hint("game_mult", PARAMETERS) == "did you mean GAME_MULT?"
-    assert hint("K", PARAMETERS) == "allowed: T, GAME_MULT, MAX_GAME_LENGTH"
-    assert hint("K", []) == "there is none"
-    assert correction("game_mult", PARAMETERS) == "; did you mean GAME_MULT?"
-    assert correction("K", PARAMETERS) == ""
 
 
 def test_dotted_names_are_known_by_their_last_part() -> None:

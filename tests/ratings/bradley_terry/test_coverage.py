@@ -55,13 +55,3 @@ def test_votes_are_held_by_clustered_intervals_and_not_by_plain_ones() -> None:
     assert abs(z_of(measured[CLUSTERED], "differences")) < 3.0
     assert z_of(measured[CLUSTERED], "ranks together") > -3.0
     assert z_of(measured[INFORMATION], "differences") < -10.0
-
-
-def test_equal_players_share_their_ranks() -> None:
-    league = NAMED["duels, 12 equal players"]
-    contests, truth = league.play(np.random.default_rng(1))
-    assert (truth == 0.0).all()
-    assert contests.n_games == 1320
-    assert len(np.unique(contests.players.reshape(-1, 2), axis=0)) == 132
-    noisy = NAMED["votes on equals, 8 voters of 250"]
-    assert (noisy.target(truth) == 1500.0).all()

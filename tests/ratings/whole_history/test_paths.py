@@ -181,9 +181,9 @@ def test_the_evidence_is_that_of_the_dense_twin(name: str) -> None:
 def moving(seed: int, drift: float) -> PathWorld:
     """Return a world in which ratings drift."""
     rng = np.random.default_rng(seed)
-    paths = np.cumsum(drift * rng.normal(size=(N, 300)), axis=1) + 100.0 * rng.normal(size=(N, 1))
+    paths = np.cumsum(drift * rng.normal(size=(N, 200)), axis=1) + 100.0 * rng.normal(size=(N, 1))
     games, days = [], []
-    for day in range(300):
+    for day in range(200):
         a, b = rng.permutation(N)[:2]
         won = rng.random() < 1.0 / (1.0 + np.exp(POINTS * (paths[b, day] - paths[a, day])))
         games.append(Game([Side([int(a)], float(won)), Side([int(b)], float(not won))]))
