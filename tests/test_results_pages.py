@@ -76,9 +76,6 @@ def test_a_table_grows_case_by_case_and_its_page_follows(tmp_path: Path) -> None
     checked = make(tmp_path, "--check")
     assert checked.returncode == 1
     assert "not what README.md.jinja makes of the tables" in checked.stderr
-    wrong = make(tmp_path, "sum")
-    assert wrong.returncode == 2
-    assert "no part 'sum' (allowed: sums)" in wrong.stderr
 
 
 def test_numbers_of_no_row_or_of_several_are_refused(tmp_path: Path) -> None:

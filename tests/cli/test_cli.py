@@ -133,6 +133,10 @@ def test_a_slightly_other_model_fails_its_smoke_config(name: str, change: str, s
 replicate nowhere.yaml | nowhere.yaml: no such file
 replicate valorant --scheduler tcp://x:1 --executor local | --scheduler: of no use with --executor
 replicate valorant --scheduler tls://127.0.0.1:1 | TLS needs certificates
+compare valorant | give a second config
+compare nowhere nowhere --set team_diff=3 | no such file
+replicate smoke --resume | --resume: needs --out
+warm tickest | tickest: nothing that has kernels (did you mean tickets?)
 optimize valorant | shipped problems of valorant: chess-1, valor
 replicate valorant -n 0 | -n: 0 (allowed: a whole number from 1 to 1000000000)
 simulate valorant --set team_diff=-3 | factors.team_diff
@@ -143,7 +147,7 @@ replicate valorant --set 'replicate.expect={avg_pair_diff: {mean: 1}}' | 'avg_pa
 """),
 )
 def test_bad_usage_is_one_line_and_exit_2(arguments: str, message: str, tmp_path: Path) -> None:
-    out = [] if arguments.startswith("factors") else ["--out", tmp_path / "o"]
+    out = [] if "warm" in arguments or "--resume" in arguments else ["--out", tmp_path / "o"]
     assert message in refusal(*shlex.split(arguments), *out)
     assert not (tmp_path / "o").exists()
 

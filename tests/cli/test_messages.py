@@ -129,9 +129,6 @@ def test_what_holds_for_all_parts_is_said_once() -> None:
     assert (said[1].kind, said[1].n) == ("torn_line", 3)
 
 
-DIGITS = "9" * 5000
-
-
 def test_the_largest_numbers_run() -> None:
     largest = [text for name in ("seed", "replication") for text in (name, RANGES[name].most)]
     words = [f"--{one}" if isinstance(one, str) else one for one in largest]
@@ -173,10 +170,6 @@ def test_durations_in_words(seconds: float, words: str) -> None:
 def test_names_in_a_line_are_a_list() -> None:
     listed = load_config("valorant", ["measure=[bands, hours]"])
     assert load_config("valorant", ["measure=bands,hours"]).factors == listed.factors
-    assert (
-        load_config("valorant", ["measure=bands"]).factors
-        == load_config("valorant", ["measure=[bands]"]).factors
-    )
     one = load_config("kg-fig1-top", ["policies=oracle"])
     assert one.factors == load_config("kg-fig1-top", ["policies=[oracle]"]).factors
     for wrong in ("bnds", "bands,", "bands;hours"):
@@ -198,21 +191,11 @@ def test_shipped_configs_are_listed() -> None:
     done = valmatch("configs", "--json")
     found = {row["config"]: row for row in json.loads(done.out)["configs"]}
     assert list(found) == list(shipped_configs())
-    assert found["ladder-elo"] == {
-        "config": "ladder-elo",
-        "model": "ladder",
-        "about": "One against one, rated by Elo.",
-    }
+    assert found["ladder-elo"]["about"] == "One against one, rated by Elo."
     assert all(row["about"].endswith(".") and row["model"] for row in found.values())
     lines = valmatch("configs").out.splitlines()
     assert lines[0].split() == ["config", "model", "what", "it", "is"]
     assert max(map(len, lines)) <= 80
-
-
-def tables(text: str) -> dict[str, list[list[str]]]:
-    """Return the words of the lines of each table by the line above it."""
-    blocks = [block.splitlines() for block in text.split("\n\n")]
-    return {head: [line.split() for line in lines] for head, *lines in blocks}
 
 
 # ---- optimize ----

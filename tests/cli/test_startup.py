@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import valmatch as library
-from tests.support.command import python, refusal, success, valmatch
+from tests.support.command import python, success, valmatch
 from valmatch.cli import warm
 from valmatch.cli.app import MODULES
 from valmatch.models.valorant.arrivals import arrival_times
@@ -152,9 +152,3 @@ def test_a_second_environment_compiles_nothing(tmp_path: Path) -> None:
 def test_what_rates_whole_logs_is_compiled_too(name: str) -> None:
     (line,) = success("warm", name).err.splitlines()
     assert re.fullmatch(r"compiled \d+ kernels in [\d.]+ s; [\d.]+ MB in .*", line)
-
-
-def test_names_that_have_no_kernels_are_refused() -> None:
-    assert refusal("warm", "tickest") == (
-        "tickest: nothing that has kernels (did you mean tickets?)"
-    )

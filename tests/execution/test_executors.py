@@ -265,20 +265,14 @@ SLURM = {
         ({"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_COUNT": "4"}, Shard(3, 4)),
         (SLURM, Shard(3, 4)),
         (SLURM | {"SLURM_ARRAY_TASK_ID": "3"}, Shard(0, 4)),
+        ({}, WHOLE),
+        ({"PBS_ARRAY_INDEX": ""}, WHOLE),
+        ({"SLURM_ARRAY_TASK_ID": "0", "SLURM_ARRAY_TASK_COUNT": "1"}, WHOLE),
     ],
 )
 def test_places_in_arrays(environment: Mapping[str, str], shard: Shard) -> None:
     assert shard_of_job(environment) == shard
-    assert in_job_array(environment)
-
-
-@pytest.mark.parametrize(
-    "environment",
-    [{}, {"PBS_ARRAY_INDEX": ""}, {"SLURM_ARRAY_TASK_ID": "0", "SLURM_ARRAY_TASK_COUNT": "1"}],
-)
-def test_no_array_is_the_whole(environment: Mapping[str, str]) -> None:
-    assert shard_of_job(environment) == WHOLE
-    assert not in_job_array(environment)
+    assert in_job_array(environment) == (shard != WHOLE)
 
 
 @pytest.mark.usefixtures("command_line_words")

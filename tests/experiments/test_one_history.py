@@ -73,10 +73,7 @@ def test_compare_makes_one_pair(config: Path) -> None:
 def test_optimize_evaluates_a_point_once(config: Path, tmp_path: Path) -> None:
     made = success("optimize", config, "--budget", "100", "--out", tmp_path / "out", "--json")
     found = json.loads(made.out)
-    assert found["why"] == (
-        "every constraint holds on this log; what just holds here is often broken in other months,"
-        " which resamples of the log show (--set log.resample=block)"
-    )
+    assert "which resamples of the log show" in found["why"]
     assert found["recommended"]["objective"]["n"] == 1
     back = library.load_result(tmp_path / "out")
     assert [one["text"] for one in found["warnings"]] == list(back.warnings)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.matching.test_event_log import event, text_of, ticket
-from tests.support.command import Outcome, refusal, success, valmatch
+from tests.support.command import Outcome, success, valmatch
 from tests.support.folders import rows
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "ticket_worlds"
@@ -71,19 +71,6 @@ def changed(number: int, **values: object) -> list[dict[str, Any]]:
 
 
 PLAYER = {"id": "p", "attributes": {"skill": 1}}
-
-
-CONFIG = {"requestTimeoutSeconds": 9, "horizon": 20}
-WORLD = {"ruleSet": RULES, "config": CONFIG, "tickets": TICKETS}
-
-
-def test_what_does_not_go_together(tmp_path: Path) -> None:
-    (tmp_path / "world.json").write_text(json.dumps(WORLD), encoding="utf-8")
-    world = refusal("rules", "replay", tmp_path / "world.json", "--timeout", "3")
-    assert "is a world, which has timeout of its own" in world
-    (tmp_path / "rules.json").write_text(json.dumps(RULES), encoding="utf-8")
-    alone = valmatch("rules", "replay", tmp_path / "rules.json")
-    assert (alone.code, "a list of tickets is needed too" in alone.err) == (2, True)
 
 
 def test_whose_latency_counts(tmp_path: Path) -> None:
@@ -176,11 +163,3 @@ def test_what_a_log_does_not_say(files: Path) -> None:
     done = success("rules", "replay", *options(files), "--json")
     assert "4 of 4 players have no 'skill', which Near looks at" in done.err
     assert json.loads(done.out)["pass"]["compared"]["rules"]["matched"] == 0
-
-
-def test_players_by_lines(files: Path) -> None:
-    lines = [{"id": f"p-{name}", "attributes": {"skill": 1}} for name in "abcd"]
-    people = files / "players.jsonl"
-    people.write_text("".join(json.dumps(one) + "\n" for one in lines))
-    done = valmatch("rules", "replay", *options(files), "--players", people, "--json")
-    assert json.loads(done.out)["pass"]["matched"] == 4

@@ -55,10 +55,8 @@ KINDS: tuple[type[o.Options], ...] = (
         ),
         (RankOptions, {"cluster": "voter,day", "level": ".9"}, {"cluster": ["voter", "day"],
                                                                 "level": 0.9}),
-        (PlanOptions, {"best": "0.9", "prior": "none"}, {"best": 0.9, "prior": None}),
         (ReplicateArguments, {"targets": ("a=1%",), "max_seconds": "2min", "shard": "0/2"},
          {"targets": "a=1%", "max_seconds": 120.0, "shard": Shard(0, 2)}),
-        (NextOptions, {"once": True, "without": "ann"}, {"once": True, "without": "ann"}),
     ],
 )  # fmt: skip
 def test_texts_mean_what_python_gives(

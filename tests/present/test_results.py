@@ -194,16 +194,6 @@ def every_face_has_the_warnings(result: Result, folder: Path) -> None:
             assert shown.count(" ".join(warning.split())) == 1, (face, warning)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["solvers", "frontier", "front"])
-def test_a_study_shows_what_its_folder_does(name: str, tmp_path: Path) -> None:
-    asked = [word for word in RUNS[name] if word != "--quiet"]
-    done = command(*asked, "--out", tmp_path / "out")
-    back = load_result(tmp_path / "out")
-    tables = repr(back).rpartition("\n\n")[0]
-    assert tables.splitlines()[:12] == done.out.splitlines()[:12]
-
-
 def test_a_name_that_looks_like_a_number_stays_a_name(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text(LOG.replace("ann", "3.14159265"))
     valmatch.rate_games(tmp_path / "log.csv", "elo", out=tmp_path / "out")

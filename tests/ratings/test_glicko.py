@@ -41,7 +41,7 @@ def earlier(path: Path, rows: Mapping[str, tuple[float, float, float]]) -> Path:
 
 
 OPPONENTS = ((1400.0, 30.0, 1.0), (1550.0, 100.0, 0.0), (1700.0, 300.0, 0.0))
-PHI, SIGMA, TAU = 200.0 / SCALE, 0.06, 0.5
+SIGMA, TAU = 0.06, 0.5
 V, DELTA = 1.7785, -0.4834
 
 
