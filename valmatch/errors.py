@@ -26,6 +26,10 @@ class InputError(_PlainError):
     """
 
 
+class OptionError(InputError):
+    """An option that does not fit a file, which is not damaged by that."""
+
+
 class RunError(_PlainError):
     """A run that failed on good input: exit code 1."""
 

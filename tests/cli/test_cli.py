@@ -139,6 +139,11 @@ replicate smoke --resume | --resume: needs --out
 warm tickest | tickest: nothing that has kernels (did you mean tickets?)
 optimize valorant | shipped problems of valorant: chess-1, valor
 replicate valorant -n 0 | -n: 0 (allowed: a whole number from 1 to 1000000000)
+rules chek | valmatch rules chek: no such command (did you mean check?)
+run | valmatch run: no such command (valmatch simulate makes one run, valmatch replicate many)
+version | valmatch version: no such command (valmatch --version)
+help models | valmatch models: no such command (valmatch configs names the models
+tests | valmatch tests: no such command (valmatch check tests says what it is)
 simulate valorant --set team_diff=-3 | factors.team_diff
 replicate valorant --set 'replicate.expect={avg_wait: {mean: 1}}' | replicate.expect.avg_wait:
   valorant has no response 'avg_wait' (did you mean
@@ -147,7 +152,8 @@ replicate valorant --set 'replicate.expect={avg_pair_diff: {mean: 1}}' | 'avg_pa
 """),
 )
 def test_bad_usage_is_one_line_and_exit_2(arguments: str, message: str, tmp_path: Path) -> None:
-    out = [] if "warm" in arguments or "--resume" in arguments else ["--out", tmp_path / "o"]
+    alone = arguments.startswith(("warm", "help")) or "--resume" in arguments
+    out = [] if alone else ["--out", tmp_path / "o"]
     assert message in refusal(*shlex.split(arguments), *out)
     assert not (tmp_path / "o").exists()
 

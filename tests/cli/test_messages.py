@@ -184,7 +184,7 @@ def test_help_and_version() -> None:
     assert valmatch("help", "help").code == 0
     assert valmatch("-V").out == valmatch("--version").out
     line = refusal("help", "replicat")
-    assert line == "replicat: no such command (did you mean replicate?)"
+    assert line == "valmatch replicat: no such command (did you mean replicate?)"
 
 
 def test_shipped_configs_are_listed() -> None:

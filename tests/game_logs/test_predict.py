@@ -12,6 +12,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from tests.support.command import valmatch
 from tests.support.folders import rows as table
 from tests.support.game_logs import of_sides, random_rows, write
 from valmatch.game_logs.prediction import predict_games
@@ -125,6 +126,11 @@ def test_first_of_many_is_luces_rule(rated: Path) -> None:
     strengths = [10 ** (ratings.get(name, 1500.0) / 400.0) for name in ("ann", "bob", "cy", "new")]
     assert of_sides(one, "win") == pytest.approx(np.array(strengths) / sum(strengths), rel=1e-12)
     assert [name for side in one.sides for name in side.newcomers] == ["new"]
+
+
+def test_a_newcomer_called_much_like_a_rated_player_may_be_that_player(rated: Path) -> None:
+    done = valmatch("predict", rated, "--pair", "bbo,ann")
+    assert (done.code, done.err) == (0, "note: 'bbo' has no rating; did you mean bob?\n")
 
 
 SHAPES = [

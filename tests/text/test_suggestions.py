@@ -27,6 +27,11 @@ def test_case_and_hyphens_do_not_count(name: str, meant: str | None) -> None:
     )
 
 
+def test_several_names_that_begin_so_are_offered() -> None:
+    figures = ["fig-1-top", "fig-1-low", "fig-2"]
+    assert hint("fig-1", figures) == "did you mean fig-1-top or fig-1-low?"
+
+
 def test_dotted_names_are_known_by_their_last_part() -> None:
     names = ["days", "match.beta", "rating.beta", "rating.tau"]
     places = by_last_part(names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
@@ -94,6 +95,13 @@ class _Value:
 class _Group(_Light, TyperGroup):
     """Commands under one name, shown by what they are for."""
 
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - typer has its own click
+        """Return a command; refuse a name that is none with what may be meant."""
+        known = super().get_command(ctx, cmd_name)
+        if known is None and not ctx.resilient_parsing:
+            raise _no_command(cmd_name, RULES if self.name == "rules" else NAMES, ctx.command_path)
+        return known
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """Write a line for each command."""
         of_rules = {"Commands (valmatch rules check rules.json)": RULES}
@@ -165,6 +173,22 @@ RULES = {
 }
 """The commands of ``valmatch rules`` with their functions in ``valmatch.cli.rules``."""
 
+NAMES = tuple(name for commands in GROUPS.values() for name in commands)
+"""All commands."""
+
+MEANT = {
+    "run": "valmatch simulate makes one run, valmatch replicate many",
+    "list": "valmatch configs, responses, factors, solvers and problems list what there is",
+    "models": "valmatch configs names the models, valmatch factors MODEL describes one",
+    "init": "valmatch check FILE --write mine.yaml or valmatch factors MODEL > mine.yaml",
+    "tune": "valmatch optimize CONFIG for rules, valmatch rate GAMES.csv --tune NAME for ratings",
+    "elo": "valmatch rate GAMES.csv --system elo",
+    "doctor": "valmatch check FILE",
+    "version": "valmatch --version",
+    "docs": "valmatch help COMMAND",
+}
+"""Words that are no commands, with what to type instead."""
+
 HELP = "-h", "--help"
 
 
@@ -202,6 +226,13 @@ def command_line(only: str | None = None) -> typer.Typer:
     return app
 
 
+def _no_command(name: str, names: Iterable[str], of: str) -> InputError:
+    """Return the refusal of a command that is none, with what may be meant."""
+    near = MEANT.get(name) or hint(name, names)
+    near = f"valmatch check {shortened(name)} says what it is" if Path(name).exists() else near
+    return InputError(f"{of} {shortened(name)}: no such command ({near})")
+
+
 def _help_alone(context: typer.Context) -> None:
     """Show the help of a group where no command is named."""
     if context.invoked_subcommand is None:
@@ -233,9 +264,8 @@ def _help(
     ] = None,
 ) -> None:
     """Show what a command does and its options, as its --help does."""
-    names = [*MODULES, "help", "rules"]
-    if command is not None and command not in names:
-        raise InputError(f"{shortened(command)}: no such command ({hint(command, names)})")
+    if command is not None and command not in NAMES:
+        raise _no_command(command, NAMES, "valmatch")
     command_line(command)(
         [*([command] if command else []), "--help"], prog_name="valmatch", standalone_mode=False
     )

@@ -6,9 +6,9 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from itertools import groupby, takewhile
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
@@ -33,7 +33,7 @@ from valmatch.inputs.yaml_document import (
 )
 from valmatch.models.registry import MODELS, ModelEntry
 from valmatch.text.numerals import whole_number
-from valmatch.text.suggestions import closest_name
+from valmatch.text.suggestions import hint
 from valmatch.text.terminal import escaped, shortened
 
 # Overrides of a config: ``KEY=VALUE``, from the command line, from Python, from a design.
@@ -218,16 +218,6 @@ def shipped_configs() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.yaml"), key=lambda path: path.stem)}
 
 
-def _families(names: Iterable[str]) -> list[str]:
-    """Return names, those that differ after the first hyphen as one: there are many of them."""
-    shown = []
-    for family, members in groupby(names, lambda name: name.partition("-")[0]):
-        first, *others = members
-        shown += [first] if first == family or not others else []
-        shown += [f"{family}-*"] if others else []
-    return shown
-
-
 def _as_yaml(value: object) -> str:
     """Write plain values, and arrays and scalars of numpy, as JSON, which is YAML."""
     return json.dumps(value, default=lambda array: array.tolist())
@@ -247,10 +237,13 @@ def _read(source: str | Path | Mapping[str, Any]) -> tuple[bytes, str, Path]:
     try:
         return read_document(path), str(path), path.parent
     except FileNotFoundError:
-        near = closest_name(path.name.removesuffix(path.suffix), shipped)
-        meant = f"did you mean the shipped config {near!r}?" if near else ""
-        others = meant or f"shipped configs: {', '.join(_families(shipped))}"
-        raise InputError(f"{source}: no such file ({others})") from None
+        others = [other.name for other in path.parent.glob(f"*{path.suffix or '.yaml'}")]
+        near = hint(path.name if path.suffix else path.stem, [*others, *shipped])
+        if not near.startswith("did"):
+            near = (
+                "valmatch configs lists the shipped ones, valmatch check FILE says what a file is"
+            )
+        raise InputError(f"{source}: no such file or shipped config ({near})") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{source}: cannot be read: {reason(error)}") from None
 

@@ -18,7 +18,7 @@ from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Ints
 from valmatch.ratings.games import Games
 from valmatch.statistics.sequential_tests import SequentialTest, sequential_test
-from valmatch.text.suggestions import correction
+from valmatch.text.suggestions import HINTED, correction
 from valmatch.text.terminal import shown
 
 
@@ -70,9 +70,6 @@ def sprt_games(
         raise InputError(f"{log.name}: {option('pairs_by')} {shown(pairs_by)}: {what}")
     test = sequential_test(np.bincount(sums, minlength=5).tolist(), **settings.hypotheses)
     return replace(test, left_out=len(between) - 2 * len(sums))
-
-
-HINTED = 1_000  # players among whom a name like a misspelt one is looked for
 
 
 def _number(log: GameLog, name: str, argument: str) -> int:

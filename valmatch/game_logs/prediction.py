@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.errors import InputError, option
+from valmatch.errors import MOST, InputError, option
 from valmatch.game_logs.documents import SUMMARY, DocumentedResult
 from valmatch.game_logs.games import play
 from valmatch.game_logs.options import TIME_UNITS, FileOptions, PredictOptions, values_of
@@ -40,7 +40,8 @@ from valmatch.ratings.system import MOST_PLAYERS, Chances, System, Z
 from valmatch.storage.result_files import damaged
 from valmatch.storage.results import Warnings
 from valmatch.storage.run_folder import RunFolder
-from valmatch.text.terminal import shown
+from valmatch.text.suggestions import HINTED, correction
+from valmatch.text.terminal import Note, shown
 
 # Fixtures: games to come, from a file or from options.
 
@@ -358,6 +359,10 @@ def predict_games(
     everybody = set(known.everybody)
     games = read_fixtures(file, settings, everybody, known.covariates) if file else []
     games += parse_pairs(settings.pair, everybody, games)
+    newcomers = {name for game in games for name in game.players} - everybody
+    for newcomer in sorted(newcomers)[: MOST if len(everybody) <= HINTED else 0]:
+        if near := correction(newcomer, everybody):
+            warn(Note(f"{shown(newcomer)} has no rating{near}"))
     for game in games:
         _check_size(game, "sides", len(game.sides), MOST_SIDES)
         _check_size(game, "players", len(game.players), known.most_players)

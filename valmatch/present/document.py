@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from valmatch.errors import InputError, option
+from valmatch.errors import OptionError, option
 from valmatch.kernels.arrays import Floats
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.rounding import mean_and_half
@@ -294,7 +294,7 @@ def headline(responses: Sequence[Response], chosen: Sequence[str] = ()) -> list[
     for name in chosen:
         if name not in names:
             what = f"{shown(name)} is no response here ({hint(name, names)})"
-            raise InputError(f"{option('responses')}: {what}")
+            raise OptionError(f"{option('responses')}: {what}")
     if chosen:
         return [response for response in responses if response.name in chosen][:HEADLINE]
     first = [response for response in responses if response.part is None] or list(responses)

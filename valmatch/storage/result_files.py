@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from valmatch.errors import InputError
+from valmatch.errors import InputError, OptionError
 from valmatch.inputs.csv_reader import rows_of
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats
@@ -171,6 +171,8 @@ def damaged(path: Path) -> Iterator[None]:
     """Turn what goes wrong when a file lacks what it should hold into an `InputError`."""
     try:
         yield
+    except OptionError:
+        raise
     except InputError as error:
         named = any(str(path.parent) in line for line in error.args)
         raise error if named else InputError(f"{path}: damaged: {error.args[0]}") from None

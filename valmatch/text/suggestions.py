@@ -8,6 +8,7 @@ from types import MappingProxyType
 ALIKE = 0.6  # ratio of difflib from which names are taken for each other
 MUCH_ALIKE = 0.75  # and from which no other name is thought of
 
+HINTED = 1_000  # players among whom a name like a misspelt one is looked for
 PART = 3  # letters of a part by which a name is known
 
 
@@ -29,17 +30,19 @@ def closest_name(name: str, names: Iterable[str], least: float = ALIKE) -> str |
 
 def hint(name: str, names: Iterable[str], called: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return ``did you mean ...?``, or without a name like that ``allowed: ...``."""
-    # All names that `name` is a part of may be meant, unless one is much like it.
-    names = list(names)
-    near = closest_name(name, names, MUCH_ALIKE)
-    longer = [known for known in names if len(name) >= PART and _folded(name) in _folded(known)]
-    if near or not longer:
-        near = near or closest_name(name, names)
-        longer = [near] if near else []
+    # All names that it begins, else one that is much like it, else all that it is a part of.
+    names, folded = list(names), _folded(name)
+    meant = [known for known in names if _folded(known).startswith(f"{folded}_")]
+    if not meant and (near := closest_name(name, names, MUCH_ALIKE)):
+        meant = [near]
+    if not meant and len(name) >= PART:
+        meant = [known for known in names if folded in _folded(known)]
+    if not meant and (near := closest_name(name, names)):
+        meant = [near]
     if not names:
         return "there is none"
-    *others, last = [called.get(known, known) for known in longer or names]
-    if not longer:
+    *others, last = [called.get(known, known) for known in meant or names]
+    if not meant:
         return f"allowed: {', '.join([*others, last])}"
     return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from valmatch.errors import InputError, option
+from valmatch.errors import InputError, OptionError, option
 from valmatch.game_logs.rating import RatedLog
 from valmatch.game_logs.rating_files import HISTORY
 from valmatch.game_logs.roster import COUNTS, LAST_GAME
@@ -225,7 +225,7 @@ def check_rated(players: Sequence[str], ranked: Sequence[str]) -> None:
     for player in players:
         if player not in ranked:
             near = correction(player, ranked)
-            raise InputError(f"{option('players')}: {player!r} has no rating here{near}")
+            raise OptionError(f"{option('players')}: {player!r} has no rating here{near}")
 
 
 def _history(result: RatedLog, view: d.View) -> list[d.Graph]:
