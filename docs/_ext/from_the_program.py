@@ -140,17 +140,11 @@ def command(name: str) -> Lines:
     for paragraph in (found.help or "").split("\n\n"):
         yield from (plain(paragraph), "")
     yield from (f"```{{program}} {title}", "```", "")
-    for parameter in found.get_params(context):
-        record = parameter.get_help_record(context)
-        if record is None and parameter.param_type_name == "argument":
-            record = (parameter.metavar, parameter.help or "")
-        if record:
-            yield from (
-                "````{option} " + record[0].partition(" <")[0],
-                plain(record[1]),
-                "````",
-                "",
-            )
+    groups = found.by_group(context)
+    for title, records in groups.items():
+        yield from (f"**{title}**", "") if len(groups) > 2 else ()
+        for names, sentence in records:
+            yield from ("````{option} " + names, plain(sentence), "````", "")
 
 
 def exit_codes() -> Lines:

@@ -78,6 +78,20 @@ class _Light:
                 param._runtime_param = _Value(param)
         return params
 
+    def by_group(self, ctx: Any) -> dict[str, list[tuple[str, str]]]:  # noqa: ANN401
+        """Return names and sentences of arguments and options, many options by what they are on."""
+        params = self.get_params(ctx)
+        names = GROUP_OF if len(params) > FEW else {}
+        groups: dict[str, list[tuple[str, str]]] = {
+            title: [] for title in ("Arguments", "Options", *OPTION_GROUPS)
+        }
+        for param in params:
+            if param.param_type_name == "argument":
+                groups["Arguments"].append((str(param.metavar), str(param.help)))
+            else:
+                groups[names.get(param.name, "Options")].append(param.get_help_record(ctx))
+        return {title: rows for title, rows in groups.items() if rows}
+
 
 class _Value:
     """Takes a text as it is; commands read their values themselves."""
@@ -115,8 +129,28 @@ class _Command(_Light, TyperCommand):
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer has its own click
         """Return the parts of the usage line."""
-        arguments = [param for param in self.get_params(ctx) if param.param_type_name == "argument"]
-        return ["[OPTIONS]", *(str(argument.metavar) for argument in arguments)]
+        return ["[OPTIONS]", *(name for name, _ in self.by_group(ctx).get("Arguments", ()))]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+        """Write what each argument and option is."""
+        for title, rows in self.by_group(ctx).items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+FEW = 12  # options that are shown in one list
+
+OPTION_GROUPS = {
+    "Statistics": "n targets max_reps control_variates replications seed confidence level interval"
+    " cluster cluster_days bootstrap differences",
+    "Reading files": "columns separator results date_format time_unit alias skip_bad_rows"
+    " max_bad_rows sort_rows skip_bad_games",
+    "Running": "shard workers executor scheduler resume max_seconds",
+    "Output": "responses min_games top markdown out json quiet verbose help",
+}
+"""Options by what they are on, whichever command has them."""
+
+GROUP_OF = {name: title for title, names in OPTION_GROUPS.items() for name in names.split()}
 
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {

@@ -217,8 +217,8 @@ class ConfigOptions(o.Options):
 
     overrides: Sequence[str] = o.repeated("Override a value; may be repeated.", "KEY=VALUE")
     columns: Mapping[str, str] = o.columns(
-        "Which columns of the arrivals file to use, such as"
-        " arrival_hours=joined_at,rating=mmr,player=account; a NAME with a comma in quotes.",
+        "Which columns of the arrivals file to use, such as arrival_hours=joined_at,rating=mmr;"
+        " a NAME with a comma in quotes.",
         "rating=mmr",
     )
     separator: str | None = o.separator(None)
