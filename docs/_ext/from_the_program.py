@@ -9,6 +9,7 @@ and lets the parser of the page read it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from docutils import nodes
@@ -91,28 +92,15 @@ def _factor_table(top: type[Section], section: type[Section], path: Sequence[str
 
 def responses(model: str) -> Lines:
     """Yield the tables of a model's responses, those of parts and windows by one of them."""
-    from valmatch.experiments.response_list import Listed, list_responses
+    from valmatch.experiments.response_list import folded, list_responses
 
-    by_group: dict[str, list[Listed]] = {}
-    for one in list_responses(model):
-        by_group.setdefault(one.group, []).append(one)
-    for group, listed in by_group.items():
+    for group, listed in groupby(list_responses(model), lambda row: row.group):
         if group:
             yield f"With `measure: [{group}]`:"
-        rows: dict[str, list[str]] = {}
-        names: dict[str, None] = {}
-        for response, _ in listed:
-            name, meaning = response.name, response.meaning
-            if response.part:
-                names[response.part.name] = None
-                name = f"{response.part.measure}.PART"
-                meaning = meaning.partition("; by ")[0].partition("; of ")[0]
-            elif response.window:
-                names[response.window.policy] = None
-                name = response.name.replace(response.window.policy, "POLICY")
-            rows.setdefault(name, [code(name), plain(response.unit), plain(meaning)])
-        yield from table(["response", "unit", "meaning"], rows.values())
-        if names:
+        rows = folded(listed)
+        cells = [(code(name), plain(unit), plain(meaning)) for name, unit, meaning, _ in rows]
+        yield from table(["response", "unit", "meaning"], cells)
+        if names := {name for *_, parts in rows for name in parts}:
             what = "PART" if group else "POLICY"
             yield from (f"{what} is one of {', '.join(code(name) for name in names)}.", "")
 

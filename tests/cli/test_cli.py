@@ -18,6 +18,9 @@ import valmatch as library
 from tests.support.case_tables import cases
 from tests.support.command import refusal, valmatch
 from tests.support.folders import rows
+from valmatch.config.factor_paths import factor_names
+from valmatch.config.loading import load_config
+from valmatch.models.registry import MODELS
 
 
 def test_simulate_prints_and_writes_the_same_numbers_in_the_documented_columns(
@@ -102,6 +105,18 @@ def test_options_may_stand_in_the_config(tmp_path: Path) -> None:
     made = library.replicate(config)  # from Python, too
     assert (made.count, made.seed, made.confidence) == (3, 9, 0.5)
     assert library.compare(config, "valorant").base.seed == 9
+
+
+@pytest.mark.parametrize("model", list(MODELS))
+def test_factors_prints_a_config_of_the_main_ones(model: str, tmp_path: Path) -> None:
+    names = factor_names(MODELS[model].factors)
+    config = tmp_path / "c.yaml"
+    config.write_text(valmatch("factors", model).out)
+    load_config(config)
+    assert "\n# Section `replicate`" in valmatch("factors", model, "--all").out
+    assert set(MODELS[model].main.split()) <= set(names)
+    last = names[-1].rpartition(".")[2]
+    assert f"\n{last}:" in valmatch("factors", model, "--search", last).out.replace(" ", "")
 
 
 @pytest.mark.parametrize("name", ["smoke", "smoke-opponent", "smoke-zonestats"])

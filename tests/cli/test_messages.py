@@ -193,9 +193,12 @@ def test_shipped_configs_are_listed() -> None:
     assert list(found) == list(shipped_configs())
     assert found["ladder-elo"]["about"] == "One against one, rated by Elo."
     assert all(row["about"].endswith(".") and row["model"] for row in found.values())
-    lines = valmatch("configs").out.splitlines()
-    assert lines[0].split() == ["config", "model", "what", "it", "is"]
-    assert max(map(len, lines)) <= 80
+    some, all_ = valmatch("configs").out, valmatch("configs", "--all").out
+    assert max(map(len, all_.splitlines())) <= 80
+    assert all(f"\n  {name} " in all_ for name in found)
+    assert some.startswith("How long do players wait, and how even are matches?\n  valorant ")
+    assert ("smoke" in some, "kg-fig4" in some, "ladder-elo" in some) == (False, False, True)
+    assert some.endswith("24 more: For tests, figures of papers, and studies (--all)\n")
 
 
 # ---- optimize ----

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import valmatch as library
-from tests.support.command import success, valmatch
+from tests.support.command import refusal, success, valmatch
 from tests.support.folders import rows
 from valmatch.models.registry import MODELS
 from valmatch.models.valorant.days import RESPONSES
@@ -94,9 +94,21 @@ def compared(*arguments: object) -> dict[str, Any]:
 def test_every_response_is_listed_with_unit_and_meaning(model: str) -> None:
     found = json.loads(success("responses", model, "--json").out)
     assert all(one["meaning"] for one in found.values())
-    table = success("responses", model)
-    assert max(map(len, table.out.splitlines())) <= 80
+    table, first = success("responses", model, "--all"), success("responses", model)
+    assert max(map(len, [*table.out.splitlines(), *first.out.splitlines()])) <= 80
     assert all(name in table.out for name in found)
+    assert set(first.out.split()) & {"POLICY", *found}
+
+
+def test_the_first_responses_are_shown_and_a_word_finds_others() -> None:
+    first = success("responses", "tickets").out
+    assert "step_used" in first
+    assert "313 more (--all, or --search WORD), in groups of the factor measure: sizes" in first
+    named = success("responses", "valorant", "--search", "Matched teams").out
+    assert "avg_player_diff" in named
+    assert "avg_wait_time" not in named
+    line = refusal("responses", "--search", "zzz")
+    assert line == "--search: no response of valorant has 'zzz' in its name or meaning"
 
 
 def test_those_of_valorant_are_in_groups() -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatch
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 from valmatch.cli.console import show
 from valmatch.cli.options import Json, command, complete_model
+from valmatch.errors import InputError
 from valmatch.inputs import options as o
-from valmatch.text.terminal import WIDTH, escaped, labelled, print_wrapped
+from valmatch.text.terminal import WIDTH, escaped, labelled, print_wrapped, shown, wrapped
 
 if TYPE_CHECKING:
     from valmatch.experiments.response_list import Listed
@@ -19,14 +21,43 @@ if TYPE_CHECKING:
 _MODEL = {"argument": True, "complete": complete_model}
 
 
+All = Annotated[bool, o.flag("Show all.")]
+Search = Annotated[str, o.text("", "Show those with this word in their name or meaning.", "WORD")]
+FIRST = 20  # of many factors or responses are shown
+
+
+def _searched(search: str, names: Mapping[str, str], of: str) -> list[str]:
+    """Return the names that a word is found in, or in their meanings."""
+    word = search.casefold()
+    names_with = [name for name, meaning in names.items() if word in f"{name} {meaning}".casefold()]
+    if search and not names_with:
+        raise InputError(f"--search: no {of} has {shown(search)} in its name or meaning")
+    return names_with
+
+
 @command(speaks=())
 def factors(
     model: Annotated[str, o.text("valorant", "Name of the model.", "[MODEL]", **_MODEL)],
+    all: All,
+    search: Search,
 ) -> None:
-    """Print a YAML config with every factor of a model, documented."""
-    from valmatch.config.writing import template
+    """Print a YAML config with the main factors of a model, documented.
 
-    sys.stdout.write(template(model))
+    With --all it has every factor, and comments on the options of `replicate` and `optimize`.
+    """
+    from valmatch.config.factor_paths import factor_at, factor_names
+    from valmatch.config.writing import entry_of, template
+
+    entry = entry_of(model)
+    fields = {
+        name: factor_at(entry.factors, name.split(".")) for name in factor_names(entry.factors)
+    }
+    chosen = entry.main.split() or [*fields][:FIRST]
+    if search:
+        meanings = {name: str(field and field.description) for name, field in fields.items()}
+        chosen = _searched(search, meanings, f"factor of {model}")
+    every = not search and (all or len(fields) <= FIRST)
+    sys.stdout.write(template(model, () if every else chosen))
 
 
 @command(speaks=())
@@ -37,16 +68,22 @@ def responses(
     overrides: Annotated[
         tuple[str, ...], o.repeated("Override a value; may be repeated.", "KEY=VALUE")
     ],
+    all: All,
+    search: Search,
     json: Json,
 ) -> None:
-    """Print every response of a model: its unit, what it is, and what asks for it.
+    """Print the responses of a model: unit and meaning.
 
     Those of a group are computed only where the factor `measure` names the group, or --responses
-    one of them.
+    one of them; --all shows them. --json has all.
     """
     from valmatch.experiments.response_list import list_responses
 
     rows = list_responses(model, list(overrides))
+    if search:
+        meanings = {row.response.name: row.response.meaning for row in rows}
+        chosen = set(_searched(search, meanings, f"response of {model}"))
+        rows = [row for row in rows if row.response.name in chosen]
     document = {
         row.response.name: {
             "unit": row.response.unit,
@@ -55,7 +92,7 @@ def responses(
         }
         for row in rows
     }
-    show(json, document, lambda: _print_responses(rows))
+    show(json, document, lambda: (_print_responses if all or search else _print_first)(rows))
 
 
 @command(speaks=())
@@ -83,15 +120,43 @@ def problems(json: Json) -> None:
     show(json, {"problems": rows}, lambda: _print_problems(rows))
 
 
+QUESTIONS = {
+    "How long do players wait, and how even are matches?": "valorant",
+    "Which rules are best within limits?": "valorant-??min valorant-evening valorant-fours"
+    " valorant-p90 valorant-trios valorant-two-limits valorant-log chess-1 ladder-tune ladder-duos"
+    " ladder-pairs tickets-tune zonestats-tune",
+    "What does a rule set do with parties, regions and long waits?": "tickets*",
+    "How do the matchmakers of known games behave?": "bar faf lichess osu shieldbattery",
+    "What do ratings and the queue do to each other?": "ladder*",
+    "How good are ratings?": "zonestats*",
+    "Whom to play, or what to measure, to learn most?": "kg-tune targeting",
+    "For tests, figures of papers, and studies (--all)": "*",
+}
+"""What shipped configs answer; the first question that fits counts, the last is for --all."""
+
+
 @command(speaks=())
-def configs(json: Json) -> None:
-    """List the shipped configs with their models and what each is."""
+def configs(all: All, json: Json) -> None:
+    """List the shipped configs by question: model, and what each is.
+
+    With --all also smoke tests, figures of papers and variants for studies. --json has all.
+    """
     from valmatch.config.loading import listed
 
     rows = listed()
-    cells = [(row["config"], row["model"], row["about"]) for row in rows]
-    heads = ("config", "model", "what it is")
-    show(json, {"configs": rows}, lambda: _print_wrapped_last(heads, cells, 0))
+
+    def table() -> None:
+        left = rows
+        for question, names in QUESTIONS.items():
+            fit = [row for row in left if any(fnmatch(row["config"], n) for n in names.split())]
+            left = [row for row in left if row not in fit]
+            print(question if left or all else f"{len(fit)} more: {question}")
+            for row in fit if left or all else ():
+                start, rest = f"  {row['config']:<21} {row['model']:<10} ", " " * 35
+                print("\n".join(wrapped(row["about"], start, rest)))
+            print(end="\n" if left else "")
+
+    show(json, {"configs": rows}, table)
 
 
 def _print_columns(columns: Mapping[str, Sequence[str]]) -> None:
@@ -101,21 +166,35 @@ def _print_columns(columns: Mapping[str, Sequence[str]]) -> None:
     print_table("", TextTable.of_columns(columns.items()))
 
 
-def _print_wrapped_last(
-    heads: Sequence[str], rows: Sequence[tuple[str, str, str]], least: int
-) -> None:
+def _print_wrapped_last(heads: Sequence[str], rows: Sequence[tuple[str, str, str]]) -> None:
     """Print rows of several lines where the last cell takes them, below where it has no room."""
     taken = sum(2 + max(map(len, cells)) for cells in list(zip(heads, *rows, strict=True))[:2])
-    if WIDTH - taken < least:
+    if WIDTH - taken < MEANING:
         for name, unit, text in rows:
             print(escaped(labelled(name, unit)))
             print_wrapped(text, "  ")
         return
     lines = []
     for *names, text in rows:
-        first, *further = textwrap.wrap(text, WIDTH - taken) or [""]
+        first, *further = textwrap.wrap(text, WIDTH - taken, break_on_hyphens=False) or [""]
         lines += [(*names, first), *(("", "", line) for line in further)]
     _print_columns(dict(zip(heads, zip(*lines, strict=True), strict=True)))
+
+
+def _print_first(listed: Sequence[Listed]) -> None:
+    """Print the first responses that need no group, and how to see others."""
+    from valmatch.experiments.response_list import folded
+
+    rows = folded(row for row in listed if not row.group)
+    _print_wrapped_last(("response", "unit", "meaning"), [row[:3] for row in rows[:FIRST]])
+    groups = dict.fromkeys(row.group for row in listed if row.group)
+    left = len(listed) - sum(max(len(parts), 1) for *_, parts in rows[:FIRST])
+    print()
+    if parts := {part: None for *_, parts in rows[:FIRST] for part in parts}:
+        print_wrapped(f"POLICY is one of {', '.join(parts)}")
+    if left:
+        of = f", in groups of the factor measure: {', '.join(groups)}" if groups else ""
+        print_wrapped(f"{left} more (--all, or --search WORD){of}")
 
 
 MEANING = 24  # characters of a line of what a response means, at least
@@ -127,7 +206,7 @@ def _print_responses(listed: Sequence[Listed]) -> None:
         if group:
             print(f"\nmeasure: [{group}]")
         rows = [(r.response.name, r.response.unit, r.response.meaning) for r in of_group]
-        _print_wrapped_last(("response", "unit", "meaning"), rows, MEANING)
+        _print_wrapped_last(("response", "unit", "meaning"), rows)
 
 
 def _print_problems(rows: Sequence[Mapping[str, Any]]) -> None:

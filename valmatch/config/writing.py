@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from valmatch.config.config import SECTIONS
-from valmatch.config.factor_paths import factor_at, section_of
+from valmatch.config.factor_paths import factor_at, factor_names, section_of
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Section, allowed, plain_number, schema_at
-from valmatch.models.registry import MODELS, unknown_model
+from valmatch.models.registry import MODELS, ModelEntry, unknown_model
 
 WIDTH = 80
 
@@ -32,13 +32,15 @@ def _flow(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def template(model: str) -> str:
-    """Return a valid config of a model with meaning, unit, range and default of every factor."""
-    if model not in MODELS:
-        raise InputError(unknown_model(model))
-    entry = MODELS[model]
+def template(model: str, names: Collection[str] = ()) -> str:
+    """Return a valid config with meaning, unit, range and default of some factors, or of all."""
+    entry = entry_of(model)
     lines = [*_wrap(f"{model}: {entry.summary}.", "# "), f"model: {model}", "", "factors:"]
-    lines += documented(entry.factors, [])
+    lines += documented(entry.factors, [], names)
+    if names:
+        left = len(set(factor_names(entry.factors)) - set(names))
+        more = f"{left} more factors, files and the options of commands: add --all or --search WORD"
+        return "\n".join([*lines, f"# {more}"]) + "\n"
     for key, meaning in entry.files.items():
         suffix = "json" if "JSON" in meaning else "csv"
         lines += [*_wrap(meaning, "# "), f"# {key}: {key}.{suffix}", ""]
@@ -53,14 +55,24 @@ def template(model: str) -> str:
     return "\n".join(lines[:-1]) + "\n"
 
 
-def documented(model: type[Section], path: Sequence[str]) -> list[str]:
-    """Return the factors of the section at `path`, each under the comment on it."""
+def entry_of(model: str) -> ModelEntry:
+    """Return what is known of a model; refuse a name of none."""
+    if model not in MODELS:
+        raise InputError(unknown_model(model))
+    return MODELS[model]
+
+
+def documented(model: type[Section], path: Sequence[str], names: Collection[str] = ()) -> list[str]:
+    """Return factors of the section at `path`, all or some, each under the comment on it."""
     lines, indent = [], "  " * (len(path) + 1)
     section = section_of(factor_at(model, path)) or model
     for name, field in section.model_fields.items():
         if section_of(field):
-            lines += [*_wrap(field.description or "", f"{indent}# "), f"{indent}{name}:"]
-            lines += documented(model, [*path, name])
+            if inner := documented(model, [*path, name], names):
+                lines += [*_wrap(field.description or "", f"{indent}# "), f"{indent}{name}:"]
+                lines += inner
+            continue
+        if names and ".".join((*path, name)) not in names:
             continue
         default = default_text(field.get_default(call_default_factory=True))
         lines += _comment(model, [*path, name], f"{indent}# ", f" Default: {default}.")

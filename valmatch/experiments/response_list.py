@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from valmatch.config.config import Config
@@ -40,6 +40,22 @@ def list_responses(
         for response in model.further(config.factors.model_copy(update={"measure": measure})):
             responses.setdefault(response.name, Listed(response, "".join(measure)))
     return list(responses.values())
+
+
+def folded(listed: Iterable[Listed]) -> list[tuple[str, str, str, dict[str, None]]]:
+    """Return name, unit, meaning, and parts: responses of several parts or policies are one."""
+    rows: dict[str, tuple[str, str, str, dict[str, None]]] = {}
+    for response, _ in listed:
+        name, meaning, part = response.name, response.meaning, ""
+        if response.part:
+            part, name = response.part.name, f"{response.part.measure}.PART"
+            meaning = meaning.partition("; by ")[0].partition("; of ")[0]
+        elif response.window:
+            part = response.window.policy
+            name = name.replace(part, "POLICY")
+        parts = rows.setdefault(name, (name, response.unit, meaning, {}))[-1]
+        parts |= {part: None} if part else {}
+    return list(rows.values())
 
 
 def groups_of(

@@ -92,6 +92,8 @@ class ModelEntry:
         Keys of files under which a mapping may stand instead, with the factors that it then is.
     homes : mapping of str to str
         Keys of files that may stand in a section of the factors instead of the top level.
+    main : str
+        Names of the factors that are shown first; "" for the first twenty.
     """
 
     factors: type[Factors]
@@ -101,6 +103,7 @@ class ModelEntry:
     files: Mapping[str, str] = field(default_factory=dict)
     mappings: Mapping[str, str] = field(default_factory=dict)
     homes: Mapping[str, str] = field(default_factory=dict)
+    main: str = ""
 
 
 class OwnEntry(ModelEntry):
@@ -166,6 +169,10 @@ OWN: dict[str, ModelEntry] = {
         },
         mappings={"rules": "rule_set"},
         homes={"rules": "rule"},
+        main="days population.players population.skill_std population.newcomers_per_day"
+        " sessions.per_day sessions.hourly_profile sessions.patience_minutes sessions.churn"
+        " match.minutes match.outcome match.beta rule.matching rule.team_num rule.player_diff"
+        " rule.team_diff rule.wait_thresh rule.policy rating.system parties.shares rules",
         version="2",
     ),
     "tickets": _own(
@@ -182,6 +189,10 @@ OWN: dict[str, ModelEntry] = {
             " milliseconds.",
         },
         mappings={"rules": "rule_set", "rule": "rule"},
+        main="hours warmup_minutes service.search service.request_timeout_seconds"
+        " arrivals.per_hour arrivals.hourly_profile population.players_per_hour parties.shares"
+        " skill.attribute skill.mean skill.std skill.party_std regions.shares attributes"
+        " patience.median_seconds match.minutes rule.preset rules expansions measure",
         version="2",
     ),
 }

@@ -50,10 +50,11 @@ def one_line(text: str) -> str:
     return shortened(escaped(text), LINE)
 
 
-def wrapped(text: str, indent: str = "") -> list[str]:
+def wrapped(text: str, indent: str = "", further: str | None = None) -> list[str]:
     """Return a sentence in lines of a terminal."""
     how: Any = {"break_long_words": False, "break_on_hyphens": False, "initial_indent": indent}
-    return textwrap.wrap(escaped(text), WIDTH, subsequent_indent=f"{indent}  ", **how)
+    further = f"{indent}  " if further is None else further
+    return textwrap.wrap(escaped(text), WIDTH, subsequent_indent=further, **how)
 
 
 def print_wrapped(text: str, indent: str = "") -> None:

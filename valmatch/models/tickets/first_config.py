@@ -31,7 +31,7 @@ def first_config(table: Table, file: Path) -> str:
     lines = [
         f"# A first config for {json.dumps(file.name, ensure_ascii=False)}. Lines marked `assumed`"
         " say who comes: put in your own numbers.",
-        "# `valmatch factors tickets` prints every factor with its meaning, unit and range.",
+        "# `valmatch factors tickets --all` prints every factor with its meaning, unit and range.",
         "model: tickets",
         f"rules: {json.dumps(str(file), ensure_ascii=False)}",
         "",
