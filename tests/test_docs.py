@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import re
+import subprocess
 import tomllib
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -25,6 +26,7 @@ from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, record
 from valmatch.models import registry
 from valmatch.models.registry import OWN
+from valmatch.ratings.registry import SYSTEMS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -348,7 +350,7 @@ def test_the_python_script(tmp_path: Path) -> None:
 
 def _install(monkeypatch: pytest.MonkeyPatch, point: EntryPoint) -> None:
     """Let a model be found as if its package were installed."""
-    monkeypatch.setitem(vars(registry.MODELS), "_others", {point.name: point})
+    monkeypatch.setitem(vars(registry.MODELS), "others", {point.name: point})
 
 
 @pytest.mark.slow
@@ -379,6 +381,52 @@ def test_the_added_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     )
     best = valmatch("optimize", config, "--set", problem, "--budget", 100, "--solver", "random")
     assert (best.code, "feasible: yes" in best.out) == (0, True)
+
+
+@pytest.mark.slow
+def test_added_rules_policies_and_systems(tmp_path: Path) -> None:
+    """As they are printed, installed by what `pip` would write of their entry points."""
+    pages = {"newest": "own-rule.md", "early": "own-rule.md", "cooling_elo": "own-rating-system.md"}
+    points = [script(page, "toml", f'"{name}:').replace('"', "") for name, page in pages.items()]
+    for name, page in pages.items():
+        (tmp_path / f"{name}.py").write_text(script(page, "python", f'"""{name}.py: '))
+    (tmp_path / "mine-1.dist-info").mkdir()
+    (tmp_path / "mine-1.dist-info" / "METADATA").write_text("Name: mine\nVersion: 1\n")
+    named = "".join(points).replace("project.entry-points.", "")
+    (tmp_path / "mine-1.dist-info" / "entry_points.txt").write_text(named)
+    log = tmp_path / "games.csv"
+    log.write_text("winner,loser\nann,bob\n")
+
+    def run(*words: object) -> subprocess.CompletedProcess[str]:
+        paths = f"{tmp_path}{os.pathsep}{Path(library.__file__).parent.parent}"
+        environment = {**os.environ, "PYTHONPATH": paths}
+        return python("-m", "valmatch", *words, env=environment, cwd=tmp_path)
+
+    days = ("--set", "days=2", "--set", "warmup_days=1")
+    runs = {
+        "newest": ("replicate", "valorant", "--set", "matching=newest", "--out", "o"),
+        "early": ("replicate", "ladder-duel", "--set", "rule.policy=early", *days),
+        "elo": ("replicate", "ladder-duel", "--set", "rating.system=cooling-elo", *days),
+    }
+    for words in runs.values():
+        done = run(*words, "-n", 2)
+        assert (done.returncode, "avg_wait_time" in done.stdout) == (0, True), done.stderr
+    done = run("rate", log, "--system", "cooling-elo", "--json")
+    state = {row["player"]: row["rating"] for row in json.loads(done.stdout)["players"]}
+    assert state == {"ann": 1532.0, "bob": 1468.0}
+    assert "early: how early both came." in run("factors", "ladder", "--search", "policy").stdout
+    (tmp_path / "newest.py").write_text((tmp_path / "newest.py").read_text() + "#\n")
+    done = run(*runs["newest"], "-n", 3, "--resume")
+    assert (done.returncode, "what other packages bring has changed: " in done.stderr) == (2, True)
+
+
+def test_a_system_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("mine", "json:JSONDecoder", "valmatch.rating_systems")
+    monkeypatch.setitem(vars(SYSTEMS), "others", {"mine": point})
+    line = refusal("rate", "games.csv", "--system", "mine")
+    assert line == (
+        "rating system mine: json:JSONDecoder cannot be imported: TypeError: it is no System"
+    )
 
 
 def test_a_model_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -762,7 +762,7 @@ def throws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     source.write_text(PLUG_IN)
     monkeypatch.syspath_prepend(tmp_path)
     point = EntryPoint("throws", "throws:ENTRY", registry.GROUP)
-    monkeypatch.setitem(vars(registry.MODELS), "_others", {"throws": point})
+    monkeypatch.setitem(vars(registry.MODELS), "others", {"throws": point})
     yield source
     sys.modules.pop("throws", None)
 

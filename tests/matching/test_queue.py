@@ -25,7 +25,7 @@ from valmatch.matching.queue import (
     let_arrive,
     new_counts,
 )
-from valmatch.matching.registry import OF_RATINGS, PRESET, QUEUES, meanings, queue_rule, readers
+from valmatch.matching.registry import PRESET, QUEUES, meanings, of_ratings, queue_rule, readers
 from valmatch.matching.rules import Rules
 from valmatch.models.ladder.factors import Rule
 from valmatch.models.valorant.factors import ValorantFactors
@@ -50,7 +50,7 @@ def test_rules_have_the_functions_of_the_protocol(name: str) -> None:
 
 
 def test_factors_follow_from_the_registry() -> None:
-    for factors, names in ((ValorantFactors, OF_RATINGS), (Rule, tuple(QUEUES))):
+    for factors, names in ((ValorantFactors, of_ratings()), (Rule, tuple(QUEUES))):
         schema = factors.model_json_schema()["properties"]["matching"]
         assert schema["enum"] == list(names)
         assert schema["description"] == meanings(names)

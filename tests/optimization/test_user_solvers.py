@@ -136,7 +136,7 @@ def test_solvers_given_as_functions_need_names_of_their_own() -> None:
 def _install(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     """Let a solver be found as if its package were installed."""
     point = EntryPoint(name, value, registry.GROUP)
-    monkeypatch.setitem(vars(SOLVERS), "_others", {name: point})
+    monkeypatch.setitem(vars(SOLVERS), "others", {name: point})
 
 
 @pytest.mark.slow

@@ -16,7 +16,10 @@ from valmatch.config.factor_paths import flat
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors, Section
 from valmatch.inputs.files import sha256
+from valmatch.matching.registry import QUEUES
 from valmatch.models.registry import MODELS, origin
+from valmatch.policies.registry import POLICIES
+from valmatch.ratings.registry import SYSTEMS
 
 
 def resolved(config: Config) -> dict[str, Any]:
@@ -90,12 +93,25 @@ def changed_factors(
 def identity(config: Config) -> dict[str, Any]:
     """Return what the id of a config is made of; options of commands do not enter."""
     # A new factor whose default means "as before" changes nothing here.
+    factors = set_factors(config.factors)
     return {
         "model": config.model,
         **origin(config.model),
-        "factors": set_factors(config.factors),
+        "factors": factors,
         "files": {key: file.sha256 for key, file in sorted(config.files.items())},
+        **_brought(set(map(str, flat(factors).values()))),
     }
+
+
+def _brought(values: set[str]) -> dict[str, Any]:
+    """Return where rules, policies and systems are from that other packages bring; {} of none."""
+    origins = {
+        name: registry.origin(name)
+        for registry in (QUEUES, POLICIES, SYSTEMS)
+        for name in registry.others
+        if name in values
+    }
+    return {"plugins": origins} if origins else {}
 
 
 def set_factors(section: Section) -> dict[str, Any]:
@@ -160,4 +176,5 @@ _ORIGIN = {
     "version": "the model has changed: version",
     "distribution": "the package of the model has changed:",
     "source": "the code of the model has changed: digest",
+    "plugins": "what other packages bring has changed:",
 }

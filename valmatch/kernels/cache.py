@@ -37,6 +37,7 @@ from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
+from valmatch.kernels.plugins import COMPILED_IN
 from valmatch.text.terminal import one_line
 
 UNUSED = 14 * 86_400.0
@@ -136,7 +137,7 @@ def files_of(package: Path, source: Path) -> set[Path]:
         path = left.pop()
         if path not in files:
             files.add(path)
-            left += _contents(package, path)[1]
+            left += [*_contents(package, path)[1], *COMPILED_IN.get(path, ())]
     return files
 
 
@@ -149,7 +150,8 @@ def _contents(package: Path, path: Path) -> tuple[str, set[Path]]:
     for module, names in IMPORT.findall(text):
         taken = [module, *(b"%s.%s" % (module, name) for name in re.findall(rb"\w+", names))]
         imported |= {modules[name] for name in taken if name in modules}
-    if BY_NAME.search(text):
+    beside = path.with_name("__init__.py")  # of another package, with parts of its own
+    if BY_NAME.search(text) or (not path.is_relative_to(package) and beside.exists()):
         imported |= set(path.parent.glob("*.py"))
     # Kernels know the modules of what they call by name: those of a file that was moved are others.
     inside = path.relative_to(package) if path.is_relative_to(package) else path.name

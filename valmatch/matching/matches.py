@@ -12,10 +12,10 @@ from valmatch.kernels.arrays import Floats
 from valmatch.matching.joint import BEST_A, BEST_B, Pool, find_match, new_work
 from valmatch.matching.pairs import MOST, match_band
 from valmatch.matching.queue import LINEUP, Arrivals, let_arrive, new_counts, parameters_of
-from valmatch.matching.registry import OF_RATINGS, QUEUES, queue_rule
+from valmatch.matching.registry import QUEUES, of_ratings, queue_rule
 from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
 
-NAMES = OF_RATINGS
+NAMES = of_ratings()
 """The rules that `match_players` knows."""
 
 WIDEST_BAND = 16  # most places that two players of `best_pairs` may be apart
@@ -133,8 +133,8 @@ def match_players(
     Matched(matches=(Match(time=0.2, team_a=(0,), team_b=(2,)),), waiting=(1, 3))
     """
     arrivals, skills = _row(times, "times"), _row(ratings, "ratings")
-    if rule not in OF_RATINGS:
-        raise ValueError(f"rule: no rule {rule!r} (allowed: {', '.join(OF_RATINGS)})")
+    if rule not in of_ratings():
+        raise ValueError(f"rule: no rule {rule!r} (allowed: {', '.join(of_ratings())})")
     _check(arrivals, skills, rules, rule)
     module, p, n = queue_rule(rule), rules.team_num, arrivals.size
     numbers = parameters_of(module, rules._asdict())

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from types import ModuleType
+
+from valmatch.kernels.plugins import Extended, an
 
 RANGES = ("player_diff", "team_diff", "player_slack", "team_slack", "slack_scope")
 """Options of the rules that keep the ratings of teams and of matches in ranges."""
@@ -14,8 +17,8 @@ RANGES = ("player_diff", "team_diff", "player_slack", "team_slack", "slack_scope
 class QueueEntry:
     """What is known of a rule of the queue without importing its code."""
 
-    # Its code is the module of its name in this folder, see `valmatch.matching.queue.QueueRule`;
-    # that of `PRESET` is made for each living matchmaker.
+    # Its code is the module of its name in this folder, see `valmatch.matching.queue.QueueRule`,
+    # or that of the entry point; that of `PRESET` is made for each living matchmaker.
 
     meaning: str  # how it makes matches, in one sentence
     # the options of a model that change what it does, besides `team_num`
@@ -33,7 +36,10 @@ class QueueEntry:
 PRESET = "preset"
 """Stands for the rules of living matchmakers, see `valmatch.matching.living.ladder_adapter`."""
 
-QUEUES = {
+GROUP = "valmatch.queue_rules"
+"""Entry points by which other packages bring rules: ``name = "module:ENTRY"``."""
+
+OWN = {
     "team_first": QueueEntry(
         "teams are formed, then formed teams are paired",
         (*RANGES, "wait_thresh", "review", "team_rule"),
@@ -70,12 +76,14 @@ QUEUES = {
     ),
     PRESET: QueueEntry("by the rule of a living matchmaker, which preset names", parties=True),
 }
-"""All rules of the queue."""
+QUEUES = Extended(OWN, GROUP, "queue rule", an(QueueEntry))
+"""The rules of this package, and those that installed packages bring under `GROUP`."""
 
-OF_RATINGS = tuple(
-    name for name, entry in QUEUES.items() if not entry.beliefs and not entry.parties
-)
-"""The rules that see nothing but ratings, of players who wait alone."""
+
+@cache
+def of_ratings() -> tuple[str, ...]:
+    """Return the rules that see nothing but ratings, of players who wait alone."""
+    return tuple(name for name, e in QUEUES.items() if not e.beliefs and not e.parties)
 
 
 def meanings(names: tuple[str, ...]) -> str:
@@ -90,4 +98,4 @@ def readers(option: str) -> tuple[str, ...]:
 
 def queue_rule(name: str) -> ModuleType:
     """Import and return the code of a rule."""
-    return import_module(f"{__package__}.{name}")
+    return import_module(f"{__package__}.{name}" if name in OWN else QUEUES.others[name].module)

@@ -2,73 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import importlib.util
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
+from valmatch.kernels.plugins import Extended
 from valmatch.text.suggestions import correction, hint
 from valmatch.text.terminal import shown
 
 if TYPE_CHECKING:
     from valmatch.models.model import Model
-
-
-T = TypeVar("T")
-
-
-class Extended(Mapping[str, T], Generic[T]):
-    """Entries of this package by name, and those that installed packages bring."""
-
-    # Other packages are looked at only for a name that this one does not have.
-
-    def __init__(
-        self,
-        entries: dict[str, T],
-        group: str,
-        kind: str,
-        entry: Callable[[Any], T] = lambda loaded: loaded,
-    ) -> None:
-        self._entries, self._group, self._kind, self._entry = entries, group, kind, entry
-
-    @cached_property
-    def _others(self) -> dict[str, EntryPoint]:
-        points = entry_points(group=self._group)
-        return {point.name: point for point in points if point.name not in self._entries}
-
-    def __getitem__(self, name: str) -> T:
-        if name in self._entries:
-            return self._entries[name]
-        point = self._others[name]
-        try:
-            return self._entry(point.load())
-        except Exception as error:
-            raise InputError(
-                f"{self._kind} {name}: {point.value} cannot be imported:"
-                f" {type(error).__name__}: {error}"
-            ) from error
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._entries or name in self._others
-
-    def distribution(self, name: str) -> str:
-        """Return the package that brings an entry, with its version; "" for one of our own."""
-        dist = None if name in self._entries else self._others[name].dist
-        return f"{dist.name} {dist.version}" if dist else ""
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self._entries
-        yield from self._others
-
-    def __len__(self) -> int:
-        return len(self._entries) + len(self._others)
 
 
 @dataclass(frozen=True)
@@ -206,16 +153,8 @@ def origin(name: str) -> dict[str, str]:
     entry = MODELS[name]
     if name in OWN:
         return {"version": entry.version}
-    digest = hashlib.sha256()
-    for module in sorted({entry.path.partition(":")[0], entry.factors.__module__}):
-        spec = importlib.util.find_spec(module)
-        if spec is not None and spec.origin is not None and Path(spec.origin).is_file():
-            digest.update(Path(spec.origin).read_bytes())
-    return {
-        "version": entry.version,
-        "distribution": MODELS.distribution(name),
-        "source": digest.hexdigest()[:12],
-    }
+    modules = entry.path.partition(":")[0], entry.factors.__module__
+    return {"version": entry.version, **MODELS.origin(name, *modules)}
 
 
 def load_model(name: str) -> Callable[[Factors, Mapping[str, Path]], Model[object]]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeAlias
+
+from valmatch.kernels.plugins import COMPILED_IN, Extended, Lazy, an, code_of
 
 Choose: TypeAlias = Callable[[Any, int, float], int]
 """(a `Knowledge`, games played, a uniform draw in [0, 1)) -> the index of the opponent."""
@@ -29,7 +32,8 @@ class Decision:
     """How a policy decides, without importing its code."""
 
     meaning: str  # what it chooses by, with its equation in the paper where it has one
-    path: str  # ``module:function`` in this folder; a compiled function
+    # ``module:function`` in this folder; or a compiled function of another package
+    path: str | Callable[..., Any]
     reads: Sequence[str] = ()  # the factors that it alone, or with few others, depends on
     learns: bool = False  # whether the variances of what is known of the players count
 
@@ -52,7 +56,10 @@ class Policy:
     target: Decision | None = None
 
 
-POLICIES = {
+GROUP = "valmatch.policies"
+"""Entry points by which other packages bring policies: ``name = "module:POLICY"``."""
+
+OWN = {
     "point_estimate": Policy(
         Decision("the nearest believed mean (8)", "myopic:choose_nearest"),
         label="point estimate",
@@ -200,19 +207,29 @@ POLICIES = {
         line=DASHED,
     ),
 }
-"""All policies."""
+POLICIES = Extended(OWN, GROUP, "policy", an(Policy))
+"""The policies of this package, and those that installed packages bring under `GROUP`."""
 
-OPPONENT = {name: policy.opponent for name, policy in POLICIES.items() if policy.opponent}
-"""Those that choose an opponent."""
+# Kernels of pairs are compiled with all policies.
+if brought := {file for point in POLICIES.others.values() for file in code_of(point.module)}:
+    COMPILED_IN[Path(__file__)] = brought
 
-PAIR = {name: policy.pair for name, policy in POLICIES.items() if policy.pair}
-"""Those that weigh pairs; kernels know them by their place here."""
 
-JOINT = {name: policy.joint for name, policy in POLICIES.items() if policy.joint}
-"""Those that value pairs by a belief about all players together."""
+def _of(kind: str) -> Lazy[Decision]:
+    """Return the policies for one of the decisions."""
+    return Lazy(
+        lambda: {
+            name: decision
+            for name, policy in POLICIES.items()
+            if (decision := getattr(policy, kind)) is not None
+        }
+    )
 
-TARGET = {name: policy.target for name, policy in POLICIES.items() if policy.target}
-"""Those that choose what to measure for a target."""
+
+OPPONENT = _of("opponent")  # those that choose an opponent
+PAIR = _of("pair")  # those that weigh pairs; kernels know them by their place here
+JOINT = _of("joint")  # those that value pairs by a belief about all players together
+TARGET = _of("target")  # those that choose what to measure for a target
 
 
 def place_of(name: str, decisions: Mapping[str, Decision]) -> int:
@@ -237,5 +254,7 @@ def functions(decisions: Mapping[str, Decision]) -> list[Any]:
 
 def function_of(decision: Decision) -> Any:  # noqa: ANN401
     """Import and return the compiled function of a policy."""
+    if not isinstance(decision.path, str):
+        return decision.path
     module, _, name = decision.path.partition(":")
     return getattr(import_module(f"{__package__}.{module}"), name)

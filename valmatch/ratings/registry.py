@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from valmatch.errors import InputError, option
+from valmatch.kernels.plugins import Extended, an
 from valmatch.ratings.parameters import BATCH_SYSTEMS, BatchSystem
 from valmatch.text.suggestions import hint
 
 if TYPE_CHECKING:
     from valmatch.ratings.system import System
 
-SYSTEMS = {
+GROUP = "valmatch.rating_systems"
+"""Entry points by which other packages bring systems: ``name = "module:SYSTEM"``."""
+
+OWN = {
     "zonestats": "zonestats:SYSTEM",
     "elo": "elo:ELO",
     "glicko2": "glicko2:GLICKO2",
@@ -25,6 +29,17 @@ SYSTEMS = {
     "elo_goals": "elo:ELO_GOALS",
 }
 """The module of this folder that defines each `System`, and what it calls the system."""
+
+
+def _system(loaded: Any) -> System:  # noqa: ANN401
+    """Return the system that another package brings."""
+    from valmatch.ratings.system import System
+
+    return an(System)(loaded)  # type: ignore[type-abstract]
+
+
+SYSTEMS: Extended[Any] = Extended(dict(OWN), GROUP, "rating system", _system)
+"""The systems of this package, and those that installed packages bring under `GROUP`."""
 
 NAMES, BATCH_NAMES = tuple(SYSTEMS), tuple(BATCH_SYSTEMS)
 """The names of all, the default first."""
@@ -47,11 +62,13 @@ def system_named(name: str) -> System:
         If there is none.
     """
     refuse_system_of_other_command(name, NAMES)
-    if name not in NAMES:
+    if name not in SYSTEMS:
         called = {known: f"{known} (of valmatch rank)" for known in BATCH_NAMES}
         near = hint(name, (*NAMES, *BATCH_NAMES), called)
         raise InputError(f"{option('system')} {name}: no such system ({near})")
-    module, _, constant = SYSTEMS[name].partition(":")
+    if name not in OWN:
+        return cast("System", SYSTEMS[name])
+    module, _, constant = OWN[name].partition(":")
     system: System = getattr(import_module(f"{__package__}.{module}"), constant)
     return system
 

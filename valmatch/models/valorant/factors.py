@@ -21,7 +21,7 @@ from valmatch.inputs.fields import (
     refuse,
     whole,
 )
-from valmatch.matching.registry import OF_RATINGS, QUEUES, meanings
+from valmatch.matching.registry import QUEUES, meanings, of_ratings
 from valmatch.models.team_rules import check_teams, long_wait, slow_search
 from valmatch.models.valorant.log_factors import LEFT, LogFactors
 
@@ -42,7 +42,7 @@ Patience = Annotated[float, *real(1e-3, 1e6)]  # minutes
 if TYPE_CHECKING:
     Matching = str
 else:
-    Matching = Literal[OF_RATINGS]
+    Matching = Literal[of_ratings()]
 
 MIN_ACCEPTANCE = 1e-3
 """Least probability that a player's vector has no negative component (else: redraws forever)."""
@@ -112,7 +112,7 @@ class ValorantFactors(Factors):
     """Length of the simulated time; poisson_rate needs a rate for each hour of it. With an arrivals
     file: any length, or null for the time of the last arrival. With num_players: null, the time of
     the last arrival."""
-    matching: Matching = factor("team_first", "", meanings(OF_RATINGS))
+    matching: Matching = factor("team_first", "", meanings(of_ratings()))
     team_rule: Literal["range", "newcomer"] = factor("range")
     """What player_diff bounds. range: the largest minus the smallest rating of a team. newcomer
     (team_first matching alone): how far each member's rating is from that of the player around whom

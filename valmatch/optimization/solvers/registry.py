@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from valmatch.errors import InputError, option
-from valmatch.models.registry import Extended
+from valmatch.kernels.plugins import Extended
 from valmatch.optimization.solvers.search import Search, SearchTask
 from valmatch.optimization.solvers.user_solvers import SolverFactory, steps_of_user
 from valmatch.text.suggestions import correction
