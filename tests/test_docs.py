@@ -20,6 +20,7 @@ import yaml
 import valmatch as library
 from tests import doc_examples
 from tests.support.command import python, refusal, valmatch
+from tests.support.folders import rows
 from valmatch import rate_games
 from valmatch.cli.app import command_line
 from valmatch.config.loading import load_config
@@ -411,9 +412,9 @@ def test_added_rules_policies_and_systems(tmp_path: Path) -> None:
     for words in runs.values():
         done = run(*words, "-n", 2)
         assert (done.returncode, "avg_wait_time" in done.stdout) == (0, True), done.stderr
-    done = run("rate", log, "--system", "cooling-elo", "--json")
-    state = {row["player"]: row["rating"] for row in json.loads(done.stdout)["players"]}
-    assert state == {"ann": 1532.0, "bob": 1468.0}
+    assert run("rate", log, "--system", "cooling-elo", "--out", "r").returncode == 0
+    ratings = {row["player"]: row["rating"] for row in rows(tmp_path / "r" / "ratings.csv")}
+    assert ratings == {"ann": "1532.0", "bob": "1468.0"}
     assert "early: how early both came." in run("factors", "ladder", "--search", "policy").stdout
     (tmp_path / "newest.py").write_text((tmp_path / "newest.py").read_text() + "#\n")
     done = run(*runs["newest"], "-n", 3, "--resume")

@@ -52,6 +52,15 @@ def in_lines(lines: Sequence[str], further: int = 0) -> list[str]:
     return [*lines[:MOST], *([f"and {left:,} more"] if left else [])]
 
 
+@contextmanager
+def collecting(lines: list[str]) -> Iterator[None]:
+    """Collect the lines of an `InputError`, so that further ones can be said with them."""
+    try:
+        yield
+    except InputError as error:
+        lines += error.args
+
+
 _call: Callable[[str], str] = str
 
 

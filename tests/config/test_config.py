@@ -265,6 +265,46 @@ def test_everything_wrong_is_reported_in_file_order() -> None:
     assert refused(BAD) == BAD_LINES.splitlines()
 
 
+NAMES_WRONG = """\
+model: valorant
+factors: {team_dif: 3}
+optimize:
+  variables: {team_dif: {low: 0, high: 3}, player_diff: {low: 3, high: 0}}
+  objective: {d: {response: avg_team_dif}}
+  constraints: {w: {response: avg_wait, at_most: 9}, v: {response: wait_p95.top_1%, at_most: 9}}
+replicate: {expect: {unmatchd: {mean: 1}}, target: [avg_wait_tim=1%]}
+"""
+
+
+def test_wrong_names_are_reported_with_all_else() -> None:
+    """And by the command that needs them, if nothing else is wrong."""
+    names = [
+        "c.yaml:4:15: optimize.variables.team_dif: is no factor (did you mean team_diff?)",
+        "c.yaml:5:29: optimize.objective.d.response: valorant has no response 'avg_team_dif' (did"
+        " you mean avg_team_diff?)",
+        "c.yaml:6:31: optimize.constraints.w.response: valorant has no response 'avg_wait' (did you"
+        " mean avg_wait_time or avg_wait_time_all?)",
+    ]
+    expected = (
+        "c.yaml:7:22: replicate.expect.unmatchd: valorant has no response 'unmatchd' (did you mean"
+        " unmatched?)"
+    )
+    key = "c.yaml:2:11: factors.team_dif: unknown key (did you mean team_diff?)"
+    assert refused(NAMES_WRONG) == [key, *names, expected]
+    Path("c.yaml").write_text(NAMES_WRONG.replace("{team_dif: 3}", "{}"))
+    lines = valmatch("optimize", "c.yaml").err.splitlines()
+    assert [line.split(": ", 2)[1] for line in lines] == [
+        "optimize.variables.team_dif",
+        "optimize.variables.player_diff.low",
+        "optimize.objective.d.response",
+        "optimize.constraints.w.response",
+        "optimize.constraints.v.response",
+    ]
+    first, second = valmatch("replicate", "c.yaml").err.splitlines()
+    assert first == expected
+    assert second.startswith("c.yaml:7:44: replicate.target avg_wait_tim=1%: no response")
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [
@@ -276,8 +316,8 @@ model: valorant; zzz: 3 | 2:1: zzz: unknown key (allowed: model, factors, arriva
 model: valorant; Replicates: {} | 2:1: Replicates: unknown key (did you mean replicate?)
 model: valorant; factors: 3 | 2:10: factors: should be a mapping (got 3)
 model: valorant; arrivals: 3 | 2:11: arrivals: should be the path of a file (got 3)
-model: valorant; replicate: {expect: {a: {mean: 1, men: 2}}} | 2:35: replicate.expect.a.men: unknown
-  key (did you mean mean?)
+model: valorant; replicate: {expect: {unmatched: {mean: 1, men: 2}}} | 2:43:
+  replicate.expect.unmatched.men: unknown key (did you mean mean?)
 """),
         (
             factors("team_diff: " + "1" * 500),

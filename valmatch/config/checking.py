@@ -9,7 +9,7 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, cast
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -25,7 +25,15 @@ from valmatch.config.config import (
     ReplicateOptions,
     VariableOptions,
 )
-from valmatch.config.factor_paths import dotted, factor_names, parts, section_depth, unit_at
+from valmatch.config.factor_paths import (
+    dotted,
+    factor_at,
+    factor_names,
+    parts,
+    section_depth,
+    section_of,
+    unit_at,
+)
 from valmatch.errors import MOST, InputError, in_lines
 from valmatch.inputs.fields import Factors, Misplaced, Section, schema_at
 from valmatch.inputs.files import sha256
@@ -45,6 +53,9 @@ from valmatch.models.registry import MODELS, OWN, ModelEntry, load_model, unknow
 from valmatch.text.durations import SECONDS, in_unit
 from valmatch.text.suggestions import by_last_part, closest_name, correction, hint
 from valmatch.text.terminal import Notice, shortened, shown
+
+if TYPE_CHECKING:
+    from valmatch.models.model import Response
 
 # The numbers of an optimisation problem in a config: their names, and their units.
 
@@ -73,6 +84,12 @@ def problem_names(root: Node) -> dict[str, list[str]]:
             paths[name] = ["optimize", "constraints", name, bounds[0]]
     return paths
 
+
+RESPONSES_OF = (
+    *(("optimize", key, "response") for key in ("objective", "constraints", "objectives")),
+    ("replicate", "expect"),
+)
+"""Mappings that name responses: by a key of their entries, or by their own keys."""
 
 TOP_LEVEL = ("model", "factors", *SECTIONS)
 
@@ -206,7 +223,46 @@ class _Check:
                 inner.start_mark, inner.end_mark = key.start_mark, key.end_mark
             self.root = assign(self.root, [*path, factor], node)
 
+    def _responses(self) -> list[Response]:
+        """Return the responses of the model, where factors are wrong those of all groups."""
+        model: Any = load_model(self.model)
+        responses: list[Response] = list(getattr(model, "responses", ()))
+        if self.factors is not None:
+            further = model.further(self.factors) if hasattr(model, "further") else ()
+            return [*responses, *further]
+        with suppress(ValidationError):
+            factors = MODELS[self.model].factors.model_validate({})
+            for group in getattr(model, "measures", ()):
+                responses += model.further(factors.model_copy(update={"measure": (group,)}))
+        return responses
+
+    def _check_names(self) -> None:
+        """Find names of no factor and no response, which commands refuse, to say all at once."""
+        cls = MODELS[self.model].factors
+        names = by_last_part(factor_names(cls))
+        for path in BY_FACTOR:
+            mapping = find(self.root, path)
+            for key, _ in mapping.value if isinstance(mapping, MappingNode) else ():
+                name = dotted(key.value).removeprefix("factors.")
+                field = factor_at(cls, name.split(".")[: section_depth(cls, name.split(".")) + 1])
+                if "*" not in name and (field is None or section_of(field)):
+                    near = hint(name.rpartition(".")[2], names, names)
+                    self.problems.append((key, f"{_label((*path, name))}: is no factor ({near})"))
+        known = dict.fromkeys(response.name.partition(".")[0] for response in self._responses())
+        for section, key, *inner in RESPONSES_OF:
+            mapping = find(self.root, (section, key))
+            for name, of in mapping.value if known and isinstance(mapping, MappingNode) else ():
+                node = find(of, inner) if inner else name
+                text = str(to_value(node)) if node is not None else ""
+                if node is not None and text.partition(".")[0] not in known:
+                    what = f"{self.model} has no response {shown(text)} ({hint(text, known)})"
+                    label = _label((section, key, name.value, *inner))
+                    self.problems.append((node, f"{label}: {what}"))
+
     def _raise(self) -> NoReturn:
+        if self.model in MODELS:
+            self._check_names()
+
         def order(problem: tuple[Node, str]) -> tuple[int, int, int]:
             mark = problem[0].start_mark
             file = self.overrides.index(mark.name) if mark.name in self.overrides else -1
@@ -353,10 +409,7 @@ class _Check:
             return None
         if not bound:
             return unit_at(MODELS[self.model].factors, name)
-        model: Any = load_model(self.model)
-        responses = list(getattr(model, "responses", ()))
-        if self.factors is not None and hasattr(model, "further"):
-            responses += model.further(self.factors)
+        responses = self._responses()
         response = outer.get("response") if isinstance(outer, dict) else None
         return next((known.unit for known in responses if known.name == response), None)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from valmatch.config.config import Config
 from valmatch.config.loading import ConfigLike, load_config
-from valmatch.errors import InputError, option
+from valmatch.errors import InputError, collecting, in_lines, option
 from valmatch.execution.chunks import Chunks, build, replicating
 from valmatch.execution.executors import pool_for
 from valmatch.execution.interruption import Stop, stop_on_signal
@@ -241,14 +241,21 @@ def open_cases(
 def _targets(config: Config, plan: Plan, model: Model[object]) -> list[Target]:
     """Return what is to be known how precisely; refuse what the model cannot give."""
     limits = {response.name: response.limits for response in model.responses}
-    for name in config.replicate.expect:
-        if name not in limits:
-            what = no_response(config.model, config.factors, name, list(limits))
-            raise InputError(f"{config.at(f'replicate.expect.{name}')}: {what}")
+    wrong = [
+        f"{config.at(f'replicate.expect.{name}')}:"
+        f" {no_response(config.model, config.factors, name, list(limits))}"
+        for name in config.replicate.expect
+        if name not in limits
+    ]
     fixed = OneHistory.fixed if config.one_history else model.sampling.fixed
     if plan.targets and fixed:
         raise InputError(f"{option('targets')}: {fixed}")
-    targets = [parse_target(text, limits) for text in plan.targets]
+    targets = list[Target]()
+    for text in plan.targets:
+        with collecting(wrong):
+            targets.append(parse_target(text, limits))
+    if wrong:
+        raise InputError(*in_lines(wrong))
     if plan.control_variates and not model.controls:
         what = f"{config.model} has none with these arrivals"
         raise InputError(f"{option('control_variates')}: {what}")

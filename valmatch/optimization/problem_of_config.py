@@ -20,7 +20,7 @@ from valmatch.config.factor_paths import (
     section_of,
 )
 from valmatch.config.identity import set_factors
-from valmatch.errors import InputError
+from valmatch.errors import InputError, collecting, in_lines
 from valmatch.inputs.fields import Factors, allowed, plain_number, schema_at
 from valmatch.models.model import Model
 from valmatch.models.registry import no_response
@@ -47,15 +47,20 @@ def problem_of(config: Config, model: Model[object]) -> Problem:
             raise InputError(
                 f"{config.at(f'optimize.{key}')}: missing (at least one is needed{shipped})"
             )
-    variables = [_variable(config, name, of) for name, of in section.variables.items()]
-    _check_together(config, model, variables)
+    variables, wrong = list[Variable](), list[str]()
+    for name, of in section.variables.items():
+        with collecting(wrong):
+            variables.append(_variable(config, name, of))
     limits = {response.name: response.limits for response in model.responses}
     for part in ("objective", "constraints"):
         for name, entry in getattr(section, part).items():
             if entry.response not in limits:
                 at = config.at(f"optimize.{part}.{name}.response")
                 what = no_response(config.model, config.factors, entry.response, limits)
-                raise InputError(f"{at}: {what}")
+                wrong.append(f"{at}: {what}")
+    if wrong:
+        raise InputError(*in_lines(wrong))
+    _check_together(config, model, variables)
     terms = [Term(name, term.response, term.weight) for name, term in section.objective.items()]
     today = _today(config, variables)
     return Problem(variables, terms, dict(section.constraints), today, limits)
