@@ -211,13 +211,13 @@ def whole_log_columns() -> Lines:
     from valmatch.game_logs.roster import RATINGS
     from valmatch.game_logs.whole_log import rating, result
 
-    kinds: dict[str, Any] = {
-        RATINGS: result.PlayerRow,
-        rating.DIFFERENCES: result.DifferenceRow,
-        result.COEFFICIENTS: result.CoefficientRow,
-        result.BOOTSTRAP: result.BootstrapRow,
+    columns = {
+        RATINGS: result.PlayerRow._fields,
+        rating.DIFFERENCES: result.OF_TWO,
+        result.COEFFICIENTS: result.CoefficientRow._fields,
+        result.BOOTSTRAP: result.BootstrapRow._fields,
     }
-    rows = [[code(name), ", ".join(map(code, kind._fields))] for name, kind in kinds.items()]
+    rows = [[code(name), ", ".join(map(code, names))] for name, names in columns.items()]
     yield from table(["file", "columns"], rows)
 
 

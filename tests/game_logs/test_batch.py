@@ -144,7 +144,7 @@ def test_games_of_which_ratings_say_nothing_have_no_prediction(tmp_path: Path) -
     (tmp_path / "games.csv").write_text(fixtures, encoding="utf-8")
     pairs = ("--pair", "bob,dan", "--pair", "bob,eve")
     for prior, without, said in (
-        ((), {"2", "3", "4"}, "'dan' has no finite rating (below; rate with --prior D"),
+        ((), {"2", "3", "4"}, "'dan' is winless, no finite rating (rank with --prior D to rate"),
         (("--prior", "200"), {"4"}, "no game links 'bob' and 'eve'"),
     ):
         out = tmp_path / f"rated{len(prior)}"
@@ -161,6 +161,20 @@ def test_games_of_which_ratings_say_nothing_have_no_prediction(tmp_path: Path) -
         assert {row["game"] for row in sides if row["expected"] == ""} == without
         success("report", to, "-o", tmp_path / f"{len(prior)}.html")
         assert "nan%" not in (tmp_path / f"{len(prior)}.html").read_text(encoding="utf-8")
+
+
+def test_who_is_first_is_not_said_where_somebody_is_unbeaten(tmp_path: Path) -> None:
+    done = ranked(tmp_path, "winner,loser\na,b\na,b\nb,c\nc,b\n", "--out", tmp_path / "out", code=3)
+    said = " ".join(done.out.split())
+    assert "tied for first among the rated (2): 'b', 'c'" in said
+    assert "bradley_terry, 2 of 3 players by 2 games; unbeaten: 'a' rank" in said
+    assert "a unbeaten 2 2 0 0 1 b" in said
+    assert "unbeaten: no finite rating" in said
+    assert "1 without a rating: unbeaten 'a'. --prior D rates everybody" in said
+    success("report", tmp_path / "out", "-o", tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "a: unbeaten, no finite rating. Of the rated, player b has" in text
+    assert "is first" not in text
 
 
 def test_the_bootstrap_is_a_check_of_the_intervals(tmp_path: Path) -> None:
@@ -205,35 +219,23 @@ def test_the_formats_say_the_same_of_home_neutral_ground_and_covariates(tmp_path
     assert len(found[0][1]) == 2
 
 
-def test_fixtures_say_covariates_in_every_format(tmp_path: Path) -> None:
-    """A coefficient moves the lead by its points per unit, in rows of games and of players."""
+def test_a_coefficient_is_in_points_per_unit_and_predictions_leave_it_out(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
-    lines = ["player_a,player_b,result,x_a,x_b,lead"]
+    lines = ["player_a,player_b,result,x_a,x_b"]
     for _ in range(300):
         a, b = rng.permutation(list("abcd"))[:2]
         x, y = rng.integers(-5, 6, 2)
         won = rng.random() < 1.0 / (1.0 + 10.0 ** (-0.2 * (x - y)))
-        lines.append(f"{a},{b},{'1-0' if won else '0-1'},{x},{y},{x - y}")
+        lines.append(f"{a},{b},{'1-0' if won else '0-1'},{x},{y}")
     ranked(tmp_path, "\n".join([*lines, ""]), "--covariate", "x", "--out", tmp_path / "out")
     ratings = {row["player"]: float(row["rating"]) for row in rows(tmp_path / "out/ratings.csv")}
     (coefficient,) = rows(tmp_path / "out" / "coefficients.csv")
     assert float(coefficient["value"]) == pytest.approx(80.0, rel=0.25)
-    lead = ratings["a"] - ratings["b"] + float(coefficient["value"]) * (4.0 - 1.0)
-    want = 1.0 / (1.0 + 10.0 ** (-lead / 400.0))
-    for text in (
-        "player_a,player_b,x\na,b,3\n",
-        "game,player,x\n1,a,4\n1,b,1\n",
-        "player_a,player_b,x_a,x_b\nb,a,1,4\n",
-    ):
-        (tmp_path / "fixtures.csv").write_text(text)
-        done = success("predict", tmp_path / "out", tmp_path / "fixtures.csv", "--json")
-        assert "the same x" not in done.err
-        sides = json.loads(done.out)["games"][0]["sides"]
-        won = next(side["expected"] for side in sides if side["players"] == ["a"])
-        assert won == pytest.approx(want, abs=1e-6), text
-    (tmp_path / "fixtures.csv").write_text("player_a,player_b\na,b\n")
-    done = valmatch("predict", tmp_path / "out", tmp_path / "fixtures.csv")
+    done = success("predict", tmp_path / "out", "--pair", "a,b", "--json")
     assert "predicted as if both sides had the same x" in " ".join(done.err.split())
+    want = 1.0 / (1.0 + 10.0 ** ((ratings["b"] - ratings["a"]) / 400.0))
+    first = json.loads(done.out)["games"][0]["sides"][0]
+    assert first["expected"] == pytest.approx(want, abs=1e-6)
 
 
 @pytest.mark.parametrize(

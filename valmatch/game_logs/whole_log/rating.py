@@ -7,7 +7,6 @@ import statistics
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,47 +20,18 @@ from valmatch.game_logs.options import INFORMATION, MOST_LISTED, NONE, SANDWICH,
 from valmatch.game_logs.rating_files import claim, write_result
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.warnings import log_warnings
+from valmatch.game_logs.whole_log import result as r
 from valmatch.game_logs.whole_log.contests import WeightedGames, read_anchors, weighted_games
-from valmatch.game_logs.whole_log.result import (
-    ANCHOR,
-    BOOTSTRAP,
-    COEFFICIENTS,
-    DAYS,
-    DIGITS,
-    DRAW_WEIGHT,
-    HOME,
-    NAMED,
-    POSTERIOR,
-    RATINGS,
-    BatchRating,
-    BootstrapRow,
-    CoefficientRow,
-    DayRow,
-    DifferenceRow,
-    PlayerRow,
-    Posterior,
-    columns_of,
-    listed,
-    superiority_of,
-)
+from valmatch.game_logs.whole_log.result import BatchRating, Posterior, listed, superiority_of
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.threads import one_thread
-from valmatch.ratings.bradley_terry.connections import (
-    ABOVE,
-    BELOW,
-    RATED,
-    UNLINKED,
-    Levels,
-    Linked,
-    levels_of,
-    link,
-)
+from valmatch.ratings.bradley_terry.connections import RATED, Levels, Linked, levels_of, link
 from valmatch.ratings.bradley_terry.contests import Design, games_of_sides, rows_of_sides
-from valmatch.ratings.bradley_terry.covariance import Ranks, rank_ranges
+from valmatch.ratings.bradley_terry.covariance import rank_ranges
 from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.bradley_terry.rating import (
     HALF,
@@ -82,7 +52,7 @@ from valmatch.ratings.whole_history.rating import (
     tuned_drift,
 )
 from valmatch.statistics.estimates import range_quantile, t_quantile
-from valmatch.storage.output import cell, csv_line, csv_text, write_atomically
+from valmatch.storage.output import cell, csv_line, csv_text, write_atomically, write_binary
 from valmatch.storage.results import Warnings
 from valmatch.text.terminal import Notice, shown
 
@@ -120,7 +90,12 @@ def rank_games(
     with ExitStack() as stack:
         log, folder = GameLog(path, settings, further=settings.further), None
         if settings.out is not None:
-            identity = {**settings.identity, "anchors_sha256": _digest_of(settings.anchors)}
+            try:
+                digest = sha256(settings.anchors) if settings.anchors else None
+            except OSError as error:
+                what = f"{settings.anchors}: cannot be read: {error.strerror}"
+                raise InputError(f"{option('anchors')}: {what}") from None
+            identity = {**settings.identity, "anchors_sha256": digest}
             folder = stack.enter_context(claim("rank", settings.out, log, None, identity))
         stop = stack.enter_context(stop_on_signal())
 
@@ -143,22 +118,20 @@ def rank_games(
         look()
         if folder is not None:
             folder.remark_input(log_warnings(log))
+            tables = {
+                r.RATINGS: result.columns(),
+                r.COEFFICIENTS: r.columns_of(r.CoefficientRow, result.coefficients),
+            }
+            if result.bootstrap:
+                tables[r.BOOTSTRAP] = r.columns_of(r.BootstrapRow, result.bootstrap)
+            if result.days:
+                tables[r.DAYS] = r.columns_of(r.DayRow, result.days)
 
             def write_pairs() -> None:
                 _write_pairs(folder.path, result, settings.differences)
 
-            tables = _tables(result)
             return write_result(folder, result, tables, write_pairs, reading=log.reading)
     return result
-
-
-def _digest_of(anchors: Path | None) -> str | None:
-    """Return the SHA-256 of a file of anchors."""
-    try:
-        return sha256(anchors) if anchors else None
-    except OSError as error:
-        what = f"{anchors}: cannot be read: {error.strerror}"
-        raise InputError(f"{option('anchors')}: {what}") from None
 
 
 # The fit.
@@ -180,30 +153,24 @@ class FittedLog:
     kind: str  # of the intervals
     clusters: int | None  # how many there are among the games used, where games belong together
     tuned: Tuned | None  # the drift that was fitted, if it was
+    order: Ints  # the rated players, the best first, equal ones by name
+    index: Ints  # where each of these stands among the rated players
     uncertainty: Uncertainty | None = None  # None without intervals
     # quantile, critical: half-widths in standard errors, of one interval and of those that hold
     # together
     quantile: float | None = None
     critical: float | None = None
 
-    @cached_property
-    def order(self) -> Ints:
-        """The rated players, the best first, equal ones by name."""
-        if self.estimate is None:
-            return np.zeros(0, np.int64)
-        rated = np.flatnonzero(self.linked.rated)
-        ratings = np.round(self.estimate.ratings[rated], DIGITS)
-        return rated[np.argsort(-ratings, kind="stable")]
-
-    @cached_property
-    def index(self) -> Ints:
-        """Where each of these stands among the rated players."""
-        return np.searchsorted(np.flatnonzero(self.linked.rated), self.order)
-
     @property
     def ratings(self) -> Floats:
-        """Their ratings."""
+        """The ratings of the rated players."""
         return np.zeros(0) if self.estimate is None else self.estimate.ratings[self.order]
+
+    @property
+    def half_draws(self) -> bool:
+        """Whether a game of two sides that is used was drawn, and counts as half a win."""
+        drawn = self.design.duel_scores[self.linked.games[self.design.duel_games]] == 0.5
+        return self.options.draws == HALF and bool(drawn.any())
 
 
 def _fitted(
@@ -211,15 +178,17 @@ def _fitted(
 ) -> FittedLog:
     """Return the estimate of a log, and how sure it is."""
     contests, levels = weighted.contests, levels_of(weighted.contests)
-    made, tuned, trouble = None, None, None
+    made, tuned, trouble, anchors = None, None, None, Anchors()
     model: WholeModel
-    if weighted.days is None:
-        model = Model(options.draws, _anchors(weighted, options), options.prior, **options.values)
-    else:
+    if weighted.days is not None:
         days = player_days(contests, weighted.days)
-        model = PathModel(options.draws, Anchors(), days=days, **options.values)
-    anchors = model.anchors.players
-    linked = link(contests, levels, contests.weights, anchors, model.rates_all)
+        model = PathModel(options.draws, anchors, days=days, **options.values)
+    else:
+        if options.anchors is not None:
+            numbers = {name: k for k, name in enumerate(weighted.players)}
+            anchors = read_anchors(options.anchors, numbers, options.warn)
+        model = Model(options.draws, anchors, options.prior, **options.values)
+    linked = link(contests, levels, contests.weights, model.anchors.players, model.rates_all)
     try:
         if isinstance(model, PathModel) and options.tune:
             tuned = tuned_drift(model, contests, levels, linked, look)
@@ -231,54 +200,54 @@ def _fitted(
         raise InputError(f"{log.name}: {option('tune')} drift: {what}") from None
     except NoEstimate as error:
         design, trouble = model.design(contests), error
-    kind, clusters = _kind(log, design, linked, options)
+    rated = np.flatnonzero(linked.rated)
+    index = np.zeros(0, np.int64)
+    if made is not None:
+        index = np.argsort(-np.round(made.ratings[rated], r.DIGITS), kind="stable")
     fitted = FittedLog(
-        weighted, options, design, levels, model, linked, made, trouble, kind, clusters, tuned
+        weighted,
+        options,
+        design,
+        levels,
+        model,
+        linked,
+        made,
+        trouble,
+        "",
+        None,
+        tuned,
+        rated[index],
+        index,
     )
-    if made is None or kind == NONE:
+    fitted = _with_kind(fitted, log)
+    if made is None or fitted.kind == NONE:
         return fitted
-    sure = model.uncertainty(made, kind == SANDWICH, Streams(options.seed).stream(None, ERRORS))
-    degrees = math.inf if clusters is None else clusters - 1.0
-    n, critical = int(linked.rated.sum()), None
-    if n > 1 and sure.covariance is not None:
-        critical = range_quantile(options.level, n, degrees) / math.sqrt(2.0)
+    sandwich = fitted.kind == SANDWICH
+    sure = model.uncertainty(made, sandwich, Streams(options.seed).stream(None, ERRORS))
+    degrees = math.inf if fitted.clusters is None else fitted.clusters - 1.0
+    critical = None
+    if len(rated) > 1 and sure.covariance is not None:
+        critical = range_quantile(options.level, len(rated), degrees) / math.sqrt(2.0)
     quantile = t_quantile(0.5 + 0.5 * options.level, degrees)
     return replace(fitted, uncertainty=sure, quantile=quantile, critical=critical)
 
 
-def _anchors(weighted: WeightedGames, options: RankOptions) -> Anchors:
-    """Return the players whose ratings are known."""
-    if options.anchors is None:
-        return Anchors()
-    numbers = {name: k for k, name in enumerate(weighted.players)}
-    return read_anchors(options.anchors, numbers, options.warn)
-
-
-def _kind(
-    log: GameLog, design: Design, linked: Linked, options: RankOptions
-) -> tuple[str, int | None]:
-    """Return the kind of the intervals, and the number of clusters if they are by these."""
-    weights, used = design.contests.weights, linked.games
-    halves = options.draws == HALF and _drawn(design, linked)
-    kind = options.interval
-    if not kind:
-        fractional = bool((weights[used] % 1.0 != 0.0).any())
-        kind = SANDWICH if options.clustered or halves or fractional else INFORMATION
+def _with_kind(fitted: FittedLog, log: GameLog) -> FittedLog:
+    """Return a fit with the kind of its intervals, and the number of clusters if these count."""
+    contests, used, options = fitted.design.contests, fitted.linked.games, fitted.options
+    fractional = bool((contests.weights[used] % 1.0 != 0.0).any())
+    robust = options.clustered or fitted.half_draws or fractional
+    kind = options.interval or (SANDWICH if robust else INFORMATION)
     if kind != SANDWICH:
-        return kind, None
-    n = len(np.unique(design.contests.clusters[used]))
+        return replace(fitted, kind=kind)
+    n = len(np.unique(contests.clusters[used]))
     if n < 2 and used.any():
         what = "one cluster" if options.clustered else "one game"
         raise InputError(
             f"{log.name}: {option('interval')} sandwich: {what} among the games used (allowed: two"
             " or more)"
         )
-    return kind, n if options.clustered and n else None
-
-
-def _drawn(design: Design, linked: Linked) -> bool:
-    """Return whether a game of two sides that is used was drawn."""
-    return bool((design.duel_scores[linked.games[design.duel_games]] == 0.5).any())
+    return replace(fitted, kind=kind, clusters=n if options.clustered and n else None)
 
 
 # Rows of the tables.
@@ -286,11 +255,13 @@ def _drawn(design: Design, linked: Linked) -> bool:
 
 def _result(fitted: FittedLog) -> BatchRating:
     """Return what was fitted as rows."""
-    posterior = _posterior(fitted)
+    posterior, facts = _posterior(fitted), _facts(fitted)
     resampled, ratio = _bootstrap(fitted, posterior)
+    if ratio is not None:
+        facts["bootstrap_differences"] = ratio
     return BatchRating(
         fitted.options.system,
-        _facts(fitted) | ({} if ratio is None else {"bootstrap_differences": ratio}),
+        facts,
         _players(fitted),
         _coefficients(fitted),
         posterior,
@@ -304,7 +275,6 @@ def _facts(fitted: FittedLog) -> dict[str, Any]:
     made, linked, options = fitted.estimate, fitted.linked, fitted.options
     games, model, sure, tuned = fitted.games, fitted.model, fitted.uncertainty, fitted.tuned
     nu = made.draw_weight if made else 0.0
-    halves = options.draws == HALF and _drawn(fitted.design, linked)
     facts: dict[str, Any] = {
         "games": games.contests.n_games,
         "games_used": int(linked.games.sum()),
@@ -317,7 +287,7 @@ def _facts(fitted: FittedLog) -> dict[str, Any]:
         "level": options.level,
         "quantile": fitted.quantile,
         "critical": fitted.critical,
-        "draws": "davidson" if nu > 0.0 else HALF if halves else "none",
+        "draws": "davidson" if nu > 0.0 else HALF if fitted.half_draws else "none",
         "score_scale": 1.0 / (1.0 + 0.5 * nu),
         "prior": options.prior,
         "log_likelihood": made.fit.log_likelihood if made else None,
@@ -336,71 +306,48 @@ def _facts(fitted: FittedLog) -> dict[str, Any]:
     return facts
 
 
-def _rounded(value: float | None) -> float | None:
-    if value is None or not math.isfinite(value):
-        return None
-    return round(value, DIGITS) + 0.0
+def _interval(
+    value: float, error: float | None, half: float | None, digits: int = r.DIGITS
+) -> tuple[float | None, float | None, float | None]:
+    """Return a standard error and the ends of an interval, rounded; None of what is not known."""
+    if error is None or half is None or not math.isfinite(error):
+        return None, None, None
+    low, high = value - half * error, value + half * error
+    return round(error, digits) + 0.0, round(low, digits), round(high, digits)
 
 
-def _ends(
-    value: float, error: float | None, half: float | None, digits: int = DIGITS
-) -> tuple[float | None, float | None]:
-    """Return the ends of an interval."""
-    if error is None or half is None:
-        return None, None
-    return round(value - half * error, digits), round(value + half * error, digits)
-
-
-def _players(fitted: FittedLog) -> list[PlayerRow]:
+def _players(fitted: FittedLog) -> list[r.PlayerRow]:
     """Return the rows of all players, the unrated last."""
-    counts, anchors, linked = _counts(fitted.games), fitted.model.anchors, fitted.linked
-    fixed = set(anchors.players[anchors.deviations == 0.0].tolist())
-    trouble, statuses = fitted.trouble, list(linked.statuses)
-    if trouble is not None:
-        status = "separated" if trouble.separated else "not identified"
-        statuses = [
-            status if rated else known
-            for rated, known in zip(linked.rated.tolist(), statuses, strict=True)
-        ]
-    order, sure = fitted.order.tolist(), fitted.uncertainty
-    ratings = np.round(fitted.ratings, DIGITS)
+    anchors, linked, sure = fitted.model.anchors, fitted.linked, fitted.uncertainty
+    fixed = {*anchors.players[anchors.deviations == 0.0].tolist()}
+    order = fitted.order.tolist()
+    counts, ratings = _counts(fitted.games), np.round(fitted.ratings, r.DIGITS) + 0.0
     ranks = 1 + np.searchsorted(-ratings, -ratings, side="left")
-    errors = None if sure is None else sure.std_errors[fitted.index]
-    ranges = _rank_ranges(fitted)
+    errors = [None] * len(order) if sure is None else sure.std_errors[fitted.index].tolist()
+    ranges: list[tuple[int | None, int | None]] = [(None, None)] * len(order)
+    if sure is not None and sure.covariance is not None:
+        ranges = [(1, 1)] * len(order)
+        if fitted.critical is not None and fitted.estimate is not None:
+            of_rated = fitted.estimate.ratings[linked.rated]
+            low, high = rank_ranges(of_rated, sure.covariance, fitted.critical)
+            ranges = [*zip(low[fitted.index].tolist(), high[fitted.index].tolist(), strict=True)]
+
+    statuses = dict(enumerate(linked.statuses))
+    if fitted.trouble is not None:
+        status = "separated" if fitted.trouble.separated else "not identified"
+        statuses |= dict.fromkeys(np.flatnonzero(linked.rated).tolist(), status)
+    statuses |= {k: r.ANCHOR if k in fixed else RATED for k in order}
+    columns = (order, ranks.tolist(), ratings.tolist(), errors, ranges)
+    numbers: dict[int, tuple[Any, ...]] = {
+        player: (rank, rating, *_interval(rating, error, fitted.quantile), *places)
+        for player, rank, rating, error, places in zip(*columns, strict=True)
+    }
     rows = []
-    for k, player in enumerate([*order, *sorted(set(range(len(statuses))) - set(order))]):
-        games, wins, losses, draws = counts[:, player].tolist()
-        name, group = fitted.games.players[player], int(linked.groups[player])
-        row = PlayerRow(
-            *(None, name, None, None, None, None, None, None),
-            *(games, wins, losses, draws, group, statuses[player]),
-        )
-        if k < len(order):
-            rating, error = float(ratings[k]) + 0.0, None if errors is None else float(errors[k])
-            low, high = _ends(rating, error, fitted.quantile)
-            row = row._replace(
-                rank=int(ranks[k]),
-                rating=rating,
-                std_error=_rounded(error),
-                low=low,
-                high=high,
-                rank_low=None if ranges is None else int(ranges.low[k]),
-                rank_high=None if ranges is None else int(ranges.high[k]),
-                status=ANCHOR if player in fixed else RATED,
-            )
-        rows.append(row)
+    for k in [*order, *sorted(statuses.keys() - set(order))]:
+        rank, *others = numbers.get(k, (None,) * 7)
+        known = (*others, *counts[:, k].tolist(), int(linked.groups[k]), statuses[k])
+        rows.append(r.PlayerRow(rank, fitted.games.players[k], *known))
     return rows
-
-
-def _rank_ranges(fitted: FittedLog) -> Ranks | None:
-    """Return ranges of ranks of the rated players, in order; None where they are not known."""
-    if fitted.uncertainty is None or fitted.uncertainty.covariance is None:
-        return None
-    if fitted.critical is None or fitted.estimate is None:
-        return Ranks(*np.ones((2, len(fitted.order)), np.int64))
-    ratings = fitted.estimate.ratings[fitted.linked.rated]
-    ranks = rank_ranges(ratings, fitted.uncertainty.covariance, fitted.critical)
-    return Ranks(ranks.low[fitted.index], ranks.high[fitted.index])
 
 
 def _counts(games: WeightedGames) -> Ints:
@@ -415,7 +362,7 @@ def _counts(games: WeightedGames) -> Ints:
     return np.array([np.bincount(contests.players, kind[rows], n) for kind in kinds], np.int64)
 
 
-def _coefficients(fitted: FittedLog) -> list[CoefficientRow]:
+def _coefficients(fitted: FittedLog) -> list[r.CoefficientRow]:
     """Return the rows of the coefficients."""
     made, known, half = fitted.estimate, fitted.uncertainty, fitted.quantile
     if made is None or not fitted.linked.games.any():
@@ -424,21 +371,18 @@ def _coefficients(fitted: FittedLog) -> list[CoefficientRow]:
     for k, name in enumerate(fitted.games.features):
         value = float(made.coefficients[k])
         error = None if known is None else float(known.coefficients[k])
-        unit = "points" if k == 0 and name == HOME else "points per unit"
+        unit = "points" if k == 0 and name == r.HOME else "points per unit"
         # A coefficient keeps its digits, whatever the unit of its covariate.
         sizes = [abs(x) for x in (value, error) if x and math.isfinite(x)]
-        digits = DIGITS - min(0, math.floor(math.log10(min(sizes, default=1.0))))
-        ends, sure = (
-            _ends(value, error, half, digits),
-            None if error is None else round(error, digits),
-        )
-        rows.append(CoefficientRow(name, round(value, digits), sure, *ends, unit))
+        digits = r.DIGITS - min(0, math.floor(math.log10(min(sizes, default=1.0))))
+        ends = _interval(value, error, half, digits)
+        rows.append(r.CoefficientRow(name, round(value, digits), *ends, unit))
     if (nu := made.draw_weight) > 0.0:
         error = None if known is None else known.log_draw_weight
-        ends = _ends(math.log(nu), error, half, digits=12)
-        low, high = (None if end is None else round(math.exp(end), 9) for end in ends)
+        _, *ends_of_log = _interval(math.log(nu), error, half, digits=12)
+        low, high = (None if end is None else round(math.exp(end), 9) for end in ends_of_log)
         sure = None if error is None else round(nu * error, 9)
-        rows.append(CoefficientRow(DRAW_WEIGHT, round(nu, 9), sure, low, high, ""))
+        rows.append(r.CoefficientRow(r.DRAW_WEIGHT, round(nu, 9), sure, low, high, ""))
     return rows
 
 
@@ -446,15 +390,14 @@ def _posterior(fitted: FittedLog) -> Posterior:
     """Return the rated players and how sure their ratings are together, in order."""
     index, names = fitted.index, [fitted.games.players[k] for k in fitted.order.tolist()]
     covariance = fitted.uncertainty.covariance if fitted.uncertainty else None
-    pairs, games = np.zeros((0, 2), np.int64), np.zeros(0)
-    if covariance is not None:
-        pairs, games = _met(fitted)
-        if (index[1:] < index[:-1]).any():
-            ordered = np.empty_like(covariance)
-            for row, k in zip(ordered, index.tolist(), strict=True):  # numpy is fast row by row
-                np.take(covariance[k], index, out=row, mode="clip")
-            covariance = ordered
-    return Posterior(names, fitted.ratings, covariance, pairs, games)
+    if covariance is None:
+        return Posterior(names, fitted.ratings, None, np.zeros((0, 2), np.int64), np.zeros(0))
+    if (index[1:] < index[:-1]).any():
+        ordered = np.empty_like(covariance)
+        for row, k in zip(ordered, index.tolist(), strict=True):  # numpy is fast row by row
+            np.take(covariance[k], index, out=row, mode="clip")
+        covariance = ordered
+    return Posterior(names, fitted.ratings, covariance, *_met(fitted))
 
 
 def _met(fitted: FittedLog) -> tuple[Ints, Floats]:
@@ -472,7 +415,9 @@ def _met(fitted: FittedLog) -> tuple[Ints, Floats]:
     return np.column_stack((met.row, met.col)).astype(np.int64)[order], met.data[order]
 
 
-def _bootstrap(fitted: FittedLog, posterior: Posterior) -> tuple[list[BootstrapRow], float | None]:
+def _bootstrap(
+    fitted: FittedLog, posterior: Posterior
+) -> tuple[list[r.BootstrapRow], float | None]:
     """Return what resampling says of the rated players, in order, and how wide differences are."""
     # The latter is the median ratio to their standard errors, among those whom all refits rate;
     # None where all are rated.
@@ -484,9 +429,10 @@ def _bootstrap(fitted: FittedLog, posterior: Posterior) -> tuple[list[BootstrapR
     checked = bootstrap(fitted.design, fitted.levels, fitted.model, made, options.level, draws)
     rows = []
     for k in fitted.order.tolist():
-        error, low, high = (_rounded(float(column[k])) for column in checked[:3])
+        numbers = (float(column[k]) for column in checked[:3])
+        error, low, high = (round(x, r.DIGITS) + 0.0 if math.isfinite(x) else None for x in numbers)
         unrated = round(float(checked.unrated[k]), 9)
-        rows.append(BootstrapRow(fitted.games.players[k], error, low, high, unrated))
+        rows.append(r.BootstrapRow(fitted.games.players[k], error, low, high, unrated))
     differences, covariance = checked.differences[fitted.order], posterior.covariance
     always = np.flatnonzero(np.isfinite(differences))
     if covariance is None or not 1 < always.size < len(rows):
@@ -496,7 +442,7 @@ def _bootstrap(fitted: FittedLog, posterior: Posterior) -> tuple[list[BootstrapR
     return rows, float(np.median(differences[always] / np.sqrt(variances)))
 
 
-def _days(fitted: FittedLog) -> list[DayRow]:
+def _days(fitted: FittedLog) -> list[r.DayRow]:
     """Return the rows of ``days.csv``: by player, then by day."""
     made, model, sure = fitted.estimate, fitted.model, fitted.uncertainty
     if made is None or made.days is None or not isinstance(model, PathModel):
@@ -504,55 +450,41 @@ def _days(fitted: FittedLog) -> list[DayRow]:
     games, days, ratings = fitted.games, model.days, made.days
     errors = np.full(len(ratings), np.nan) if sure is None or sure.days is None else sure.days
     reach = errors * (np.nan if fitted.quantile is None else fitted.quantile)
-    numbers = np.round((ratings, errors, ratings - reach, ratings + reach), DIGITS) + 0.0
+    numbers = np.round((ratings, errors, ratings - reach, ratings + reach), r.DIGITS) + 0.0
     cells = ([None if x != x else x for x in column] for column in numbers.tolist())
     names = [games.players[player] for player in days.players.tolist()]
     when = map(games.day_cell, days.days.tolist())
-    return [DayRow(*row) for row in zip(names, when, *cells, days.games.tolist(), strict=True)]
+    return [r.DayRow(*row) for row in zip(names, when, *cells, days.games.tolist(), strict=True)]
 
 
 # Notes below the table.
 
 FEW_CLUSTERS = 20
 
-_WHY = {
-    ABOVE: "above the others (never beaten by them)",
-    BELOW: "below them (never won against them)",
-    UNLINKED: "not linked to them",
-}
-
 
 def _trouble(fitted: FittedLog, trouble: NoEstimate) -> str:
     """Say why there is no estimate, and what helps."""
-    n, names = fitted.design.contests.n_players, [*fitted.games.features, DRAW_WEIGHT]
+    n, names = fitted.design.contests.n_players, [*fitted.games.features, r.DRAW_WEIGHT]
     moved, parameters = isinstance(fitted.model, PathModel), trouble.parameters.tolist()
     coefficients = [names[k - n] for k in parameters if k >= n]
     blamed = [] if moved else [fitted.games.players[k] for k in parameters if k < n]
-    prior = f"{option('prior')} D"
-    if trouble.separated and moved:
-        name = coefficients[0] if coefficients else names[-1]
-        return f"no ratings: {name} has no finite estimate; {_without(name)} helps"
-    if moved:
-        what = f"the games do not tell apart {listed(coefficients)}"
-        return f"no ratings: {what}; a rating without one helps"
+    if trouble.separated and moved and not coefficients:
+        coefficients = [names[-1]]
+    prior = "" if moved else f"{option('prior')} D"
     if not trouble.separated:
-        what = f"the games do not tell apart what belongs to {listed([*coefficients, *blamed])}"
-        return f"no ratings: {what}; {prior} helps, or a rating without it"
-    if coefficients:
-        what = f"{coefficients[0]} has no finite estimate (the games are separated by it)"
-        more = "" if fitted.options.prior is not None else f", {prior} may"
-        return f"no ratings: {what}; {_without(coefficients[0])} helps{more}"
-    named = ", ".join(map(shown, blamed[:NAMED]))
-    return f"no ratings: no finite estimate, farthest off {named}; {prior} helps"
-
-
-def _without(coefficient: str) -> str:
-    """Say how a coefficient is left out."""
-    if coefficient == DRAW_WEIGHT:
-        return f"{option('draws')} half"
-    if coefficient == HOME:
-        return f"{option('home')} none"
-    return f"a rating without {option('covariate')} {coefficient}"
+        what = f"the games do not tell apart {listed([*coefficients, *blamed])}"
+        helps = f"{prior} helps, or a rating without it" if prior else "leave one out"
+    elif coefficients:
+        name = coefficients[0]
+        what = f"{name} has no finite estimate (the games are separated by it)"
+        left_out = {r.DRAW_WEIGHT: f"{option('draws')} half", r.HOME: f"{option('home')} none"}
+        without = left_out.get(name, f"a rating without {option('covariate')} {name}")
+        may = f", {prior} may" if prior and fitted.options.prior is None else ""
+        helps = f"{without} helps{may}"
+    else:
+        named = ", ".join(map(shown, blamed[: r.NAMED]))
+        what, helps = f"no finite estimate, farthest off {named}", f"{prior} helps"
+    return f"no ratings: {what}; {helps}"
 
 
 def _notes(result: BatchRating, options: RankOptions) -> Iterator[str]:
@@ -563,14 +495,22 @@ def _notes(result: BatchRating, options: RankOptions) -> Iterator[str]:
         zero = "the mean of all players' first days" if moved else zero
         yield f"intervals ({facts['level']:.0%}, {facts['interval']}) are against {zero}"
     if moved:
-        yield from _notes_of_paths(facts)
+        yield f"ratings are those of the last day of the log, {facts['last_day']}"
+        if (tuning := facts["tuning"]) is not None:
+            more = tuning["evidence"] - tuning["unmoved"]
+            yield (
+                f"drift of the greatest evidence: {tuning['drift']:.4g} points a square-root day"
+                f" (log evidence {tuning['evidence']:.2f}, {more:.2f} above that of no drift)"
+            )
+        if facts["standard_errors"] == "drawn" and facts["critical"] is not None:
+            yield "too many days for exact standard errors: those of days are from 1,000 draws"
     if tied := result.tied_for_first:
-        unbeaten = any(row.status == ABOVE for row in result.players)
+        unbeaten = any(row.rating is None and row.losses == 0 for row in result.players)
         yield f"tied for first{' among the rated' * unbeaten} ({len(tied)}): {listed(tied)}"
     if facts["score_scale"] < 1.0:
         yield (
             "ratings leave draws out: for the expected score multiply gaps by"
-            f" {facts['score_scale']:.2f}, or set draws to half"
+            f" {facts['score_scale']:.2f}. Arenas count a draw as half a win: set draws to half"
         )
     clusters = facts["clusters"]
     if clusters is not None and clusters < max(FEW_CLUSTERS, facts["rated"]):
@@ -588,38 +528,19 @@ def _notes(result: BatchRating, options: RankOptions) -> Iterator[str]:
         )
     if result.bootstrap:
         yield _note_of_bootstrap(result)
-    missing = [row for row in result.players if row.rating is None]
-    if missing:
-        counts = {status: sum(row.status == status for row in missing) for status in _WHY}
-        why = ", ".join(f"{n:,} {_WHY[status]}" for status, n in counts.items() if n)
-        if above := [row.player for row in missing if row.status == ABOVE]:
-            why += f"; unbeaten: {listed(above)}"
-        yield f"{len(missing):,} without a rating: {why}; {option('prior')} D rates all"
-
-
-def _notes_of_paths(facts: dict[str, Any]) -> Iterator[str]:
-    """Say of ratings that move when they hold, and by how much they move."""
-    yield f"ratings are those of the last day of the log, {facts['last_day']}"
-    if (tuning := facts["tuning"]) is not None:
-        more = tuning["evidence"] - tuning["unmoved"]
-        yield (
-            f"drift of the greatest evidence: {tuning['drift']:.4g} points a square-root day (log"
-            f" evidence {tuning['evidence']:.2f}, {more:.2f} above that of no drift)"
-        )
-    if facts["standard_errors"] == "drawn" and facts["critical"] is not None:
-        yield "too many days for exact standard errors: those of days are from 1,000 draws"
+    if kinds := result.unrated:
+        n = sum(map(len, kinds.values()))
+        who = "; ".join(f"{kind} {listed(names)}" for kind, names in kinds.items())
+        yield f"{n:,} without a rating: {who}. {option('prior')} D rates everybody"
 
 
 def _note_of_bootstrap(result: BatchRating) -> str:
     """Say how wide intervals by resampling are, compared with the others."""
-    rated = result.rated
-    both = ((row, rated[row.player]) for row in result.bootstrap)
-    ratios = [
-        (row.high - row.low) / (of.high - of.low)
-        for row, of in both
-        if not (row.high is None or row.low is None or of.high is None or of.low is None)
-        and of.high != of.low
-    ]
+    rated, ratios = result.rated, []
+    for row in result.bootstrap:
+        of = rated[row.player]
+        if not (row.high is None or row.low is None or of.high is None or of.low is None):
+            ratios += [(row.high - row.low) / (of.high - of.low)] if of.high != of.low else []
     sometimes = [row.player for row in result.bootstrap if row.unrated > 0.0]
     names = f"without a rating in some refits, which moves the zero: {listed(sometimes)}"
     ratio = result.facts.get("bootstrap_differences")
@@ -639,40 +560,47 @@ def _note_of_bootstrap(result: BatchRating) -> str:
     return f"intervals of the bootstrap: {statistics.median(ratios):.2f} times as wide (median)"
 
 
-# Files.
+# Files of what is known of players together.
 
 DIFFERENCES, SUPERIORITY = "differences.csv", "superiority.csv"
 
 
-def _tables(result: BatchRating) -> dict[str, dict[str, list[Any]]]:
-    """Return the tables of a rating, by file."""
-    tables = {
-        RATINGS: result.columns(),
-        COEFFICIENTS: columns_of(CoefficientRow, result.coefficients),
-    }
-    if result.bootstrap:
-        tables[BOOTSTRAP] = columns_of(BootstrapRow, result.bootstrap)
-    if result.days:
-        tables[DAYS] = columns_of(DayRow, result.days)
-    return tables
-
-
 def _write_pairs(folder: Path, result: BatchRating, every: bool) -> None:
-    """Write what is known of players together."""
+    """Write what is known of players together; differences of the higher player first."""
     posterior, facts = result.posterior, result.facts
     if posterior.covariance is None:
         return
-    posterior.write(folder / POSTERIOR)
-    if len(posterior.names) > MOST_LISTED and not every:
+    names, n = posterior.names, len(posterior.names)
+    with write_binary(folder / r.POSTERIOR) as file:
+        np.savez(file, **vars(posterior) | {"names": np.array(names, np.str_)})
+    if n > MOST_LISTED and not every:
         return
-    groups = np.array([row.group for row in result.rated.values()])
-    with write_atomically(folder / DIFFERENCES) as file:
-        file.write(csv_line(DifferenceRow._fields))
-        for rows in posterior.differences(groups, facts["quantile"], facts["critical"]):
-            file.write(csv_text([cell(value) for value in row] for row in rows))
-    with write_atomically(folder / SUPERIORITY) as file:
-        file.write(csv_line(["player", *posterior.names]))
-        for k, name in enumerate(posterior.names):
-            leads = posterior.mean[k] - posterior.mean
-            chances = np.round(superiority_of(leads, posterior.errors(k)), 9)
-            file.write(csv_line([name, *chances.tolist()]))
+    met = sparse.csr_array((posterior.games, posterior.pairs.T), shape=(n, n))
+    groups = [row.group for row in result.rated.values()]
+    with (
+        write_atomically(folder / DIFFERENCES) as differences,
+        write_atomically(folder / SUPERIORITY) as superiority,
+    ):
+        differences.write(csv_line(r.OF_TWO))
+        superiority.write(csv_line(["player", *names]))
+        for k, name in enumerate(names):
+            leads, errors = posterior.mean[k] - posterior.mean, posterior.errors(k)
+            chances, games = superiority_of(leads, errors), met[[k]].toarray()[0]
+            superiority.write(csv_line([name, *np.round(chances, 9).tolist()]))
+            columns = (names, groups, *(x.tolist() for x in (leads, errors, chances, games)))
+            rows = []
+            for other, group, lead, error, chance, between in [*zip(*columns, strict=True)][
+                k + 1 :
+            ]:
+                ends = (
+                    None if reach is None else round(lead + sign * reach * error, r.DIGITS)
+                    for reach in (facts["quantile"], facts["critical"])
+                    for sign in (-1.0, 1.0)
+                )
+                low, high, *together = ends
+                numbers = (round(lead, r.DIGITS), round(error, r.DIGITS), low, high)
+                linked = "yes" if group == groups[k] else "no"
+                rows.append(
+                    (name, other, *numbers, round(chance, 9), *together, linked, int(between))
+                )
+            differences.write(csv_text([cell(value) for value in row] for row in rows))

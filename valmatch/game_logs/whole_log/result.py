@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_type_hints
@@ -15,8 +15,8 @@ from valmatch.errors import InputError
 from valmatch.game_logs.documents import SUMMARY, DocumentedResult, plain
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats, Ints
+from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW, UNLINKED
 from valmatch.storage.curve_file import DAMAGED, read_array
-from valmatch.storage.output import write_binary
 from valmatch.storage.result_files import ResultFiles
 from valmatch.text.terminal import shown
 
@@ -65,6 +65,18 @@ class PlayerRow(NamedTuple):
     status: str
 
 
+UNBEATEN, UNBEATEN_BY_RATED, WINLESS = "unbeaten", "unbeaten by the rated", "winless"
+
+
+def unrated_kind(row: PlayerRow) -> str:
+    """Return what a player is who has no rating."""
+    if row.status == ABOVE:
+        return UNBEATEN if row.losses == 0 else UNBEATEN_BY_RATED
+    if row.status == BELOW:
+        return WINLESS if row.wins == 0 else "winless against the rated"
+    return "not linked to the rated" if row.status == UNLINKED else row.status
+
+
 class CoefficientRow(NamedTuple):
     """A row of ``coefficients.csv``."""
 
@@ -76,20 +88,11 @@ class CoefficientRow(NamedTuple):
     unit: str
 
 
-class DifferenceRow(NamedTuple):
-    """A row of ``differences.csv``: the first player is the higher."""
-
-    player_a: str
-    player_b: str
-    difference: float
-    std_error: float
-    low: float
-    high: float
-    superiority: float
-    low_together: float | None
-    high_together: float | None
-    linked: str
-    games: int
+OF_TWO = (
+    *("player_a", "player_b", "difference", "std_error", "low", "high", "superiority"),
+    *("low_together", "high_together", "linked", "games"),
+)
+"""The columns of ``differences.csv``."""
 
 
 class BootstrapRow(NamedTuple):
@@ -124,56 +127,13 @@ class Posterior:
     pairs: Ints  # (pairs, 2) indices of two who met, the better first; none without a covariance
     games: Floats  # (pairs,) in how many games they did
 
-    def errors(self, k: int, others: slice = slice(None)) -> Floats:
-        """Return the standard errors of the differences between a player and others."""
+    def errors(self, k: int) -> Floats:
+        """Return the standard errors of the differences between a player and all."""
         assert self.covariance is not None
         diagonal = np.diag(self.covariance)
-        variances = diagonal[k] + diagonal[others] - 2.0 * self.covariance[k, others]
+        variances = diagonal[k] + diagonal - 2.0 * self.covariance[k]
         errors: Floats = np.sqrt(np.maximum(variances, 0.0))
         return errors
-
-    def differences(
-        self, groups: Ints, quantile: float, critical: float | None
-    ) -> Iterator[list[DifferenceRow]]:
-        """Yield the differences of each player and those behind, those of the best first."""
-        # Shapes: `groups` (players,), the part of each that no game links to another.
-        for k, name in enumerate(self.names):
-            later = slice(k + 1, None)
-            leads, errors = self.mean[k] - self.mean[later], self.errors(k, later)
-            met, between = self.pairs[:, 0] == k, np.zeros(len(self.names))
-            between[self.pairs[met, 1]] = self.games[met]
-            likely, linked = superiority_of(leads, errors), groups[k] == groups[later]
-            columns = (leads, errors, likely, linked, between[later])
-            rows = zip(self.names[later], *(column.tolist() for column in columns), strict=True)
-            yield [
-                DifferenceRow(
-                    name,
-                    other,
-                    round(lead, DIGITS),
-                    round(error, DIGITS),
-                    round(lead - quantile * error, DIGITS),
-                    round(lead + quantile * error, DIGITS),
-                    round(superiority, 9),
-                    None if critical is None else round(lead - critical * error, DIGITS),
-                    None if critical is None else round(lead + critical * error, DIGITS),
-                    "yes" if same else "no",
-                    int(games),
-                )
-                for other, lead, error, superiority, same, games in rows
-            ]
-
-    def write(self, path: Path) -> None:
-        """Write the file, of ratings with a covariance."""
-        assert self.covariance is not None
-        with write_binary(path) as file:
-            np.savez(
-                file,
-                names=np.array(self.names, np.str_),
-                mean=self.mean,
-                covariance=self.covariance,
-                pairs=self.pairs,
-                games=self.games,
-            )
 
 
 @dataclass(frozen=True, repr=False)
@@ -221,7 +181,12 @@ class BatchRating(DocumentedResult):
         """What was rated, in one line."""
         facts = self.facts
         rated, games = f"{facts['rated']:,} of {facts['players']:,} players", facts["games_used"]
-        return f"{self.system}, {rated} by {games:,} game{'s' * (games != 1)}"
+        extremes = [
+            f"; {kind}: {listed(self.unrated[kind])}"
+            for kind in (UNBEATEN, UNBEATEN_BY_RATED, WINLESS)
+            if kind in self.unrated
+        ]
+        return f"{self.system}, {rated} by {games:,} game{'s' * (games != 1)}{''.join(extremes)}"
 
     @property
     def complete(self) -> bool:
@@ -232,6 +197,15 @@ class BatchRating(DocumentedResult):
     def rated(self) -> dict[str, PlayerRow]:
         """The rows of those who have a rating, by name, the best first."""
         return {row.player: row for row in self.players if row.rating is not None}
+
+    @property
+    def unrated(self) -> dict[str, list[str]]:
+        """The names of those who have none, by what they are."""
+        kinds: dict[str, list[str]] = {}
+        for row in self.players:
+            if row.rating is None:
+                kinds.setdefault(unrated_kind(row), []).append(row.player)
+        return kinds
 
     @property
     def tied_for_first(self) -> list[str]:

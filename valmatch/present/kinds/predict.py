@@ -40,7 +40,7 @@ def _predictions(result: PredictedGames) -> d.TextTable:
             str(game) if n == 1 else "" for game, n in zip(rows["game"], rows["side"], strict=True)
         ],
         "side": rows["players"],
-        "win": [formatted(win, ".1%") for win in rows["win"]],
+        "win": ["unknown" if win is None else f"{win:.1%}" for win in rows["win"]],
         "95%": ["" if low is None else f"{low:.1%} to {high:.1%}" for low, high in ends],
         "draw": [formatted(draw, ".1%") for draw in rows["draw"]],
         "newcomers": rows["newcomers"],

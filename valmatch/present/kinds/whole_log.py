@@ -8,13 +8,18 @@ from typing import Any
 import numpy as np
 
 from valmatch.game_logs.whole_log.result import (
+    UNBEATEN,
+    UNBEATEN_BY_RATED,
+    WINLESS,
     BatchRating,
     CoefficientRow,
     PlayerRow,
     superiority_of,
+    unrated_kind,
 )
 from valmatch.present import document as d
 from valmatch.present.kinds.rate import check_rated, log_name
+from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW
 from valmatch.statistics.rounding import formatted
 
 BEST = 10  # players that are listed where no number is given
@@ -33,14 +38,13 @@ def present(result: BatchRating, view: d.View) -> d.Presentation:
     log, facts = log_name(result.source), result.facts
     listed = [row for row in result.players if row.games >= view.min_games]
     rated = [row for row in listed if row.rating is not None]
-    tables = [d.Block("Players", table=_players(rated[: view.top or BEST], result))]
+    tables = [d.Block("Players", table=_players(listed, view.top or BEST, result))]
     if result.coefficients:
         tables.append(d.Block("Coefficients", table=_coefficients(result)))
     charts = [d.Block("Ratings", charts=_ratings(rated, result, view), figure="ratings")]
     if result.days and rated:
         paths = [_paths(result, rated, view)]
         charts.insert(0, d.Block("Paths", charts=paths, figure="paths"))
-    unbeaten = [row.player for row in result.players if row.status == "above"]
     blocks = []
     if result.posterior.covariance is not None and len(result.posterior.names) > 1:
         blocks.append(_superiority(result))
@@ -49,7 +53,7 @@ def present(result: BatchRating, view: d.View) -> d.Presentation:
         f"Rating of {log} by {result.system}",
         f"Who is the best of the {d.counted(int(facts['players']), 'player')} of {log}, by"
         f" {d.counted(int(facts['games_used']), 'game')} at once?",
-        finding=_finding(result, unbeaten),
+        finding=_finding(result),
         glossary=MEANT,
         tables=tables,
         charts=charts,
@@ -57,7 +61,7 @@ def present(result: BatchRating, view: d.View) -> d.Presentation:
     )
 
 
-def _finding(result: BatchRating, unbeaten: Sequence[str]) -> str:
+def _finding(result: BatchRating) -> str:
     """Say who is first, who cannot be told from them, and how many have a rating."""
     facts, tied = result.facts, result.tied_for_first
     n = f"n = {facts['games_used']:,} games"
@@ -66,8 +70,10 @@ def _finding(result: BatchRating, unbeaten: Sequence[str]) -> str:
         return f"Nobody can be rated by these games (no interval, {n})."
     half = formatted(_half(best), ".1f")
     text = f"Player {best.player} is first with a rating of {best.rating:.1f}"
-    if unbeaten:
-        text = f"{_named(unbeaten)}: never beaten by who is rated, no finite rating. Of the rated,"
+    unrated = result.unrated
+    above = [*unrated.get(UNBEATEN, ()), *unrated.get(UNBEATEN_BY_RATED, ())]
+    if above:
+        text = f"{_named(above)}: {UNBEATEN}, no finite rating. Of the rated,"
         text += f" player {best.player} has the highest rating, {best.rating:.1f}"
     text += f" ± {half}" if half else ""
     if int(facts["rated"]) == 1:
@@ -76,6 +82,8 @@ def _finding(result: BatchRating, unbeaten: Sequence[str]) -> str:
         text += ", and better than all others"
     elif tied:
         text += f"; {len(tied):,} are tied for first ({_named(tied)})"
+    if WINLESS in unrated:
+        text += f"; {_named(unrated[WINLESS])}: {WINLESS}, no finite rating"
     text += f"; {facts['rated']:,} of {d.counted(int(facts['players']), 'player')} are rated"
     level = f"{facts['level']:.0%} intervals" if half else "no interval"
     return f"{text}; {level}, {n}."
@@ -91,23 +99,35 @@ def _half(row: PlayerRow | CoefficientRow) -> float | None:
     return None if row.low is None or row.high is None else 0.5 * (row.high - row.low)
 
 
-def _players(rows: Sequence[PlayerRow], result: BatchRating) -> d.TextTable:
-    """Return a table of some players."""
+def _players(listed: Sequence[PlayerRow], most: int, result: BatchRating) -> d.TextTable:
+    """Return a table of players: the unbeaten on top, the winless at the foot."""
+    above, rated, below = (
+        [row for row in listed if row.rating is None and row.status == ABOVE],
+        [row for row in listed if row.rating is not None],
+        [row for row in listed if row.rating is None and row.status == BELOW],
+    )
+    rows = [*above[:NAMED], *rated[:most], *below[:NAMED]]
     columns = {
-        "rank": [f"{row.rank}" for row in rows],
+        "rank": [formatted(row.rank, "d") for row in rows],
         "player": [row.player for row in rows],
-        "rating": [formatted(row.rating, ".1f") for row in rows],
+        "rating": [
+            unrated_kind(row) if row.rating is None else f"{row.rating:.1f}" for row in rows
+        ],
     }
     if result.facts["quantile"] is not None:
         columns[f"± {result.facts['level']:.0%}"] = [formatted(_half(row), ".1f") for row in rows]
     if any(row.rank_low is not None for row in rows):
-        columns["ranks"] = [f"{row.rank_low}-{row.rank_high}" for row in rows]
+        columns["ranks"] = [
+            f"{row.rank_low}-{row.rank_high}" if row.rank_low is not None else "" for row in rows
+        ]
     for name in ("games", "wins", "losses", "draws"):
         columns[name] = [f"{getattr(row, name)}" for row in rows]
     if len({row.group for row in result.players if row.rating is not None}) > 1:
         columns["group"] = [f"{row.group}" for row in rows]
     table = d.TextTable.of_columns(columns.items())
     table.repeated = 2
+    kinds = dict.fromkeys(unrated_kind(row) for row in rows if row.rating is None)
+    table.notes += [f"{kind}: no finite rating" for kind in kinds]
     return table
 
 
