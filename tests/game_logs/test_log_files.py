@@ -454,6 +454,7 @@ def test_teams_and_games_of_more_sides_are_no_games_between_two(tmp_path: Path) 
 def test_the_command_is_the_function(duels_log: Path) -> None:
     given = ("--elo0", "-10", "--elo1", "10", "--alpha", ".1", "--beta", "0.02")
     found = document("--counts", "3,1,4", *given)
+    assert found == document("--wins", "4", "--draws", "1", "--losses", "3", *given)
     assert found == sequential_test([3, 1, 4], -10, 10, 0.1, 0.02).as_dict()
     assert found == document(duels_log, "--player", "ann", "--against", "bob", *given)
     assert found["elo0"] == -10.0

@@ -184,9 +184,16 @@ def test_who_is_not_there_plays_with_nobody(rated: Path, tmp_path: Path) -> None
     assert not {"ann", "bob"} & {name for row in rows for name in (row.player_a, row.player_b)}
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("player_a,player_b\neve,ann\ncy, dan\n")
-    rows = library.next_pairs(rated, allowed=pairs, batch=5).pairs
     both = {frozenset(("eve", "ann")), frozenset(("cy", "dan"))}
-    assert {frozenset((row.player_a, row.player_b)) for row in rows} <= both
+    once = library.next_pairs(rated, allowed=pairs, batch=5)
+    again = library.next_pairs(rated, allowed=pairs, batch=5, repeat=True)
+    for result, n in ((once, 2), (again, 5)):
+        assert {frozenset((row.player_a, row.player_b)) for row in result.pairs} == both
+        assert len(result.pairs) == n
+    assert any("repeat" in warning for warning in once.warnings)
+    table = repr(again).split("\n\n")[0].splitlines()[1:]
+    assert sum(int(row.split()[3]) for row in table[1:]) == 5
+    assert len(table) == 1 + len(both)
 
 
 def test_contenders_are_the_leader_and_whom_he_may_play() -> None:
@@ -268,7 +275,7 @@ def test_workers_make_no_difference(policy: str, tmp_path: Path) -> None:
 def test_what_cannot_be_reached_is_exit_3() -> None:
     least = ("--players", 3, "--spread", 10, "--half-width", 1, "--max-games", 200)
     given = (*least, "--replications", 3)
-    assert "200 games do not reach a mean half-width" in valmatch("plan", *given).out
+    assert "200 games in all do not reach a mean half-width" in valmatch("plan", *given).out
     done = valmatch("plan", *given, "--json")
     found = json.loads(done.out)
     assert (done.code, found["games"], found["low"], found["high"]) == (3, None, None, None)

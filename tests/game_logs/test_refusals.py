@@ -27,7 +27,6 @@ RATINGS = {
     "flat": ("rank", "duels.csv"),
     "bare": ("rank", "duels.csv", "--interval", "none"),
     "partly": ("rank", "partly.csv"),
-    "moving": ("rank", "circle.csv", "--covariate", "x", "--prior", "200"),
 }
 
 
@@ -57,7 +56,6 @@ predict elo FILE | home,away\na,a\n | FILE:2: 'a' is in this game twice
 predict elo FILE | home,away,time\na,b,soon\n | FILE:2: time: 'soon' (allowed: a number or
 predict elo FILE | home,awya\na,b\n | FILE:1: no column 'away' (did you mean awya? fixtures
 predict elo FILE | game,player\n1,a\n1,b\n2,a\n2,b\n1,c\n1,d\n | FILE:6: game '1' was there before
-predict moving FILE | side_1,side_2,side_3,x\nann,bob,cy,1\n | FILE:2: x: of 3 sides
 sprt FILE --player a --against b | player_a,player_b,result\na,b,2?2\n | FILE:2:5: result: '2?2'
 rate zoned FILE | player,rating\na,5\na,6\n | FILE:3: player: 'a' is here
 rate zoned FILE | player,rating,last_game\na,5,soon\n | FILE:2:
@@ -136,6 +134,7 @@ plan --players 4 --spread 1 --best 0.9 --shown 0.9 | --best and --shown given (a
 plan --players 4 --spread 1 --best 0.9 --goal best | --goal: best goes with --policy
 plan rated --best 0.9 --spread 3 | --spread: goes without a folder of ratings
 sprt | GAMES.csv or --counts: one of both must be given
+sprt --counts 1,2,3 --wins 1 | --counts: goes without --wins
 sprt --counts 1,2,3 --elo0 5 | --elo0: 5.0 is not below --elo1 5.0
 sprt --counts 1,2,3 --player ann | --player: goes with GAMES.csv
 sprt pairs.csv --player ann --against ann | --against: 'ann' is --player, too

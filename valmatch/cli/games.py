@@ -208,13 +208,16 @@ def sprt(
         tuple[int, ...] | None,
         o.declare(
             None,
-            "Losses, draws and wins; or LL,LD,LW+DD,DW,WW, how many pairs of games made 0, 1/2, 1,"
-            " 3/2 and 2 points.",
+            "Losses, draws and wins; or pentanomial LL,LD,LW+DD,DW,WW, how many pairs of games"
+            " made 0, 1/2, 1, 3/2 and 2 points.",
             "L,D,W",
             read=_counts,
             allowed="L,D,W, or LL,LD,LW+DD,DW,WW: whole numbers >= 0",
         ),
     ],
+    wins: Annotated[int | None, o.whole("min_games", None, "Wins, in place of --counts.")],
+    draws: Annotated[int | None, o.whole("min_games", None, "Draws, likewise.", default="0")],
+    losses: Annotated[int | None, o.whole("min_games", None, "Losses, likewise.", default="0")],
     player: Annotated[str | None, o.text(None, "Count the wins of this player.", "NAME")],
     against: Annotated[str | None, o.text(None, "Their opponent.", "NAME")],
     options: SprtOptions,
@@ -229,6 +232,11 @@ def sprt(
     from valmatch.game_logs.duels import sprt_games
     from valmatch.statistics.sequential_tests import sequential_test
 
+    numbers = {"losses": losses, "draws": draws, "wins": wins}
+    if any(n is not None for n in numbers.values()):
+        if counts is not None:
+            raise InputError(f"{option('counts')}: goes without {option('wins')} and the others")
+        counts = tuple(n or 0 for n in numbers.values())
     if (games is None) == (counts is None):
         both = "one of both, not both" if counts is not None else "one of both"
         raise InputError(f"{option('games')} or {option('counts')}: {both} must be given")
@@ -262,7 +270,7 @@ def _print_test(test: SequentialTest, names: str) -> None:
 
     table = TextTable.of(*HEADS[len(test.counts)], "score", "Elo")
     table.add(*map(str, test.counts), f"{test.score:.4f}", f"{test.elo:+.1f}")
-    pairs = "" if len(test.counts) == 3 else f" in {test.games // 2:,} pairs, by their points"
+    pairs = "" if len(test.counts) == 3 else f" in {test.games // 2:,} pairs (pentanomial)"
     print_table(f"sprt{names}, {counted(test.games, 'game')}{pairs}", table)
     print()
     meaning = {

@@ -18,21 +18,14 @@ from valmatch.game_logs.documents import SUMMARY, DocumentedResult, plain
 from valmatch.game_logs.options import GRADIENT, NextOptions
 from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.rating_files import write_result
-from valmatch.game_logs.whole_log.result import (
-    ANCHOR,
-    DRAW_WEIGHT,
-    POSTERIOR,
-    columns_of,
-    listed,
-    rows_of,
-)
+from valmatch.game_logs.whole_log import result as r
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.csv_reader import Dialect, read_rows, with_columns
 from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Bools, Floats, Ints
-from valmatch.policies.joint.batch import Batch, choose_batch
+from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import Belief
 from valmatch.policies.joint.leader import times_ahead
 from valmatch.policies.joint.outcomes import expected_score_at
@@ -44,6 +37,97 @@ from valmatch.storage.run_folder import RunFolder
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, Notice, shown
 
+# The joint belief about players, from a folder of `rank`.
+
+SYSTEM = BATCH_NAMES[0]  # the system whose ratings are one for each player, all known together
+MOST_PLAYERS = 5_000  # whose pairs, 12 million, fit into memory with what is known of them
+
+
+@dataclass(frozen=True)
+class RatedTogether:
+    """Players of a rating, the best first, and what is believed of them together."""
+
+    path: Path  # the ``ratings.csv``
+    names: list[str]  # the players
+    belief: Belief  # their ratings, and how sure these are
+    games: Ints  # (n, n); games of each two so far; games that count in part are rounded
+    prior: float | None  # deviation of the prior that they were rated by
+    anchors: Bools  # whose ratings were given
+
+    def folder(
+        self, out: Path, command: str, identity: Mapping[str, object], read: Sequence[Path] = ()
+    ) -> RunFolder:
+        """Return the folder of what is made by these ratings and other files, claimed."""
+        home, facts = self.path.parent, {"source": str(self.path)}
+        identity = {**identity, "posterior_sha256": sha256(home / r.POSTERIOR)}
+        read = [self.path, *(home / name for name in (r.POSTERIOR, SUMMARY, MANIFEST)), *read]
+        return RunFolder(out, command, None, identity, facts=facts, read=read)
+
+    def with_new(self, names: Sequence[str]) -> RatedTogether:
+        """Return these players and newcomers, who are known by the prior alone."""
+        for name in names:
+            if name in self.names:
+                raise InputError(f"{option('new')}: {shown(name)} is rated already")
+        if not names:
+            return self
+        if self.prior is None:
+            raise InputError(
+                f"{option('new')}: {self.path} was rated without a prior, and says nothing of"
+                f" newcomers (rank with {option('prior')})"
+            )
+        n, more, belief = len(self.names), (0, len(names)), self.belief
+        known = belief.mean if self.anchors.all() else belief.mean[~self.anchors]
+        everybody = [*self.names, *names]
+        mean = np.pad(belief.mean, more, constant_values=float(known.mean()))
+        covariance = np.pad(belief.covariance, more)
+        np.fill_diagonal(covariance[n:, n:], self.prior**2)
+        keys = [(-round(x, 6), everybody[k].encode()) for k, x in enumerate(mean.tolist())]
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        return replace(
+            self,
+            names=[everybody[k] for k in order],
+            belief=belief._replace(mean=mean[order], covariance=covariance[order][:, order]),
+            games=np.pad(self.games, more)[order][:, order],
+            anchors=np.pad(self.anchors, more)[order],
+        )
+
+
+def read_together(path: Path) -> RatedTogether:
+    """Read the folder of a rating in which everybody has a rating."""
+    previous = PreviousRatings(path)
+    rating, path = previous.of_whole_log(batch_named(SYSTEM)), previous.path
+    posterior, n = rating.posterior, len(rating.rated)
+    if not rating.complete:
+        unrated = [row.player for row in rating.players if row.rating is None]
+        raise InputError(
+            f"{path}: {len(unrated):,} of {len(rating.players):,} players have no rating:"
+            f" {r.listed(unrated)} (rank with {option('prior')}, which rates all)"
+        )
+    if posterior.covariance is None:
+        raise InputError(
+            f"{path.parent / r.POSTERIOR}: is not there: ratings without intervals, or of more than"
+            f" 10,000 players (rank with {option('interval')} information or sandwich)"
+        )
+    if not 2 <= n <= MOST_PLAYERS:
+        raise InputError(f"{path}: {n:,} players (allowed: 2 to {MOST_PLAYERS:,})")
+    with damaged(path.parent / SUMMARY):
+        prior = rating.facts["prior"]
+        if prior is not None and not 0.0 < float(prior) <= 1e6:
+            raise ValueError(f"prior {prior!r}")
+    games = np.zeros((n, n), np.int64)
+    first, second = posterior.pairs.T
+    games[first, second] = games[second, first] = np.round(posterior.games).astype(np.int64)
+    covariance = 0.5 * (posterior.covariance + posterior.covariance.T)
+    try:
+        np.linalg.cholesky(covariance + (1e-9 * covariance.max() + 1e-12) * np.eye(n))
+    except np.linalg.LinAlgError:
+        what = "damaged: covariance: not positive semidefinite"
+        raise InputError(f"{path.parent / r.POSTERIOR}: {what}") from None
+    belief = Belief(posterior.mean, covariance, rating.values.get(r.DRAW_WEIGHT, 0.0))
+    anchors = np.array([row.status == r.ANCHOR for row in rating.rated.values()])
+    return RatedTogether(path, posterior.names, belief, games, prior, anchors)
+
+
 # The pairs that may play: those of a file, without players who are not there.
 
 _COLUMNS = ("player_a", "player_b")
@@ -54,39 +138,32 @@ _SHOWN = 10  # names that a message lists; of more it says what is near alone
 def allowed_pairs(names: Sequence[str], path: Path | None, without: Sequence[str]) -> Bools:
     """Return which pairs may play, (n, n) and symmetric."""
     places = {name: k for k, name in enumerate(names)}
+
+    def unrated(name: str) -> str:
+        near = hint(name, names)
+        near = "" if near.startswith("allowed") and len(names) > _SHOWN else f" ({near})"
+        return f"{shown(name)} is not rated{near}"
+
     allowed = ~np.eye(len(names), dtype=np.bool_)
     if path is not None:
-        allowed = _read(path, places)
+        allowed[:] = False
+        choose = with_columns(_COLUMNS, what=f"pairs that may play have {' and '.join(_COLUMNS)}")
+        for row in read_rows(path, choose, Dialect(trimmed=True, placed=True)):
+            pair = [row.text(column) for column in _COLUMNS]
+            for column, name in zip(_COLUMNS, pair, strict=True):
+                if name not in places:
+                    raise row.wrong(column, unrated(name))
+            if pair[0] == pair[1]:
+                raise row.wrong("player_b", f"{shown(pair[1])} cannot play themselves")
+            first, second = (places[name] for name in pair)
+            allowed[first, second] = allowed[second, first] = True
     for name in without:
         if name not in places:
-            raise InputError(f"{option('without')}: {shown(name)} is not rated{_near(name, names)}")
+            raise InputError(f"{option('without')}: {unrated(name)}")
         allowed[places[name], :] = allowed[:, places[name]] = False
     if not allowed.any():
         what = "without those players" if path is None else f"{path} and who is there"
         raise InputError(f"{option('allowed')}: no pair is left to play ({what})")
-    return allowed
-
-
-def _near(name: str, names: Sequence[str]) -> str:
-    """Return what may be meant by a name that is not known."""
-    near = hint(name, names)
-    return "" if near.startswith("allowed") and len(names) > _SHOWN else f" ({near})"
-
-
-def _read(path: Path, places: dict[str, int]) -> Bools:
-    """Read pairs."""
-    what = "pairs that may play have the columns player_a and player_b"
-    choose = with_columns(_COLUMNS, what=what)
-    allowed = np.zeros((len(places), len(places)), np.bool_)
-    for row in read_rows(path, choose, Dialect(trimmed=True, placed=True)):
-        pair = [row.text(column) for column in _COLUMNS]
-        for column, name in zip(_COLUMNS, pair, strict=True):
-            if name not in places:
-                raise row.wrong(column, f"{shown(name)} is not rated{_near(name, list(places))}")
-        if pair[0] == pair[1]:
-            raise row.wrong("player_b", f"{shown(pair[1])} cannot play themselves")
-        first, second = places[pair[0]], places[pair[1]]
-        allowed[first, second] = allowed[second, first] = True
     return allowed
 
 
@@ -96,7 +173,6 @@ DRAWS = 100_000
 
 BEST = 0x42455354  # source of the random numbers of whether the leader is the best
 
-_ROOT = math.sqrt(0.5)
 _POOL = 4096
 _NEGLIGIBLE = 1e-4  # chance that any of the rivals is above the leader who are not drawn
 
@@ -115,27 +191,21 @@ def unsure_of(belief: Belief, streams: Streams) -> Unsure:
     v, mean = belief.covariance, belief.mean
     variances = np.diag(v)
     neighbours = np.maximum(variances[:-1] + variances[1:] - 2.0 * np.diag(v, 1), 0.0)
-    order = misordered(-np.diff(mean), np.sqrt(neighbours))
+    wrong = float(_chances_above(-np.diff(mean), np.sqrt(neighbours)).sum())
     widest, first, second = -1.0, 0, 0
     for k in range(len(mean) - 1):
         spread = variances[k] + variances[k + 1 :] - 2.0 * v[k, k + 1 :]
         j = int(spread.argmax())
         if spread[j] > widest:
             widest, first, second = float(spread[j]), k, k + 1 + j
-    best = leader_best(belief, streams)
-    return Unsure(best, float(order), (first, second), float(np.sqrt(max(widest, 0.0))))
+    error = math.sqrt(max(widest, 0.0))
+    return Unsure(leader_best(belief, streams), wrong, (first, second), error)
 
 
-def misordered(leads: Floats, errors: Floats) -> float:
-    """Return the expected number of differences, named by their sign, that have the other one."""
-    sure = np.where(leads == 0.0, 0.0, np.inf)
-    ratio = np.divide(np.abs(leads), errors, out=sure, where=errors > 0.0)
-    return float(_tails(ratio).sum())
-
-
-def _tails(ratios: Floats) -> Floats:
-    """Return the chances that standard normal numbers are above some, without importing scipy."""
-    return np.array([0.5 * math.erfc(x * _ROOT) for x in ratios.tolist()])
+def _chances_above(gaps: Floats, errors: Floats) -> Floats:
+    """Return the chances that normal errors are above gaps, without importing scipy."""
+    ratios = np.divide(gaps, errors, out=np.where(gaps == 0.0, 0.0, np.inf), where=errors > 0.0)
+    return np.array([0.5 * math.erfc(x * math.sqrt(0.5)) for x in ratios.tolist()])
 
 
 def leader_best(belief: Belief, streams: Streams) -> float:
@@ -147,13 +217,12 @@ def leader_best(belief: Belief, streams: Streams) -> float:
     ratio = np.divide(gaps, np.sqrt(spread), out=np.full_like(gaps, np.inf), where=spread > 0.0)
     rivals = np.argsort(ratio, kind="stable")
     rivals = rivals[rivals != 0]
-    further = np.cumsum(_tails(ratio[rivals])[::-1])[::-1]
+    further = np.cumsum(_chances_above(ratio[rivals], np.ones(rivals.size))[::-1])[::-1]
     rivals = rivals[further > _NEGLIGIBLE]
-    n = rivals.size
-    if n == 0:
+    if not rivals.size:
         return 1.0
     # Of the leads over the rivals; a ridge far below all that is shown, as some may be tied.
-    to_leader = v[rivals, 0]
+    n, to_leader = rivals.size, v[rivals, 0]
     covariance = v[np.ix_(rivals, rivals)] - to_leader - to_leader[:, None] + variances[0]
     covariance[range(n), range(n)] += 1e-9 * spread.max() + 1e-12
     root = np.linalg.cholesky(covariance)
@@ -161,7 +230,38 @@ def leader_best(belief: Belief, streams: Streams) -> float:
     return times_ahead(root, gaps[rivals], DRAWS, words, np.empty(n), np.empty(_POOL)) / DRAWS
 
 
+# The effect on intervals of choosing pairs by earlier results, as in ``results/next-pair``.
+
+
+def measured() -> dict[tuple[str, str], dict[str, str]]:
+    """Return the rows of the study by policy and goal; the goal of most policies is empty."""
+    package = Path(__file__).parents[1]
+    table = package / "configs" / "next-pair.csv"  # where it lies once it is installed
+    if not table.is_file():
+        table = package.parent / "results" / "next-pair" / "trial.csv"
+    with table.open(encoding="utf-8", newline="") as file:
+        return {(row["policy"], row["goal"]): row for row in csv.DictReader(file)}
+
+
+def caution(policy: str, goal: str) -> str:
+    """Say what choosing does to intervals under a policy; `goal` is empty unless it has one."""
+    row = measured().get((policy, goal))
+    name = f"{policy} ({goal})" if goal else policy
+    study = f"By how much under {name} has not been measured."
+    if row is not None:
+        study = (
+            f"In our study (12 players, {int(row['games']):,} games) {name} overstated the leader's"
+            f" lead by {float(row['lead_bias']):.0f} points, and its 95 % intervals held in"
+            f" {float(row['leader_covered']):.0%} of cases; yours may differ."
+        )
+    return f"Pairs chosen by earlier results are no random sample: intervals can be wrong. {study}"
+
+
 # The result of choosing pairs to play next.
+
+BATCH = "batch.csv"
+
+DIGITS = 12  # significant digits of what is written, beyond which sums of floats say nothing
 
 
 class PairRow(NamedTuple):
@@ -196,7 +296,7 @@ class NextPairs(DocumentedResult):
         What they are chosen by.
     goal : str or None
         What for, where the policy has a goal.
-    batch, once, explore, seed : int, bool, float, int
+    batch, once, repeat, explore, seed : int, bool, bool, float, int
         What was asked for.
     players, pairs_allowed : int
         How many players there are, and pairs that may play.
@@ -215,14 +315,15 @@ class NextPairs(DocumentedResult):
 
     presented_by = "next_pairs"
     documented = (
-        *("policy", "goal", "batch", "once", "explore", "seed", "players", "pairs_allowed"),
-        *("leader", "leader_best", "misordered", "widest"),
+        *("policy", "goal", "batch", "once", "repeat", "explore", "seed"),
+        *("players", "pairs_allowed", "leader", "leader_best", "misordered", "widest"),
     )
 
     policy: str
     goal: str | None
     batch: int
     once: bool
+    repeat: bool
     explore: float
     seed: int
     players: int
@@ -238,160 +339,22 @@ class NextPairs(DocumentedResult):
     @property
     def title(self) -> str:
         """What was chosen, in one line."""
-        n = len(self.pairs)
-        goal = f", {self.goal}" if self.goal else ""
+        n, goal = len(self.pairs), f", {self.goal}" if self.goal else ""
         of = f"{self.players:,} players"
         return f"{n:,} pair{'s' * (n != 1)} to play next of {of}, by {self.policy}{goal}"
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each pair, as ``batch.csv`` has them."""
-        return columns_of(PairRow, self.pairs)
+        return r.columns_of(PairRow, self.pairs)
 
     @classmethod
     def held_elsewhere(cls, files: ResultFiles, document: dict[str, Any]) -> dict[str, Any]:
         """Return the pairs."""
-        return {"pairs": rows_of(files, BATCH, PairRow)}
+        return {"pairs": r.rows_of(files, BATCH, PairRow)}
 
     def as_json(self) -> dict[str, Any]:
         """Return the summary with the pairs."""
         return {**self.summary(), "pairs": plain(self.pairs)}
-
-
-# The effect on intervals of choosing pairs by earlier results, as in ``results/next-pair``.
-
-TABLE = "trial.csv"  # the table of the study
-
-
-def table_file() -> Path:
-    """Return the table that the figures are from."""
-    package = Path(__file__).parents[1]
-    # Installed, it lies inside the package, beside the configs.
-    inside = package / "configs" / "next-pair.csv"
-    return inside if inside.is_file() else package.parent / "results" / "next-pair" / TABLE
-
-
-def measured() -> dict[tuple[str, str], dict[str, str]]:
-    """Return the rows of the table by policy and goal; the goal of most policies is empty."""
-    with table_file().open(encoding="utf-8", newline="") as file:
-        return {(row["policy"], row["goal"]): row for row in csv.DictReader(file)}
-
-
-def caution(policy: str, goal: str) -> str:
-    """Say what choosing does to intervals under a policy; `goal` is empty unless it has one."""
-    row = measured().get((policy, goal))
-    name = f"{policy} ({goal})" if goal else policy
-    start = "Pairs chosen by earlier results are no random sample, so that intervals can be wrong"
-    if row is None:
-        return f"{start}; by how much under {name} has not been measured."
-    return (
-        f"{start}: under {name} 95 % intervals of the leader's differences held in"
-        f" {float(row['leader_covered']):.0%} of cases, and their lead came out"
-        f" {float(row['lead_bias']):.0f} points too large ({int(row['worlds']):,} worlds of 12"
-        f" players, {int(row['games']):,} games each; results/next-pair)."
-    )
-
-
-# The joint belief about players, from a folder of `rank`.
-
-SYSTEM = BATCH_NAMES[0]  # the system whose ratings are one for each player, all known together
-MOST_PLAYERS = 5_000  # whose pairs, 12 million, fit into memory with what is known of them
-
-
-@dataclass(frozen=True)
-class RatedTogether:
-    """Players of a rating, the best first, and what is believed of them together."""
-
-    path: Path  # the ``ratings.csv``
-    names: list[str]  # the players
-    belief: Belief  # their ratings, and how sure these are
-    games: Ints  # (n, n); games of each two so far; games that count in part are rounded
-    prior: float | None  # deviation of the prior that they were rated by
-    anchors: Bools  # whose ratings were given
-
-    @property
-    def by_name(self) -> Ints:
-        """The place of each player by name."""
-        return np.argsort(sorted(range(len(self.names)), key=lambda k: self.names[k].encode()))
-
-    def folder(
-        self, out: Path, command: str, identity: Mapping[str, object], read: Sequence[Path] = ()
-    ) -> RunFolder:
-        """Return the folder of what is made by these ratings and other files, claimed."""
-        home, facts = self.path.parent, {"source": str(self.path)}
-        identity = {**identity, "posterior_sha256": sha256(home / POSTERIOR)}
-        read = [self.path, *(home / name for name in (POSTERIOR, SUMMARY, MANIFEST)), *read]
-        return RunFolder(out, command, None, identity, facts=facts, read=read)
-
-    def with_new(self, names: Sequence[str]) -> RatedTogether:
-        """Return these players and newcomers, who are known by the prior alone."""
-        for name in names:
-            if name in self.names:
-                raise InputError(f"{option('new')}: {shown(name)} is rated already")
-        if not names:
-            return self
-        if self.prior is None:
-            raise InputError(
-                f"{option('new')}: {self.path} was rated without a prior, and says nothing of"
-                f" newcomers (rank with {option('prior')})"
-            )
-        n, belief = len(self.names), self.belief
-        others = belief.mean[~self.anchors]
-        common = float((others if others.size else belief.mean).mean())
-        everybody, more = [*self.names, *names], (0, len(names))
-        mean = np.pad(belief.mean, more, constant_values=common)
-        covariance = np.pad(belief.covariance, more)
-        np.fill_diagonal(covariance[n:, n:], self.prior**2)
-        keys = [(-round(x, 6), everybody[k].encode()) for k, x in enumerate(mean.tolist())]
-        order = sorted(range(len(keys)), key=keys.__getitem__)
-        return replace(
-            self,
-            names=[everybody[k] for k in order],
-            belief=belief._replace(mean=mean[order], covariance=covariance[order][:, order]),
-            games=np.pad(self.games, more)[order][:, order],
-            anchors=np.pad(self.anchors, more)[order],
-        )
-
-
-def read_together(path: Path) -> RatedTogether:
-    """Read the folder of a rating in which everybody has a rating."""
-    previous = PreviousRatings(path)
-    rating, path = previous.of_whole_log(batch_named(SYSTEM)), previous.path
-    rated, posterior = rating.rated, rating.posterior
-    if not rating.complete:
-        unrated = [row.player for row in rating.players if row.rating is None]
-        raise InputError(
-            f"{path}: {len(unrated):,} of {len(rating.players):,} players have no rating:"
-            f" {listed(unrated)} (rank with {option('prior')}, which rates all)"
-        )
-    if posterior.covariance is None:
-        raise InputError(
-            f"{path.parent / POSTERIOR}: is not there: ratings without intervals, or of more than"
-            f" 10,000 players (rank with {option('interval')} information or sandwich)"
-        )
-    n = len(rated)
-    if not 2 <= n <= MOST_PLAYERS:
-        raise InputError(f"{path}: {n:,} players (allowed: 2 to {MOST_PLAYERS:,})")
-    with damaged(path.parent / SUMMARY):
-        prior = rating.facts["prior"]
-        if prior is not None and not 0.0 < float(prior) <= 1e6:
-            raise ValueError(f"prior {prior!r}")
-    games = np.zeros((n, n), np.int64)
-    first, second = posterior.pairs.T
-    games[first, second] = games[second, first] = np.round(posterior.games).astype(np.int64)
-    covariance = 0.5 * (posterior.covariance + posterior.covariance.T)
-    try:
-        np.linalg.cholesky(covariance + (1e-9 * covariance.max() + 1e-12) * np.eye(n))
-    except np.linalg.LinAlgError:
-        what = "damaged: covariance: not positive semidefinite"
-        raise InputError(f"{path.parent / POSTERIOR}: {what}") from None
-    belief = Belief(posterior.mean, covariance, rating.values.get(DRAW_WEIGHT, 0.0))
-    anchors = np.array([row.status == ANCHOR for row in rated.values()])
-    return RatedTogether(path, posterior.names, belief, games, prior, anchors)
-
-
-BATCH = "batch.csv"
-
-DIGITS = 12  # significant digits of what is written, beyond which sums of floats say nothing
 
 
 @takes(NextOptions)
@@ -426,7 +389,8 @@ def next_pairs(
     settings = NextOptions(policy=policy, **options)
     warn, rated = Warnings(settings.warn), read_together(arguments.path("ratings", ratings))
     rated = rated.with_new(settings.new)
-    may_play = allowed_pairs(rated.names, settings.allowed, settings.without)
+    names, belief = rated.names, rated.belief
+    may_play = allowed_pairs(names, settings.allowed, settings.without)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()
     if settings.out is not None:
         allowed = [settings.allowed] if settings.allowed else []
@@ -434,23 +398,46 @@ def next_pairs(
         claimed = rated.folder(settings.out, "next", identity, allowed)
     with claimed as folder:
         chosen = choose_batch(
-            rated.belief,
+            belief,
             settings.policy,
             settings.goal or "best",
             settings.batch,
             once=settings.once,
+            repeat=settings.repeat,
             allowed=may_play,
             games=rated.games,
-            names=rated.by_name,
+            names=np.argsort(sorted(range(len(names)), key=lambda k: names[k].encode())),
             explore=settings.explore,
             streams=Streams(settings.seed),
             progress=settings.progress,
         )
-        result = _result(rated, settings, may_play, chosen)
-        if len(result.pairs) < settings.batch:
-            few = f"{len(result.pairs)} pairs, as no other has players who are free"
-            warn(Note(few, "few_pairs", settings.batch - len(result.pairs)))
-        notes = [Notice(text, "note") for text in notes_of(result)]
+        pairs = []
+        columns = zip(*(column.tolist() for column in chosen), strict=True)
+        for place, (i, j, value, error, games, propensity) in enumerate(columns, 1):
+            lead = belief.points * (belief.mean[i] - belief.mean[j])
+            score = expected_score_at(lead, belief.draw_weight)
+            numbers = (*map(_rounded, (value, score, error)), games, _rounded(propensity))
+            pairs.append(PairRow(place, names[i], names[j], *numbers))
+        if len(pairs) < settings.batch:
+            helps = "" if settings.once else f" ({option('repeat')} lets pairs play again)"
+            few = f"{len(pairs)} pairs, as no other has players who are free{helps}"
+            warn(Note(few, "few_pairs", settings.batch - len(pairs)))
+        unsure = unsure_of(belief, Streams(settings.seed))
+        first, second = (names[k] for k in unsure.widest)
+        result = NextPairs(
+            **{name: getattr(settings, name) for name in ("policy", "batch", "once", "repeat")},
+            goal=settings.goal_of_policy or None,
+            explore=settings.explore,
+            seed=settings.seed,
+            players=len(names),
+            pairs_allowed=int(np.triu(may_play).sum()),
+            leader=names[0],
+            leader_best=unsure.leader_best,
+            misordered=_rounded(unsure.misordered),
+            widest=WidestDifference(first, second, _rounded(unsure.widest_error)),
+            pairs=pairs,
+        )
+        notes = [Notice(text, "note") for text in _notes(result)]
         result = replace(result, warnings=[*warn, *notes])
         if folder is not None:
             result = write_result(folder, result, {BATCH: result.columns()})
@@ -458,40 +445,11 @@ def next_pairs(
 
 
 def _rounded(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}") + 0.0
+    """Return a number without the digits that sums of floats leave."""
+    return 0.0 if abs(value) < 10.0**-DIGITS else float(f"{value:.{DIGITS}g}")
 
 
-def _result(
-    rated: RatedTogether, options: NextOptions, may_play: Bools, chosen: Batch
-) -> NextPairs:
-    """Return a choice as rows, with what there is to say of it."""
-    belief, names, rows = rated.belief, rated.names, []
-    columns = zip(*(column.tolist() for column in chosen), strict=True)
-    for number, (i, j, value, error, games, propensity) in enumerate(columns, 1):
-        lead = belief.points * (belief.mean[i] - belief.mean[j])
-        score = expected_score_at(lead, belief.draw_weight)
-        numbers = (*map(_rounded, (value, score, error)), games, _rounded(propensity))
-        rows.append(PairRow(number, names[i], names[j], *numbers))
-    unsure = unsure_of(belief, Streams(options.seed))
-    first, second = (names[k] for k in unsure.widest)
-    return NextPairs(
-        options.policy,
-        options.goal_of_policy or None,
-        options.batch,
-        options.once,
-        options.explore,
-        options.seed,
-        players=len(names),
-        pairs_allowed=int(np.triu(may_play).sum()),
-        leader=names[0],
-        leader_best=unsure.leader_best,
-        misordered=_rounded(unsure.misordered),
-        widest=WidestDifference(first, second, _rounded(unsure.widest_error)),
-        pairs=rows,
-    )
-
-
-def notes_of(result: NextPairs) -> list[str]:
+def _notes(result: NextPairs) -> list[str]:
     """Return what has to be said of a choice: how unsure the goal is, what choosing does."""
     widest = result.widest
     of_goal = {

@@ -467,6 +467,12 @@ class _ChoiceOptions(o.OutOptions):
         """The goal, empty of a policy that has none."""
         return (self.goal or GOALS[0]) if self.policy == GRADIENT else ""
 
+    @property
+    def policy_in_words(self) -> str:
+        """The policy, with its goal if it has one."""
+        goal = self.goal_of_policy
+        return f"{self.policy} ({goal})" if goal else self.policy
+
 
 @dataclass(frozen=True)
 class NextOptions(_ChoiceOptions):
@@ -475,6 +481,7 @@ class NextOptions(_ChoiceOptions):
     policy: str = o.one_of(JOINT, GRADIENT, f"What a pair is worth. {meanings(JOINT)}")
     batch: int = o.whole("batch", 10, "How many pairs.")
     once: bool = o.flag("Each player in at most one pair.")
+    repeat: bool = o.flag("Choose a pair again where another game of it is worth most.")
     allowed: Path | None = o.path(
         "A CSV file of the pairs that may play: player_a, player_b.", default="all", identity=False
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -80,11 +80,6 @@ class League(NamedTuple):
     quantile: float
     critical: float
     seed: int  # of all random numbers
-
-    @property
-    def n_players(self) -> int:
-        """Number of players."""
-        return len(self.before)
 
 
 @kernel
@@ -174,9 +169,9 @@ def run_leagues(
 
 def _measured(league: League, replication: int, check: Callable[[], None]) -> Floats:
     """Return the measures of a league at each number of games of its grid."""
-    streams, evenly = Streams(league.seed), league.policy == UNIFORM
+    streams, evenly, n = Streams(league.seed), league.policy == UNIFORM, len(league.before)
     words, truth = streams.words(replication, GAMES).copy(), truth_of(league, streams, replication)
-    counts, space = new_counts(league.n_players), space_of(league.frame)
+    counts, space = new_counts(n), space_of(league.frame)
     cursor, before = np.zeros(3, np.int64), league.before.copy()
     # whether there is an estimate by which pairs can be chosen
     rated, done = not evenly and bool(fit_counts(counts, league.frame, space)), 0
@@ -186,7 +181,10 @@ def _measured(league: League, replication: int, check: Callable[[], None]) -> Fl
             check()
             games = goal - done if evenly else min(league.batch, goal - done)
             if rated and not evenly:
-                for i, j in _chosen(league, space, before, games):
+                mean, draw_weight = space.places[:n] / POINTS, math.exp(space.places[n + 1])
+                belief = Belief(mean, space.covariance / POINTS**2, draw_weight)
+                chosen = choose_batch(belief, league.policy, league.goal, games, games=before)
+                for i, j in zip(chosen.first.tolist(), chosen.second.tolist(), strict=True):
                     play(words, truth, counts, i, j, before)
             else:
                 play_evenly(words, truth, counts, cursor, before, games)
@@ -196,18 +194,9 @@ def _measured(league: League, replication: int, check: Callable[[], None]) -> Fl
     return measured
 
 
-def _chosen(league: League, space: Space, before: Ints, games: int) -> Iterator[tuple[int, int]]:
-    """Return who plays next by an estimate; all may."""
-    n = league.n_players
-    mean, draw_weight = space.places[:n] / POINTS, math.exp(space.places[n + 1])
-    belief = Belief(mean, space.covariance / POINTS**2, draw_weight)
-    batch = choose_batch(belief, league.policy, league.goal, games, games=before)
-    return zip(batch.first.tolist(), batch.second.tolist(), strict=True)
-
-
 def truth_of(league: League, streams: Streams, replication: int) -> Floats:
     """Return the true strengths of a league in log odds, its home advantage, and nu."""
-    n, draws = league.n_players, streams.stream(replication, TRUTH)
+    n, draws = len(league.before), streams.stream(replication, TRUTH)
     if league.spread is not None:
         strengths = POINTS * league.spread * draws.standard_normal(n)
     else:
@@ -217,6 +206,8 @@ def truth_of(league: League, streams: Streams, replication: int) -> Floats:
 
 
 # The result of a plan: curves over numbers of games, and where they reach what is wanted.
+
+PLAN = "plan.csv"
 
 AIMED = {
     "half_width": "a mean half-width of the differences of {value:g} points",
@@ -240,7 +231,8 @@ class PlannedGames(DocumentedResult):
         By name the numbers of games, the mean over the leagues of each measure there, and its
         standard error; None where it is not known in every league.
     games, low, high : int or None
-        Games that reach the goal, and the ends of their interval; None beyond `max_games`.
+        Games that reach the goal, and the ends of their interval; None beyond `max_games`. Of
+        players who are rated these come on top of the games that they have played.
     measured : numpy.ndarray or None
         (replications, points, 4) half-width, whether the best was named and shown, coverage; None
         of a plan that was read from its folder.
@@ -263,9 +255,8 @@ class PlannedGames(DocumentedResult):
     @property
     def title(self) -> str:
         """What was planned, in one line."""
-        o = self.options
-        policy = f"{o.policy} ({o.goal_of_policy})" if o.goal_of_policy else o.policy
-        return f"plan, {self.players:,} players, {policy}, {o.replications:,} replications"
+        n = self.options.replications
+        return f"plan, {self.players:,} players, {self.options.policy_in_words}, {n:,} replications"
 
     @property
     def grid(self) -> Ints:
@@ -307,13 +298,14 @@ class PlannedGames(DocumentedResult):
         """What was found, in a sentence."""
         aim, value = self.options.aim
         wanted = AIMED[aim].format(value=value)
+        more, in_all = ("", " in all") if self.options.players else (" more", "")
         if self.games is None:
-            return f"{self.options.max_games:,} games do not reach {wanted}"
+            return f"{self.options.max_games:,}{more} games{in_all} do not reach {wanted}"
         if self.games == self.curves["games"][0]:
-            return f"{self.games:,} games or fewer reach {wanted}"
+            return f"{self.games:,}{more} games{in_all} or fewer reach {wanted}"
         ends = f"{self.low:,} or more" if self.high is None else f"{self.low:,} to {self.high:,}"
         level = f"{100.0 * self.options.level:g}%"
-        return f"{self.games:,} games reach {wanted} ({level}: {ends})"
+        return f"{self.games:,}{more} games{in_all} reach {wanted} ({level}: {ends})"
 
 
 def curves_of(grid: Ints, measured: Floats) -> dict[str, list[Any]]:
@@ -321,24 +313,24 @@ def curves_of(grid: Ints, measured: Floats) -> dict[str, list[Any]]:
     # Shapes: `measured` (leagues, points, measures).
     curves: dict[str, list[Any]] = {"games": grid.tolist()}
     for k, name in enumerate(MEASURES):
-        means, errors = zip(*(_mean(column) for column in measured[:, :, k].T), strict=True)
+        means, errors = zip(
+            *(_mean(column) for column in measured[:, :, k].T.tolist()), strict=True
+        )
         curves[name], curves[f"{name}_std_error"] = list(means), list(errors)
     return curves
 
 
-def _mean(values: Sequence[float] | Floats) -> tuple[float | None, float | None]:
+def _mean(values: Sequence[float]) -> tuple[float | None, float | None]:
     """Return a mean and its standard error, of what is defined."""
-    known = [float(value) for value in values if not math.isnan(value)]
+    known = [value for value in values if not math.isnan(value)]
     if not known or not all(map(math.isfinite, known)):
         return None, None
-    mean = math.fsum(known) / len(known)
-    if len(known) < 2:
-        return mean, None
-    variance = math.fsum((value - mean) ** 2 for value in known) / (len(known) - 1)
-    return mean, math.sqrt(variance / len(known))
+    n, mean = len(known), math.fsum(known) / len(known)
+    variance = math.fsum((value - mean) ** 2 for value in known) / max(n - 1, 1)
+    return mean, math.sqrt(variance / n) if n > 1 else None
 
 
-PLAN = "plan.csv"
+# Planning.
 
 GROWTH = 1.25  # from one number of games to the next, at which is measured
 
@@ -393,71 +385,62 @@ def plan_games(
         pool = stack.enter_context(open_pool(None, settings.workers, threads=True))
         stop = stack.enter_context(stop_on_signal())
         measured, ends = _played(league, settings, pool, stop)
-        curves = curves_of(league.grid[: measured.shape[1]], measured)
         games, low, high = (math.ceil(x - 1e-9) if math.isfinite(x) else None for x in ends)
-        n = league.n_players
         chosen = (
             [] if league.policy == UNIFORM else [caution(league.policy, settings.goal_of_policy)]
         )
-        notes = [Notice(text, "note") for text in chosen]
         result = PlannedGames(
-            settings, n, curves, games, low, high, measured=measured, warnings=notes
+            settings,
+            len(league.before),
+            curves_of(league.grid[: measured.shape[1]], measured),
+            games,
+            low,
+            high,
+            measured=measured,
+            warnings=[Notice(text, "note") for text in chosen],
         )
         if folder is not None:
             result = write_result(folder, result, {PLAN: result.columns()})
     return result
 
 
-def _first_points(grid: Ints) -> int:
-    """Return at how many numbers of games of a grid is measured first."""
-    return min(int(np.searchsorted(grid, FIRST_LOOK, "right")) + 1, len(grid))
-
-
 def _league(options: PlanOptions, rated: RatedTogether | None) -> League:
     """Return what is simulated, over the whole grid."""
     if rated is None:
-        n, spread = int(options.players or 0), options.spread
-        nu = weight_of_draws(options.draws)
+        n, nu = int(options.players or 0), weight_of_draws(options.draws)
         frame = frame_of(n, options.prior, options.home != 0.0, nu > 0.0)
         before = np.zeros((n, n), np.int64)
     else:
-        belief = rated.belief
-        n, spread, nu = len(rated.names), None, belief.draw_weight
-        frame = frame_of_belief(belief.mean, belief.covariance, nu)
+        n, nu = len(rated.names), rated.belief.draw_weight
+        frame = frame_of_belief(rated.belief.mean, rated.belief.covariance, nu)
         before = rated.games.copy()
-    normal = t_quantile(0.5 + 0.5 * options.level, math.inf)
+    grid = [min(max(10, n), options.max_games)]
+    while grid[-1] < options.max_games:
+        grid.append(min(options.max_games, math.ceil(grid[-1] * GROWTH)))
     return League(
         frame,
-        spread,
+        options.spread if rated is None else None,
         options.home,
         nu,
         before,
         options.policy,
         options.goal_of_policy or "best",
         options.batch,
-        _grid(max(10, n), options.max_games),
-        normal,
+        np.array(grid, np.int64),
+        t_quantile(0.5 + 0.5 * options.level, math.inf),
         range_quantile(options.level, n) / math.sqrt(2.0),
         options.seed,
     )
-
-
-def _grid(first: int, last: int) -> Ints:
-    """Return the numbers of games at which is measured."""
-    grid = [min(first, last)]
-    while grid[-1] < last:
-        grid.append(min(last, math.ceil(grid[-1] * GROWTH)))
-    return np.array(grid, np.int64)
 
 
 def _played(
     league: League, options: PlanOptions, pool: WorkerPool, stop: Stop
 ) -> tuple[Floats, tuple[float, float, float]]:
     """Return the measures of leagues that are long enough, and where these reach the goal."""
-    grid, points = league.grid, _first_points(league.grid)
+    grid = league.grid
+    points = min(int(np.searchsorted(grid, FIRST_LOOK, "right")) + 1, len(grid))
     while True:
-        shorter = league._replace(grid=grid[:points])
-        parts = []
+        shorter, parts = league._replace(grid=grid[:points]), []
         chunks = Chunks[Floats](pool, partial(run_leagues, shorter))
         with closing(chunks.run(range(options.replications), stop)) as made:
             for part in made:
@@ -474,11 +457,11 @@ def _played(
 
 def _reached(grid: Ints, measured: Floats, options: PlanOptions) -> tuple[float, float, float]:
     """Return where leagues reach the goal, and the ends of its interval; inf beyond the grid."""
-    measure, goal = options.aim
-    values = measured[:, :, MEASURES.index(measure)]
+    aim, goal = options.aim
+    values = measured[:, :, MEASURES.index(aim)]
     undefined = np.flatnonzero(~np.isfinite(values).all(axis=0))
     first = int(undefined[-1]) + 1 if len(undefined) else 0
-    grid, values, rising = grid[first:], values[:, first:], (measure != HALF_WIDTH)
+    grid, values, rising = grid[first:], values[:, first:], (aim != HALF_WIDTH)
     at = crossing(grid, values.mean(axis=0), goal, rising)
     draws = Streams(options.seed).stream(None, RESAMPLED)
     return at, *crossing_interval(grid, values, goal, rising, options.level, draws)

@@ -101,6 +101,7 @@ def choose_batch(
     size: int = 10,
     *,
     once: bool = False,
+    repeat: bool = True,
     allowed: Bools | None = None,
     games: Ints | None = None,
     names: Ints | None = None,
@@ -113,7 +114,7 @@ def choose_batch(
     """Choose pairs to play next by a belief about all players."""
     # Each is chosen as if the games before it had been played, V <- V - k k' I / (1 + I s^2), the
     # means as they are; with `once` no player has a game before another, and values are those of
-    # now. Ties: fewer games of the pair, then `names`.
+    # now. Without `repeat` no pair is chosen twice. Ties: fewer games of the pair, then `names`.
     #
     # Shapes: `allowed` (n, n); `games` (n, n); `names` (n,).
     n = belief.mean.size
@@ -150,6 +151,7 @@ def choose_batch(
             pairs.open[(first == i) | (first == j) | (second == i) | (second == j)] = False
         else:
             pairs.games[p] += 1
+            pairs.open[p] = repeat
             play(pairs, i, j)
             progress(1)
     if once and explore == 0.0:

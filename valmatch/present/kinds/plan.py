@@ -30,7 +30,7 @@ MOST = 12  # numbers of games in the table: those about the answer, or the last 
 def present(result: PlannedGames, view: d.View) -> d.Presentation:
     """Return what a plan shows."""
     o, players = result.options, d.counted(result.players, "player")
-    policy = f"{o.policy} ({o.goal_of_policy})" if o.goal_of_policy else o.policy
+    policy = o.policy_in_words
     measure, value = o.aim
     sure = "no interval" if result.games is None else f"{o.level:.0%} interval"
     batch = "" if o.policy == UNIFORM else f", {o.batch:,} games at a time"
