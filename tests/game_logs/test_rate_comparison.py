@@ -378,17 +378,21 @@ def test_difference_is_paired(ladder: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_unit_of_the_ratings_cannot_be_fitted(ladder: Path, tmp_path: Path) -> None:
     """T and GAME_MULT by a common factor predict the same; so one of them is held."""
-    both = defined(rate_games(ladder, tune=["T", "GAME_MULT"]).tuning)
+    both = defined(rate_games(ladder, "zonestats", tune=["T", "GAME_MULT"]).tuning)
     assert both.fitted == ["GAME_MULT"]
     assert both.tuned.parameters["T"] == 120.0
     assert both.remarks[0].startswith("T is held at 120.0: among new players the predictions")
     scaled = [{"T": 120.0 * f, "GAME_MULT": 2.0 * f} for f in (1.0, 7.0)]
-    rated = [rate_games(ladder, parameters=values).predictions["all"] for values in scaled]
+    rated = [
+        rate_games(ladder, "zonestats", parameters=values).predictions["all"] for values in scaled
+    ]
     assert rated[0].log_loss == pytest.approx(rated[1].log_loss, rel=1e-10)
     # Known ratings have a unit, and then both can be told.
-    rate_games(ladder, out=tmp_path)
+    rate_games(ladder, "zonestats", out=tmp_path)
     known = defined(
-        rate_games(ladder, tune=["T", "GAME_MULT"], ratings=tmp_path, again=True).tuning
+        rate_games(
+            ladder, "zonestats", tune=["T", "GAME_MULT"], ratings=tmp_path, again=True
+        ).tuning
     )
     assert known.fitted == ["T", "GAME_MULT"]
 
@@ -407,7 +411,7 @@ def test_fit_stops_when_asked_to(ladder: Path, tmp_path: Path) -> None:
         mock.patch.object(tuning_module._Trials, "loss", interrupted),
         pytest.raises(KeyboardInterrupt),
     ):
-        rate_games(ladder, tune=["GAME_MULT"], out=tmp_path / "out")
+        rate_games(ladder, "zonestats", tune=["GAME_MULT"], out=tmp_path / "out")
     assert len(losses) == 5
     assert not (tmp_path / "out").exists()
 

@@ -110,13 +110,13 @@ def test_bad_games_are_named_or_left_out(
 ) -> None:
     path = tmp_path / "log.csv"
     path.write_text(f"{LONG}\n{GOOD}{text}", encoding="utf-8")
-    said = refused(rate_games, path, out=tmp_path / "new" / "out")
+    said = refused(rate_games, path, "zonestats", out=tmp_path / "new" / "out")
     assert said.startswith(f"{path}:{message}")
     assert said.endswith("; --skip-bad-games leaves bad games out")
     assert sorted(tmp_path.iterdir()) == [path]
     path.write_text(f"{LONG}\n{GOOD}{text}g9,c,x,1,5\ng9,a,y,2,5\n", encoding="utf-8")
     remarks: list[str] = []
-    result = rate_games(path, max_bad_rows=0.5, warn=remarks.append)
+    result = rate_games(path, "zonestats", max_bad_rows=0.5, warn=remarks.append)
     assert result.skipped_games == {reason: 1}
     split = reason == "split apart in the file"
     assert result.games == 2 + split
@@ -127,7 +127,7 @@ def test_bad_games_are_named_or_left_out(
     good = "".join(line + "\n" for line in text.splitlines() if line.startswith("g2"))
     clean = tmp_path / "clean.csv"
     clean.write_text(f"{LONG}\n{GOOD}{good}g9,c,x,1,5\ng9,a,y,2,5\n", encoding="utf-8")
-    assert result.ranking == rate_games(clean).ranking
+    assert result.ranking == rate_games(clean, "zonestats").ranking
 
 
 RESULT_ERRORS = cases(r"""
@@ -138,7 +138,7 @@ game,winner,loser | g,a,b\nh,a,b\ng,a,b\n | 4:1: game: game 'g' has been there b
 winner,loser,time | a,b,soon\n | 2:5: time: 'soon' (allowed: a date-time such as
 winner,loser,time | a,b,1\na,b,2024-01-01\n | 3:5: time: '2024-01-01' (allowed
 winner,loser,time | a,b,0\na,b,20240101\n | 2:5: time: '0' (allowed: dates such as 2024
-winner,loser,minutes | "a\nb",c,0\n | 3:6: minutes: '0' (allowed
+winner,loser,draw | "a\nb",c,maybe\n | 3:6: draw: 'maybe' (allowed
 home,away,result | a,b,1-O\n | 2:5: result: '1-O' (allowed: 1-0, 0-1, 1/2-1/2, or H
 game,player,score,minutes | 1,a,1e308,0.001\n1,b,1e307,0.001\n | 2:5: score: '1e308'
 home,away,home_score,away_score | a,b,1e308,-1e308\n | 2:5: home_score: '1e308'

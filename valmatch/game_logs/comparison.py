@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -251,20 +251,18 @@ class RatingComparison(DocumentedResult):
         """Return what is told of each system, who is the best, and the log."""
         systems: Mapping[str, Any] = document["systems"]
 
-        def of_each(key: str, kind: Any, optional: bool = False) -> dict[str, Any]:  # noqa: ANN401
-            known = {k: entry[key] for k, entry in systems.items() if key in entry or not optional}
+        def of_each(key: str, kind: Any) -> dict[str, Any]:  # noqa: ANN401
+            known = {name: entry[key] for name, entry in systems.items() if key in entry}
             return {name: read_as(kind, x, f"systems.{name}.{key}") for name, x in known.items()}
 
-        leader, *unbeaten = map(
-            str, (document["least_log_loss"], *document["not_shown_better_than"])
-        )
-        if not {leader, *unbeaten} <= {*systems}:
-            raise ValueError("least_log_loss, not_shown_better_than: not among the systems")
+        leader = str(document["least_log_loss"])
+        unbeaten = list(map(str, document["not_shown_better_than"]))
         means = of_each("means", dict[str, Difference])
         differences = of_each("to_best", dict[str, Difference])
-        if any(
-            means[leader].keys() != of.keys() for of in (*means.values(), *differences.values())
-        ):
+        if not {leader, *unbeaten} <= {*systems}:
+            raise ValueError("least_log_loss, not_shown_better_than: not among the systems")
+        measures = [of.keys() for table in (means, differences) for of in table.values()]
+        if any(keys != means[leader].keys() for keys in measures):
             raise ValueError("systems: means and to_best are not of the same measures")
         parameters = of_each("parameters", dict[str, float])
         return {
@@ -274,8 +272,8 @@ class RatingComparison(DocumentedResult):
             "predictions": of_each("predictions", dict[str, Scores]),
             "means": means,
             "differences": differences,
-            "fitted": of_each("fitted", list[str], optional=True),
-            "tunings": of_each("tuning", Tuning, optional=True),
+            "fitted": of_each("fitted", list[str]),
+            "tunings": of_each("tuning", Tuning),
             "source": files.manifest.source,
         }
 
@@ -309,7 +307,12 @@ def compared(
         name: dict(zip(TALLIES, map(scores, tally.sum(axis=0)), strict=True))
         for name, tally in sums.items()
     }
-    leader = min(parameters, key=lambda name: _loss(predictions[name]["all"]))
+
+    def loss(name: str) -> float:
+        value = predictions[name]["all"].log_loss
+        return math.inf if value is None or math.isnan(value) else value
+
+    leader = min(parameters, key=loss)
     of_all = {name: tally[:, 0] for name, tally in sums.items()}
     of_draws = sum(x["all"].three_way_log_loss is not None for x in predictions.values())
     measures = [*MEASURES, *(OF_DRAWS if of_draws > 1 else ())]
@@ -317,11 +320,14 @@ def compared(
         name: {m: difference(m, tally, of_all[leader]) for m in measures}
         for name, tally in of_all.items()
     }
-    others = (name for name in of_all if name != leader)
     return RatingComparison(
         parameters=parameters,
         leader=leader,
-        unbeaten=[name for name in others if not differences[name]["log_loss"].above_zero],
+        unbeaten=[
+            name
+            for name in of_all
+            if name != leader and not differences[name]["log_loss"].above_zero
+        ],
         games=games.n_games,
         rows=len(games.players),
         unrated_games=0,
@@ -332,12 +338,6 @@ def compared(
         means={name: {m: difference(m, x) for m in measures} for name, x in of_all.items()},
         differences=differences,
     )
-
-
-def _loss(predictions: Scores) -> float:
-    """Return a log loss by which systems can be ordered: what is undefined comes last."""
-    loss = predictions.log_loss
-    return math.inf if loss is None or math.isnan(loss) else loss
 
 
 # Comparison of rating systems on one log.
@@ -378,45 +378,61 @@ def compare_ratings(
     RunError
         If the results cannot be written.
     """
-    settings = RateOptions(**options)
-    contest, warn = _contest(arguments.names("systems", systems), settings), Warnings(settings.warn)
-    most_players = min(system.most_players for system in contest.systems)
+    settings, names = RateOptions(**options), arguments.names("systems", systems)
+    warn, tunings = Warnings(settings.warn), dict[str, Tuning]()
+    for name in _OF_ONE[1:]:
+        if getattr(settings, name):
+            raise InputError(f"{option(name)}: goes with one {option('system')}")
+    for argument, words in (("system", names), ("tune", settings.tune)):
+        if twice := [name for name in words if words.count(name) > 1]:
+            raise InputError(f"{option(argument)}: {twice[0]} is given twice")
+    if not names:
+        raise InputError(f"{option('system')}: names no system")
+    rated = list(map(system_named, names))
+    parameters = _by_system("parameters", names, settings.parameters)
+    tuned = _by_system("tune", names, dict.fromkeys(settings.tune, 0.0))
+    for system in rated:
+        check_tuned(system, list(tuned[system.name]))
+    values = {system.name: values_of(system, parameters[system.name], {}) for system in rated}
+    fitted = {name: list(of_system) for name, of_system in tuned.items() if of_system}
     with ExitStack() as stack:
-        unused = unused_by(contest.systems)
         path, folder = arguments.path("games", games), None
-        log = GameLog(path, settings, most_players, unused=unused)
-        for system in contest.systems:
+        most_players = min(system.most_players for system in rated)
+        log = GameLog(path, settings, most_players, unused=unused_by(rated))
+        for system in rated:
             check_scores(system, log)
         if settings.out is not None:
-            identity = {
-                **settings.identity,
-                "system": ",".join(system.name for system in contest.systems),
-                "given": dict(contest.values),
-                "tune": dict(contest.fitted) or None,
-            }
+            identity = {**settings.identity, "system": ",".join(names), "given": dict(values)}
+            identity["tune"] = dict(fitted) or None
             folder = stack.enter_context(claim("rate", settings.out, log, None, identity))
         stop = stack.enter_context(stop_on_signal())
         read = read_games(log, settings, warn, folder)
-        for system in contest.systems:
-            if warning := nobody_at_home(contest.values[system.name], log.at_home):
+        for name in names:
+            if warning := nobody_at_home(values[name], log.at_home):
                 warn(warning)
-        n_first = games_to_fit(read, settings.train) if contest.fitted else 0
-        for warning in contest.fit(read, log, settings, stop):
-            warn(warning)
+        n_first = games_to_fit(read, settings.train) if fitted else 0
+        for system in rated:
+            if name := system.name if system.name in fitted else "":
+                roster = Roster(system, values[name], log.players, ())
+                tunings[name] = tune(roster, fitted[name], read, settings.train, stop)
+                fitted[name] = list(tunings[name].adopted_parameters)
+                values[name] = dict(tunings[name].values)
+                for remark in tunings[name].remarks:
+                    warn(f"{name}: {remark}")
         rest = games_between(read, n_first, read.n_games)
         blocks = [(n_first + first, n_first + last) for first, last in blocks_of(rest, log.dated)]
         sums = {}
-        for system in (*contest.systems, COIN, RECORD):
-            roster = Roster(system, contest.values.get(system.name, {}), log.players, ())
+        for system in (*rated, COIN, RECORD):
+            roster = Roster(system, values.get(system.name, {}), log.players, ())
             sums[system.name] = tallies(roster, read, blocks, settings.burn_in, stop)
-        result = compared(sums, contest.values, rest, settings.burn_in)
-        for system in contest.systems:
-            values, fitted = contest.values[system.name], contest.fitted.get(system.name, ())
+        result = compared(sums, values, rest, settings.burn_in)
+        for system in rated:
             of_all = result.predictions[system.name]["all"]
+            adopted = fitted.get(system.name, ())
             for warning in (
-                worse_than_a_coin(system, of_all, uneven_games(rest), 0.0, fitted),
-                system.remark(values),
-                few_periods(system, values, read.times, read.n_games),
+                worse_than_a_coin(system, of_all, uneven_games(rest), 0.0, adopted),
+                system.remark(values[system.name]),
+                few_periods(system, values[system.name], read.times, read.n_games),
             ):
                 if warning:
                     warn(warning)
@@ -424,9 +440,9 @@ def compare_ratings(
             result,
             unrated_games=log.unrated,
             skipped_games=log.bad.counts,
-            fitted=contest.fitted,
+            fitted=fitted,
             fitted_to=n_first,
-            tunings=contest.tunings,
+            tunings=tunings,
             source=log.name,
             warnings=list(warn),
         )
@@ -434,50 +450,6 @@ def compare_ratings(
             tables = {COMPARISON: result.columns()}
             result = write_result(folder, result, tables, reading=log.reading)
     return result
-
-
-@dataclass
-class _Contest:
-    """The systems that are compared, and the values of their parameters."""
-
-    systems: Sequence[System]  # the systems
-    values: dict[str, Mapping[str, float]]  # values of all parameters of each
-    # parameters to fit by system, of those that have any; then those that were adopted
-    fitted: dict[str, Sequence[str]]
-    tunings: dict[str, Tuning] = field(default_factory=dict)  # how fitting went, by system
-
-    def fit(
-        self, games: Games, log: GameLog, options: RateOptions, stop: Callable[[], bool]
-    ) -> Iterator[str]:
-        """Fit parameters to the first part of the games; yield warnings on how it went."""
-        for system in self.systems:
-            name = system.name
-            if name in self.fitted:
-                roster = Roster(system, self.values[name], log.players, ())
-                tuning = tune(roster, self.fitted[name], games, options.train, stop)
-                self.tunings[name] = tuning
-                self.fitted[name] = tuning.adopted_parameters
-                self.values[name] = dict(tuning.values)
-                yield from (f"{name}: {warning}" for warning in tuning.remarks)
-
-
-def _contest(names: Sequence[str], options: RateOptions) -> _Contest:
-    """Return the systems of some names, with the values of their parameters."""
-    for name in _OF_ONE[1:]:
-        if getattr(options, name):
-            raise InputError(f"{option(name)}: goes with one {option('system')}")
-    for argument, words in (("system", names), ("tune", options.tune)):
-        if twice := [name for name in words if words.count(name) > 1]:
-            raise InputError(f"{option(argument)}: {twice[0]} is given twice")
-    if not names:
-        raise InputError(f"{option('system')}: names no system")
-    systems = list(map(system_named, names))
-    parameters = _by_system("parameters", names, options.parameters)
-    tuned = _by_system("tune", names, dict.fromkeys(options.tune, 0.0))
-    for system in systems:
-        check_tuned(system, list(tuned[system.name]))
-    values = {system.name: values_of(system, parameters[system.name], {}) for system in systems}
-    return _Contest(systems, {**values}, {k: list(names) for k, names in tuned.items() if names})
 
 
 def _by_system(

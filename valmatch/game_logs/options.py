@@ -25,6 +25,7 @@ from valmatch.policies.registry import GOALS, JOINT, meanings
 from valmatch.ratings.registry import (
     BATCH_NAMES,
     DEFAULT,
+    DEFAULT_OF_RESULTS,
     NAMES,
     Cap,
     batch_named,
@@ -200,7 +201,8 @@ class RateOptions(LogOptions, o.OutOptions):
         None,
         f"{', '.join(NAMES)}. Several, such as elo,glicko2, are compared.",
         "NAME",
-        default=f"the one that made {{ratings}}, else {DEFAULT}",
+        default=f"the one that made {{ratings}}, else {DEFAULT} of scores and minutes, else"
+        f" {DEFAULT_OF_RESULTS}",
         complete=o.among(NAMES),
         identity=False,
     )

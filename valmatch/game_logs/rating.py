@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from valmatch.execution.interruption import stop_on_signal
 from valmatch.game_logs.documents import DocumentedResult
 from valmatch.game_logs.games import pieces
 from valmatch.game_logs.options import RateOptions, check_tuned, values_of
-from valmatch.game_logs.previous_ratings import PreviousRatings
+from valmatch.game_logs.previous_ratings import PreviousRatings, RatingManifest
 from valmatch.game_logs.rating_files import (
     HISTORY,
     HistoryWriter,
@@ -36,6 +36,7 @@ from valmatch.game_logs.roster import (
 from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.tuning import Tuning, tune
 from valmatch.game_logs.warnings import (
+    COIN,
     check_scores,
     few_periods,
     nobody_at_home,
@@ -48,7 +49,13 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.options import takes
 from valmatch.ratings.games import Games
-from valmatch.ratings.registry import DEFAULT, MOST_DISTANT, Cap, system_named
+from valmatch.ratings.registry import (
+    DEFAULT,
+    DEFAULT_OF_RESULTS,
+    MOST_DISTANT,
+    Cap,
+    system_named,
+)
 from valmatch.ratings.system import System
 from valmatch.ratings.zonestats import ZoneStats
 from valmatch.storage.output import write_atomically
@@ -154,7 +161,8 @@ def rate_games(
         The log, of a format that `valmatch rate --help` describes; `-` is standard input.
     system : str or None
         Name of a system of `valmatch.ratings.registry`; None: the one that made `ratings`, which
-        the manifest beside them must say, or else ``zonestats``.
+        the manifest beside them must say, or else ``zonestats`` where the log has scores and
+        minutes, else ``elo``.
     **options
 
     Raises
@@ -165,53 +173,52 @@ def rate_games(
         If the results cannot be written.
     """
     settings = RateOptions(system=system, **options)
-    start, warn = _start(settings), Warnings(settings.warn)
-    previous = start.previous
-    if previous and (warning := previous.remark(start.system, settings.parameters)):
-        warn(warning)
+    warn, tuning = Warnings(settings.warn), None
+    start = _start(arguments.path("games", games), settings, warn)
+    log, rating, values, cap, previous, players = start
     with ExitStack() as stack:
-        log, folder = _opened(arguments.path("games", games), settings, start, warn), None
+        folder, history = None, None
         if settings.out is not None:
-            cap = None if start.cap == MOST_DISTANT else start.cap
-            of_system = {"system": start.system.name, "given": dict(start.values), "cap": cap}
-            identity = {**settings.identity, **of_system}
+            identity = {**settings.identity, "system": rating.name, "given": dict(values)}
+            identity["cap"] = None if cap == MOST_DISTANT else cap
             folder = stack.enter_context(claim("rate", settings.out, log, previous, identity))
         if previous and not settings.again:
             previous.refuse_rated(log)
         stop = stack.enter_context(stop_on_signal())
         read = read_games(log, settings, warn, folder)
         if previous:
-            previous.refuse_times(log, start.players, float(read.times[0]), settings.again)
+            previous.refuse_times(log, players, float(read.times[0]), settings.again)
         if settings.tune:
-            roster = Roster(start.system, start.values, log.players, start.players)
+            roster = Roster(rating, values, log.players, players)
             tuning = tune(roster, settings.tune, read, settings.train, stop)
-            start = replace(start, values=dict(tuning.values), tuning=tuning)
-        roster = Roster(start.system, start.values, log.players, start.players, log.timed)
+            values = dict(tuning.values)
+        roster = Roster(rating, values, log.players, players, log.timed)
         ended = stack.enter_context(ExitStack())
-        history = None
         if folder:
             file = ended.enter_context(write_atomically(folder.path / HISTORY))
-            history = HistoryWriter(file, log, isinstance(start.system, ZoneStats))
-        for piece in pieces(read, stop, start.system.pairs_at_once):
+            history = HistoryWriter(file, log, isinstance(rating, ZoneStats))
+        for piece in pieces(read, stop, rating.pairs_at_once):
             played = roster.play(piece, settings.burn_in)
             if history:
                 history.append(piece, played)
         predictions = dict(zip(TALLIES, map(scores, roster.tally), strict=True))
-        dated = log.dated if log.timed else any(player.dated for player in start.players)
-        for warning in _warnings(start, predictions["all"], read, log):
+        if settings.system is None and previous is None:
+            warn(Note(_chosen(rating.name, predictions["all"]), "guessed_system"))
+        for warning in _warnings(start, values, tuning, predictions["all"], read):
             warn(warning)
+        dated = log.dated if log.timed else any(player.dated for player in players)
         result = RatedLog(
-            system=start.system.name,
-            parameters=start.values,
+            system=rating.name,
+            parameters=values,
             games=predictions["all"].games,
             rows=len(read.players),
             unrated_games=log.unrated,
             skipped_games=log.bad.counts,
             burn_in=settings.burn_in,
             predictions=predictions,
-            tuning=start.tuning,
+            tuning=tuning,
             ranking=roster.ranking(dated),
-            cap=start.cap,
+            cap=cap,
             source=log.name,
             warnings=list(warn),
         )
@@ -222,55 +229,66 @@ def rate_games(
                 tables[CHANGES] = {"player": result.ranking.players, "change": changes}
             if not any(result.ranking.last_game):
                 del tables[RATINGS][LAST_GAME]
-            facts = {"parameters": result.parameters, "reading": log.reading}
+            facts = {"parameters": values, "reading": log.reading}
             result = write_result(folder, result, tables, ended.close, **facts)
     return result
 
 
-@dataclass(frozen=True)
-class _Start:
+class _Start(NamedTuple):
     """What a rating starts from."""
 
-    system: System  # the rating system
+    log: GameLog
+    system: System
     values: Mapping[str, float]  # values of all its parameters
     cap: str  # what caps a game, if anything does
     previous: PreviousRatings | None  # the ratings to go on from
     players: Sequence[RatedPlayer]  # the players in them
-    tuning: Tuning | None = None  # how some of the values were fitted
 
 
-def _start(options: RateOptions) -> _Start:
-    """Return the system, its parameters and the players that are known before the log."""
+def _start(path: Path, options: RateOptions, warn: Warnings) -> _Start:
+    """Return the log, the system that can rate it, and who is known before it."""
     previous = PreviousRatings(options.ratings) if options.ratings else None
-    cap = options.cap or (previous.made.cap if previous else None) or MOST_DISTANT
-    name = options.system or (previous.made_by() if previous else DEFAULT)
-    system = system_named(name)
+    made = previous.made if previous else RatingManifest()
+    cap, log = options.cap or made.cap or MOST_DISTANT, None
+    name = options.system or (previous.made_by() if previous else None)
+    if name is None:
+        log = GameLog(path, options)
+        known = log.scored and "minutes" in log.columns.places
+        name = DEFAULT if known or options.cap else DEFAULT_OF_RESULTS
+    rating = system_named(name)
     if arguments.one_of("cap", cap, get_args(Cap)) != MOST_DISTANT:
-        if not isinstance(system, ZoneStats):
+        if not isinstance(rating, ZoneStats):
             what = f"{name} has no cap (allowed with: zonestats)"
             raise InputError(f"{option('cap')} {cap}: {what}")
-        system = ZoneStats(cap)
+        rating = ZoneStats(cap)
     if previous:
-        previous.check(system)
-    before = previous.made.parameters if previous else {}
-    values = values_of(system, options.parameters, before)
-    check_tuned(system, options.tune)
-    return _Start(system, values, cap, previous, previous.players(system) if previous else [])
-
-
-def _opened(path: Path, options: RateOptions, start: _Start, warn: Warnings) -> GameLog:
-    """Return the log, which the system can rate."""
-    unused = unused_by([start.system])
-    before = start.previous.reading if start.previous else None
-    log = GameLog(path, options, start.system.most_players, unused=unused, before=before)
-    check_scores(start.system, log)
-    if start.system.name == "zonestats" and "minutes" not in log.columns.places:
+        previous.check(rating)
+    values = values_of(rating, options.parameters, made.parameters)
+    check_tuned(rating, options.tune)
+    players = previous.players(rating) if previous else []
+    if previous and (warning := previous.remark(rating, options.parameters)):
+        warn(warning)
+    unused = unused_by([rating])
+    if log is None or (log.path and unused & log.columns.places.keys()):
+        before = previous.reading if previous else None
+        log = GameLog(path, options, rating.most_players, unused=unused, before=before)
+    check_scores(rating, log)
+    if rating.name == "zonestats" and "minutes" not in log.columns.places:
         minutes = f"{DEFAULT_MINUTES:g} minutes in a game"
         warn(Note(f"no column minutes: every player counts as {minutes}", "guessed_minutes"))
-    if not options.tune and (warning := nobody_at_home(start.values, log.at_home)):
+    if not options.tune and (warning := nobody_at_home(values, log.at_home)):
         warn(warning)
-    return log
+    return _Start(log, rating, values, cap, previous, players)
 
+
+def _chosen(name: str, of_all: Scores) -> str:
+    """Say which system was taken where none was named, and how well it predicts."""
+    has = "scores and minutes" if name == DEFAULT else "no scores with minutes"
+    loss = "" if of_all.log_loss is None else f": log loss {of_all.log_loss:.4f}, a coin {COIN:.4f}"
+    return f"{option('system')} {name}, as the log has {has}{loss}"
+
+
+# What to know of a rating.
 
 _NAMED = 5  # new names that are remarked upon
 
@@ -302,24 +320,28 @@ def _shapes(name: str) -> set[str]:
 _SHORT = 5  # letters of a name up to which others differ in one, too
 
 
-def _warnings(start: _Start, of_all: Scores, games: Games, log: GameLog) -> Iterator[str]:
+def _warnings(
+    start: _Start,
+    values: Mapping[str, float],
+    tuning: Tuning | None,
+    of_all: Scores,
+    games: Games,
+) -> Iterator[str]:
     """Yield what to know of a rating."""
-    system = start.system
+    log, system, _, _, _, known = start
     if warning := repeated_scores(games):
         yield warning
     if system.name == "trueskill" and "minutes" in log.columns.places:
         yield Note("trueskill does not weigh minutes: everybody on a side counts alike", "unused")
-    if start.players:
+    if known:
         played = [log.players.texts[number] for number in np.unique(games.players).tolist()]
-        if near := misspelt(played, start.players):
+        if near := misspelt(played, known):
             yield near
-    yield from start.tuning.remarks if start.tuning else ()
-    fitted = start.tuning.adopted_parameters if start.tuning else ()
+    yield from tuning.remarks if tuning else ()
+    fitted = tuning.adopted_parameters if tuning else ()
     if warning := worse_than_a_coin(system, of_all, uneven_games(games), 2.0, fitted):
         yield warning
-    if warning := system.remark(start.values):
-        yield Note(warning) if start.players else warning  # said as a warning in the first week
-    if start.players:  # week after week, each log may well be one period
-        return
-    if warning := few_periods(system, start.values, games.times, of_all.games):
-        yield warning
+    if warning := system.remark(values):
+        yield Note(warning) if known else warning  # said as a warning in the first week
+    if not known and (warning := few_periods(system, values, games.times, of_all.games)):
+        yield warning  # week after week, each log may well be one period

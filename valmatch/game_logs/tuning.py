@@ -26,6 +26,7 @@ THREE = "three_way_log_loss"
 _RANGE = 1024.0  # factor up and down within which a parameter is searched
 _STEPS = 21  # of the coarse search over this range
 _EVALUATIONS = 150  # at most, of the fine search, for each parameter
+_GAIN = 5e-5  # the least loss that a fit has to save on the rest: less is shown as 0.0000
 _NOTHING = 1e-6  # by which the loss changes over a whole range where nothing depends on a value
 
 
@@ -70,6 +71,7 @@ class Tuning:
     tuned: Trial
     rest_log_loss_difference: LossChange
     # whether the tuned values beat, on the rest, those that count without them, beyond the interval
+    # and by a loss that is worth naming
     adopted: bool
     adopted_parameters: Sequence[str]  # the fitted ones whose fitted values are adopted
     judged: Judged
@@ -108,7 +110,8 @@ def tune(
     measure = THREE if trials.three_way and tuned.rest.three_way_log_loss else "log_loss"
     beaten = trials.trial(against)[2]
     change = difference(measure, sums, beaten)
-    adopted = best == against or difference(measure, beaten, sums).above_zero
+    better = difference(measure, beaten, sums)
+    adopted = best == against or (better.above_zero and (better.mean or 0.0) >= _GAIN)
     fitted = [axis.name for axis in axes]
     changed = [name for name in fitted if best[name] != against[name]]
     if changed and not adopted:

@@ -45,6 +45,7 @@ NAMES, BATCH_NAMES = tuple(SYSTEMS), tuple(BATCH_SYSTEMS)
 """The names of all, the default first."""
 
 DEFAULT = NAMES[0]  # the system that is meant where none is named
+DEFAULT_OF_RESULTS = "elo"  # and the one for logs without scores or minutes
 
 
 @cache

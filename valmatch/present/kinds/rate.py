@@ -113,22 +113,25 @@ def _trials(tuning: Tuning | None) -> Iterator[tuple[str, Scores]]:
 
 
 def tuning_lines(title: str, tuning: Tuning) -> Iterator[str]:
-    """Say what was fitted, how it does on the rest, and whether it is adopted."""
-    fitted = {name: f"{name} = {tuning.tuned.parameters[name]:.6g}" for name in tuning.fitted}
+    """Say of each parameter that was fitted whether its value is adopted, and why."""
     change = tuning.judged
     spread = "" if change.half_width is None else f" ± {change.half_width:.4f}"
     measure = change.measure.replace("three_", "three-").replace("_", " ")
-    verdict = "adopted" if tuning.adopted else "not adopted"
-    gain = f"{measure} of the rest {formatted(change.mean, '+.4f')}{spread} (95%): {verdict}"
-    lines = []
-    for name in [name for name in fitted if name not in change.parameters]:
-        why = "unchanged"
-        if name == "draw_probability":
-            why = "adopted (without it a draw has no probability)"
-        lines.append(f"{fitted.pop(name)}: {why}")
-    if fitted:
-        lines.append(f"{', '.join(fitted.values())}: {gain}")
-    return (f"{title} {line}" for line in lines or ["nothing"])
+    gain = f"{measure} of the rest {formatted(change.mean, '+.4f')}{spread} (95%)"
+    for name in tuning.fitted:
+        others = [other for other in change.parameters if other != name]
+        together = f", judged with {d.joined(others)}" if others else ""
+        if name not in change.parameters:
+            why = "not changed: no other value does better on the first part"
+            if name == "draw_probability" and tuning.published.parameters[name] == 0.0:
+                why = "adopted (without it a draw has no probability)"
+        elif tuning.adopted:
+            why = f"{gain}: adopted{together}"
+        else:
+            why = f"{gain}: not adopted, {change.against[name]:.6g} stays{together}"
+        yield f"{title} {name} = {tuning.tuned.parameters[name]:.6g}: {why}"
+    if not tuning.fitted:
+        yield f"{title} nothing"
 
 
 def _leaderboard(result: RatedLog, view: d.View) -> d.Block:
