@@ -29,7 +29,7 @@ from results.study import read as read_table
 from tests.support.command import valmatch
 from valmatch import compare_ratings
 from valmatch.draws.streams import Streams
-from valmatch.game_logs.comparison import COIN, RECORD, compared, tallies
+from valmatch.game_logs.comparison import compared, tallies
 from valmatch.game_logs.games import Names
 from valmatch.game_logs.options import LogOptions, values_of
 from valmatch.game_logs.reading.log import GameLog
@@ -37,6 +37,7 @@ from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.scores import blocks_of, new_tally, note_game, note_pair
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import kernel
+from valmatch.ratings.baselines import COIN, RECORD
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import BATCH_NAMES, all_systems
 from valmatch.ratings.system import System

@@ -17,17 +17,13 @@ from tests.oracles import joint_pairs
 from tests.support.command import refusal, success, valmatch
 from tests.support.refusals import defined
 from valmatch.draws.streams import Streams
-from valmatch.game_logs.next_pairs import caution, leader_best, read_together, unsure_of
-from valmatch.game_logs.planning import (
-    GAMES,
-    PlannedGames,
-    measure,
-    play,
-    play_evenly,
-)
+from valmatch.game_logs.next_pairs import caution, read_together
+from valmatch.game_logs.planning import PlannedGames
 from valmatch.kernels.arrays import Floats
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import Belief
+from valmatch.policies.joint.leader import leader_best, unsure_of
+from valmatch.policies.joint.leagues import GAMES, measure, play, play_evenly
 from valmatch.policies.registry import JOINT
 from valmatch.ratings.bradley_terry.contests import duel_chances
 from valmatch.ratings.bradley_terry.dense import fit_counts, frame_of, new_counts, space_of

@@ -114,7 +114,7 @@ rate circle.csv --system zonestats --tune GAME_MULTI | (did you mean GAME_MULT?)
 rate circle.csv --system elo --tune K --train 0.001 | --train 0.001: leaves a part of the 4 games
 rate duels.csv --system zonestats --ratings elo | holds ratings by elo (allowed: by zonestats)
 predict elo --pair a,b --out elo | --out elo: holds the results of another
-rate circle.csv --system zonestats --set T=0 | --set T=0.0: out of range (allowed: 0.001 to 1000000.0)
+rate circle.csv --system zonestats --set T=0 | --set T=0.0: out of range (allowed: 0.001 to
 rate circle.csv --system elo,zonestats --set K=3 | --set K: of which system? (allowed: elo.K
 rate circle.csv --system elo,zonestats --ratings . | --ratings: goes with one --system
 predict elo | FIXTURES.csv or --pair: says which games to predict

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from valmatch.game_logs.planning import AIMED, UNIFORM, PlannedGames
+from valmatch.game_logs.planning import AIMED, PlannedGames
+from valmatch.policies.joint.leagues import UNIFORM
 from valmatch.present import document as d
 from valmatch.statistics.estimates import t_quantile
 from valmatch.statistics.rounding import formatted

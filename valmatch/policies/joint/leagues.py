@@ -1,0 +1,178 @@
+"""Simulated leagues: truths, games by a policy, and what the ratings say at numbers of games."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from valmatch.draws.distributions import next_uniform
+from valmatch.draws.streams import Streams
+from valmatch.kernels.arrays import Floats, Ints, Words
+from valmatch.kernels.compilation import kernel
+from valmatch.policies.joint.batch import choose_batch
+from valmatch.policies.joint.belief import POINTS, Belief
+from valmatch.ratings.bradley_terry.dense import (
+    Counts,
+    Frame,
+    Space,
+    fit_counts,
+    new_counts,
+    space_of,
+)
+
+TRUTH, GAMES, RESAMPLED = 1, 2, 3
+"""Sources of random numbers: strengths, results of games, resamples of replications."""
+
+MEASURES = HALF_WIDTH, NAMED, SHOWN, COVERAGE = "half_width", "named_best", "shown_best", "coverage"
+"""What is measured at each number of games."""
+
+UNIFORM = "uniform"  # the policy by which the pair of the fewest games plays
+
+
+class League(NamedTuple):
+    """What is simulated, and how it is rated."""
+
+    # what is fitted. Where nothing is known of the players, `spread` says how truths scatter
+    frame: Frame
+    # standard deviation of the truths in points; None: truths are drawn from the frame
+    spread: float | None
+    home: float  # advantage of the first player in points; of every pair either is first in turn
+    draw_weight: float  # nu
+    before: Ints  # (n, n) games of each two before
+    # policy, goal: who plays, and what for
+    policy: str
+    goal: str
+    batch: int  # games that are chosen by one estimate
+    grid: Ints  # (points,) numbers of games at which is measured
+    # quantile, critical: standard errors of the half-width of an interval, and of a difference that
+    # is shown
+    quantile: float
+    critical: float
+    seed: int  # of all random numbers
+
+
+@kernel
+def play(words: Words, truth: Floats, counts: Counts, i: int, j: int, before: Ints) -> None:
+    """Play a game of two players."""
+    # Shapes: `truth` (n + 2,); `before` (n, n).
+    n = truth.size - 2
+    if truth[n] != 0.0 and before[i, j] % 2 == 1:
+        i, j = j, i
+    lead = truth[i] - truth[j] + truth[n]
+    root = math.exp(-0.5 * abs(lead))
+    weaker, drawn = root * root, truth[n + 1] * root
+    total = 1.0 + weaker + drawn
+    first = (1.0 if lead >= 0.0 else weaker) / total
+    uniform = next_uniform(words)
+    if uniform < first:
+        counts.won[i, j] += 1.0
+    elif uniform < first + drawn / total:
+        counts.drawn[i, j] += 1.0
+    else:
+        counts.lost[i, j] += 1.0
+    before[i, j] += 1
+    before[j, i] = before[i, j]
+
+
+@kernel
+def play_evenly(
+    words: Words, truth: Floats, counts: Counts, cursor: Ints, before: Ints, games: int
+) -> None:
+    """Play games, each of the two who have met the least, the first two of several such."""
+    # Shapes: `cursor` (3,): the two who played last, and the least games of a pair.
+    n = before.shape[0]
+    while games > 0:
+        cursor[1] += 1
+        if cursor[1] >= n:
+            cursor[0] += 1
+            cursor[1] = cursor[0] + 1
+            if cursor[1] >= n:  # all have so many
+                cursor[0], cursor[1] = 0, 1
+                cursor[2] += 1
+        if before[cursor[0], cursor[1]] < cursor[2]:
+            play(words, truth, counts, cursor[0], cursor[1], before)
+            games -= 1
+
+
+@kernel
+def measure(
+    space: Space, truth: Floats, quantile: float, critical: float, out: Floats, rated: bool
+) -> None:
+    """Fill in the measures of an estimate; without one nobody is named and nothing covered."""
+    # Shapes: `truth` (n + 2,); `out` (4,).
+    if not rated:
+        out[0], out[1], out[2], out[3] = np.inf, 0.0, 0.0, np.nan
+        return
+    v, places = space.covariance, space.places
+    n = v.shape[0]
+    width, covered, tied, leader, best = 0.0, 0, 0, 0, truth[0]
+    for i in range(n):
+        beaten = False
+        if places[i] > places[leader]:
+            leader = i
+        best = max(best, truth[i])
+        for j in range(n):
+            error = math.sqrt(max(v[i, i] + v[j, j] - 2.0 * v[i, j], 0.0))
+            lead = places[j] - places[i]
+            if lead > critical * error:
+                beaten = True
+            if j > i:
+                width += quantile * error
+                covered += abs(lead - truth[j] + truth[i]) <= quantile * error
+        tied += not beaten
+    pairs = 0.5 * n * (n - 1)
+    out[0] = width / pairs / POINTS
+    out[1] = 1.0 if truth[leader] == best else 0.0
+    out[2] = 1.0 if tied == 1 else 0.0
+    out[3] = covered / pairs
+
+
+def run_leagues(
+    league: League, replications: range, check: Callable[[], None] = lambda: None
+) -> tuple[Floats, float]:
+    """Return (replications, points, 4) measures of some leagues, and the seconds that took."""
+    started = time.perf_counter()
+    measured = np.array([_measured(league, replication, check) for replication in replications])
+    return measured, time.perf_counter() - started
+
+
+def _measured(league: League, replication: int, check: Callable[[], None]) -> Floats:
+    """Return the measures of a league at each number of games of its grid."""
+    streams, evenly, n = Streams(league.seed), league.policy == UNIFORM, len(league.before)
+    words, truth = streams.words(replication, GAMES).copy(), truth_of(league, streams, replication)
+    counts, space = new_counts(n), space_of(league.frame)
+    cursor, before = np.zeros(3, np.int64), league.before.copy()
+    # whether there is an estimate by which pairs can be chosen
+    rated, done = not evenly and bool(fit_counts(counts, league.frame, space)), 0
+    measured = np.empty((len(league.grid), len(MEASURES)))
+    for out, goal in zip(measured, league.grid.tolist(), strict=True):
+        while done < goal:
+            check()
+            games = goal - done if evenly else min(league.batch, goal - done)
+            if rated and not evenly:
+                mean, draw_weight = space.places[:n] / POINTS, math.exp(space.places[n + 1])
+                belief = Belief(mean, space.covariance / POINTS**2, draw_weight)
+                chosen = choose_batch(belief, league.policy, league.goal, games, games=before)
+                for i, j in zip(chosen.first.tolist(), chosen.second.tolist(), strict=True):
+                    play(words, truth, counts, i, j, before)
+            else:
+                play_evenly(words, truth, counts, cursor, before, games)
+            rated = bool(fit_counts(counts, league.frame, space))
+            done += games
+        measure(space, truth, league.quantile, league.critical, out, rated)
+    return measured
+
+
+def truth_of(league: League, streams: Streams, replication: int) -> Floats:
+    """Return the true strengths of a league in log odds, its home advantage, and nu."""
+    n, draws = len(league.before), streams.stream(replication, TRUTH)
+    if league.spread is not None:
+        strengths = POINTS * league.spread * draws.standard_normal(n)
+    else:
+        basis = league.frame.basis[:n]
+        strengths = league.frame.centre[:n] + basis @ draws.standard_normal(basis.shape[1])
+    return np.append(strengths, [POINTS * league.home, league.draw_weight])

@@ -1,0 +1,81 @@
+"""What rating systems are compared with: a coin, and the better record so far."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from valmatch.kernels.arrays import Floats
+from valmatch.kernels.compilation import part
+from valmatch.ratings.games import Assessment, Games, Players
+from valmatch.ratings.system import Column, System, Values, Verbs
+
+
+@part(inline=True)
+def _equal(
+    game: int, games: Games, players: Players, numbers: Floats, assessed: Assessment
+) -> None:
+    """Let all sides be equal."""
+    for side in range(games.game_starts[game], games.game_starts[game + 1]):
+        assessed.strengths[side] = 0.5
+
+
+@part(inline=True)
+def _records(
+    game: int, games: Games, players: Players, numbers: Floats, assessed: Assessment
+) -> None:
+    """Take the mean record of its players for each side."""
+    for side in range(games.game_starts[game], games.game_starts[game + 1]):
+        lo, hi = games.side_starts[side], games.side_starts[side + 1]
+        total = 0.0
+        for row in range(lo, hi):
+            player = games.players[row]
+            total += (1.0 + players.state[player, 0]) / (2.0 + players.games[player])
+        assessed.strengths[side] = total / (hi - lo)
+
+
+@part(inline=True)
+def _log5(
+    a: int, b: int, games: Games, numbers: Floats, assessed: Assessment
+) -> tuple[float, float]:
+    """Predict by the two records."""
+    ahead = assessed.strengths[a] * (1.0 - assessed.strengths[b])
+    behind = assessed.strengths[b] * (1.0 - assessed.strengths[a])
+    return ahead / (ahead + behind), math.nan
+
+
+@part(inline=True)
+def _add_scores(
+    game: int, games: Games, players: Players, numbers: Floats, assessed: Assessment
+) -> bool:
+    """Add the mean score of the game to those of its players."""
+    first, last = games.game_starts[game], games.game_starts[game + 1]
+    for side in range(first, last):
+        for row in range(games.side_starts[side], games.side_starts[side + 1]):
+            players.state[games.players[row], 0] += assessed.scored[side] / (last - first - 1)
+    return True
+
+
+class Record(System):
+    """The record so far, of which a coin takes no notice.
+
+    A player's record is r = (1 + sum of the mean scores of their games) / (2 + games), a side's the
+    mean over its players; against a record s it should score r (1 - s) / (r (1 - s) + s (1 - r)),
+    Bill James's log5.
+    """
+
+    parameters = ()
+    columns = (Column("score"),)
+
+    def __init__(self, name: str, noticed: bool) -> None:
+        self.name = name
+        self.verbs = Verbs(_records if noticed else _equal, _log5, _add_scores)
+
+    def newcomer(self, values: Values) -> Sequence[float]:
+        """Return the score of a player without a game."""
+        return (0.0,)
+
+
+COIN = Record("coin", noticed=False)
+
+RECORD = Record("better record", noticed=True)
