@@ -11,8 +11,6 @@ from valmatch.experiments.simulate import Simulation as Simulation
 from valmatch.experiments.simulate import simulate as simulate
 from valmatch.file_check import CheckedFile as CheckedFile
 from valmatch.file_check import check_file as check_file
-from valmatch.game_logs.comparison import RatingComparison as RatingComparison
-from valmatch.game_logs.comparison import compare_ratings as compare_ratings
 from valmatch.game_logs.duels import sprt_games as sprt_games
 from valmatch.game_logs.next_pairs import NextPairs as NextPairs
 from valmatch.game_logs.next_pairs import next_pairs as next_pairs
@@ -21,6 +19,8 @@ from valmatch.game_logs.planning import plan_games as plan_games
 from valmatch.game_logs.prediction import PredictedGames as PredictedGames
 from valmatch.game_logs.prediction import predict_games as predict_games
 from valmatch.game_logs.rating import RatedLog as RatedLog
+from valmatch.game_logs.rating import RatingComparison as RatingComparison
+from valmatch.game_logs.rating import compare_ratings as compare_ratings
 from valmatch.game_logs.rating import rate_games as rate_games
 from valmatch.game_logs.whole_log.rating import rank_games as rank_games
 from valmatch.game_logs.whole_log.result import BatchRating as BatchRating

@@ -24,10 +24,9 @@ from tests.support.game_logs import LONG, of_sides, write
 from tests.support.refusals import refused
 from valmatch.errors import InputError
 from valmatch.game_logs import games as names
-from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.games import Titles
 from valmatch.game_logs.prediction import predict_games
-from valmatch.game_logs.rating import rate_games
+from valmatch.game_logs.rating import compare_ratings, rate_games
 from valmatch.game_logs.rating_files import numerals, text_cells
 from valmatch.game_logs.reading.cells import read_moments, read_numbers
 from valmatch.game_logs.reading.tables import plain_block

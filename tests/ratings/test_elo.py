@@ -12,9 +12,8 @@ import pytest
 from tests.support.command import success, valmatch
 from tests.support.folders import rows as table
 from tests.support.game_logs import of_sides, write
-from valmatch.game_logs.comparison import compare_ratings
 from valmatch.game_logs.prediction import predict_games
-from valmatch.game_logs.rating import rate_games
+from valmatch.game_logs.rating import compare_ratings, rate_games
 from valmatch.ratings.davidson import chances, weight_of_draws
 from valmatch.ratings.elo import margin_multiplier
 from valmatch.ratings.matches import update_ratings

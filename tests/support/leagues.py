@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.game_logs.comparison import tallies
 from valmatch.game_logs.games import Names
+from valmatch.game_logs.rating import tallies
 from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.scores import blocks_of, difference
 from valmatch.kernels.arrays import Floats

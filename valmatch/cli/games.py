@@ -54,8 +54,7 @@ def rate(games: LogArgument, options: RateOptions, min_games: MinGames, json: Js
     home_advantage,draw_probability,K fits both. `valmatch rank` rates a whole log at once, with
     intervals.
     """
-    from valmatch.game_logs.comparison import compare_ratings
-    from valmatch.game_logs.rating import rate_games
+    from valmatch.game_logs.rating import compare_ratings, rate_games
 
     warn_in_job_array("rate")
     systems = [name.strip() for name in (options.system or "").split(",")]

@@ -1,10 +1,11 @@
-"""Rating the players of a real game log, each game predicted before it is rated."""
+"""Rating the players of a real game log, by one system or by several that are compared."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -12,50 +13,26 @@ import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
-from valmatch.game_logs.documents import DocumentedResult
-from valmatch.game_logs.games import pieces
+from valmatch.game_logs import rating_files as files
+from valmatch.game_logs import roster as r
+from valmatch.game_logs import scores as s
+from valmatch.game_logs import warnings as w
+from valmatch.game_logs.documents import DocumentedResult, plain, read_as
+from valmatch.game_logs.games import games_between, pieces
 from valmatch.game_logs.options import RateOptions, check_tuned, values_of
 from valmatch.game_logs.previous_ratings import PreviousRatings, RatingManifest
-from valmatch.game_logs.rating_files import (
-    HISTORY,
-    HistoryWriter,
-    claim,
-    read_games,
-    write_result,
-)
 from valmatch.game_logs.reading.log import DEFAULT_MINUTES, GameLog
-from valmatch.game_logs.roster import (
-    CHANGES,
-    LAST_GAME,
-    RATINGS,
-    Ranking,
-    RatedPlayer,
-    Roster,
-    read_ranking,
-)
-from valmatch.game_logs.scores import TALLIES, Scores, scores
-from valmatch.game_logs.tuning import Tuning, tune
-from valmatch.game_logs.warnings import (
-    COIN,
-    check_scores,
-    few_periods,
-    nobody_at_home,
-    repeated_scores,
-    uneven_games,
-    unused_by,
-    worse_than_a_coin,
-)
+from valmatch.game_logs.roster import Ranking, RatedPlayer, Roster
+from valmatch.game_logs.scores import Difference, Scores, difference, scores
+from valmatch.game_logs.tuning import Tuning, games_to_fit, tune
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.options import takes
+from valmatch.kernels.arrays import Floats
+from valmatch.ratings import registry
+from valmatch.ratings.baselines import COIN, RECORD
 from valmatch.ratings.games import Games
-from valmatch.ratings.registry import (
-    DEFAULT,
-    DEFAULT_OF_RESULTS,
-    MOST_DISTANT,
-    Cap,
-    system_named,
-)
+from valmatch.ratings.registry import DEFAULT, MOST_DISTANT, system_named
 from valmatch.ratings.system import System
 from valmatch.ratings.zonestats import ZoneStats
 from valmatch.storage.output import write_atomically
@@ -136,12 +113,12 @@ class RatedLog(DocumentedResult):
         return {"system": self.system, **cap, "players": players, **super().summary()}
 
     @classmethod
-    def held_elsewhere(cls, files: ResultFiles, document: dict[str, Any]) -> dict[str, Any]:
+    def held_elsewhere(cls, found: ResultFiles, document: dict[str, Any]) -> dict[str, Any]:
         """Return the ranking, the cap and the log."""
         return {
-            "ranking": read_ranking(files, system_named(str(document["system"]))),
+            "ranking": r.read_ranking(found, system_named(str(document["system"]))),
             "cap": str(document.get("cap", MOST_DISTANT)),
-            "source": files.manifest.source,
+            "source": found.manifest.source,
         }
 
 
@@ -181,11 +158,11 @@ def rate_games(
         if settings.out is not None:
             identity = {**settings.identity, "system": rating.name, "given": dict(values)}
             identity["cap"] = None if cap == MOST_DISTANT else cap
-            folder = stack.enter_context(claim("rate", settings.out, log, previous, identity))
+            folder = stack.enter_context(files.claim("rate", settings.out, log, previous, identity))
         if previous and not settings.again:
             previous.refuse_rated(log)
         stop = stack.enter_context(stop_on_signal())
-        read = read_games(log, settings, warn, folder)
+        read = files.read_games(log, settings, warn, folder)
         if previous:
             previous.refuse_times(log, players, float(read.times[0]), settings.again)
         if settings.tune:
@@ -195,13 +172,13 @@ def rate_games(
         roster = Roster(rating, values, log.players, players, log.timed)
         ended = stack.enter_context(ExitStack())
         if folder:
-            file = ended.enter_context(write_atomically(folder.path / HISTORY))
-            history = HistoryWriter(file, log, isinstance(rating, ZoneStats))
+            file = ended.enter_context(write_atomically(folder.path / files.HISTORY))
+            history = files.HistoryWriter(file, log, isinstance(rating, ZoneStats))
         for piece in pieces(read, stop, rating.pairs_at_once):
             played = roster.play(piece, settings.burn_in)
             if history:
                 history.append(piece, played)
-        predictions = dict(zip(TALLIES, map(scores, roster.tally), strict=True))
+        predictions = dict(zip(s.TALLIES, map(scores, roster.tally), strict=True))
         if settings.system is None and previous is None:
             warn(Note(_chosen(rating.name, predictions["all"]), "guessed_system"))
         for warning in _warnings(start, values, tuning, predictions["all"], read):
@@ -223,14 +200,14 @@ def rate_games(
             warnings=list(warn),
         )
         if folder:
-            tables = {RATINGS: result.columns()}
-            changes = tables[RATINGS].pop("change")
+            tables = {r.RATINGS: result.columns()}
+            changes = tables[r.RATINGS].pop("change")
             if any(change is not None for change in changes):
-                tables[CHANGES] = {"player": result.ranking.players, "change": changes}
+                tables[r.CHANGES] = {"player": result.ranking.players, "change": changes}
             if not any(result.ranking.last_game):
-                del tables[RATINGS][LAST_GAME]
+                del tables[r.RATINGS][r.LAST_GAME]
             facts = {"parameters": values, "reading": log.reading}
-            result = write_result(folder, result, tables, ended.close, **facts)
+            result = files.write_result(folder, result, tables, ended.close, **facts)
     return result
 
 
@@ -254,9 +231,9 @@ def _start(path: Path, options: RateOptions, warn: Warnings) -> _Start:
     if name is None:
         log = GameLog(path, options)
         known = log.scored and "minutes" in log.columns.places
-        name = DEFAULT if known or options.cap else DEFAULT_OF_RESULTS
+        name = DEFAULT if known or options.cap else registry.DEFAULT_OF_RESULTS
     rating = system_named(name)
-    if arguments.one_of("cap", cap, get_args(Cap)) != MOST_DISTANT:
+    if arguments.one_of("cap", cap, get_args(registry.Cap)) != MOST_DISTANT:
         if not isinstance(rating, ZoneStats):
             what = f"{name} has no cap (allowed with: zonestats)"
             raise InputError(f"{option('cap')} {cap}: {what}")
@@ -268,15 +245,15 @@ def _start(path: Path, options: RateOptions, warn: Warnings) -> _Start:
     players = previous.players(rating) if previous else []
     if previous and (warning := previous.remark(rating, options.parameters)):
         warn(warning)
-    unused = unused_by([rating])
+    unused = w.unused_by([rating])
     if log is None or (log.path and unused & log.columns.places.keys()):
         before = previous.reading if previous else None
         log = GameLog(path, options, rating.most_players, unused=unused, before=before)
-    check_scores(rating, log)
+    w.check_scores(rating, log)
     if rating.name == "zonestats" and "minutes" not in log.columns.places:
         minutes = f"{DEFAULT_MINUTES:g} minutes in a game"
         warn(Note(f"no column minutes: every player counts as {minutes}", "guessed_minutes"))
-    if not options.tune and (warning := nobody_at_home(values, log.at_home)):
+    if not options.tune and (warning := w.nobody_at_home(values, log.at_home)):
         warn(warning)
     return _Start(log, rating, values, cap, previous, players)
 
@@ -284,7 +261,9 @@ def _start(path: Path, options: RateOptions, warn: Warnings) -> _Start:
 def _chosen(name: str, of_all: Scores) -> str:
     """Say which system was taken where none was named, and how well it predicts."""
     has = "scores and minutes" if name == DEFAULT else "no scores with minutes"
-    loss = "" if of_all.log_loss is None else f": log loss {of_all.log_loss:.4f}, a coin {COIN:.4f}"
+    loss = (
+        "" if of_all.log_loss is None else f": log loss {of_all.log_loss:.4f}, a coin {w.COIN:.4f}"
+    )
     return f"{option('system')} {name}, as the log has {has}{loss}"
 
 
@@ -329,7 +308,7 @@ def _warnings(
 ) -> Iterator[str]:
     """Yield what to know of a rating."""
     log, system, _, _, _, known = start
-    if warning := repeated_scores(games):
+    if warning := w.repeated_scores(games):
         yield warning
     if system.name == "trueskill" and "minutes" in log.columns.places:
         yield Note("trueskill does not weigh minutes: everybody on a side counts alike", "unused")
@@ -339,9 +318,355 @@ def _warnings(
             yield near
     yield from tuning.remarks if tuning else ()
     fitted = tuning.adopted_parameters if tuning else ()
-    if warning := worse_than_a_coin(system, of_all, uneven_games(games), 2.0, fitted):
+    if warning := w.worse_than_a_coin(system, of_all, w.uneven_games(games), 2.0, fitted):
         yield warning
     if warning := system.remark(values):
         yield Note(warning) if known else warning  # said as a warning in the first week
-    if not known and (warning := few_periods(system, values, games.times, of_all.games)):
+    if not known and (warning := w.few_periods(system, values, games.times, of_all.games)):
         yield warning  # week after week, each log may well be one period
+
+
+# The result of a comparison of rating systems or ratings, and the sums that it is made of.
+
+
+@dataclass(frozen=True, repr=False)
+class RatingComparison(DocumentedResult):
+    """How well several rating systems or ratings, and two baselines, predicted games of one log.
+
+    Attributes
+    ----------
+    parameters : mapping of str to mapping of str to float
+        Values of all parameters of each system.
+    leader : str
+        The system with the least log loss.
+    unbeaten : sequence of str
+        The other systems and baselines than which it is not shown to be better: their log loss is
+        not greater beyond the 95% interval of the difference.
+    games, rows : int
+        How many games were predicted, and rows of a player in them.
+    unrated_games : int
+        Games with fewer than two sides of enabled players.
+    skipped_games : mapping of str to int
+        Bad games left out, by reason.
+    burn_in : int
+        Games that every player must have played for a prediction to count as one after the
+        burn-in.
+    blocks : int
+        Blocks of games, over which all intervals are.
+    predictions : mapping of str to mapping of str to Scores
+        How well each predicted, of ``all`` games and of those ``after_burn_in``.
+    means, differences : mapping of str to mapping of str to Difference
+        The scores of all games of each, and by how much they exceed those of the leader.
+    fitted : mapping of str to sequence of str
+        Parameters that were fitted, by system.
+    fitted_to : int
+        Games before those predicted, to which they were fitted.
+    tunings : mapping of str to Tuning
+        How that went, by system; also where what was fitted is not adopted.
+    source : str
+        The log.
+    warnings : sequence of str
+        What has to be known of the log and of the systems, a sentence each.
+    """
+
+    presented_by = "systems"
+    documented = (
+        *("games", "rows", "unrated_games", "skipped_games", "burn_in", "blocks", "fitted_to"),
+    )
+
+    parameters: Mapping[str, Mapping[str, float]]
+    leader: str
+    unbeaten: Sequence[str]
+    games: int
+    rows: int
+    unrated_games: int
+    skipped_games: Mapping[str, int]
+    burn_in: int
+    blocks: int
+    predictions: Mapping[str, Mapping[str, Scores]]
+    means: Mapping[str, Mapping[str, Difference]]
+    differences: Mapping[str, Mapping[str, Difference]]
+    fitted: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    fitted_to: int = 0
+    tunings: Mapping[str, Tuning] = field(default_factory=dict)
+    source: str = ""
+    warnings: Sequence[str] = ()
+    folder: Path | None = None
+
+    @property
+    def best(self) -> str | None:
+        """The leader, if it is shown to be better than all others and a coin; else None."""
+        return None if self.unbeaten else self.leader
+
+    @property
+    def no_interval(self) -> str:
+        """Why nothing has an interval; "" if it has."""
+        return "" if self.blocks > 1 else "there is one block of games only"
+
+    @property
+    def title(self) -> str:
+        """What was compared, in one line."""
+        verdict = f"best: {self.best}"
+        if self.unbeaten:
+            others = ", ".join(self.unbeaten)
+            verdict = f"least log loss: {self.leader}, none shown better than {others}"
+        before = f" after {self.fitted_to:,} fitted to" if self.fitted_to else ""
+        return (
+            f"{len(self.parameters)} systems, {self.games:,} games{before}, {self.rows:,} rows,"
+            f" {self.blocks} blocks of games; {verdict}"
+        )
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a row for each system and baseline, as ``comparison.csv`` has them."""
+        columns: dict[str, list[Any]] = {"system": list(self.means)}
+        for measure in self.means[self.leader]:
+            for what, estimates in (("", self.means), ("_to_best", self.differences)):
+                of_systems = [estimate[measure] for estimate in estimates.values()]
+                name = f"{measure}{what}"
+                columns[name] = [estimate.mean for estimate in of_systems]
+                columns[f"{name}_half_width"] = [estimate.half_width for estimate in of_systems]
+                columns[f"{name}_low"] = [estimate.ci_low for estimate in of_systems]
+                columns[f"{name}_high"] = [estimate.ci_high for estimate in of_systems]
+        return columns
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``summary.json`` holds."""
+        of_each = {
+            name: {
+                "parameters": dict(self.parameters.get(name, {})),
+                "baseline": name not in self.parameters,
+                **({"fitted": list(self.fitted[name])} if name in self.fitted else {}),
+                **({"tuning": plain(self.tunings[name])} if name in self.tunings else {}),
+                "predictions": plain(self.predictions[name]),
+                "means": plain(self.means[name]),
+                "to_best": plain(self.differences[name]),
+            }
+            for name in self.predictions
+        }
+        return {
+            "systems": of_each,
+            "best": self.best,
+            "least_log_loss": self.leader,
+            "not_shown_better_than": list(self.unbeaten),
+            **({"no_interval": self.no_interval} if self.no_interval else {}),
+            **super().summary(),
+        }
+
+    @classmethod
+    def held_elsewhere(cls, found: ResultFiles, document: dict[str, Any]) -> dict[str, Any]:
+        """Return what is told of each system, who is the best, and the log."""
+        systems: Mapping[str, Any] = document["systems"]
+
+        def of_each(key: str, kind: Any) -> dict[str, Any]:  # noqa: ANN401
+            known = {name: entry[key] for name, entry in systems.items() if key in entry}
+            return {name: read_as(kind, x, f"systems.{name}.{key}") for name, x in known.items()}
+
+        leader = str(document["least_log_loss"])
+        unbeaten = list(map(str, document["not_shown_better_than"]))
+        means = of_each("means", dict[str, Difference])
+        differences = of_each("to_best", dict[str, Difference])
+        if not {leader, *unbeaten} <= {*systems}:
+            raise ValueError("least_log_loss, not_shown_better_than: not among the systems")
+        measures = [of.keys() for table in (means, differences) for of in table.values()]
+        if any(keys != means[leader].keys() for keys in measures):
+            raise ValueError("systems: means and to_best are not of the same measures")
+        parameters = of_each("parameters", dict[str, float])
+        return {
+            "parameters": {k: v for k, v in parameters.items() if not systems[k]["baseline"]},
+            "leader": leader,
+            "unbeaten": unbeaten,
+            "predictions": of_each("predictions", dict[str, Scores]),
+            "means": means,
+            "differences": differences,
+            "fitted": of_each("fitted", list[str]),
+            "tunings": of_each("tuning", Tuning),
+            "source": found.manifest.source,
+        }
+
+
+def tallies(
+    start: Roster,
+    games: Games,
+    blocks: Sequence[tuple[int, int]],
+    burn_in: int,
+    stop: Callable[[], bool] = lambda: False,
+) -> Floats:
+    """Return (blocks, 2, columns) tallies of the games of each block, played by a system."""
+    sums = []
+    for first, last in [(0, blocks[0][0]), *blocks]:
+        start.tally[:] = 0.0
+        for piece in pieces(games_between(games, first, last), stop, start.system.pairs_at_once):
+            start.play(piece, burn_in)
+        sums.append(start.tally.copy())
+    return np.array(sums[1:])
+
+
+def compared(
+    sums: Mapping[str, Floats],
+    parameters: Mapping[str, Mapping[str, float]],
+    games: Games,
+    burn_in: int,
+) -> RatingComparison:
+    """Return what is found by tallies of the same games."""
+    # Shapes: `sums` (blocks, 2, columns).
+    predictions = {
+        name: dict(zip(s.TALLIES, map(scores, tally.sum(axis=0)), strict=True))
+        for name, tally in sums.items()
+    }
+
+    def loss(name: str) -> float:
+        value = predictions[name]["all"].log_loss
+        return math.inf if value is None or math.isnan(value) else value
+
+    leader = min(parameters, key=loss)
+    of_all = {name: tally[:, 0] for name, tally in sums.items()}
+    of_draws = sum(x["all"].three_way_log_loss is not None for x in predictions.values())
+    measures = [*s.MEASURES, *(s.OF_DRAWS if of_draws > 1 else ())]
+    differences = {
+        name: {m: difference(m, tally, of_all[leader]) for m in measures}
+        for name, tally in of_all.items()
+    }
+    return RatingComparison(
+        parameters=parameters,
+        leader=leader,
+        unbeaten=[
+            name
+            for name in of_all
+            if name != leader and not differences[name]["log_loss"].above_zero
+        ],
+        games=games.n_games,
+        rows=len(games.players),
+        unrated_games=0,
+        skipped_games={},
+        burn_in=burn_in,
+        blocks=len(of_all[leader]),
+        predictions=predictions,
+        means={name: {m: difference(m, x) for m in measures} for name, x in of_all.items()},
+        differences=differences,
+    )
+
+
+# Comparison of rating systems on one log.
+
+COMPARISON = "comparison.csv"
+
+_OF_ONE = ("system", "ratings", "again", "cap")  # options that go with one system
+
+
+@takes(RateOptions, without=_OF_ONE)
+def compare_ratings(
+    games: PathLike,
+    systems: str | Sequence[str],
+    **options: Any,  # noqa: ANN401
+) -> RatingComparison:
+    """Compare how well rating systems predict the games of one log.
+
+    ``compare_ratings("games.csv", ["elo", "glicko2"])`` rates a log by several systems, which all
+    predict the same games, each before it is rated, so that differences between them are known
+    better than the scores themselves. All games are held, at some 120 bytes a
+    player of a game.
+
+    Intervals are by the spread over at most 50 blocks of successive games, whole days where the log
+    has enough of them, as games near each other are predicted from the same ratings.
+
+    Parameters
+    ----------
+    games : str or Path
+        The log, of a format that `valmatch rate --help` describes; `-` is standard input.
+    systems : str or sequence of str
+        Names of systems of `valmatch.ratings.registry`.
+    **options
+
+    Raises
+    ------
+    InputError
+        If the log or the folder cannot be used; then nothing is written.
+    RunError
+        If the results cannot be written.
+    """
+    settings, names = RateOptions(**options), arguments.names("systems", systems)
+    warn, tunings = Warnings(settings.warn), dict[str, Tuning]()
+    for name in _OF_ONE[1:]:
+        if getattr(settings, name):
+            raise InputError(f"{option(name)}: goes with one {option('system')}")
+    for argument, words in (("system", names), ("tune", settings.tune)):
+        if twice := [name for name in words if words.count(name) > 1]:
+            raise InputError(f"{option(argument)}: {twice[0]} is given twice")
+    if not names:
+        raise InputError(f"{option('system')}: names no system")
+    rated = list(map(system_named, names))
+    parameters = _by_system("parameters", names, settings.parameters)
+    tuned = _by_system("tune", names, dict.fromkeys(settings.tune, 0.0))
+    for system in rated:
+        check_tuned(system, list(tuned[system.name]))
+    values = {system.name: values_of(system, parameters[system.name], {}) for system in rated}
+    fitted = {name: list(of_system) for name, of_system in tuned.items() if of_system}
+    with ExitStack() as stack:
+        path, folder = arguments.path("games", games), None
+        most_players = min(system.most_players for system in rated)
+        log = GameLog(path, settings, most_players, unused=w.unused_by(rated))
+        for system in rated:
+            w.check_scores(system, log)
+        if settings.out is not None:
+            identity = {**settings.identity, "system": ",".join(names), "given": dict(values)}
+            identity["tune"] = dict(fitted) or None
+            folder = stack.enter_context(files.claim("rate", settings.out, log, None, identity))
+        stop = stack.enter_context(stop_on_signal())
+        read = files.read_games(log, settings, warn, folder)
+        for name in names:
+            if warning := w.nobody_at_home(values[name], log.at_home):
+                warn(warning)
+        n_first = games_to_fit(read, settings.train) if fitted else 0
+        for system in rated:
+            if name := system.name if system.name in fitted else "":
+                roster = Roster(system, values[name], log.players, ())
+                tunings[name] = tune(roster, fitted[name], read, settings.train, stop)
+                fitted[name] = list(tunings[name].adopted_parameters)
+                values[name] = dict(tunings[name].values)
+                for remark in tunings[name].remarks:
+                    warn(f"{name}: {remark}")
+        rest = games_between(read, n_first, read.n_games)
+        blocks = [(n_first + first, n_first + last) for first, last in s.blocks_of(rest, log.dated)]
+        sums = {}
+        for system in (*rated, COIN, RECORD):
+            roster = Roster(system, values.get(system.name, {}), log.players, ())
+            sums[system.name] = tallies(roster, read, blocks, settings.burn_in, stop)
+        result = compared(sums, values, rest, settings.burn_in)
+        for system in rated:
+            of_all = result.predictions[system.name]["all"]
+            adopted = fitted.get(system.name, ())
+            for warning in (
+                w.worse_than_a_coin(system, of_all, w.uneven_games(rest), 0.0, adopted),
+                system.remark(values[system.name]),
+                w.few_periods(system, values[system.name], read.times, read.n_games),
+            ):
+                if warning:
+                    warn(warning)
+        result = replace(
+            result,
+            unrated_games=log.unrated,
+            skipped_games=log.bad.counts,
+            fitted=fitted,
+            fitted_to=n_first,
+            tunings=tunings,
+            source=log.name,
+            warnings=list(warn),
+        )
+        if folder:
+            tables = {COMPARISON: result.columns()}
+            result = files.write_result(folder, result, tables, reading=log.reading)
+    return result
+
+
+def _by_system(
+    what: str, systems: Sequence[str], values: Mapping[str, float]
+) -> dict[str, dict[str, float]]:
+    """Return values of each system's parameters by names such as ``elo.K``."""
+    of_each: dict[str, dict[str, float]] = {system: {} for system in systems}
+    for name, value in values.items():
+        system, dot, parameter = name.partition(".")
+        if not dot or system not in of_each:
+            meant = ", ".join(f"{known}.{parameter or name}" for known in systems)
+            raise InputError(f"{option(what)} {name}: of which system? (allowed: {meant})")
+        of_each[system][parameter] = value
+    return of_each

@@ -92,7 +92,7 @@ def read_result(files: ResultFiles) -> Result:
         raise InputError(f"{files.folder / MANIFEST}: is that of another program")
     path = KINDS[command]
     if command == "rate" and "systems" in files.json("summary.json"):
-        path = "game_logs.comparison:RatingComparison"
+        path = "game_logs.rating:RatingComparison"
     module, _, name = path.partition(":")
     kind: type[Result] = getattr(importlib.import_module(f"valmatch.{module}"), name)
     return kind.read(files)

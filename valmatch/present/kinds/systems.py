@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from valmatch.game_logs.comparison import RatingComparison
+from valmatch.game_logs.rating import RatingComparison
 from valmatch.game_logs.scores import Difference
 from valmatch.present import document as d
 from valmatch.present.kinds.rate import MEANT, calibration_chart, log_name, tuning_lines
