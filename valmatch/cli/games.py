@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 LogArgument = Annotated[Path, needed("A file of games, or - for stdin.", "GAMES.csv")]
 MinGames = Annotated[
     int,
-    o.whole(
-        "min_games", 0, "Print only players with this many games; files have all.", default="0"
-    ),
+    o.whole("min_games", 0, "Print only players with this many games; files have all."),
 ]
 RANKED = "A folder that `valmatch rank --out` wrote, in which all players are rated"
 

@@ -54,7 +54,7 @@ class SimulateArguments(o.OutOptions):
     """Which replication is made."""
 
     seed: int | None = seed_option()
-    replication: int = o.whole("replication", 0, "Index of the replication.", "K", default="0")
+    replication: int = o.whole("replication", 0, "Index of the replication.", "K")
     warn: Callable[[str], None] = o.listener("Called with each remark on the input.")
 
 

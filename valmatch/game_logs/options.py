@@ -61,6 +61,20 @@ def declare_parameters(help: str, default: str) -> Any:  # noqa: ANN401
     return o.declare({}, help, "NAME=NUMBER", default=default, identity=False, **how)
 
 
+def _distinct(name: str, value: object) -> tuple[str, ...]:
+    """Return names of which none is empty or there twice."""
+    names = arguments.names(name, value)
+    for k, entry in enumerate(names):
+        if not entry:
+            raise InputError(f"{option(name)}: a name is empty")
+        if entry in names[:k]:
+            raise InputError(f"{option(name)}: {entry} is given twice")
+        if entry != entry.encode(errors="ignore").decode():
+            what = "holds half a character (a surrogate)"
+            raise InputError(f"{option(name)}: {shown(entry)} {what}")
+    return names
+
+
 def _results(name: str, meanings: Mapping[str, str]) -> Mapping[str, str]:
     """Return the results that words stand for, checked."""
     if not arguments.mapping(name, meanings):
@@ -222,6 +236,7 @@ class RateOptions(LogOptions, o.OutOptions):
         " predict the rest better; elo.K where systems are compared, then by the games after that"
         " part.",
         "NAME[,NAME]",
+        check=_distinct,
     )
     train: float = o.number(arguments.level, 0.5, "Share of the games in that part.", "P")
     burn_in: int = o.whole(
@@ -284,14 +299,12 @@ class RankOptions(LogOptions, o.OutOptions):
         default="davidson where there are draws",
     )
     home: str = o.one_of(
-        HOME,
-        "",
-        "Home advantage: fit or none.",
-        default="fit where the log says who is at home",
+        HOME, "", "Home advantage: fit or none.", default="fit where the log says who is at home"
     )
     covariate: Sequence[str] = o.repeated(
         "Fit points per unit of this column, or of COLUMN_a less COLUMN_b; may be repeated.",
         "COLUMN",
+        check=_distinct,
     )
     weight: str = o.text("", "Each game counts as many times as this column says.", "COLUMN")
     prior: float | None = o.number(
@@ -314,7 +327,9 @@ class RankOptions(LogOptions, o.OutOptions):
         default="sandwich with clusters, half draws or fractional weights, else information",
     )
     cluster: Sequence[str] = o.names(
-        "Cluster standard errors by these columns, such as voter.", "COLUMN[,COLUMN]"
+        "Cluster standard errors by these columns, such as voter.",
+        "COLUMN[,COLUMN]",
+        check=_distinct,
     )
     cluster_days: int | None = o.whole(
         "cluster_days", None, "Cluster standard errors by blocks of this many days."
@@ -329,10 +344,6 @@ class RankOptions(LogOptions, o.OutOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("covariate", "cluster"):
-            columns = getattr(self, name)
-            if twice := [column for column in columns if columns.count(column) > 1]:
-                raise InputError(f"{option(name)}: {twice[0]} is given twice")
         if self.cluster and self.cluster_days is not None:
             what = f"goes without {option('cluster')} (allowed: one kind of clusters)"
             raise InputError(f"{option('cluster_days')}: {what}")
@@ -425,8 +436,8 @@ class SprtOptions(LogOptions):
         " colour; others are skipped and counted.",
         "COLUMN",
     )
-    elo0: float = o.number(_elo, 0.0, "The first hypothesis.", "ELO", default="0")
-    elo1: float = o.number(_elo, 5.0, "The second one, larger.", "ELO", default="5")
+    elo0: float = o.number(_elo, 0.0, "The first hypothesis.", "ELO")
+    elo1: float = o.number(_elo, 5.0, "The second one, larger.", "ELO")
     alpha: float = o.number(
         arguments.level, 0.05, "Probability of accepting elo1 where elo0 is true.", "P"
     )
@@ -487,32 +498,17 @@ class NextOptions(_ChoiceOptions):
     allowed: Path | None = o.path(
         "A CSV file of the pairs that may play: player_a, player_b.", default="all", identity=False
     )
-    without: Sequence[str] = o.names("Players who are absent.", "NAME[,NAME]")
+    without: Sequence[str] = o.names("Players who are absent.", "NAME[,NAME]", check=_distinct)
     new: Sequence[str] = o.names(
-        "Players who have not played yet; their belief is the prior of RATINGS.", "NAME[,NAME]"
+        "Players who have not played yet; their belief is the prior of RATINGS.",
+        "NAME[,NAME]",
+        check=_distinct,
     )
     explore: float = o.number(
-        arguments.share,
-        0.0,
-        "Draw each pair from all that may play with this probability.",
-        "P",
-        default="0",
+        arguments.share, 0.0, "Draw each pair from all that may play with this probability.", "P"
     )
     progress: Callable[[int], None] = o.listener("Called with the number of further pairs chosen.")
     warn: Callable[[str], None] = o.listener("Called with each warning.")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for argument in ("without", "new"):
-            names = getattr(self, argument)
-            for k, name in enumerate(names):
-                if not name:
-                    raise InputError(f"{option(argument)}: a name is empty")
-                if name in names[:k]:
-                    raise InputError(f"{option(argument)}: {name} is there twice")
-                if name != name.encode(errors="ignore").decode():
-                    what = "holds half a character (a surrogate)"
-                    raise InputError(f"{option(argument)}: {shown(name)} {what}")
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -560,15 +556,9 @@ class PlanOptions(_ChoiceOptions):
     spread: float | None = o.number(
         _points(0.0, ">= 0"), None, "Standard deviation of their strengths in points.", "S"
     )
-    draws: float = o.number(
-        arguments.share, 0.0, "Share of drawn games between equals.", "P", default="0"
-    )
+    draws: float = o.number(arguments.share, 0.0, "Share of drawn games between equals.", "P")
     home: float = o.number(
-        _points(-1e6, "from -1e+06"),
-        0.0,
-        "Home advantage in points, which is fitted, too.",
-        "H",
-        default="0",
+        _points(-1e6, "from -1e+06"), 0.0, "Home advantage in points, which is fitted, too.", "H"
     )
     prior: float | None = o.declare(
         350.0,
@@ -577,7 +567,6 @@ class PlanOptions(_ChoiceOptions):
         read=lambda text: "none" if text == "none" else real_number(text),
         check=_prior,
         allowed="points, or none",
-        default="350",
     )
     policy: str = o.one_of(
         JOINT, "uniform", f"Who plays, by what a pair is worth. {meanings(JOINT)}"
@@ -637,8 +626,6 @@ def check_tuned(system: System, names: Sequence[str]) -> None:
     """Check the names of parameters that are to be fitted."""
     for name in names:
         _limits_of(system, "tune", name)
-        if names.count(name) > 1:
-            raise InputError(f"{option('tune')}: {name} is given twice")
 
 
 def values_of(

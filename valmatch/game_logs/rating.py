@@ -589,9 +589,8 @@ def compare_ratings(
     for name in _OF_ONE[1:]:
         if getattr(settings, name):
             raise InputError(f"{option(name)}: goes with one {option('system')}")
-    for argument, words in (("system", names), ("tune", settings.tune)):
-        if twice := [name for name in words if words.count(name) > 1]:
-            raise InputError(f"{option(argument)}: {twice[0]} is given twice")
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"{option('system')}: {twice[0]} is given twice")
     if not names:
         raise InputError(f"{option('system')}: names no system")
     rated = list(map(system_named, names))

@@ -41,14 +41,6 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class LossChange:
-    """By how much a log loss changes over the games of the rest, tuned - published."""
-
-    mean: float
-    std_error: float | None  # by the spread over games; None for one game
-
-
-@dataclass(frozen=True)
 class Judged(Difference):
     """By how much a score of the tuned values exceeds that of others, over blocks of the rest."""
 
@@ -69,7 +61,6 @@ class Tuning:
     # published, tuned: how the published and the fitted values do
     published: Trial
     tuned: Trial
-    rest_log_loss_difference: LossChange
     # whether the tuned values beat, on the rest, those that count without them, beyond the interval
     # and by a loss that is worth naming
     adopted: bool
@@ -100,17 +91,14 @@ def tune(
     axes, best = _search(axes, dict(values), trials, remarks)
     for name, value in values.items():  # a search that ends where it began is off by rounding
         best[name] = value if math.isclose(best[name], value, rel_tol=1e-12) else best[name]
-    published, before, _ = trials.trial({p.name: p.published for p in system.parameters})
-    tuned, after, sums = trials.trial(best)
-    gain = after - before
-    std_error = float(gain.std(ddof=1) / math.sqrt(len(gain))) if len(gain) > 1 else None
+    published, _ = trials.trial({p.name: p.published for p in system.parameters})
+    tuned, sums = trials.trial(best)
     against = dict(values)
     if DRAWS in names and not values[DRAWS]:
         against[DRAWS] = best[DRAWS]
     measure = THREE if trials.three_way and tuned.rest.three_way_log_loss else "log_loss"
-    beaten = trials.trial(against)[2]
-    change = difference(measure, sums, beaten)
-    better = difference(measure, beaten, sums)
+    _, beaten = trials.trial(against)
+    change, better = difference(measure, sums, beaten), difference(measure, beaten, sums)
     adopted = best == against or (better.above_zero and (better.mean or 0.0) >= _GAIN)
     fitted = [axis.name for axis in axes]
     changed = [name for name in fitted if best[name] != against[name]]
@@ -127,7 +115,6 @@ def tune(
         fitted=fitted,
         published=published,
         tuned=tuned,
-        rest_log_loss_difference=LossChange(float(gain.mean()), std_error),
         adopted=adopted,
         adopted_parameters=[name for name in fitted if best[name] == chosen[name]],
         judged=Judged(**vars(change), parameters=changed, against=against, measure=measure),
@@ -175,17 +162,16 @@ class _Trials:
         assert loss is not None
         return loss
 
-    def trial(self, values: Mapping[str, float]) -> tuple[Trial, Floats, Floats]:
-        """Return the scores of both parts; of the rest the losses of games, tallies of blocks."""
+    def trial(self, values: Mapping[str, float]) -> tuple[Trial, Floats]:
+        """Return the scores of both parts, and of the rest the tallies of blocks."""
         rest, roster = self.parts[1], self._start(values)
         first = scores(roster.tally[0])
         roster.tally[:] = 0.0
-        losses, upto = [], [roster.tally[0].copy()]
+        upto = [roster.tally[0].copy()]
         for start, end in blocks_of(rest, dated=False):
-            losses.append(roster.play(games_between(rest, start, end), 0).losses)
+            roster.play(games_between(rest, start, end), 0)
             upto.append(roster.tally[0].copy())
-        trial = Trial(dict(values), first, scores(roster.tally[0]))
-        return trial, np.concatenate(losses), np.diff(upto, axis=0)
+        return Trial(dict(values), first, scores(roster.tally[0])), np.diff(upto, axis=0)
 
 
 class _Axis(NamedTuple):

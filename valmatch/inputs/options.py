@@ -249,8 +249,8 @@ def from_texts(kind: type[T], texts: Mapping[str, Any]) -> T:
 def help_of(of: Declared, default: object, call: Callable[[str], str]) -> str:
     """Return what is said of an option, other options called as readers know them."""
     words = of.default
-    if not words and isinstance(default, int | float | str) and default not in (False, ""):
-        words = f"{default}"
+    if not words and isinstance(default, int | float | str) and not isinstance(default, bool):
+        words = f"{default:g}" if isinstance(default, float) else f"{default}"
     mentioned = re.sub(r"\{(\w+)\}", lambda match: call(match[1]), of.help)
     called = re.sub(r"\{(\w+)\}", lambda match: call(match[1]), words)
     return mentioned + (f"  [default: {called}]" if called else "")

@@ -174,7 +174,7 @@ OWN = {
         LONG,
     ),
     "uniform": Policy(
-        joint=Decision("minus its games so far", "joint.lookahead:uniform"),
+        joint=Decision("the pair with the fewest games first", "joint.lookahead:uniform"),
         label="uniform",
         colour="#56B4E9",
         line=DASH_DOT_DOT,

@@ -30,7 +30,7 @@ from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.threads import one_thread
 from valmatch.ratings.bradley_terry.connections import RATED, Levels, Linked, levels_of, link
-from valmatch.ratings.bradley_terry.contests import Design, games_of_sides, rows_of_sides
+from valmatch.ratings.bradley_terry.contests import Design, meetings, results_of
 from valmatch.ratings.bradley_terry.covariance import rank_ranges
 from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.bradley_terry.rating import (
@@ -321,7 +321,7 @@ def _players(fitted: FittedLog) -> list[r.PlayerRow]:
     anchors, linked, sure = fitted.model.anchors, fitted.linked, fitted.uncertainty
     fixed = {*anchors.players[anchors.deviations == 0.0].tolist()}
     order = fitted.order.tolist()
-    counts, ratings = _counts(fitted.games), np.round(fitted.ratings, r.DIGITS) + 0.0
+    counts, ratings = results_of(fitted.games.contests), np.round(fitted.ratings, r.DIGITS) + 0.0
     ranks = 1 + np.searchsorted(-ratings, -ratings, side="left")
     errors = [None] * len(order) if sure is None else sure.std_errors[fitted.index].tolist()
     ranges: list[tuple[int | None, int | None]] = [(None, None)] * len(order)
@@ -348,18 +348,6 @@ def _players(fitted: FittedLog) -> list[r.PlayerRow]:
         known = (*others, *counts[:, k].tolist(), int(linked.groups[k]), statuses[k])
         rows.append(r.PlayerRow(rank, fitted.games.players[k], *known))
     return rows
-
-
-def _counts(games: WeightedGames) -> Ints:
-    """Return games, wins, losses and draws of each player; a shared first place is a draw."""
-    contests = games.contests
-    best = np.maximum.reduceat(contests.points, contests.game_starts[:-1])
-    of_side = games_of_sides(contests)
-    first = contests.points == best[of_side]
-    alone = np.bincount(of_side, first)[of_side] == 1
-    rows, n = rows_of_sides(contests), contests.n_players
-    kinds = (first >= 0, first & alone, ~first, first & ~alone)
-    return np.array([np.bincount(contests.players, kind[rows], n) for kind in kinds], np.int64)
 
 
 def _coefficients(fitted: FittedLog) -> list[r.CoefficientRow]:
@@ -397,22 +385,8 @@ def _posterior(fitted: FittedLog) -> Posterior:
         for row, k in zip(ordered, index.tolist(), strict=True):  # numpy is fast row by row
             np.take(covariance[k], index, out=row, mode="clip")
         covariance = ordered
-    return Posterior(names, fitted.ratings, covariance, *_met(fitted))
-
-
-def _met(fitted: FittedLog) -> tuple[Ints, Floats]:
-    """Return in how many of the games used each two rated players were on opposite sides."""
-    contests = fitted.games.contests
-    used = fitted.linked.games[games_of_sides(contests)][rows_of_sides(contests)]
-    players, sides = contests.players[used], rows_of_sides(contests)[used]
-    n, ones = contests.n_players, np.ones(len(players))
-    games = games_of_sides(contests)[sides]
-    in_games = sparse.csr_array((ones, (players, games)), shape=(n, contests.n_games))
-    on_sides = sparse.csr_array((ones, (players, sides)), shape=(n, len(contests.points)))
-    between = sparse.csr_array(in_games @ in_games.T - on_sides @ on_sides.T)
-    met = sparse.coo_array(sparse.triu(between[fitted.order][:, fitted.order], 1))
-    order = np.lexsort((met.col, met.row))
-    return np.column_stack((met.row, met.col)).astype(np.int64)[order], met.data[order]
+    met = meetings(fitted.games.contests, fitted.linked.games, fitted.order)
+    return Posterior(names, fitted.ratings, covariance, *met)
 
 
 def _bootstrap(

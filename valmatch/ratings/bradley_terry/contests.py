@@ -84,6 +84,32 @@ def rows_of_sides(contests: Contests) -> Ints:
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
+def results_of(contests: Contests) -> Ints:
+    """Return games, wins, losses and draws of each player; a shared first place is a draw."""
+    best = np.maximum.reduceat(contests.points, contests.game_starts[:-1])
+    of_side = games_of_sides(contests)
+    first = contests.points == best[of_side]
+    alone = np.bincount(of_side, first)[of_side] == 1
+    rows, n = rows_of_sides(contests), contests.n_players
+    kinds = (first >= 0, first & alone, ~first, first & ~alone)
+    return np.array([np.bincount(contests.players, kind[rows], n) for kind in kinds], np.int64)
+
+
+def meetings(contests: Contests, games: Bools, order: Ints) -> tuple[Ints, Floats]:
+    """Return pairs of some players, by their places, and in how many games they were opponents."""
+    # Shapes: `games` (games,), which count; `order` (players,).
+    used = games[games_of_sides(contests)][rows_of_sides(contests)]
+    players, sides = contests.players[used], rows_of_sides(contests)[used]
+    n, ones = contests.n_players, np.ones(len(players))
+    of_rows = games_of_sides(contests)[sides]
+    in_games = sparse.csr_array((ones, (players, of_rows)), shape=(n, contests.n_games))
+    on_sides = sparse.csr_array((ones, (players, sides)), shape=(n, len(contests.points)))
+    between = sparse.csr_array(in_games @ in_games.T - on_sides @ on_sides.T)
+    met = sparse.coo_array(sparse.triu(between[order][:, order], 1))
+    by_place = np.lexsort((met.col, met.row))
+    return np.column_stack((met.row, met.col)).astype(np.int64)[by_place], met.data[by_place]
+
+
 def games_of_sides(contests: Contests) -> Ints:
     """Return the game of each side."""
     sizes = np.diff(contests.game_starts)
