@@ -158,7 +158,7 @@ def test_bad_results_are_named_too(header: str, text: str, message: str, tmp_pat
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # nothing overflows
         with pytest.raises(InputError) as error:
-            rate_games(path)
+            rate_games(path, "zonestats")
     assert str(error.value).startswith((f"{path}:{message}", f"{path}: {message}"))
 
 

@@ -261,10 +261,9 @@ def _start(path: Path, options: RateOptions, warn: Warnings) -> _Start:
 def _chosen(name: str, of_all: Scores) -> str:
     """Say which system was taken where none was named, and how well it predicts."""
     has = "scores and minutes" if name == DEFAULT else "no scores with minutes"
-    loss = (
-        "" if of_all.log_loss is None else f": log loss {of_all.log_loss:.4f}, a coin {w.COIN:.4f}"
-    )
-    return f"{option('system')} {name}, as the log has {has}{loss}"
+    text = f"rated by {name}, as the log has {has}; {option('system')} names another"
+    loss = of_all.log_loss
+    return text if loss is None else f"{text} (log loss {loss:.4f}, of a coin {w.COIN:.4f})"
 
 
 # What to know of a rating.
