@@ -162,6 +162,19 @@ def test_bad_results_are_named_too(header: str, text: str, message: str, tmp_pat
     assert str(error.value).startswith((f"{path}:{message}", f"{path}: {message}"))
 
 
+def test_the_system_follows_from_the_log_where_none_is_named(tmp_path: Path) -> None:
+    for header, row, system in (
+        ("winner,loser,winner_score,loser_score,minutes", ["a", "b", "9", "5", "20"], "zonestats"),
+        ("winner,loser,minutes", ["a", "b", "soon"], "elo"),
+        ("home,away,home_score,away_score", ["a", "b", "2", "1"], "elo"),
+    ):
+        path, said = write(tmp_path / "log.csv", [[row]], header), list[str]()
+        assert rate_games(path, warn=said.append).system == system
+        assert any(f"rated by {system}, as" in text and "0.6931" in text for text in said)
+        assert rate_games(path, system, warn=said.append).system == system
+        assert sum("rated by" in text for text in said) == 1
+
+
 def test_only_ten_bad_games_are_named(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", [[[f"g{k}", "a", "x", "1", "1"]] for k in range(30)])
     with pytest.raises(InputError) as error:
