@@ -24,8 +24,7 @@ from valmatch.game_logs.reading.columns import LONG, Format, find_columns
 from valmatch.game_logs.roster import LAST_GAME, RatedPlayer
 from valmatch.game_logs.scores import new_tally, unplayed
 from valmatch.game_logs.warnings import nobody_at_home
-from valmatch.game_logs.whole_log.contests import day_of
-from valmatch.game_logs.whole_log.result import DRAW_WEIGHT, HOME, unrated_kind
+from valmatch.game_logs.whole_log.result import DRAW_WEIGHT, HOME, day_of, unrated_kind
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.csv_reader import Dialect, Row, cells_of, read_rows

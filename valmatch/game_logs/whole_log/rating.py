@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -18,19 +18,27 @@ from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.game_logs.options import INFORMATION, MOST_LISTED, NONE, SANDWICH, RankOptions
 from valmatch.game_logs.rating_files import claim, write_result
+from valmatch.game_logs.reading.columns import GameFacts
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.warnings import log_warnings
 from valmatch.game_logs.whole_log import result as r
-from valmatch.game_logs.whole_log.contests import WeightedGames, read_anchors, weighted_games
 from valmatch.game_logs.whole_log.result import BatchRating, Posterior, listed, superiority_of
 from valmatch.inputs import arguments
-from valmatch.inputs.arguments import PathLike
+from valmatch.inputs.arguments import DEVIATION, PathLike
+from valmatch.inputs.csv_reader import Dialect, read_rows, with_columns
 from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.threads import one_thread
 from valmatch.ratings.bradley_terry.connections import RATED, Levels, Linked, levels_of, link
-from valmatch.ratings.bradley_terry.contests import Design, meetings, results_of
+from valmatch.ratings.bradley_terry.contests import (
+    Contests,
+    Design,
+    games_of_sides,
+    meetings,
+    results_of,
+    rows_of_sides,
+)
 from valmatch.ratings.bradley_terry.covariance import rank_ranges
 from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.bradley_terry.rating import (
@@ -43,6 +51,7 @@ from valmatch.ratings.bradley_terry.rating import (
     bootstrap,
     estimate,
 )
+from valmatch.ratings.games import Games
 from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.ratings.whole_history.rating import (
     PathModel,
@@ -54,7 +63,7 @@ from valmatch.ratings.whole_history.rating import (
 from valmatch.statistics.estimates import range_quantile, t_quantile
 from valmatch.storage.output import cell, csv_line, csv_text, write_atomically, write_binary
 from valmatch.storage.results import Warnings
-from valmatch.text.terminal import Notice, shown
+from valmatch.text.terminal import Note, Notice, shown
 
 ERRORS, _RESAMPLING = range(2)
 """Sources of random numbers."""
@@ -132,6 +141,147 @@ def rank_games(
 
             return write_result(folder, result, tables, write_pairs, reading=log.reading)
     return result
+
+
+# The games of a log as the science of whole logs takes them.
+
+_FARTHEST = 1e9  # day beyond which times are no times
+
+
+class WeightedGames(NamedTuple):
+    """The games of a log that weigh anything."""
+
+    contests: Contests  # the games; players are numbered by name
+    players: list[str]  # their names, in order
+    features: list[str]  # what coefficients are called
+    days: Ints | None  # (games,) the day of each, where players have ratings by day
+    dated: bool  # whether days are those of the calendar, counted from 1970
+
+    @property
+    def most_ratings(self) -> int:
+        """How many ratings there may be: of players, or of those of each game by day."""
+        return len(self.players) if self.days is None else self.contests.players.size
+
+    def day_cell(self, day: int) -> str | int:
+        """Return a day as tables have it."""
+        return str(np.datetime64(day, "D")) if self.dated else day
+
+
+def weighted_games(
+    log: GameLog, games: Games, facts: GameFacts, options: RankOptions
+) -> WeightedGames:
+    """Return the games of a log; those of weight 0 are as if absent."""
+    weighty = facts.weights > 0.0
+    if not weighty.any():
+        raise InputError(f"{log.name}: holds no game that can be rated (all have weight 0)")
+    sides = weighty[np.repeat(np.arange(games.n_games), np.diff(games.game_starts))]
+    sizes = np.diff(games.side_starts)
+    rows = np.repeat(sides, sizes)
+    covariates = facts.covariates[rows]
+    _check_covariates(log, covariates, options)
+    ranks, names = log.players.ranks(), log.players.texts
+    present, players = np.unique(ranks[games.players[rows]], return_inverse=True)
+    contests = Contests(
+        len(present),
+        _starts(np.diff(games.game_starts)[weighty]),
+        _starts(sizes[sides]),
+        games.points[sides],
+        players.ravel(),
+        np.zeros((int(sides.sum()), 0)),
+        facts.weights[weighty],
+        _clusters(log, games, facts, options)[weighty],
+    )
+    features = [_mean_of_sides(contests, column) for column in covariates.T]
+    coefficients = list(options.covariate)
+    if options.home != "none":
+        home = _mean_of_sides(contests, facts.homes[rows])
+        if (home != home[contests.game_starts[:-1]][games_of_sides(contests)]).any():
+            features, coefficients = [home, *features], [r.HOME, *coefficients]
+        elif options.home == "fit":
+            what = "no game has one side at home (allowed: a log with columns home and away)"
+            raise InputError(f"{log.name}: {option('home')} fit: {what}")
+    if features:
+        contests = contests._replace(features=np.column_stack(features))
+    days = None
+    if options.system_of.paths:
+        days = _days_of_games(log, games, options)[weighty].astype(np.int64)
+    by_name = [names[k] for k in np.argsort(ranks)[present].tolist()]
+    return WeightedGames(contests, by_name, coefficients, days, log.dated)
+
+
+def _starts(sizes: Ints) -> Ints:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _mean_of_sides(contests: Contests, values: Floats) -> Floats:
+    """Return the mean over the players of each side."""
+    sums = np.bincount(rows_of_sides(contests), values, len(contests.points))
+    means: Floats = sums / np.diff(contests.side_starts)
+    return means
+
+
+def _check_covariates(log: GameLog, covariates: Floats, options: RankOptions) -> None:
+    """Refuse covariates that are the same everywhere."""
+    columns = log.columns.names if log.columns.format.name != "long" else ()
+    for k, name in enumerate(options.covariate):
+        values = covariates[:, k]
+        known = values[values != 0.0]
+        if name in columns and f"{name}_a" not in columns and len(known) == len(values) // 2:
+            values = known  # the difference stands at the first side, 0 at the second
+        if len(np.unique(values)) < 2:
+            what = f"{name} is the same in all games (allowed: what differs)"
+            raise InputError(f"{log.name}: {option('covariate')}: {what}")
+
+
+def _days_of_games(log: GameLog, games: Games, options: RankOptions) -> Floats:
+    """Return the day of each game."""
+    days = r.day_of(games.times, log.dated, options.time_unit)
+    if np.abs(days).max() > _FARTHEST:
+        raise InputError(f"{log.name}: time: beyond day {_FARTHEST:.0e} (allowed: {_FARTHEST:.0e})")
+    return days
+
+
+def _clusters(log: GameLog, games: Games, facts: GameFacts, options: RankOptions) -> Ints:
+    """Return the number of the cluster of each game."""
+    if options.cluster_days is not None:
+        days = _days_of_games(log, games, options)
+        blocks = np.floor((days - days[facts.weights > 0.0].min()) / options.cluster_days)
+        return np.unique(blocks, return_inverse=True)[1].ravel()
+    if options.cluster:
+        _, numbers = np.unique(facts.clusters, axis=0, return_inverse=True)
+        return numbers.ravel()
+    return np.arange(games.n_games)
+
+
+# Files of anchors: players whose ratings are known, exactly or with a deviation.
+
+MOST_POINTS = 1e6  # largest size of a rating in points, beyond all use
+
+
+def read_anchors(path: Path, players: Mapping[str, int], warn: Callable[[str], None]) -> Anchors:
+    """Read anchors; those who did not play are named and left out."""
+    what = "anchors have the columns player, rating, and optionally deviation"
+    choose = with_columns(("player", "rating"), ("deviation",), what=what)
+    anchors: dict[str, tuple[float, float]] = {}
+    for row in read_rows(path, choose, Dialect(trimmed=True, placed=True)):
+        name = row.text("player")
+        if name in anchors:
+            raise row.wrong("player", f"{shown(name)} is there twice")
+        rating, deviation = row.number_within("rating", -MOST_POINTS, MOST_POINTS), 0.0
+        if cell := row.cells.get("deviation"):
+            deviation = row.number_within("deviation", 0.0, DEVIATION[1])
+            if 0.0 < deviation < DEVIATION[0]:
+                allowed = f"0 for a rating that is known, or points >= {DEVIATION[0]:g}"
+                raise row.wrong("deviation", f"{shown(cell)} (allowed: {allowed})")
+        anchors[name] = rating, deviation
+    absent = [name for name in anchors if name not in players]
+    if len(absent) == len(anchors):
+        raise InputError(f"{path}: none of its players has played")
+    if absent:
+        warn(Note(f"{path}: did not play, and left out: {listed(absent)}"))
+    known = sorted((players[name], *of) for name, of in anchors.items() if name in players)
+    numbers, ratings, deviations = zip(*known, strict=True)
+    return Anchors(np.array(numbers), np.array(ratings, float), np.array(deviations, float))
 
 
 # The fit.

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError
 from valmatch.game_logs.documents import SUMMARY, DocumentedResult, plain
+from valmatch.game_logs.options import TIME_UNITS
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW, UNLINKED
@@ -268,6 +269,12 @@ def columns_of(kind: type[Any], rows: Sequence[Any]) -> dict[str, list[Any]]:
     """Return rows of one kind as columns by name."""
     columns = list(map(list, zip(*rows, strict=True))) or [[] for _ in kind._fields]
     return dict(zip(kind._fields, columns, strict=True))
+
+
+def day_of(times: Floats, dated: bool, unit: str) -> Floats:
+    """Return the days of times: moments in seconds since 1970, or numbers in a unit."""
+    days: Floats = np.floor(times / (86_400.0 if dated else TIME_UNITS[unit]))
+    return days
 
 
 # The posterior, read back and checked.
