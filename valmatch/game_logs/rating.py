@@ -13,7 +13,6 @@ import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
-from valmatch.game_logs import rating_files as files
 from valmatch.game_logs import roster as r
 from valmatch.game_logs import scores as s
 from valmatch.game_logs import warnings as w
@@ -21,6 +20,7 @@ from valmatch.game_logs.documents import DocumentedResult, plain, read_as
 from valmatch.game_logs.games import games_between, pieces
 from valmatch.game_logs.options import RateOptions, check_tuned, values_of
 from valmatch.game_logs.previous_ratings import PreviousRatings, RatingManifest
+from valmatch.game_logs.rating_files import HISTORY, HistoryWriter, claim, read_games, write_result
 from valmatch.game_logs.reading.log import DEFAULT_MINUTES, GameLog
 from valmatch.game_logs.roster import Ranking, RatedPlayer, Roster
 from valmatch.game_logs.scores import Difference, Scores, difference, scores
@@ -113,12 +113,12 @@ class RatedLog(DocumentedResult):
         return {"system": self.system, **cap, "players": players, **super().summary()}
 
     @classmethod
-    def held_elsewhere(cls, found: ResultFiles, document: dict[str, Any]) -> dict[str, Any]:
+    def held_elsewhere(cls, files: ResultFiles, document: dict[str, Any]) -> dict[str, Any]:
         """Return the ranking, the cap and the log."""
         return {
-            "ranking": r.read_ranking(found, system_named(str(document["system"]))),
+            "ranking": r.read_ranking(files, system_named(str(document["system"]))),
             "cap": str(document.get("cap", MOST_DISTANT)),
-            "source": found.manifest.source,
+            "source": files.manifest.source,
         }
 
 
@@ -158,11 +158,11 @@ def rate_games(
         if settings.out is not None:
             identity = {**settings.identity, "system": rating.name, "given": dict(values)}
             identity["cap"] = None if cap == MOST_DISTANT else cap
-            folder = stack.enter_context(files.claim("rate", settings.out, log, previous, identity))
+            folder = stack.enter_context(claim("rate", settings.out, log, previous, identity))
         if previous and not settings.again:
             previous.refuse_rated(log)
         stop = stack.enter_context(stop_on_signal())
-        read = files.read_games(log, settings, warn, folder)
+        read = read_games(log, settings, warn, folder)
         if previous:
             previous.refuse_times(log, players, float(read.times[0]), settings.again)
         if settings.tune:
@@ -172,8 +172,8 @@ def rate_games(
         roster = Roster(rating, values, log.players, players, log.timed)
         ended = stack.enter_context(ExitStack())
         if folder:
-            file = ended.enter_context(write_atomically(folder.path / files.HISTORY))
-            history = files.HistoryWriter(file, log, isinstance(rating, ZoneStats))
+            file = ended.enter_context(write_atomically(folder.path / HISTORY))
+            history = HistoryWriter(file, log, isinstance(rating, ZoneStats))
         for piece in pieces(read, stop, rating.pairs_at_once):
             played = roster.play(piece, settings.burn_in)
             if history:
@@ -207,7 +207,7 @@ def rate_games(
             if not any(result.ranking.last_game):
                 del tables[r.RATINGS][r.LAST_GAME]
             facts = {"parameters": values, "reading": log.reading}
-            result = files.write_result(folder, result, tables, ended.close, **facts)
+            result = write_result(folder, result, tables, ended.close, **facts)
     return result
 
 
@@ -452,7 +452,7 @@ class RatingComparison(DocumentedResult):
         }
 
     @classmethod
-    def held_elsewhere(cls, found: ResultFiles, document: dict[str, Any]) -> dict[str, Any]:
+    def held_elsewhere(cls, files: ResultFiles, document: dict[str, Any]) -> dict[str, Any]:
         """Return what is told of each system, who is the best, and the log."""
         systems: Mapping[str, Any] = document["systems"]
 
@@ -479,7 +479,7 @@ class RatingComparison(DocumentedResult):
             "differences": differences,
             "fitted": of_each("fitted", list[str]),
             "tunings": of_each("tuning", Tuning),
-            "source": found.manifest.source,
+            "source": files.manifest.source,
         }
 
 
@@ -608,9 +608,9 @@ def compare_ratings(
         if settings.out is not None:
             identity = {**settings.identity, "system": ",".join(names), "given": dict(values)}
             identity["tune"] = dict(fitted) or None
-            folder = stack.enter_context(files.claim("rate", settings.out, log, None, identity))
+            folder = stack.enter_context(claim("rate", settings.out, log, None, identity))
         stop = stack.enter_context(stop_on_signal())
-        read = files.read_games(log, settings, warn, folder)
+        read = read_games(log, settings, warn, folder)
         for name in names:
             if warning := w.nobody_at_home(values[name], log.at_home):
                 warn(warning)
@@ -652,7 +652,7 @@ def compare_ratings(
         )
         if folder:
             tables = {COMPARISON: result.columns()}
-            result = files.write_result(folder, result, tables, reading=log.reading)
+            result = write_result(folder, result, tables, reading=log.reading)
     return result
 
 
