@@ -347,15 +347,15 @@ def measured(log: Played) -> list[Row]:
 
 def by_loss(found: Any) -> list[str]:  # noqa: ANN401
     """Return the systems of a comparison, the least log loss first."""
-    return sorted(found.means, key=lambda one: found.means[one]["log_loss"].mean or 9.0)
+    return sorted(found.systems, key=lambda one: found.systems[one].means["log_loss"].mean or 9.0)
 
 
 def measures(found: Any, label: str) -> Row:  # noqa: ANN401
     """Return the measures of a system in a comparison, each with its excess over the best one."""
     row: Row = {}
     for name in ("accuracy", "log_loss", "brier_score"):
-        excess = found.differences[label][name]
-        row[name] = _rounded(found.means[label][name].mean)
+        excess = found.systems[label].to_best[name]
+        row[name] = _rounded(found.systems[label].means[name].mean)
         row |= {f"{name}_to_best": _rounded(excess.mean)}
         row |= {f"{name}_half_width": _rounded(excess.half_width)}
     return row
@@ -382,8 +382,10 @@ def fitted(log: str) -> list[Row]:
         found = compare_ratings(path, list(asked), tune=tune, columns=columns, warn=lambda _: None)
     rows = []
     for label in by_loss(found):
-        values = found.parameters.get(label, {})
-        adopted = ", ".join(f"{one} = {values[one]:.4g}" for one in found.fitted.get(label, ()))
+        values = found.systems[label].parameters
+        adopted = ", ".join(
+            f"{one} = {values[one]:.4g}" for one in (found.systems[label].fitted or ())
+        )
         row = {"system": label, "games": found.games, "fitted": adopted}
         rows.append(row | measures(found, label))
     return rows

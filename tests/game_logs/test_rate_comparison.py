@@ -47,17 +47,17 @@ def test_scores_are_those_of_each_system_alone(tmp_path: Path) -> None:
     found = compare_ratings(path, names, burn_in=3)
     for name in names:
         alone = rate_games(path, name, burn_in=3).predictions
-        for part, own in found.predictions[name].items():
+        for part, own in found.systems[name].predictions.items():
             assert own.games == alone[part].games
             for measure in MEASURES:
                 mine, its = getattr(own, measure), getattr(alone[part], measure)
                 assert mine == pytest.approx(its, rel=1e-12)
         for measure in MEASURES:
             whole = getattr(alone["all"], measure)
-            assert found.means[name][measure].mean == pytest.approx(whole, rel=1e-12)
-    best = min(names, key=lambda name: found.means[name]["log_loss"].mean or 0.0)
+            assert found.systems[name].means[measure].mean == pytest.approx(whole, rel=1e-12)
+    best = min(names, key=lambda name: found.systems[name].means["log_loss"].mean or 0.0)
     assert found.leader == best
-    assert {one.mean for one in found.differences[best].values()} == {0.0}
+    assert {one.mean for one in found.systems[best].to_best.values()} == {0.0}
 
 
 def test_differences_are_paired_over_blocks(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_differences_are_paired_over_blocks(tmp_path: Path) -> None:
     sums = [block.sum() for block in blocks]
     steps = [sums[k + 1] - sums[k] for k in range(49)]
     spread = math.sqrt(sum(step**2 for step in steps) / 2 * 50 / 49) / 120
-    got = found.differences[other]["log_loss"]
+    got = found.systems[other].to_best["log_loss"]
     assert got.mean == pytest.approx(mean, rel=1e-9)
     assert got.half_width == pytest.approx(t.ppf(0.975, 2 * 49 / 3) * spread, rel=1e-6)
 
@@ -90,7 +90,7 @@ def test_blocks_divide_no_day_where_there_are_enough(tmp_path: Path) -> None:
                 for day, game in zip(days, random_rows(3, games), strict=True)]  # fmt: skip
         log = write(tmp_path / name, rows, f"{LONG},time")
         found = compare_ratings(log, ["elo", "zonestats"])
-        assert None not in {one.half_width for one in found.means["elo"].values()}
+        assert None not in {one.half_width for one in found.systems["elo"].means.values()}
         return found.blocks
 
     assert blocks("a.csv", [1 + k // 12 for k in range(300)]) == 25
@@ -106,7 +106,7 @@ def test_blocks_divide_no_day_where_there_are_enough(tmp_path: Path) -> None:
 def test_coin_and_record_are_what_they_say(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", random_rows(4, 100))
     found = compare_ratings(path, ["elo"])
-    coin = found.predictions["coin"]["all"]
+    coin = found.systems["coin"].predictions["all"]
     assert coin.accuracy == 0.5
     assert coin.log_loss == pytest.approx(math.log(2.0), rel=1e-14)
     record: dict[str, tuple[float, int]] = {}
@@ -126,7 +126,9 @@ def test_coin_and_record_are_what_they_say(tmp_path: Path) -> None:
             won, n = record.get(row["player"], (0.0, 0))
             record[row["player"]] = (won + float(row["score"]), n + 1)
     want = sum(losses) / len(losses)
-    assert found.predictions["better record"]["all"].log_loss == pytest.approx(want, rel=1e-12)
+    assert found.systems["better record"].predictions["all"].log_loss == pytest.approx(
+        want, rel=1e-12
+    )
 
 
 def halo(seed: int, sizes: tuple[int, int] = (4, 12), slope: float = 4.0) -> list[list[list[str]]]:
@@ -177,8 +179,8 @@ def test_undefined_log_loss_is_not_the_best(tmp_path: Path) -> None:
     games = Games(*np.zeros((11, 1), np.int64))
     result = compared(sums, dict.fromkeys(sums, found.parameters["elo"]), games, 10)
     assert (result.leader, result.best) == ("elo", None)
-    assert result.means["a"]["log_loss"].mean is None
-    assert result.differences["a"]["log_loss"].mean is None
+    assert result.systems["a"].means["log_loss"].mean is None
+    assert result.systems["a"].to_best["log_loss"].mean is None
 
 
 def test_fitted_systems_are_compared_on_what_they_were_not_fitted_to(tmp_path: Path) -> None:
@@ -191,13 +193,13 @@ def test_fitted_systems_are_compared_on_what_they_were_not_fitted_to(tmp_path: P
     assert (found.games, found.fitted_to) == (240, 160)
     for measure in MEASURES:
         whole = getattr(alone.tuned.rest, measure)
-        assert found.means["elo"][measure].mean == pytest.approx(whole, rel=1e-12)
-    assert found.predictions["zonestats"]["after_burn_in"].games == 240
+        assert found.systems["elo"].means[measure].mean == pytest.approx(whole, rel=1e-12)
+    assert found.systems["zonestats"].predictions["after_burn_in"].games == 240
     # From the published value the same fit is not shown to help: it stays, and that is said.
     warnings: list[str] = []
     kept = compare_ratings(path, ["elo"], tune=["elo.K"], train=0.4, warn=warnings.append)
-    assert (kept.parameters["elo"]["K"], kept.fitted["elo"]) == (32.0, [])
-    assert kept.tunings["elo"].tuned.parameters["K"] != 32.0
+    assert (kept.parameters["elo"]["K"], kept.systems["elo"].fitted) == (32.0, [])
+    assert defined(kept.systems["elo"].tuning).tuned.parameters["K"] != 32.0
     assert any(w.startswith("elo: K = ") and "not adopted, K = 32 stays" in w for w in warnings)
 
 
@@ -244,7 +246,7 @@ def test_true_system_is_found_in_19_of_20_leagues(tmp_path: Path) -> None:
         result = compare_ratings(path, THREE)
         found += result.leader == truth
         if result.leader == truth:  # and far ahead of who knows nothing
-            coin = result.differences["coin"]["log_loss"]
+            coin = result.systems["coin"].to_best["log_loss"]
             assert defined(coin.mean) > defined(coin.half_width)
     assert found >= 19
 
@@ -256,10 +258,10 @@ def test_intervals_of_differences_hold_the_truth(tmp_path: Path) -> None:
     for seed in range(40):
         path = write(tmp_path / "log.csv", league(100 + seed, "elo", 400), "winner,loser,draw")
         result = compare_ratings(path, ["elo"])
-        true = result.predictions["elo"]["all"]
+        true = result.systems["elo"].predictions["all"]
         # The mean of score - expected score of the favourite is 0 whatever the ratings are.
         excess = sum(one.games * (one.observed - one.predicted) for one in true.calibration)
-        half = defined(result.means["elo"]["accuracy"].half_width)
+        half = defined(result.systems["elo"].means["accuracy"].half_width)
         covered.append(abs(excess) / true.games <= half)
     assert sum(covered) >= 34
 

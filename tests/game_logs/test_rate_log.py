@@ -392,8 +392,8 @@ def test_best_is_who_is_shown_to_be(tmp_path: Path) -> None:
     if not sure.unbeaten:
         assert sure.best == "elo"
     for name in ("zonestats", "coin", "better record"):
-        assert sure.differences[name]["log_loss"].above_zero == (name not in sure.unbeaten)
-    assert sure.differences["coin"]["log_loss"].above_zero
+        assert sure.systems[name].to_best["log_loss"].above_zero == (name not in sure.unbeaten)
+    assert sure.systems["coin"].to_best["log_loss"].above_zero
 
 
 # Neutral ground, periods, draws.

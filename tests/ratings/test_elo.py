@@ -148,16 +148,16 @@ def test_losses_of_three_results_are_compared_where_two_systems_have_them(tmp_pa
     values = {"elo.draw_probability": 0.25, "trueskill.draw_probability": 0.25}
     comparison = compare_ratings(log, ["elo", "trueskill", "zonestats"], parameters=values)
     alone = rate_games(log, "trueskill", parameters={"draw_probability": 0.25}).predictions["all"]
-    mine = comparison.means["trueskill"]["three_way_log_loss"].mean
+    mine = comparison.systems["trueskill"].means["three_way_log_loss"].mean
     assert mine == pytest.approx(alone.three_way_log_loss, rel=1e-12)
-    gap = comparison.differences["trueskill"]["three_way_log_loss"]
-    elo = comparison.means["elo"]["three_way_log_loss"].mean
+    gap = comparison.systems["trueskill"].to_best["three_way_log_loss"]
+    elo = comparison.systems["elo"].means["three_way_log_loss"].mean
     assert mine is not None
     assert elo is not None
     if comparison.leader == "elo":
         assert gap.mean == pytest.approx(mine - elo, rel=1e-9)
-    assert comparison.means["zonestats"]["three_way_log_loss"].mean is None
-    assert comparison.differences["coin"]["three_way_log_loss"].mean is None
+    assert comparison.systems["zonestats"].means["three_way_log_loss"].mean is None
+    assert comparison.systems["coin"].to_best["three_way_log_loss"].mean is None
 
 
 def test_trueskill_gives_each_result_its_probability(tmp_path: Path) -> None:

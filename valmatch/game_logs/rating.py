@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
@@ -16,7 +17,7 @@ from valmatch.execution.interruption import stop_on_signal
 from valmatch.game_logs import roster as r
 from valmatch.game_logs import scores as s
 from valmatch.game_logs import warnings as w
-from valmatch.game_logs.documents import DocumentedResult, plain, read_as
+from valmatch.game_logs.documents import DocumentedResult, plain
 from valmatch.game_logs.games import games_between, pieces
 from valmatch.game_logs.options import RateOptions, check_tuned, values_of
 from valmatch.game_logs.previous_ratings import PreviousRatings, RatingManifest
@@ -328,14 +329,28 @@ def _warnings(
 # The result of a comparison of rating systems or ratings, and the sums that it is made of.
 
 
+@dataclass(frozen=True, kw_only=True)
+class ComparedSystem:
+    """How well a rating system or a baseline predicted the games."""
+
+    parameters: Mapping[str, float]  # values of all
+    baseline: bool  # whether it is no system, but a coin or the better record so far
+    fitted: Sequence[str] | None = None  # parameters whose fit is adopted, where any were fitted
+    tuning: Tuning | None = None  # how that went; also where what was fitted is not adopted
+    predictions: Mapping[str, Scores]  # of ``all`` games and of those ``after_burn_in``
+    # means, to_best: the scores of all games, and by how much they exceed those of the leader
+    means: Mapping[str, Difference]
+    to_best: Mapping[str, Difference]
+
+
 @dataclass(frozen=True, repr=False)
 class RatingComparison(DocumentedResult):
     """How well several rating systems or ratings, and two baselines, predicted games of one log.
 
     Attributes
     ----------
-    parameters : mapping of str to mapping of str to float
-        Values of all parameters of each system.
+    systems : mapping of str to ComparedSystem
+        How well each system predicted, and each baseline.
     leader : str
         The system with the least log loss.
     unbeaten : sequence of str
@@ -352,16 +367,8 @@ class RatingComparison(DocumentedResult):
         burn-in.
     blocks : int
         Blocks of games, over which all intervals are.
-    predictions : mapping of str to mapping of str to Scores
-        How well each predicted, of ``all`` games and of those ``after_burn_in``.
-    means, differences : mapping of str to mapping of str to Difference
-        The scores of all games of each, and by how much they exceed those of the leader.
-    fitted : mapping of str to sequence of str
-        Parameters that were fitted, by system.
     fitted_to : int
         Games before those predicted, to which they were fitted.
-    tunings : mapping of str to Tuning
-        How that went, by system; also where what was fitted is not adopted.
     source : str
         The log.
     warnings : sequence of str
@@ -370,10 +377,11 @@ class RatingComparison(DocumentedResult):
 
     presented_by = "systems"
     documented = (
-        *("games", "rows", "unrated_games", "skipped_games", "burn_in", "blocks", "fitted_to"),
+        *("systems", "games", "rows", "unrated_games", "skipped_games", "burn_in", "blocks"),
+        "fitted_to",
     )
 
-    parameters: Mapping[str, Mapping[str, float]]
+    systems: Mapping[str, ComparedSystem]
     leader: str
     unbeaten: Sequence[str]
     games: int
@@ -382,12 +390,7 @@ class RatingComparison(DocumentedResult):
     skipped_games: Mapping[str, int]
     burn_in: int
     blocks: int
-    predictions: Mapping[str, Mapping[str, Scores]]
-    means: Mapping[str, Mapping[str, Difference]]
-    differences: Mapping[str, Mapping[str, Difference]]
-    fitted: Mapping[str, Sequence[str]] = field(default_factory=dict)
     fitted_to: int = 0
-    tunings: Mapping[str, Tuning] = field(default_factory=dict)
     source: str = ""
     warnings: Sequence[str] = ()
     folder: Path | None = None
@@ -415,35 +418,28 @@ class RatingComparison(DocumentedResult):
             f" {self.blocks} blocks of games; {verdict}"
         )
 
+    @property
+    def parameters(self) -> dict[str, Mapping[str, float]]:
+        """The values of all parameters of each system."""
+        return {name: of.parameters for name, of in self.systems.items() if not of.baseline}
+
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each system and baseline, as ``comparison.csv`` has them."""
-        columns: dict[str, list[Any]] = {"system": list(self.means)}
-        for measure in self.means[self.leader]:
-            for what, estimates in (("", self.means), ("_to_best", self.differences)):
-                of_systems = [estimate[measure] for estimate in estimates.values()]
+        columns: dict[str, list[Any]] = {"system": list(self.systems)}
+        for measure in self.systems[self.leader].means:
+            for what, table in (("", "means"), ("_to_best", "to_best")):
+                estimates = [getattr(of, table)[measure] for of in self.systems.values()]
                 name = f"{measure}{what}"
-                columns[name] = [estimate.mean for estimate in of_systems]
-                columns[f"{name}_half_width"] = [estimate.half_width for estimate in of_systems]
-                columns[f"{name}_low"] = [estimate.ci_low for estimate in of_systems]
-                columns[f"{name}_high"] = [estimate.ci_high for estimate in of_systems]
+                columns[name] = [estimate.mean for estimate in estimates]
+                columns[f"{name}_half_width"] = [estimate.half_width for estimate in estimates]
+                columns[f"{name}_low"] = [estimate.ci_low for estimate in estimates]
+                columns[f"{name}_high"] = [estimate.ci_high for estimate in estimates]
         return columns
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
-        of_each = {
-            name: {
-                "parameters": dict(self.parameters.get(name, {})),
-                "baseline": name not in self.parameters,
-                **({"fitted": list(self.fitted[name])} if name in self.fitted else {}),
-                **({"tuning": plain(self.tunings[name])} if name in self.tunings else {}),
-                "predictions": plain(self.predictions[name]),
-                "means": plain(self.means[name]),
-                "to_best": plain(self.differences[name]),
-            }
-            for name in self.predictions
-        }
         return {
-            "systems": of_each,
+            "systems": plain(self.systems),
             "best": self.best,
             "least_log_loss": self.leader,
             "not_shown_better_than": list(self.unbeaten),
@@ -453,34 +449,16 @@ class RatingComparison(DocumentedResult):
 
     @classmethod
     def held_elsewhere(cls, files: ResultFiles, document: dict[str, Any]) -> dict[str, Any]:
-        """Return what is told of each system, who is the best, and the log."""
+        """Return who is the best, and the log."""
         systems: Mapping[str, Any] = document["systems"]
-
-        def of_each(key: str, kind: Any) -> dict[str, Any]:  # noqa: ANN401
-            known = {name: entry[key] for name, entry in systems.items() if key in entry}
-            return {name: read_as(kind, x, f"systems.{name}.{key}") for name, x in known.items()}
-
         leader = str(document["least_log_loss"])
         unbeaten = list(map(str, document["not_shown_better_than"]))
-        means = of_each("means", dict[str, Difference])
-        differences = of_each("to_best", dict[str, Difference])
         if not {leader, *unbeaten} <= {*systems}:
             raise ValueError("least_log_loss, not_shown_better_than: not among the systems")
-        measures = [of.keys() for table in (means, differences) for of in table.values()]
-        if any(keys != means[leader].keys() for keys in measures):
+        measures = [of[table].keys() for of in systems.values() for table in ("means", "to_best")]
+        if any(keys != systems[leader]["means"].keys() for keys in measures):
             raise ValueError("systems: means and to_best are not of the same measures")
-        parameters = of_each("parameters", dict[str, float])
-        return {
-            "parameters": {k: v for k, v in parameters.items() if not systems[k]["baseline"]},
-            "leader": leader,
-            "unbeaten": unbeaten,
-            "predictions": of_each("predictions", dict[str, Scores]),
-            "means": means,
-            "differences": differences,
-            "fitted": of_each("fitted", list[str]),
-            "tunings": of_each("tuning", Tuning),
-            "source": files.manifest.source,
-        }
+        return {"leader": leader, "unbeaten": unbeaten, "source": files.manifest.source}
 
 
 def tallies(
@@ -505,8 +483,9 @@ def compared(
     parameters: Mapping[str, Mapping[str, float]],
     games: Games,
     burn_in: int,
+    tunings: Mapping[str, Tuning] = MappingProxyType({}),
 ) -> RatingComparison:
-    """Return what is found by tallies of the same games."""
+    """Return what tallies of the same games say."""
     # Shapes: `sums` (blocks, 2, columns).
     predictions = {
         name: dict(zip(s.TALLIES, map(scores, tally.sum(axis=0)), strict=True))
@@ -521,27 +500,28 @@ def compared(
     of_all = {name: tally[:, 0] for name, tally in sums.items()}
     of_draws = sum(x["all"].three_way_log_loss is not None for x in predictions.values())
     measures = [*s.MEASURES, *(s.OF_DRAWS if of_draws > 1 else ())]
-    differences = {
-        name: {m: difference(m, tally, of_all[leader]) for m in measures}
+    systems = {
+        name: ComparedSystem(
+            parameters=dict(parameters.get(name, {})),
+            baseline=name not in parameters,
+            fitted=list(tunings[name].adopted_parameters) if name in tunings else None,
+            tuning=tunings.get(name),
+            predictions=predictions[name],
+            means={m: difference(m, tally) for m in measures},
+            to_best={m: difference(m, tally, of_all[leader]) for m in measures},
+        )
         for name, tally in of_all.items()
     }
     return RatingComparison(
-        parameters=parameters,
-        leader=leader,
-        unbeaten=[
-            name
-            for name in of_all
-            if name != leader and not differences[name]["log_loss"].above_zero
-        ],
+        systems,
+        leader,
+        [k for k, of in systems.items() if k != leader and not of.to_best["log_loss"].above_zero],
         games=games.n_games,
         rows=len(games.players),
         unrated_games=0,
         skipped_games={},
         burn_in=burn_in,
         blocks=len(of_all[leader]),
-        predictions=predictions,
-        means={name: {m: difference(m, x) for m in measures} for name, x in of_all.items()},
-        differences=differences,
     )
 
 
@@ -619,7 +599,6 @@ def compare_ratings(
             if name := system.name if system.name in fitted else "":
                 roster = Roster(system, values[name], log.players, ())
                 tunings[name] = tune(roster, fitted[name], read, settings.train, stop)
-                fitted[name] = list(tunings[name].adopted_parameters)
                 values[name] = dict(tunings[name].values)
                 for remark in tunings[name].remarks:
                     warn(f"{name}: {remark}")
@@ -629,10 +608,10 @@ def compare_ratings(
         for system in (*rated, COIN, RECORD):
             roster = Roster(system, values.get(system.name, {}), log.players, ())
             sums[system.name] = tallies(roster, read, blocks, settings.burn_in, stop)
-        result = compared(sums, values, rest, settings.burn_in)
+        result = compared(sums, values, rest, settings.burn_in, tunings)
         for system in rated:
-            of_all = result.predictions[system.name]["all"]
-            adopted = fitted.get(system.name, ())
+            of_all = result.systems[system.name].predictions["all"]
+            adopted = result.systems[system.name].fitted or ()
             for warning in (
                 w.worse_than_a_coin(system, of_all, w.uneven_games(rest), 0.0, adopted),
                 system.remark(values[system.name]),
@@ -644,9 +623,7 @@ def compare_ratings(
             result,
             unrated_games=log.unrated,
             skipped_games=log.bad.counts,
-            fitted=fitted,
             fitted_to=n_first,
-            tunings=tunings,
             source=log.name,
             warnings=list(warn),
         )

@@ -18,10 +18,10 @@ def present(result: RatingComparison, view: d.View) -> d.Presentation:
         table.notes.append(f"no interval: {result.no_interval}")
     tuned = [
         line
-        for system, tuning in result.tunings.items()
-        for line in tuning_lines(f"tuned {system}:", tuning)
+        for system, of in result.systems.items()
+        for line in (tuning_lines(f"tuned {system}:", of.tuning) if of.tuning else ())
     ]
-    calibrations = [(name, result.predictions[name]["all"]) for name in systems]
+    calibrations = [(name, result.systems[name].predictions["all"]) for name in systems]
     charts = [*_differences(result), calibration_chart("Calibration", calibrations)]
     return d.Presentation(
         f"Rating systems on {log}",
@@ -37,11 +37,11 @@ def present(result: RatingComparison, view: d.View) -> d.Presentation:
 def _finding(result: RatingComparison) -> str:
     """Say which system is the best, or that none is shown to be."""
     leader, measure = result.leader, "log_loss"
-    first = result.means[leader][measure]
+    first = result.systems[leader].means[measure]
     text = f"{leader} has the least log loss, {first.mean:.4f}{_spread(first)}"
     others = [
-        f"{name} {scores[measure].mean:+.4f}{_spread(scores[measure])}"
-        for name, scores in result.differences.items()
+        f"{name} {of.to_best[measure].mean:+.4f}{_spread(of.to_best[measure])}"
+        for name, of in result.systems.items()
         if name != leader
     ]
     text += f" ({', '.join(others)})" if others else ""
@@ -59,9 +59,9 @@ def _spread(difference: Difference) -> str:
 
 def _differences(result: RatingComparison) -> list[d.Chart]:
     """Return a chart of the differences to the leader for each measure, if there are others."""
-    others = {name: scores for name, scores in result.differences.items() if name != result.leader}
+    others = {name: of.to_best for name, of in result.systems.items() if name != result.leader}
     charts: list[d.Chart] = []
-    for measure in result.means[result.leader] if others else ():
+    for measure in result.systems[result.leader].means if others else ():
         rows = []
         for name, scores in others.items():
             difference = scores[measure]
@@ -75,10 +75,10 @@ def _differences(result: RatingComparison) -> list[d.Chart]:
 
 def _systems(result: RatingComparison) -> d.TextTable:
     """Return a table of how well systems predicted, and how far they fall behind the leader."""
-    columns: list[d.Column] = [("system", list(result.means))]
-    for measure in result.means[result.leader]:
-        means = [scores[measure].mean for scores in result.means.values()]
-        pairs = [_rounded(scores[measure]) for scores in result.differences.values()]
+    columns: list[d.Column] = [("system", list(result.systems))]
+    for measure in result.systems[result.leader].means:
+        means = [of.means[measure].mean for of in result.systems.values()]
+        pairs = [_rounded(of.to_best[measure]) for of in result.systems.values()]
         columns.append((named(measure), [formatted(mean, ".4f") for mean in means]))
         columns.append((f"- {result.leader}", [mean for mean, _ in pairs]))
         columns.append(("± 95%", [half for _, half in pairs]))
