@@ -263,7 +263,7 @@ def _file(path: Path, target: Path | None) -> CheckedFile:
     kind = kind_of_text(head)
     if kind == "empty":
         raise InputError(f"{path}: is empty")
-    if kind == "JSON lines" and (found := _tickets(path)):
+    if kind == "JSON lines" and (found := _tickets(path, head)):
         return found
     is_table = kind in ("table", "PGN", "JSON lines") and path.suffix.lower() not in CODE
     if not is_table and (found := _document(path, kind, target)):
@@ -376,12 +376,11 @@ def _config(path: Path) -> CheckedFile:
 # Tickets and events, an object a line.
 
 
-def _tickets(path: Path) -> CheckedFile | None:
+def _tickets(path: Path, head: str) -> CheckedFile | None:
     """Return what a list of tickets or of events is; None if its lines are games."""
     from valmatch.matching.tickets.event_log import is_event_log, read_events
 
-    with regular(path).open("rb") as file:
-        first = file.readline(MAX_DOCUMENT).decode("utf-8", "replace")
+    first = head.partition("\n")[0]
     if is_event_log(first):
         kind, about = "event log", "a log of FlexMatch events"
         events, problems = read_events(read_text(path))

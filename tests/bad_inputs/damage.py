@@ -45,7 +45,7 @@ def broken_file(rng: Random, content: bytes) -> Damage:
             ("zeros", b"\0" * len(content)),
         ]
     )
-    return Damage(broken, kind, True)
+    return Damage(broken, kind, kind != "UTF-16")  # which tables and logs may be in
 
 
 class _Raw(NamedTuple):

@@ -137,6 +137,26 @@ def test_contents_decide_what_a_file_is(name: str, tmp_path: Path) -> None:
     assert all(name in line for line in found.errors)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "public_cases/06-arena-votes/votes.jsonl",
+        "public_cases/07-pgn/match.pgn",
+        "newcomer_cases/tune-club.csv",
+        "newcomer_cases/every-row-twice.csv",
+        "public_cases/15-alone-after-the-step/tickets.jsonl",
+    ],
+)
+def test_text_in_utf_16_is_read_as_in_utf_8(name: str, tmp_path: Path) -> None:
+    want, path = check_file(FILES / name), tmp_path / Path(name).name
+    path.write_text((FILES / name).read_text(encoding="utf-8-sig"), encoding="utf-16")
+    found = check_file(path)
+    assert (found.kind, found.about, found.code) == (want.kind, want.about, want.code)
+    assert (found.understood, found.rows) == (want.understood, want.rows)
+    if found.kind not in ("queue log", "tickets"):
+        assert rate_games(path, "elo").columns() == rate_games(FILES / name, "elo").columns()
+
+
 def test_what_is_no_config_says_how_to_get_one(tmp_path: Path) -> None:
     for name, words in {
         "newcomer_cases/friday-rules.json": "valmatch rules config",

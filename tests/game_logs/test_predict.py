@@ -161,7 +161,7 @@ def test_fixtures_have_many_shapes(text: str, rated: Path, tmp_path: Path) -> No
         assert [name for side in one.sides for name in side.newcomers] == [
             name for side in other.sides for name in side.newcomers
         ]
-    with mock.patch.object(sys, "stdin", io.StringIO(text)):
+    with mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode()))):
         assert predict_games(rated, "-").columns() == found.columns()
 
 

@@ -108,7 +108,7 @@ def test_rows_of_another_width_may_be_left_out(file: Path) -> None:
 def test_packed_files_standard_input_and_marks(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_bytes(gzip.compress(b"a\n'=x\n=x\n''=x\n'x\n"))
     assert [row.cells["a"] for row in read_rows(file, choose)] == ["=x", "=x", "'=x", "'x"]
-    monkeypatch.setattr("sys.stdin", io.StringIO("a,b\n1\n"))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a,b\n1\n")))
     with pytest.raises(InputError, match=r"^standard input:2: the row has 1 cells"):
         list(read_rows(None, choose))
 

@@ -15,14 +15,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import BinaryIO, NamedTuple, TextIO
+from typing import Any, BinaryIO, NamedTuple, TextIO
 
 from valmatch.errors import InputError, RunError, option
 from valmatch.inputs import arguments
-from valmatch.inputs.files import regular, too_large
+from valmatch.inputs.files import MARKS_OF_UTF_16, regular, too_large
 from valmatch.text.durations import PER_SECOND, moment_of_digits, seconds_of, unit_since_1970
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import Notice, shown
@@ -119,8 +120,6 @@ KINDS = {
     b"\x28\xb5\x2f\xfd": "a Zstandard file",
     b"Rar!": "a RAR archive",
     b"%PDF-": "a PDF document",
-    b"\xff\xfe": "text in UTF-16",
-    b"\xfe\xff": "text in UTF-16",
 }
 """What files are by their first bytes."""
 
@@ -132,28 +131,36 @@ ZIPPED = {
 """What a zip archive is that holds such a name."""
 
 
-def open_text(path: Path, most: int | None = None) -> BinaryIO:
-    """Open a file of CSV text that can be read again and again; gzip is unpacked."""
+def open_text(path: Path | None, most: int | None = None) -> BinaryIO:
+    """Open a file of CSV text, None for standard input, to be read as UTF-8 again and again."""
+    name = str(path or "standard input")
     try:
-        checked = regular(path) if most is None else regular(path, most)
-        file = checked.open("rb")
+        if path is None:
+            file = _temporary_copy(_pieces(sys.stdin.buffer))
+        else:
+            file = (regular(path) if most is None else regular(path, most)).open("rb")
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    return as_text(file, str(path), MAX_UNPACKED if most is None else most)
+        raise InputError(f"{name}: cannot be read: {error.strerror}") from None
+    return as_text(file, name, MAX_UNPACKED if most is None else most)
 
 
 def as_text(file: BinaryIO, name: str, most: int = MAX_UNPACKED) -> BinaryIO:
-    """Return a file at its first byte, or what it holds if gzip has packed it."""
+    """Return a file at its first byte, unpacked if it is in gzip, and in UTF-8 if in UTF-16."""
     try:
         if _first_bytes(file).startswith(GZIP):
             with file, gzip.GzipFile(fileobj=file) as packed:
-                file = temporary_copy(packed, most)
+                file = _temporary_copy(_pieces(packed), most)
+        if _first_bytes(file).startswith(MARKS_OF_UTF_16):
+            with file, io.TextIOWrapper(file, "utf-16", newline="") as text:
+                file = _temporary_copy((piece.encode() for piece in _pieces(text)), most)
         what = _not_text(file)
         why = f"it is {what} (allowed: CSV text in UTF-8, plain or packed by gzip)" if what else ""
     except EOFError:
         why = "the gzip file ends too early"
     except (gzip.BadGzipFile, zlib.error):
         why = "a damaged gzip file"
+    except UnicodeDecodeError:
+        why = "damaged text in UTF-16"
     except OSError as error:
         why = str(error.strerror or error)
     if why:
@@ -181,13 +188,18 @@ def _first_bytes(file: BinaryIO) -> bytes:
     return first
 
 
-def temporary_copy(source: BinaryIO | gzip.GzipFile, most: float = math.inf) -> BinaryIO:
+def _pieces(source: Any) -> Iterator[Any]:  # noqa: ANN401
+    """Yield all that can be read of a file, bytes or text."""
+    return iter(partial(source.read, 1 << 20), source.read(0))
+
+
+def _temporary_copy(pieces: Iterable[bytes], most: float = math.inf) -> BinaryIO:
     """Return a temporary file, at its first byte, with what another holds."""
     with _room():
         copy = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by the caller
     try:
         left = most
-        while piece := source.read(int(min(1 << 20, left + 1))):
+        for piece in pieces:
             left -= len(piece)
             if left < 0:
                 raise too_large(most)
@@ -473,7 +485,7 @@ def read_rows(
 ) -> Iterator[Row]:
     """Yield the rows of a CSV file below its header, but blank lines."""
     name = str(path or "standard input")
-    with _opened(path, name, most) as file:
+    with _opened(path, most) as file:
         lines: list[str] = []
         text = remembered(file, lines) if dialect.placed else file
         rows = rows_of(text, name, dialect)
@@ -527,22 +539,19 @@ def cell_starts(text: str, separator: str | None) -> list[int]:
 
 def read_header(path: Path, dialect: Dialect = COMMAS, most: int | None = None) -> list[str]:
     """Return the names of the columns of a CSV file; see `read_rows`."""
-    with _opened(path, str(path), most) as file:
+    with _opened(path, most) as file:
         _, cells = next(rows_of(file, str(path), dialect), (1, []))
     return [cell.strip() for cell in cells]
 
 
 @contextmanager
-def _opened(path: Path | None, name: str, most: int | None) -> Iterator[TextIO]:
+def _opened(path: Path | None, most: int | None) -> Iterator[TextIO]:
     """Open a file as text; what goes wrong with reading it is bad input."""
     try:
-        if path is None:
-            yield sys.stdin
-            return
         with closing(open_text(path, most)) as packed:
             yield io.TextIOWrapper(packed, encoding="utf-8-sig", newline="")
     except OSError as error:
-        raise InputError(f"{name}: cannot be read: {error.strerror}") from None
+        raise InputError(f"{path or 'standard input'}: cannot be read: {error.strerror}") from None
 
 
 def rows_of(

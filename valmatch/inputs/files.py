@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import json
 import math
@@ -13,6 +14,7 @@ from typing import BinaryIO
 from valmatch.errors import InputError
 
 MAX_DOCUMENT = 1 << 20  # bytes of a config
+MARKS_OF_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 MAX_FILE = 1 << 28  # bytes of a file that a model reads
 
 
@@ -33,13 +35,18 @@ def read_document(path: Path) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file."""
+    """Return the text of a file in UTF-8, or in UTF-16 with its mark."""
+    encoding = "utf-8"
     try:
-        return regular(path, MAX_FILE).read_text(encoding="utf-8")
+        with regular(path, MAX_FILE).open("rb") as file:
+            if file.read(2) in MARKS_OF_UTF_16:
+                encoding = "utf-16"
+        return path.read_text(encoding)
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: cannot be read: not UTF-8 from byte {error.start} on") from None
+        what = f"not {encoding.upper()} from byte {error.start} on"
+        raise InputError(f"{path}: cannot be read: {what}") from None
     except (OSError, ValueError) as error:
-        what = getattr(error, "strerror", None) or error
+        what = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{path}: cannot be read: {what}") from None
 
 

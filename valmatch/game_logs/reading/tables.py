@@ -7,34 +7,28 @@ import hashlib
 import io
 import json
 import re
-import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from valmatch.errors import InputError
-from valmatch.inputs.csv_reader import (
-    as_text,
-    cell_starts,
-    dividing,
-    open_text,
-    remembered,
-    temporary_copy,
-)
+from valmatch.inputs.csv_reader import cell_starts, dividing, open_text, remembered
+from valmatch.kernels.arrays import Bools
 from valmatch.text.terminal import shown
 
 BLOCK = 1 << 11  # rows that are read at once: so few that their cells stay in the cache
-SAMPLE = 1000  # rows by which names and times of a file are guessed, fewer of wide files
-_SAMPLE_CELLS = 1 << 17
+_SAMPLE, _SAMPLE_CELLS = 1000, 1 << 17  # rows and cells by which names and times are guessed
 MOST_COLUMNS = 10_000
 
 CSV, JSON, PGN, _LIST = "CSV", "JSON lines", "PGN", "a list of JSON"
 """The formats of files; the last one is not read."""
+
+_STARTS = {JSON: r"\s*\{", _LIST: r"\s*\[\s*(\{|$)", PGN: r'\s*\[\s*\w+\s+"', CSV: ""}
+"""How the first line of each format begins."""
 
 _END = "\0end of the file"  # a cell behind the text, which a quote without an end swallows
 
@@ -91,12 +85,9 @@ def json_rows(lines: Iterable[str]) -> Iterator[Row]:
         if len(cells) > MOST_COLUMNS:
             raise Fault(line, 1, f"{len(cells):,} columns (allowed: {MOST_COLUMNS:,})")
         # lichess writes no winner of draws, nor of games that were not played to an end.
-        if cells.get("status") in _UNFINISHED:
+        if cells.get("status") in ("aborted", "noStart", "created", "started", "unknownFinish"):
             cells.setdefault("winner", "*")
         yield Row(line, text, cells)
-
-
-_UNFINISHED = ("aborted", "noStart", "created", "started", "unknownFinish")
 
 
 def _flatten(name: str, value: Any, cells: dict[str, str]) -> None:  # noqa: ANN401
@@ -115,16 +106,18 @@ _TAG = re.compile(r'\s*\[\s*(\w+)\s+"((?:[^"\\\n]|\\.)*)"\s*\]\s*')
 def pgn_rows(lines: Iterable[str]) -> Iterator[Row]:
     """Yield the tags of games in PGN; moves and comments are skipped."""
     tags, read, first, moves, comment = dict[str, str](), list[str](), 1, False, 0
-    before = ""
+    before, open_comment = "", "a comment begins in this line that has no end"
     for line, text in enumerate(lines, 1):
         if comment and _TAG.fullmatch(text) and not before.strip():  # as games begin
-            raise Fault(comment, 1, "a comment begins in this line that has no end")
+            raise Fault(comment, 1, open_comment)
         before = text
         if comment or not text.lstrip().startswith("["):
             if not moves:
                 read.append(text)
                 moves = bool(text.strip())
-            comment = _open_comment(text, line, comment)
+            if not (text.startswith("%") or (comment and "}" not in text)):
+                begun, opened, _ = text[text.rfind("}") + 1 :].partition("{")
+                comment = line if opened and ";" not in begun else 0
             continue
         end = 0
         while match := _TAG.match(text, end):
@@ -132,37 +125,22 @@ def pgn_rows(lines: Iterable[str]) -> Iterator[Row]:
                 if tags:
                     yield Row(first, "".join(read), tags)
                 tags, read, first, moves = {}, [], line, False
-            name, value = match.groups()
-            tags[name] = re.sub(r"\\(.)", r"\1", value) if "\\" in value else value
+            tags[match[1]] = re.sub(r"\\(.)", r"\1", match[2])
             end = match.end()
         if text[end:].strip():
             raise Fault(line, end + 1, f"{shown(text[end:].strip())} is no tag of PGN")
         read.append(text)
     if comment:
-        raise Fault(comment, 1, "a comment begins in this line that has no end")
+        raise Fault(comment, 1, open_comment)
     if tags:
         yield Row(first, "".join(read), tags)
-
-
-def _open_comment(text: str, line: int, comment: int) -> int:
-    """Return the line of the comment that a line of moves leaves open, 0 for none."""
-    if text.startswith("%") or (comment and "}" not in text):
-        return comment
-    moves, opened, _ = text[text.rfind("}") + 1 :].partition("{")
-    return line if opened and ";" not in moves else 0
-
-
-def _format_of(line: str) -> str:
-    """Return the format of a file by its first line."""
-    starts = {JSON: r"\s*\{", _LIST: r"\s*\[\s*(\{|$)", PGN: r'\s*\[\s*\w+\s+"'}
-    return next((name for name, start in starts.items() if re.match(start, line)), CSV)
 
 
 class Block(NamedTuple):
     """Some rows of a file as texts."""
 
     columns: Sequence[Sequence[str]]
-    wrong_width: NDArray[np.bool_]  # (rows,) whether the row has too few cells or too many
+    wrong_width: Bools  # (rows,) whether the row has too few cells or too many
 
 
 def plain_block(lines: Sequence[str], separator: str, width: int) -> Block | None:
@@ -181,43 +159,35 @@ class GameFile:
     def __init__(self, path: Path, separator: str | None) -> None:
         self.path = None if str(path) == "-" else path  # None for standard input
         self.name = str(path) if self.path else "standard input"  # what messages call it
-        self._file = _opened(path)
+        self._file = open_text(self.path)
         self._text = io.TextIOWrapper(self._file, "utf-8-sig", newline="")
         weakref.finalize(self, self._text.close)
         self.size = self._file.seek(0, io.SEEK_END)  # bytes of the file
         first = next((line for line in self._lines() if line.strip()), "")
-        self.format = CSV if separator else _format_of(first)
+        self.format = next(name for name, start in _STARTS.items() if re.match(start, first))
+        self.format = CSV if separator else self.format
         if self.format == _LIST:
-            what = (
-                "is one list of JSON (allowed: JSON lines, an object a line, as from jq -c '.[]')"
-            )
-            raise InputError(f"{self.name}:1: {what}")
+            allowed = "JSON lines, an object a line, as from jq -c '.[]'"
+            raise InputError(f"{self.name}:1: is one list of JSON (allowed: {allowed})")
         self.separator = separator or dividing(first)
         self.header: list[str] = []  # the names of all columns
-        self.header_lines = 0  # lines up to its end
-        rows, most = self._rows(self._lines()), SAMPLE
+        self._header_lines = 0  # lines up to its end
+        rows = self._rows(self._lines())
         if self.format == CSV and (row := next(rows, None)) is not None:
             self.header = [cell.strip() for cell in row.cells]
-            self.header_lines = row.line + row.text.rstrip("\r\n").count("\n")
-            most = min(SAMPLE, 1 + _SAMPLE_CELLS // len(self.header))
-        self._check_width()
-        some = [row.cells for row in islice(rows, most)]
+            self._header_lines = row.line + row.text.rstrip("\r\n").count("\n")
+        most = 1 + _SAMPLE_CELLS // max(len(self.header), 1)
+        some = [row.cells for row in islice(rows, min(_SAMPLE, most))]
         if self.format != CSV:
             self.header = list(dict.fromkeys(name for cells in some for name in cells))
-            self._check_width()
+        # what messages call the place of the header
+        self.where = f"{self.name}:{max(self._header_lines, 1)}"
         if not self.header:
             raise InputError(f"{self.name}: is empty (allowed: a table of games)")
-        self._sample = [self._cells(cells) for cells in some]
-
-    def _check_width(self) -> None:
         if len(self.header) > MOST_COLUMNS:
             what = f"{len(self.header):,} columns (allowed: {MOST_COLUMNS:,})"
             raise InputError(f"{self.where}: {what}")
-
-    @property
-    def where(self) -> str:
-        """What messages call the place of the header."""
-        return f"{self.name}:{max(self.header_lines, 1)}"
+        self._sample = list(map(self._cells, some))
 
     def sample(self, name: str) -> list[str]:
         """Return the cells of a column in the first rows, but empty ones."""
@@ -241,7 +211,7 @@ class GameFile:
         lines, width, line = self._lines(progress), len(self.header), 1
         if self.format == CSV:
             next(self._rows(lines))
-            line, some = self.header_lines + 1, list(islice(lines, BLOCK))
+            line, some = self._header_lines + 1, list(islice(lines, BLOCK))
             while some and (block := plain_block(some, self.separator, width)):
                 yield block
                 line += len(some)
@@ -256,14 +226,12 @@ class GameFile:
 
     def rows_at(self, wanted: set[int]) -> dict[int, Row]:
         """Return some rows below the header, by their numbers."""
-        rows = self._rows(self._lines())
-        first = -1 if self.format == CSV else 0
-        return {number: row for number, row in enumerate(rows, first) if number in wanted}
+        rows = enumerate(self._rows(self._lines()), -1 if self.format == CSV else 0)
+        return {number: row for number, row in rows if number in wanted}
 
     def cell(self, row: Row, column: int) -> str:
         """Return a cell of a row as it stands there; nothing of one that it lacks."""
-        cells = self._cells(row.cells)
-        return cells[column].strip() if column < len(cells) else ""
+        return "".join(self._cells(row.cells)[column : column + 1]).strip()
 
     def place(self, row: Row, column: int) -> str:
         """Return line and column of a cell; of the row, if it has too few cells."""
@@ -291,7 +259,20 @@ class GameFile:
                 done = self._file.tell()
                 yield from lines
         except UnicodeDecodeError:
-            self._refuse_bytes()
+            raise InputError(
+                f"{self.name}:{self._no_text()}: is not UTF-8 (allowed: a text file in UTF-8; iconv"
+                " -f latin1 -t utf8 converts one of western Europe)"
+            ) from None
+
+    def _no_text(self) -> str:
+        """Return line and column of the first byte that is no text."""
+        self._file.seek(0)
+        content = self._file.read()
+        try:
+            text = content.decode()
+        except UnicodeDecodeError as error:
+            text = content[: error.start].decode("utf-8-sig")
+        return f"{text.count(chr(10)) + 1}:{len(text) - text.rfind(chr(10))}"
 
     def _rows(self, lines: Iterable[str], line: int = 1) -> Iterator[Row]:
         """Yield the rows of the lines of the file from one on."""
@@ -303,28 +284,3 @@ class GameFile:
         except Fault as fault:
             line, column, what = fault.args
             raise InputError(f"{self.name}:{line}:{column}: {what}") from None
-
-    def _refuse_bytes(self) -> NoReturn:
-        """Refuse a file that is no text, with the place of the first byte that is none."""
-        self._file.seek(0)
-        content = self._file.read()
-        try:
-            content.decode()
-        except UnicodeDecodeError as error:
-            text = content[: error.start].decode("utf-8-sig")
-        at = f"{text.count(chr(10)) + 1}:{len(text) - text.rfind(chr(10))}"
-        raise InputError(
-            f"{self.name}:{at}: is not UTF-8 (allowed: a text file in UTF-8; iconv -f latin1 -t"
-            " utf8 converts one of western Europe)"
-        )
-
-
-def _opened(path: Path) -> BinaryIO:
-    """Return a file that can be read again and again; what gzip has packed is unpacked."""
-    if str(path) != "-":
-        return open_text(path)
-    try:
-        copy = temporary_copy(sys.stdin.buffer)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    return as_text(copy, "standard input")
