@@ -23,8 +23,7 @@ from tests.support.folders import rows as table
 from tests.support.game_logs import LONG, of_sides, write
 from tests.support.refusals import refused
 from valmatch.errors import InputError
-from valmatch.game_logs import games as names
-from valmatch.game_logs.games import Titles
+from valmatch.game_logs.games import GameNames
 from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import compare_ratings, rate_games
 from valmatch.game_logs.rating_files import numerals, text_cells
@@ -78,15 +77,12 @@ def test_numbers_are_those_of_float(text: str) -> None:
         assert (value, np.signbit(value)) == (want, np.signbit(want))
 
 
-def test_games_of_one_name_are_found_even_if_their_hashes_are_equal(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(names, "hash", len, raising=False)
-    titles = Titles(runs=True)
-    assert titles.read(["a", "a", "b"]).tolist() == [True, False, True]
-    assert titles.read(["b", "é", "a", "''=x"]).tolist() == [False, True, True, True]
-    assert titles.first_of_name().tolist() == [0, 1, 2, 0, 4]
-    assert titles.texts(np.array([4, 2, 0])) == ["'=x", "é", "a"]
+def test_names_of_games_are_those_of_runs_of_rows() -> None:
+    names = GameNames(runs=True)
+    assert names.read(["a", "a", "b"]).tolist() == [True, False, True]
+    assert names.read(["b", "é", "a", "''=x"]).tolist() == [False, True, True, True]
+    assert names.first_of_name().tolist() == [0, 1, 2, 0, 4]
+    assert names == ["a", "b", "é", "a", "'=x"]
 
 
 BAD = cases(r"""

@@ -64,7 +64,9 @@ def test_a_rating_is_made_again_but_never_replaced(log: Path, tmp_path: Path) ->
     again = rate_games(log, "elo", out=out)
     assert again.folder == out
     log.write_text(LOG + "g40,p0,1\ng40,p1,2\n")
-    with pytest.raises(InputError, match=r"log.csv: has changed since .*out was made: delete the"):
+    with pytest.raises(
+        InputError, match=r"another run \(its games differ from those of this run\)"
+    ):
         rate_games(log, "elo", out=out)
     assert results(out) == {name: before[name] for name in results(out)}
 

@@ -1,4 +1,4 @@
-"""Games between two players of a log, counted, and the sequential test of these."""
+"""A sequential test of who is the stronger of two players, by the games of a log."""
 
 from __future__ import annotations
 
@@ -54,7 +54,12 @@ def sprt_games(
     further = Further(clusters=(pairs_by,) if pairs_by else (), clustered_by="pairs_by")
     log = GameLog(arguments.path("games", games), settings, further=further)
     read, facts = log.games_with_facts(settings.progress)
-    numbers = [_number(log, player, "player"), _number(log, against, "against")]
+    names, numbers = log.players.texts, []
+    for argument, name in (("player", player), ("against", against)):
+        if name not in names:
+            near = correction(name, names) if len(names) <= HINTED else ""
+            raise InputError(f"{option(argument)}: {shown(name)} is nobody in {log.name}{near}")
+        numbers.append(names.index(name))
     between, points = _between(read, *numbers)
     for warning in log_warnings(log):
         settings.warn(warning)
@@ -72,27 +77,16 @@ def sprt_games(
     return replace(test, left_out=len(between) - 2 * len(sums))
 
 
-def _number(log: GameLog, name: str, argument: str) -> int:
-    """Return the number of a player."""
-    names = log.players.texts
-    if name not in names:
-        near = correction(name, names) if len(names) <= HINTED else ""
-        raise InputError(f"{option(argument)}: {shown(name)} is nobody in {log.name}{near}")
-    return names.index(name)
-
-
 def _between(games: Games, player: int, against: int) -> tuple[Ints, Ints]:
     """Return the games in which two are alone on either side, and twice the points of the first."""
-    sizes = np.diff(games.side_starts)
     first = games.game_starts[:-1]
-    two = np.diff(games.game_starts) == 2
-    two[two] = (sizes[first[two]] == 1) & (sizes[first[two] + 1] == 1)
-    places = np.flatnonzero(two)
-    a = first[places]
-    here = games.players[games.side_starts[a]]
-    there = games.players[games.side_starts[a + 1]]
-    ahead = (here == player) & (there == against)
-    either = ahead | ((here == against) & (there == player))
+    size = games.side_starts[games.game_starts[1:]] - games.side_starts[first]
+    of_two = np.flatnonzero((np.diff(games.game_starts) == 2) & (size == 2))
+    a = first[of_two]
+    players = games.players[games.side_starts[a][:, None] + [0, 1]]
+    ahead, behind = (
+        (players == pair).all(axis=1) for pair in ((player, against), (against, player))
+    )
     lead = np.sign(games.points[a] - games.points[a + 1]).astype(np.int64)
     points = 1 + np.where(ahead, lead, -lead)
-    return places[either], points[either]
+    return of_two[ahead | behind], points[ahead | behind]

@@ -1,9 +1,10 @@
-"""Some of the games in flat arrays, and games in pieces."""
+"""Some of the games in flat arrays, games in pieces, and names by number."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import compress, pairwise
+from operator import ne
 from typing import Any
 
 import numpy as np
@@ -19,68 +20,49 @@ from valmatch.ratings.system import NO_VERBS, System
 
 _PIECE = 1 << 12  # games of a piece, at which working space does not matter
 
+_OF_GAMES, _OF_SIDES = ("names", "times", "homes"), ("points", "scores")
+_STARTS = ("game_starts", "side_starts")
 
-def reordered(games: Games, order: Ints) -> Games:
-    """Return the games in another order."""
-    sides, game_starts = _members(games.game_starts, order)
+
+def games_at(games: Games, which: Ints | slice) -> Games:
+    """Return some of the games, in the order in which they are wanted."""
+    sides, game_starts = _members(games.game_starts, which)
     rows, side_starts = _members(games.side_starts, sides)
-    return _taken(games, order, sides, rows, game_starts, side_starts)
+    index = dict.fromkeys(_OF_GAMES, which) | dict.fromkeys(_OF_SIDES, sides)
+    columns: dict[str, Any] = games._asdict()
+    columns |= {k: v[index.get(k, rows)] for k, v in columns.items() if k not in _STARTS}
+    return Games(**columns | {"game_starts": game_starts, "side_starts": side_starts})
 
 
-def _members(starts: Ints, groups: Ints) -> tuple[Ints, Ints]:
+def _members(starts: Ints, groups: Ints | slice) -> tuple[Any, Ints]:
     """Return the members of some groups, with the starts of the groups among them."""
+    if isinstance(groups, slice):
+        inner = starts[groups.start : groups.stop + 1]
+        return slice(inner[0], inner[-1]), inner - inner[0]
     sizes = starts[groups + 1] - starts[groups]
     ends = np.cumsum(sizes)
     members = np.arange(sizes.sum()) + np.repeat(starts[groups] - ends + sizes, sizes)
     return members, np.concatenate([[0], ends])
 
 
-def games_between(games: Games, first: int, last: int) -> Games:
-    """Return the games first..last-1."""
-    sides = slice(games.game_starts[first], games.game_starts[last])
-    rows = slice(games.side_starts[sides.start], games.side_starts[sides.stop])
-    game_starts = games.game_starts[first : last + 1] - sides.start
-    side_starts = games.side_starts[sides.start : sides.stop + 1] - rows.start
-    return _taken(games, slice(first, last), sides, rows, game_starts, side_starts)
-
-
-_OF_GAMES, _OF_SIDES = ("names", "times", "homes"), ("points", "scores")
-
-
-def _taken(
-    games: Games,
-    which: Ints | slice,
-    sides: Ints | slice,
-    rows: Ints | slice,
-    game_starts: Ints,
-    side_starts: Ints,
-) -> Games:
-    """Return some games, sides and rows of games."""
-    index = dict.fromkeys(_OF_GAMES, which) | dict.fromkeys(_OF_SIDES, sides)
-    taken: dict[str, Any] = {
-        name: column[index.get(name, rows)]
-        for name, column in games._asdict().items()
-        if not name.endswith("_starts")
+def joined(parts: Iterable[Games], most: int) -> Games:
+    """Return the games of several parts, with so many rows at most."""
+    # Into arrays made before: what is kept of many small ones would leave holes in memory.
+    floats = ("times", "points", "rates", "minutes", "scores")
+    columns: dict[str, Any] = {
+        name: np.zeros(most + 1, np.float64 if name in floats else np.int64)
+        for name in Games._fields
     }
-    return Games(**taken, game_starts=game_starts, side_starts=side_starts)
-
-
-def joined(parts: list[Games]) -> Games:
-    """Return the games of several parts, which are given up column by column to save memory."""
-    columns: dict[str, list[Any]] = {name: [] for name in Games._fields}
-    columns["game_starts"], columns["side_starts"] = (
-        [np.zeros(1, np.int64)],
-        [np.zeros(1, np.int64)],
-    )
-    sides = rows = 0
+    ends = dict.fromkeys(Games._fields, 0) | dict.fromkeys(_STARTS, 1)
     for games in parts:
-        game_starts, side_starts = games.game_starts[1:] + sides, games.side_starts[1:] + rows
-        sides, rows = sides + len(games.points), rows + len(games.players)
-        games = games._replace(game_starts=game_starts, side_starts=side_starts)
+        games = games._replace(
+            game_starts=games.game_starts[1:] + ends["points"],
+            side_starts=games.side_starts[1:] + ends["players"],
+        )
         for name, column in games._asdict().items():
-            columns[name].append(column)
-    parts.clear()
-    return Games(*(np.concatenate(columns.pop(name) or [np.zeros(0)]) for name in Games._fields))
+            columns[name][ends[name] : ends[name] + len(column)] = column
+            ends[name] += len(column)
+    return Games(**{name: column[: ends[name]] for name, column in columns.items()})
 
 
 def pieces(
@@ -96,7 +78,7 @@ def pieces(
         before = upto[first - 1] if first else 0
         last = max(first + 1, int(np.searchsorted(upto, before + pairs, side="right")))
         last = min(last, first + _PIECE)
-        yield games_between(games, first, last)
+        yield games_at(games, slice(first, last))
         first = last
 
 
@@ -179,17 +161,17 @@ def _shown(player: int, players: Players, deviation: int) -> float:
     return mean - 3.0 * players.state[player, deviation] if deviation >= 0 else mean
 
 
-# Names of players and of games, numbered in the order in which they first come.
+# Names of players and of games.
 
 
 class Names(dict[str, int]):
-    """The numbers of names, by the cells that stand for them."""
+    """The numbers of names, in the order in which they first come, by the cells for them."""
 
     def __init__(self, spelled: Callable[[str], str] = unmark) -> None:
         super().__init__()
-        self.texts: list[str] = []  # the names by their numbers
         self.spelled = spelled  # returns the name that a cell stands for
-        self._others: dict[str, int] = {}  # the numbers of names that as cells stand for others
+        self.texts: list[str] = []  # the names by their numbers
+        self._numbers: dict[str, int] = {}  # by name
 
     def __missing__(self, cell: str) -> int:
         number = self[cell] = self.number(self.spelled(cell))
@@ -197,8 +179,7 @@ class Names(dict[str, int]):
 
     def number(self, name: str) -> int:
         """Return the number of a name."""
-        known = self if self.spelled(name) == name else self._others
-        number = known.setdefault(name, len(self.texts))
+        number = self._numbers.setdefault(name, len(self.texts))
         if number == len(self.texts):
             self.texts.append(name)
         return number
@@ -210,55 +191,29 @@ class Names(dict[str, int]):
     def ranks(self) -> Ints:
         """Return the rank of each name in the order of all, from 0."""
         ranks = np.empty(len(self.texts), np.int64)
-        ranks[sorted(range(len(ranks)), key=self.texts.__getitem__)] = np.arange(len(ranks))
+        ranks[[self._numbers[name] for name in sorted(self.texts)]] = np.arange(len(ranks))
         return ranks
 
 
-class Titles:
-    """The names of games, of which there may be millions: as one text."""
+class GameNames(list[str]):
+    """The names of the games of a log, in its order."""
 
     def __init__(self, runs: bool) -> None:
+        super().__init__()
         self._runs = runs  # whether rows that follow each other belong to one game if named alike
-        self._last = ""
-        self._parts, self._text = list[str](), ""
-        # ends: (games + 1,) of names in the text; sizes, hashes: (games,)
-        self._ends = np.zeros(1, np.int64)
-        self._sizes, self._hashes = list[Ints](), list[Ints]()
+        self._last: str | None = None
 
     def read(self, cells: Sequence[str]) -> Bools:
         """Return for some cells whether they are the first of a game."""
         first = np.ones(len(cells), np.bool_)
         if self._runs:
-            before = (self._last, *cells)
-            first = np.fromiter(map(str.__ne__, cells, before), np.bool_, len(cells))
+            first = np.fromiter(map(ne, cells, (self._last, *cells)), np.bool_, len(cells))
             self._last = cells[-1]
-            cells = [cell for cell, begins in zip(cells, first.tolist(), strict=True) if begins]
-        if "'" in "".join(cells):
-            cells = list(map(unmark, cells))
-        self._hashes.append(np.fromiter(map(hash, cells), np.int64, len(cells)))
-        self._parts.append("".join(cells))
-        self._sizes.append(np.fromiter(map(len, cells), np.int64, len(cells)))
+        self.extend(map(unmark, compress(cells, first)))
         return first
-
-    def texts(self, games: Ints) -> list[str]:
-        """Return the names of some games, once all are there."""
-        if self._parts:
-            self._text = "".join(self._parts)
-            self._ends = np.concatenate([[0], np.cumsum(np.concatenate(self._sizes))])
-            self._parts.clear()
-            self._sizes.clear()
-        text, ends = self._text, self._ends
-        limits = zip(ends[games].tolist(), ends[games + 1].tolist(), strict=True)
-        return [text[start:end] for start, end in limits]
 
     def first_of_name(self) -> Ints:
         """Return for each game the first one of the same name."""
-        hashes = np.concatenate(self._hashes) if self._hashes else np.zeros(0, np.int64)
-        self._hashes.clear()
-        firsts = np.arange(len(hashes))
-        _, number, counts = np.unique(hashes, return_inverse=True, return_counts=True)
-        alike = np.flatnonzero(counts[number.ravel()] > 1)
-        first: dict[str, int] = {}
-        for game, name in zip(alike.tolist(), self.texts(alike), strict=True):
-            firsts[game] = first.setdefault(name, game)
-        return firsts
+        known: dict[str, int] = {}
+        firsts = (known.setdefault(name, game) for game, name in enumerate(self))
+        return np.fromiter(firsts, np.int64, len(self))

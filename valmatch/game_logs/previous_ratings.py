@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from valmatch.errors import InputError, option
+from valmatch.game_logs.reading.cells import time_text
 from valmatch.game_logs.roster import COUNTS, LAST_GAME, RATINGS, RatedPlayer
 from valmatch.game_logs.whole_log.result import BatchRating
-from valmatch.inputs.csv_reader import Dialect, Row, read_rows
+from valmatch.inputs.csv_reader import Dialect, read_rows
 from valmatch.ratings.parameters import BatchSystem
 from valmatch.ratings.system import System
 from valmatch.storage.contents import MANIFEST
@@ -23,8 +23,6 @@ from valmatch.text.terminal import Note, shown
 
 if TYPE_CHECKING:
     from valmatch.game_logs.reading.log import GameLog
-
-_COUNTS = ("games", *COUNTS)
 
 KINDS = {True: "dates", False: "numbers"}  # what times are called by whether they are moments
 
@@ -52,8 +50,6 @@ class RatingManifest(Manifest):
     cap: str | None = None
     rated: list[RatedFile] = Field(default_factory=list)
     reading: Reading | None = None
-    games_sha256: str | None = None
-    ratings_sha256: str | None = None
 
 
 class PreviousRatings:
@@ -94,33 +90,43 @@ class PreviousRatings:
         limits = {parameter.name: parameter for parameter in system.parameters}
         for name, value in self.made.parameters.items():
             what = "is none of the system"
-            if parameter := limits.get(name):
-                if parameter.low <= value <= parameter.high:
-                    continue
-                what = f"(allowed: {parameter.low!r} to {parameter.high!r})"
-            raise InputError(f"{self.manifest}: damaged: parameters.{name}: {value!r} {what}")
+            if of := limits.get(name):
+                what = f"(allowed: {of.low!r} to {of.high!r})"
+            if not of or not of.low <= value <= of.high:
+                at = f"{self.manifest}: damaged: parameters.{name}"
+                raise InputError(f"{at}: {value!r} {what}")
 
     def remark(self, system: System, parameters: Mapping[str, float]) -> str:
         """Say which values of parameters that are not given count now; "" if it goes unsaid."""
         if self.manifest is None:
             return f"{self.path}: no {MANIFEST} of a rating beside it: parameters are as published"
-        made = self.made.parameters
-        taken = [
-            f"{parameter.name} = {made[parameter.name]!r}"
-            for parameter in system.parameters
-            if parameter.name not in parameters
-            and made.get(parameter.name, parameter.published) != parameter.published
-        ]
+        published = {of.name: of.published for of in system.parameters if of.name not in parameters}
+        made = {name: self.made.parameters.get(name, value) for name, value in published.items()}
+        taken = [f"{name} = {x!r}" for name, x in made.items() if x != published[name]]
         return Note(f"{', '.join(taken)}: as in {self.manifest}") if taken else ""
 
     def players(self, system: System) -> list[RatedPlayer]:
         """Read the players."""
+        kept = [column.name for column in system.columns]
+        counts = ("games", *COUNTS)
+
+        def choose(header: Sequence[str], where: str) -> list[str]:
+            if missing := {"player", *kept} - set(header):
+                raise InputError(
+                    f"{where}: no column {min(missing)!r} (ratings by {system.name} have player,"
+                    f" {', '.join(kept)} and may have games)"
+                )
+            optional = [name for name in (*counts, LAST_GAME) if name in header]
+            return ["player", *kept, *optional]
+
         players: dict[str, RatedPlayer] = {}
-        for row in read_rows(self.path, partial(_columns, system), Dialect(padded=True)):
-            player = _player(row, system)
-            if player.player in players:
-                raise row.wrong("player", f"{shown(player.player)} is here twice")
-            players[player.player] = player
+        for row in read_rows(self.path, choose, Dialect(padded=True)):
+            name = row.text("player")
+            state = [row.number_within(of.name, of.low, of.high) for of in system.columns]
+            games, *ends = (row.whole(n, 0.0, 1e15) if n in row.cells else 0 for n in counts)
+            if name in players:
+                raise row.wrong("player", f"{shown(name)} is here twice")
+            players[name] = RatedPlayer(name, state, games, ends, *row.time(LAST_GAME))
         return list(players.values())
 
     def of_whole_log(self, system: BatchSystem) -> BatchRating:
@@ -160,30 +166,8 @@ class PreviousRatings:
                 f" {KINDS[not log.dated]} (allowed: the same in both)"
             )
         if first <= last and not again:
-            from valmatch.game_logs.reading.cells import time_text
-
             here, there = (time_text(value, log.dated) for value in (first, last))
             raise InputError(
                 f"{log.name}: {time}: its first game was at {here}, but {self.path} has rated games"
                 f" up to {there} ({option('again=True')} rates it all the same)"
             )
-
-
-def _columns(system: System, header: Sequence[str], where: str) -> list[str]:
-    """Return the columns to read of a ``ratings.csv``."""
-    names = [column.name for column in system.columns]
-    if missing := {"player", *names} - set(header):
-        raise InputError(
-            f"{where}: no column {min(missing)!r} (ratings by {system.name} have player,"
-            f" {', '.join(names)} and may have games)"
-        )
-    optional = [name for name in (*_COUNTS, LAST_GAME) if name in header]
-    return ["player", *names, *optional]
-
-
-def _player(row: Row, system: System) -> RatedPlayer:
-    """Return what one row of a ``ratings.csv`` says of a player."""
-    player = row.text("player")
-    state = [row.number_within(column.name, column.low, column.high) for column in system.columns]
-    games, *counts = (row.whole(name, 0.0, 1e15) if name in row.cells else 0 for name in _COUNTS)
-    return RatedPlayer(player, state, games, counts, *row.time(LAST_GAME))

@@ -18,7 +18,7 @@ from valmatch.game_logs import roster as r
 from valmatch.game_logs import scores as s
 from valmatch.game_logs import warnings as w
 from valmatch.game_logs.documents import DocumentedResult, plain
-from valmatch.game_logs.games import games_between, pieces
+from valmatch.game_logs.games import games_at, pieces
 from valmatch.game_logs.options import RateOptions, check_tuned, values_of
 from valmatch.game_logs.previous_ratings import PreviousRatings, RatingManifest
 from valmatch.game_logs.rating_files import HISTORY, HistoryWriter, claim, read_games, write_result
@@ -472,7 +472,7 @@ def tallies(
     sums = []
     for first, last in [(0, blocks[0][0]), *blocks]:
         start.tally[:] = 0.0
-        for piece in pieces(games_between(games, first, last), stop, start.system.pairs_at_once):
+        for piece in pieces(games_at(games, slice(first, last)), stop, start.system.pairs_at_once):
             start.play(piece, burn_in)
         sums.append(start.tally.copy())
     return np.array(sums[1:])
@@ -602,7 +602,7 @@ def compare_ratings(
                 values[name] = dict(tunings[name].values)
                 for remark in tunings[name].remarks:
                     warn(f"{name}: {remark}")
-        rest = games_between(read, n_first, read.n_games)
+        rest = games_at(read, slice(n_first, read.n_games))
         blocks = [(n_first + first, n_first + last) for first, last in s.blocks_of(rest, log.dated)]
         sums = {}
         for system in (*rated, COIN, RECORD):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import numpy as np
+from pydantic_core import to_json
 
-from valmatch.errors import InputError, option
+from valmatch.errors import InputError
 from valmatch.execution.interruption import held_signals
 from valmatch.game_logs.documents import SUMMARY
 from valmatch.game_logs.options import RateOptions
+from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.reading.cells import time_text
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Played
@@ -27,14 +28,7 @@ from valmatch.storage.output import csv_line, write_csv, write_json
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 
-if TYPE_CHECKING:
-    from valmatch.game_logs.previous_ratings import PreviousRatings, RatingManifest
-
-
 HISTORY = "history.csv"
-
-CORRECTED = ("games_sha256", "ratings_sha256", "given")
-"""Entries of its identity that differ once its log, or that of an earlier one, was corrected."""
 
 
 def claim(
@@ -44,44 +38,20 @@ def claim(
     previous: PreviousRatings | None,
     identity: Mapping[str, object],
 ) -> RunFolder:
-    """Return the folder of a rating, claimed; name the file that has changed since it was made."""
-    ratings = previous.path if previous else None
-    digests = {
-        "games_sha256": log.file.digests([log.size])[0],
-        "ratings_sha256": sha256(ratings) if ratings else None,
-    }
-    identity, made = {**identity, **digests}, _made_in(out, command)
-    if made and all(made.get(k) == v for k, v in identity.items() if k not in CORRECTED):
-        changed = [key for key, digest in digests.items() if made.get(key) != digest]
-        if "games_sha256" in changed and Path(made.source).name != Path(log.name).name:
-            raise InputError(
-                f"{option('out')} {out}: holds the results of another run, the rating of"
-                f" {made.source} (this run rates {log.name}); choose another folder"
-            )
-        if changed and (made.ratings_sha256 is None) == (ratings is None):
-            what = log.name if "games_sha256" in changed else ratings
-            raise InputError(
-                f"{what}: has changed since {out} was made: delete the folder {out} and rate again"
-            )
+    """Return the folder of a rating, claimed; it holds the digests of what the rating reads."""
+    ratings, games = previous.path if previous else None, log.file.digests([log.size])[0]
     rated = [file.model_dump() for file in previous.made.rated] if previous else []
-    rated.append({"sha256": digests["games_sha256"], "bytes": log.size})
-    facts = {"source": log.name, "rated": rated}
+    facts = {"source": log.name, "rated": [*rated, {"sha256": games, "bytes": log.size}]}
+    digests = {"games_sha256": games, "ratings_sha256": sha256(ratings) if ratings else None}
     read = [log.path, ratings, ratings.parent / MANIFEST if ratings else None]
     return RunFolder(
-        out, command, None, identity, facts=facts, read=[path for path in read if path]
+        out,
+        command,
+        None,
+        {**identity, **digests},
+        facts=facts,
+        read=[path for path in read if path],
     )
-
-
-def _made_in(folder: Path, command: str) -> RatingManifest | None:
-    """Return the manifest of the rating that a folder holds; None where there is none."""
-    with suppress(OSError, InputError):
-        (folder / MANIFEST).stat()  # what checks one takes long to import
-        from valmatch.game_logs.previous_ratings import RatingManifest
-        from valmatch.storage.manifest import read_manifest
-
-        made = read_manifest(folder, RatingManifest)
-        return made if made.command == command else None
-    return None
 
 
 def read_games(
@@ -121,9 +91,8 @@ def write_result(
 
 # The history of a rating: a row for each player of each game.
 
-TIME = "time"
-COLUMNS = ("game", "player", "side", "expected", "score", "rating_before", "rating_after")
-OF_ZONESTATS = ("score_per_hour", "rating_offset", "scale", "capped")
+_COLUMNS = ("player", "side", "expected", "score", "rating_before", "rating_after")
+_OF_ZONESTATS = ("score_per_hour", "rating_offset", "scale", "capped")
 
 
 class HistoryWriter:
@@ -131,58 +100,46 @@ class HistoryWriter:
 
     def __init__(self, file: TextIO, log: GameLog, of_zonestats: bool) -> None:
         self._file, self._log, self._of_zonestats = file, log, of_zonestats
-        self._players = np.zeros(0, object)  # the cells of all players
-        game, *others = COLUMNS
-        time = (TIME,) if log.timed else ()
-        file.write(",".join((game, *time, *others, *(OF_ZONESTATS if of_zonestats else ()))) + "\n")
+        self._players = np.array(text_cells(log.players.texts), object)
+        first = ("game", "time") if log.timed else ("game",)
+        file.write(csv_line([*first, *_COLUMNS, *(_OF_ZONESTATS if of_zonestats else ())]))
 
     def append(self, games: Games, played: Played) -> None:
-        """Write some games."""
-        if not games.n_games:
-            return
-        sides = np.diff(games.game_starts)
-        rows = np.diff(games.side_starts)
-        opponents = np.repeat(sides - 1, sides)
-        game_of_row = np.repeat(np.repeat(np.arange(games.n_games), sides), rows)
-        side_of_row = np.repeat(np.arange(len(rows)), rows)
-        log = self._log
-        columns = [_at(text_cells(titles(log, games)), game_of_row)]
+        """Write some games, at least one."""
+        log, sides = self._log, np.diff(games.game_starts)
+        side_of_row = np.repeat(np.arange(len(games.points)), np.diff(games.side_starts))
+        game_of_row = np.repeat(np.arange(games.n_games), sides)[side_of_row]
+        opponents, assessed = np.repeat(sides - 1, sides), played.assessed
+        names = (games.names + 1).tolist()  # without a column for it, rows among the data
+        if log.game_names is not None:
+            names = text_cells([log.game_names[game - 1] for game in names])
+        columns = [_at(list(map(str, names)), game_of_row)]
         if log.timed:
             columns.append(_at(times(games.times, log.dated), game_of_row))
-        if len(self._players) < len(log.players.texts):
-            self._players = np.array(text_cells(log.players.texts), object)
         columns += [
             self._players[games.players].tolist(),
             _at(list(map(str, range(1, int(sides.max()) + 1))), games.sides),
-            _at(numerals(played.assessed.expected / opponents), side_of_row),
-            _at(numerals(played.assessed.scored / opponents), side_of_row),
+            _at(numerals(assessed.expected / opponents), side_of_row),
+            _at(numerals(assessed.scored / opponents), side_of_row),
             numerals(played.before),
             numerals(played.after),
         ]
         if self._of_zonestats:
-            scales = played.assessed.scales
             columns += [
                 numerals(games.rates),
-                numerals(played.assessed.offsets),
-                _at(numerals(scales), game_of_row),
-                _at(["1" if scale < 1.0 else "0" for scale in scales.tolist()], game_of_row),
+                numerals(assessed.offsets),
+                _at(numerals(assessed.scales), game_of_row),
+                _at(["1" if scale < 1.0 else "0" for scale in assessed.scales], game_of_row),
             ]
         self._file.write("\n".join([*map(",".join, zip(*columns, strict=True)), ""]))
 
 
-def _at(cells: Sequence[str], index: Ints) -> list[str]:
-    """Return some of the cells."""
-    if len(cells) == len(index):  # of players who all play alone
-        return list(cells)
+def _at(cells: list[str], index: Ints) -> list[str]:
+    """Return some of the cells, or all where each row has one."""
+    if len(cells) == len(index):
+        return cells
     some: list[str] = np.array(cells, object)[index].tolist()
     return some
-
-
-def titles(log: GameLog, games: Games) -> list[str]:
-    """Return the names of some games; without a column for it, their rows among the data."""
-    if log.game_names is None:
-        return list(map(str, (games.names + 1).tolist()))
-    return log.game_names.texts(games.names)
 
 
 _SPECIAL = re.compile("[\"',=+@\t\r\n-]")
@@ -197,8 +154,6 @@ def text_cells(texts: list[str]) -> list[str]:
 
 def numerals(values: Floats) -> list[str]:
     """Return numbers, at least one, as `repr` writes them."""
-    from pydantic_core import to_json  # takes long to import, and who reads a log needs none of it
-
     # The serializer of pydantic writes a float twelve times as fast as repr: the same digits,
     # but other exponents, which only numbers of unusual size have.
     texts = to_json(values.tolist()).decode()[1:-1].split(",")

@@ -12,13 +12,10 @@ import numpy as np
 from valmatch.game_logs.games import Names, play
 from valmatch.game_logs.reading.cells import time_text
 from valmatch.game_logs.scores import Played, new_tally, unplayed
-from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import kernel
+from valmatch.kernels.arrays import Floats
 from valmatch.ratings.games import Games, Players
 from valmatch.ratings.system import System
 from valmatch.storage.result_files import ResultFiles
-
-# Players of earlier ratings, as a ``ratings.csv`` has them.
 
 RATINGS = "ratings.csv"
 
@@ -26,13 +23,15 @@ COUNTS = ("wins", "losses", "draws")
 """Columns of how many games a player's side won, was not among the best of, or shared the first
 place of."""
 
+_WON, _LOST, _DRAWN = range(3)
+
 LAST_GAME = "last_game"
 
 CHANGES = "changes.csv"  # by how much ratings are higher than the earlier ones, in their order
 
 
 class RatedPlayer(NamedTuple):
-    """A player of previous ratings."""
+    """A player of previous ratings, as a ``ratings.csv`` has them."""
 
     player: str  # the name
     state: Sequence[float]  # what the system keeps of a player
@@ -40,9 +39,6 @@ class RatedPlayer(NamedTuple):
     counts: Sequence[int]  # those of them by `COUNTS`, as far as that is known
     last: float  # time of the last; NaN if it is not known
     dated: bool  # whether that is a moment, in seconds since 1970
-
-
-_WON, _LOST, _DRAWN = range(3)
 
 
 @dataclass(frozen=True)
@@ -65,35 +61,30 @@ class Ranking:
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each player, the best first."""
+        others = ("games", *COUNTS, LAST_GAME, "change")
         return {
-            "rank": self.ranks,
-            "player": self.players,
-            "rating": self.ratings,
-            "games": self.games,
-            **{name: getattr(self, name) for name in (*COUNTS, LAST_GAME, "change")},
+            **{"rank": self.ranks, "player": self.players, "rating": self.ratings},
+            **{name: getattr(self, name) for name in others},
             **self.state,
         }
 
 
 def read_ranking(files: ResultFiles, system: System) -> Ranking:
     """Return the ranking that a folder holds."""
-    header = files.header(RATINGS)
     more = [column.name for column in system.columns if column.name != "rating"]
-    last = [LAST_GAME] if LAST_GAME in header else []
-    names = ("rank", "rating", "games", *COUNTS, *more)
-    table = files.table(RATINGS, names, ("player", *last))
+    last = [LAST_GAME] if LAST_GAME in files.header(RATINGS) else []
+    counts = ("games", *COUNTS)
+    table = files.table(RATINGS, ("rank", "rating", *counts, *more), ("player", *last))
     numbers = {name: column.tolist() for name, column in table.numbers.items()}
-    players, blank = table.texts["player"], [""] * len(table)
     changes = [math.nan] * len(table)
     if files.has(CHANGES):
         changes = files.table(CHANGES, ("change",)).numbers["change"].tolist()
-    counts = {name: [int(n) for n in numbers[name]] for name in ("games", *COUNTS)}
     return Ranking(
-        ranks=[int(rank) for rank in numbers["rank"]],
-        players=players,
+        ranks=list(map(int, numbers["rank"])),
+        players=table.texts["player"],
         ratings=numbers["rating"],
-        **counts,
-        last_game=table.texts.get(LAST_GAME, blank),
+        **{name: list(map(int, numbers[name])) for name in counts},
+        last_game=table.texts.get(LAST_GAME, [""] * len(table)),
         change=[None if math.isnan(x) else x for x in changes],
         state={name: numbers[name] for name in more},
     )
@@ -116,9 +107,8 @@ class Roster:
         self._timed = timed
         self._numbers = np.array([names.number(player.player) for player in known], np.int64)
         n = len(names.texts)
-        self._players = Players(
-            np.tile(np.array(system.newcomer(values), np.float64), (n, 1)), np.zeros(n, np.int64)
-        )
+        state = np.tile(np.array(system.newcomer(values), np.float64), (n, 1))
+        self._players = Players(state, np.zeros(n, np.int64))
         self._counts = np.zeros((n, len(COUNTS)), np.int64)
         self._last = np.full(n, np.nan)
         for number, player in zip(self._numbers.tolist(), known, strict=True):
@@ -134,10 +124,20 @@ class Roster:
         return Roster(self.system, values, self.names, self.known, self._timed)
 
     def play(self, games: Games, burn_in: int) -> Played:
-        """Predict and rate the next games."""
+        """Predict and rate the next games, at least one."""
         played = unplayed(games, self.tally)
         play(self.system, self.values, games, self._players, burn_in, played)
-        _count(games, self._timed, self._counts, self._last)
+        n_sides, sizes = np.diff(games.game_starts), np.diff(games.side_starts)
+        best = np.maximum.reduceat(games.points, games.game_starts[:-1])
+        is_best = games.points == np.repeat(best, n_sides)
+        shared = np.repeat(np.add.reduceat(is_best, games.game_starts[:-1], dtype=int) > 1, n_sides)
+        results = np.where(is_best, np.where(shared, _DRAWN, _WON), _LOST)
+        cells = len(COUNTS) * games.players + np.repeat(results, sizes)
+        np.add.at(self._counts.ravel(), cells, 1)
+        if self._timed:  # of a player's games the last one counts
+            self._last[games.players] = np.repeat(np.repeat(games.times, n_sides), sizes)
+        else:
+            self._last[games.players] = np.nan
         return played
 
     def ratings(self) -> Floats:
@@ -154,38 +154,16 @@ class Roster:
         shown: Floats = ratings[numbers]
         # The rank of a rating is one more than the number of higher ones.
         ranks = 1 + np.searchsorted(-shown, -shown, side="left")
-        counts = self._counts[numbers].T.tolist()
-        last = [time_text(value, dated) for value in self._last[numbers].tolist()]
+        changes = (shown - self._before[numbers]).tolist()
+        state = self._players.state[numbers]
+        columns = enumerate(column.name for column in self.system.columns)
         return Ranking(
             ranks=ranks.tolist(),
             players=[self.names.texts[number] for number in numbers.tolist()],
             ratings=shown.tolist(),
             games=self._players.games[numbers].tolist(),
-            **dict(zip(COUNTS, counts, strict=True)),
-            last_game=last,
-            change=[None if math.isnan(x) else x for x in (shown - self._before[numbers]).tolist()],
-            state={
-                column.name: self._players.state[numbers, k].tolist()
-                for k, column in enumerate(self.system.columns)
-                if column.name != "rating"
-            },
+            **dict(zip(COUNTS, self._counts[numbers].T.tolist(), strict=True)),
+            last_game=[time_text(value, dated) for value in self._last[numbers].tolist()],
+            change=[None if math.isnan(x) else x for x in changes],
+            state={name: state[:, k].tolist() for k, name in columns if name != "rating"},
         )
-
-
-@kernel(allocates=True)
-def _count(games: Games, timed: bool, counts: Ints, last: Floats) -> None:
-    """Note how games ended for their players, and when they were."""
-    for game in range(len(games.names)):
-        first, end = games.game_starts[game], games.game_starts[game + 1]
-        best, n_best = games.points[first], 0
-        for side in range(first, end):
-            best = max(best, games.points[side])
-        for side in range(first, end):
-            n_best += games.points[side] == best
-        for side in range(first, end):
-            won = _WON if n_best == 1 else _DRAWN
-            column = won if games.points[side] == best else _LOST
-            for row in range(games.side_starts[side], games.side_starts[side + 1]):
-                player = games.players[row]
-                counts[player, column] += 1
-                last[player] = games.times[game] if timed else math.nan

@@ -14,17 +14,7 @@ from valmatch.ratings.games import Assessment, Games, unassessed
 from valmatch.statistics.estimates import limits_of_difference, t_quantile
 
 # Columns of a tally, one row of which adds up all games, the other those after the burn-in.
-(
-    GAMES,
-    DECIDED,
-    CORRECT,
-    LOSS,
-    LOSS_SQUARED,
-    BRIER,
-    THREE_WAY,
-    THREE_WAY_LOSS,
-    FIRST_BIN,
-) = range(9)
+GAMES, DECIDED, CORRECT, LOSS, LOSS_SQUARED, BRIER, THREE_WAY, THREE_WAY_LOSS, FIRST_BIN = range(9)
 TALLIES = ("all", "after_burn_in")
 
 _BINS = 10  # of the favourite's expected score, from 0.5 to 1
@@ -45,13 +35,20 @@ def note_pair(
     # Shapes: `tally` (2, columns).
     if expected < 0.5:
         expected, score = 1.0 - expected, 1.0 - score
-    if draw == draw:
-        _note_result(tally, rows, expected, draw, score, weight)
+    # Of a system that knows draws: how likely the result was, with draws as results of their own.
+    likely = draw
+    if score == 1.0:
+        likely = expected - 0.5 * draw
+    elif score == 0.0:
+        likely = 1.0 - expected - 0.5 * draw
     # Without a favourite a prediction is half right, whichever side is named first.
     observed = 0.5 if expected == 0.5 else score
     column = FIRST_BIN + 3 * min(int((expected - 0.5) * 2 * _BINS), _BINS - 1)
     risk = expected - score
     for row in range(rows):
+        if draw == draw:
+            tally[row, THREE_WAY] += weight
+            tally[row, THREE_WAY_LOSS] += weight * -math.log(max(likely, _LEAST))
         if score != 0.5:
             tally[row, DECIDED] += weight
             tally[row, CORRECT] += weight * observed
@@ -62,22 +59,6 @@ def note_pair(
     upper = math.log(max(expected, _LEAST))
     lower = math.log(max(1.0 - expected, _LEAST))
     return -(score * upper + (1.0 - score) * lower)
-
-
-@part(inline=True)
-def _note_result(
-    tally: Floats, rows: int, expected: float, draw: float, score: float, weight: float
-) -> None:
-    """Note how likely the result of a pair of sides was, with draws as results of their own."""
-    likely = draw
-    if score == 1.0:
-        likely = expected - 0.5 * draw
-    elif score == 0.0:
-        likely = 1.0 - expected - 0.5 * draw
-    loss = -math.log(max(likely, _LEAST))
-    for row in range(rows):
-        tally[row, THREE_WAY] += weight
-        tally[row, THREE_WAY_LOSS] += weight * loss
 
 
 @part(inline=True)
@@ -132,26 +113,28 @@ class Scores:
 
 def scores(row: Floats) -> Scores:
     """Return what one row of a tally says."""
-    sums = row[:FIRST_BIN].tolist()
-    n, decided, three_way = sums[GAMES], sums[DECIDED], sums[THREE_WAY]
-    bins = []
+    sums, bins = row[:FIRST_BIN].tolist(), []
+
+    def ratio(column: int, weight: int) -> float | None:
+        return sums[column] / sums[weight] if sums[weight] else None
+
     for k, (weight, predicted, observed) in enumerate(row[FIRST_BIN:].reshape(-1, 3).tolist()):
         if weight:
             low, high = (round(0.5 + side / (2 * _BINS), 10) for side in (k, k + 1))
             bins.append(CalibrationBin(low, high, weight, predicted / weight, observed / weight))
-    std_error = None
+    std_error, n = None, sums[GAMES]
     if n > 1:
         variance = max(0.0, sums[LOSS_SQUARED] - sums[LOSS] ** 2 / n) / (n - 1)
         std_error = math.sqrt(variance / n)
     return Scores(
         games=int(n),
-        decided=decided,
-        accuracy=sums[CORRECT] / decided if decided else None,
-        log_loss=sums[LOSS] / n if n else None,
+        decided=sums[DECIDED],
+        accuracy=ratio(CORRECT, DECIDED),
+        log_loss=ratio(LOSS, GAMES),
         log_loss_std_error=std_error,
-        brier_score=sums[BRIER] / n if n else None,
+        brier_score=ratio(BRIER, GAMES),
         calibration=tuple(bins),
-        three_way_log_loss=sums[THREE_WAY_LOSS] / three_way if three_way else None,
+        three_way_log_loss=ratio(THREE_WAY_LOSS, THREE_WAY),
     )
 
 
@@ -207,13 +190,10 @@ class Difference:
     @property
     def arms(self) -> tuple[float, float] | None:
         """How far the interval reaches below and above the mean, where limits have cut it."""
-        if self.half_width is None:
+        if self.mean is None or self.ci_low is None or self.ci_high is None:
             return None
-        assert self.mean is not None
-        assert self.ci_low is not None
-        assert self.ci_high is not None
         arms = self.mean - self.ci_low, self.ci_high - self.mean
-        return arms if min(arms) < self.half_width * (1.0 - 1e-6) - 1e-9 else None
+        return arms if min(arms) < (self.half_width or 0.0) * (1.0 - 1e-6) - 1e-9 else None
 
     @property
     def above_zero(self) -> bool:

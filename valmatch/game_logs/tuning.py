@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.games import games_between
+from valmatch.game_logs.games import games_at
 from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.scores import Difference, Scores, blocks_of, difference, scores
 from valmatch.kernels.arrays import Floats
@@ -85,7 +85,7 @@ def tune(
     """
     axes, remarks = _axes(start, names, games)
     n_first = games_to_fit(games, train)
-    parts = (games_between(games, 0, n_first), games_between(games, n_first, games.n_games))
+    parts = (games_at(games, slice(0, n_first)), games_at(games, slice(n_first, games.n_games)))
     trials = _Trials(start, parts, stop, three_way=DRAWS in names)
     system, values = start.system, start.values
     axes, best = _search(axes, dict(values), trials, remarks)
@@ -169,7 +169,7 @@ class _Trials:
         roster.tally[:] = 0.0
         upto = [roster.tally[0].copy()]
         for start, end in blocks_of(rest, dated=False):
-            roster.play(games_between(rest, start, end), 0)
+            roster.play(games_at(rest, slice(start, end)), 0)
             upto.append(roster.tally[0].copy())
         return Trial(dict(values), first, scores(roster.tally[0])), np.diff(upto, axis=0)
 

@@ -23,16 +23,15 @@ _NEAR = 1e-3  # a fit to what cannot be predicted comes so close to the coin
 def log_warnings(log: GameLog) -> list[str]:
     """Return what to know of how a log was read, and of its games that were not rated."""
     warnings: list[str] = [*log.bad.remarks(), *log.understood()]
-    if log.undated:
-        text = f"{log.name}: {_counted(log.undated, 'row')} without a time: games keep their order"
-        warnings.append(Note(text, "rows_without_time", log.undated))
-    if log.unfinished:
-        text = f"{_counted(log.unfinished, 'game')} left out: no result (*)"
-        warnings.append(Notice(text, "games_without_result", log.unfinished))
-    if log.unrated:
-        why = "fewer than two sides with enabled players"
-        text = f"{_counted(log.unrated, 'game')} not rated: {why}"
-        warnings.append(Notice(text, "games_not_rated", log.unrated))
+    if n := log.undated:
+        text = f"{log.name}: {_counted(n, 'row')} without a time: games keep their order"
+        warnings.append(Note(text, "rows_without_time", n))
+    if n := log.unfinished:
+        text = f"{_counted(n, 'game')} left out: no result (*)"
+        warnings.append(Notice(text, "games_without_result", n))
+    if n := log.unrated:
+        text = f"{_counted(n, 'game')} not rated: fewer than two sides with enabled players"
+        warnings.append(Notice(text, "games_not_rated", n))
     return warnings
 
 
@@ -47,11 +46,9 @@ def nobody_at_home(values: Mapping[str, float], at_home: bool, neutral: bool = F
 
 def unused_by(systems: Sequence[System]) -> set[str]:
     """Return the optional columns that no system has a use for; odd cells there are no fault."""
-    used = {"minutes"} if any(system.name == "zonestats" for system in systems) else set()
-    known = (parameter.name for system in systems for parameter in system.parameters)
-    if "home_advantage" in known:
-        used |= {"home", "neutral"}
-    return {"minutes", "home", "neutral"} - used
+    unused = set() if any(system.name == "zonestats" for system in systems) else {"minutes"}
+    known = {parameter.name for system in systems for parameter in system.parameters}
+    return unused | (set() if "home_advantage" in known else {"home", "neutral"})
 
 
 def check_scores(system: System, log: GameLog) -> None:
@@ -83,22 +80,18 @@ def few_periods(system: System, values: Mapping[str, float], times: Floats, game
 
 def uneven_games(games: Games) -> int:
     """Return the number of games whose sides differ in their number of players."""
-    if not games.n_games:
-        return 0
-    sizes = np.diff(games.side_starts)
-    first = games.game_starts[:-1]
+    sizes, first = np.diff(games.side_starts), games.game_starts[:-1]
     return int((np.maximum.reduceat(sizes, first) > np.minimum.reduceat(sizes, first)).sum())
 
 
 def repeated_scores(games: Games) -> str:
     """Warn of a log whose rows seem to repeat the score of a team, which counts once a row."""
-    sizes = np.diff(games.side_starts)
     if not uneven_games(games):
         return ""
-    scores = np.round(games.rates * games.minutes, 6)
-    first = games.side_starts[:-1]
+    scores, first = np.round(games.rates * games.minutes, 6), games.side_starts[:-1]
+    team = np.diff(games.side_starts) > 1
     same = np.maximum.reduceat(scores, first) == np.minimum.reduceat(scores, first)
-    if not same[sizes > 1].all() or not scores[np.repeat(sizes > 1, sizes)].any():
+    if not same[team].all() or not np.maximum.reduceat(scores != 0.0, first)[team].any():
         return ""
     return (
         "all players of a team have the same score, and teams differ in size: the score of a team"

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError, option
 from valmatch.game_logs.games import Names
-from valmatch.game_logs.reading.tables import Block
 from valmatch.inputs.csv_reader import FLAGS
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.text.durations import (
@@ -31,54 +30,6 @@ from valmatch.text.durations import (
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import VALUE, shortened, shown
 
-Read = Callable[[Sequence[str]], NDArray[Any]]  # of cells without outer blanks
-
-CLOCK = "clock"
-"""The meaning of a column with the time of the day, where the date stands alone."""
-
-
-class Table(NamedTuple):
-    """The wanted columns of some rows."""
-
-    columns: dict[str, NDArray[Any]]  # (rows,) each, by its meaning
-    wrong_width: NDArray[np.bool_]  # (rows,) whether the row has too few cells or too many
-    empty: dict[str, Ints]  # the rows in which a column is empty, by its meaning
-
-    def part(self, first: int, last: int) -> Table:
-        """Return the rows first..last-1."""
-        columns = {key: column[first:last] for key, column in self.columns.items()}
-        empty = {
-            key: rows[slice(*np.searchsorted(rows, (first, last)))] - first
-            for key, rows in self.empty.items()
-        }
-        return Table(columns, self.wrong_width[first:last], empty)
-
-
-def read_table(
-    blocks: Iterable[Block], places: Mapping[str, int], wanted: Mapping[str, Read]
-) -> Table:
-    """Return the columns of some meanings, each of which stands at its place in a row."""
-    columns: dict[str, list[NDArray[Any]]] = {key: [] for key in wanted}
-    wrong_width: list[NDArray[np.bool_]] = []
-    empty: dict[str, list[Ints]] = {meaning: [] for meaning in places}
-    first = 0
-    for block in blocks:
-        wrong_width.append(block.wrong_width)
-        cells = {meaning: list(map(str.strip, block.columns[at])) for meaning, at in places.items()}
-        for meaning, column in cells.items():
-            if not all(column):
-                empty[meaning].append(first + np.flatnonzero([not cell for cell in column]))
-        if CLOCK in cells:
-            cells["time"] = with_clock(cells["time"], cells[CLOCK])
-        for meaning, read in wanted.items():
-            columns[meaning].append(read(cells[meaning]))
-        first += len(block.wrong_width)
-    return Table(
-        {key: np.concatenate(parts or [np.zeros(0)]) for key, parts in columns.items()},
-        np.concatenate(wrong_width or [np.zeros(0, np.bool_)]),
-        {key: np.concatenate(parts or [np.zeros(0, np.int64)]) for key, parts in empty.items()},
-    )
-
 
 def read_each(cells: Sequence[str], read: Callable[[str], Any], dtype: type[Any]) -> NDArray[Any]:
     """Return what each cell is read as; equal ones are read once."""
@@ -86,14 +37,14 @@ def read_each(cells: Sequence[str], read: Callable[[str], Any], dtype: type[Any]
     return np.fromiter(map(known.__getitem__, cells), dtype, len(cells))
 
 
+def _number(cell: str) -> float:
+    value = real_number(cell)
+    return math.nan if value is None else value
+
+
 def read_numbers(cells: Sequence[str]) -> Floats:
     """Return the numbers in some cells; NaN where there is none."""
-
-    def number(cell: str) -> float:
-        value = real_number(cell)
-        return np.nan if value is None else value
-
-    return read_each(cells, number, np.float64)
+    return read_each(cells, _number, np.float64)
 
 
 def read_flags(cells: Sequence[str]) -> NDArray[np.int8]:
@@ -106,7 +57,8 @@ def read_flags(cells: Sequence[str]) -> NDArray[np.int8]:
 NUMBERS, DATES, DIGITS = "plain numbers", "date-times", "dates such as 20240131"
 """What times may be, besides seconds and milliseconds since 1970."""
 
-ORDERS = {"dmy": "day.month.year", "mdy": "month/day/year", "ymd": "year-month-day"}
+_EITHER = "dates of which the order has to show"
+_ORDERS = {"dmy": "day.month.year", "mdy": "month/day/year", "ymd": "year-month-day"}
 """Orders of the parts of a date, by the name that an option has for them."""
 
 SINCE = 1800  # the first year that digits are read as
@@ -120,12 +72,12 @@ _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([ap])m)?", re.ASCII | re
 
 def check_date_format(name: str, text: str) -> str:
     """Return the name of an order of dates, or a pattern of `datetime.strptime`."""
-    if text == "numbers" or text in ORDERS:
+    if text == "numbers" or text in _ORDERS:
         return text
     with suppress(ValueError):
         if "%" in text and datetime.strptime(datetime(2001, 12, 31).strftime(text), text):
             return text
-    allowed = f"{', '.join(ORDERS)}, numbers, or a pattern such as '%d %b %Y'"
+    allowed = f"{', '.join(_ORDERS)}, numbers, or a pattern such as '%d %b %Y'"
     raise InputError(f"{option(name)}: {shown(text)} (allowed: {allowed})")
 
 
@@ -138,8 +90,18 @@ def is_moment(cell: str) -> bool:
     """Return whether a cell holds a moment for certain, not any number."""
     number = real_number(cell)
     if number is None:
-        return kind_of_time(cell) is not None
+        return _kind_of_time(cell) is not None
     return bool(date_of_digits(number, SINCE) or unit_since_1970(number))
+
+
+def _kind_of_time(cell: str) -> str | None:
+    """Return what a cell may be: a number, a moment, or a date in some order; None if none."""
+    if real_number(cell) is not None:
+        return NUMBERS
+    if not math.isnan(_moment(cell)):
+        return DATES
+    either = all(math.isnan(_seconds(cell, order)) for order in ("dmy", "mdy"))
+    return None if either else _EITHER
 
 
 def with_clock(dates: Sequence[str], clocks: Sequence[str]) -> list[str]:
@@ -151,13 +113,13 @@ class Times:
     """The times of a log, read some at a time; of dates in either order both readings are kept."""
 
     def __init__(self, sample: Sequence[str], date_format: str | None) -> None:
-        self._format = date_format  # how dates are written, where that is known
+        # how dates are written, as the option has it; None where they need none
+        self.order = date_format
         self.kind: str | None = DATES  # what times are; None where none can be read
         if date_format == "numbers":
             self.kind = NUMBERS
         elif date_format is None:
-            kinds = (kind_of_time(cell) for cell in sample)
-            self.kind = next((kind for kind in kinds if kind is not None), None)
+            self.kind = next(filter(None, map(_kind_of_time, sample)), None)
 
     def read(self, cells: Sequence[str]) -> Floats:
         """Return times as they stand; of dates in either order, those by both. NaN for none."""
@@ -165,9 +127,9 @@ class Times:
             return np.full(len(cells), np.nan)
         if self.kind == NUMBERS:
             return read_numbers(cells)
-        if self._format is None and self.kind != _EITHER:
+        if self.order is None and self.kind != _EITHER:
             return read_moments(cells)
-        orders = ("dmy", "mdy") if self._format is None else (self._format,)
+        orders = ("dmy", "mdy") if self.order is None else (self.order,)
         columns = [read_each(cells, partial(_seconds, order=order), np.float64) for order in orders]
         return np.column_stack(columns) if len(columns) > 1 else columns[0]
 
@@ -181,7 +143,7 @@ class Times:
 
     def settled(self, times: Floats) -> Floats:
         """Return all times of the log in one unit: seconds since 1970, or numbers as they stand."""
-        if self.kind == NUMBERS and self._format is None:
+        if self.kind == NUMBERS and self.order is None:
             numbers = np.sort(times)  # NaN at last
             middle = float(numbers[np.count_nonzero(numbers == numbers) // 2])
             digits = date_of_digits(middle, SINCE)
@@ -189,29 +151,11 @@ class Times:
             return _in_seconds(self.kind, times)
         if times.ndim > 1:
             days_first, months_first = np.count_nonzero(times == times, axis=0).tolist()
-            self._format = "dmy" if days_first >= months_first else "mdy"
+            self.order = "dmy" if days_first >= months_first else "mdy"
             times = times[:, 0 if days_first >= months_first else 1]
-        if self._format in ORDERS:
-            self.kind = f"dates as {ORDERS[self._format]}"
+        if self.order in _ORDERS:
+            self.kind = f"dates as {_ORDERS[self.order]}"
         return times
-
-    @property
-    def order(self) -> str | None:
-        """How dates are written, as the option has it; None where they need none."""
-        return self._format
-
-
-_EITHER = "dates of which the order has to show"
-
-
-def kind_of_time(cell: str) -> str | None:
-    """Return what a cell may be: a number, a moment, or a date in some order; None if none."""
-    if real_number(cell) is not None:
-        return NUMBERS
-    if not math.isnan(_moment(cell)):
-        return DATES
-    either = all(math.isnan(_seconds(cell, order)) for order in ("dmy", "mdy"))
-    return None if either else _EITHER
 
 
 def _moment(cell: str) -> float:
@@ -265,8 +209,7 @@ def read_moments(cells: Sequence[str]) -> Floats:
         if "Z" in text:
             cells = [cell.removesuffix("Z") for cell in cells]
         with suppress(ValueError):  # no such day or hour
-            moments = np.array(cells, "M8[s]")
-            return moments.astype(np.int64).astype(np.float64)
+            return np.array(cells, "M8[s]").astype(np.float64)
     return read_each(cells, _moment, np.float64)
 
 
@@ -298,6 +241,8 @@ _WORDS = {
 
 _SIDE = re.compile(r"(?:model|player|team|side|competitor|engine)_?([ab12])")
 _SCORE = re.compile(r"(\d+(?:\.\d+)?)[-:](\d+(?:\.\d+)?)", re.ASCII)
+
+_NAMED = 4  # words of one result that are named
 
 
 def check_results(name: str, meanings: Mapping[str, str]) -> dict[str, str]:
@@ -336,67 +281,50 @@ def _meaning(word: str, others: frozenset[str], at_home: bool) -> int:
         known[0.0] = DRAWN
     elif others & {"2", "2.0"}:  # the side that won, unless 0 says that it may be something else
         known = {} if others & {"0", "0.0"} else {1.0: FIRST, 2.0: SECOND}
-    number = real_number(word)
-    return UNKNOWN if number is None else known.get(number, UNKNOWN)
+    return known.get(_number(word), UNKNOWN)
 
 
 class Results:
-    """The results of a log, whose words are understood when all are known."""
+    """The words for results of a log, understood when all are known."""
 
-    def __init__(self, meanings: Mapping[str, str], at_home: bool) -> None:
-        self._explained = {_folded(word): _folded(result) for word, result in meanings.items()}
+    def __init__(self, explained: Mapping[str, str], at_home: bool) -> None:
+        self._explained = {_folded(word): _folded(result) for word, result in explained.items()}
         self._at_home = at_home
         self._words = Names(str)
-        # what words that are none of chess mean, once all are read, and whether others are winners
-        self.understood: dict[str, str] = {}
-        self.by_name = False
-
-    def read(self, cells: Sequence[str]) -> NDArray[np.int32]:
-        """Return the numbers of the words in some cells."""
-        return self._words.read(cells).astype(np.int32)
+        self.read = self._words.read  # returns the numbers of the words in some cells
+        self.described = ""  # what the words mean; nothing of those that everybody knows
 
     def outcomes(
-        self, words: NDArray[np.int32], sides: Sequence[Ints], players: Names, blank: int
+        self, words: Ints, sides: Sequence[Ints], players: Names, blank: int
     ) -> NDArray[np.int8]:
         """Return who won each game; names are winners where most decided games name a side."""
-        texts = self._words.texts
-        folded = [_folded(text) for text in texts]
+        texts = [*self._words.texts]
+        folded = list(map(_folded, texts))
         others = frozenset(folded)
-        meanings = np.array(
-            [self._meaning(word, others, blank) for word in folded] or [UNKNOWN], np.int8
-        )
-        outcomes = meanings[words]
-        winners = np.array([players.get(text, -1) for text in texts] or [-1], np.int32)[words]
+        explained = [self._explained.get(word, word) for word in folded]
+        meanings = [_meaning(word, others, self._at_home) if word else blank for word in explained]
+        outcomes = np.array(meanings, np.int8)[words]
+        winners = np.array([players.get(text, -1) for text in texts], np.int64)[words]
         won, lost = winners == sides[0], winners == sides[1]
         decided = (outcomes != DRAWN) & (outcomes != UNFINISHED)
         named: Bools = (won | lost) & decided
-        self.by_name = 2 * int(named.sum()) > int(decided.sum())
-        if self.by_name:
-            explained = np.array([word in self._explained for word in folded])[words]
-            outcomes[decided & ~explained] = UNKNOWN
+        by_name = 2 * int(named.sum()) > int(decided.sum())
+        if by_name:
+            known = np.array([word in self._explained for word in folded])[words]
+            outcomes[decided & ~known] = UNKNOWN
             outcomes[won & decided], outcomes[lost & decided] = FIRST, SECOND
-        for text, word, meaning in zip(texts, folded, meanings.tolist(), strict=False):
-            written = word == _WRITTEN.get(meaning) or meaning == UNKNOWN
-            name = self.by_name and meaning in (FIRST, SECOND) and word not in self._explained
-            if not (written or name):
-                self.understood[text] = _WRITTEN[meaning]
+        parts = ["the winner's name"] if by_name else []
+        for result, written in _WRITTEN.items():
+            named_words = [
+                shortened(text, VALUE) or "nothing"
+                for text, word, meaning in zip(texts, folded, meanings, strict=True)
+                if meaning == result
+                and word != written
+                and not (by_name and result in (FIRST, SECOND) and word not in self._explained)
+            ]
+            left = len(named_words) - _NAMED
+            more = f" and {left:,} more" if left > 0 else ""
+            if named_words:
+                parts.append(f"{', '.join(named_words[:_NAMED])}{more} = {written}")
+        self.described = "; ".join(parts)
         return outcomes
-
-    def _meaning(self, word: str, others: frozenset[str], blank: int) -> int:
-        if not word:
-            return blank
-        word = self._explained.get(word, word)
-        return _meaning(word, others, self._at_home)
-
-    def described(self) -> str:
-        """Say what the words of the log mean, "" of those that everybody knows."""
-        parts = ["the winner's name"] if self.by_name else []
-        for result in _WRITTEN.values():
-            words = [text for text, meaning in self.understood.items() if meaning == result]
-            named = ", ".join(shortened(word, VALUE) or "nothing" for word in words[:_NAMED])
-            more = f" and {len(words) - _NAMED:,} more" if len(words) > _NAMED else ""
-            parts += [f"{named}{more} = {result}"] if words else []
-        return "; ".join(parts)
-
-
-_NAMED = 4  # words of one result that are named

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.reading.cells import CLOCK, is_clock, is_moment
+from valmatch.game_logs.reading.cells import is_clock, is_moment
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.text.suggestions import closest_name, hint
 from valmatch.text.terminal import VALUE, shortened, shown
@@ -16,37 +16,31 @@ from valmatch.text.terminal import VALUE, shortened, shown
 if TYPE_CHECKING:
     from valmatch.game_logs.options import FileOptions
 
-# A column that is so like an unknown one that a misspelling is the likely explanation.
-_ALIKE = 0.8
+_ALIKE = 0.8  # how like an unknown column must be for a misspelling to be the likely explanation
+
+CLOCK = "clock"
+"""The meaning of a column with the time of the day, where the date stands alone."""
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """A shape of game logs."""
 
     name: str  # what it is called
     # required, optional: meanings of its columns
     required: Sequence[str]
     optional: Sequence[str]
-    together: Sequence[str] = ()  # optional columns of which all or none must be there
 
 
 _MORE = ("game", "minutes", "time", CLOCK)
-LONG = Format(
-    "long",
-    ("game", "player", "score"),
-    ("team", "minutes", "enabled", "time", CLOCK, "home", "neutral"),
+_LONG = ("team", "minutes", "enabled", "time", CLOCK, "home", "neutral")
+LONG = Format("long", ("game", "player", "score"), _LONG)
+_FORMATS = (
+    LONG,
+    Format("results", ("winner", "loser"), ("winner_score", "loser_score", "draw", *_MORE)),
+    Format("scores", ("home", "away", "home_score", "away_score"), (*_MORE, "neutral")),
+    Format("players", ("player_a", "player_b", "result"), _MORE),
+    Format("outcomes", ("home", "away", "result"), (*_MORE, "neutral")),
 )
-RESULTS = Format(
-    "results",
-    ("winner", "loser"),
-    ("winner_score", "loser_score", "draw", *_MORE),
-    together=("winner_score", "loser_score"),
-)
-SCORES = Format("scores", ("home", "away", "home_score", "away_score"), (*_MORE, "neutral"))
-PLAYERS = Format("players", ("player_a", "player_b", "result"), _MORE)
-OUTCOMES = Format("outcomes", ("home", "away", "result"), (*_MORE, "neutral"))
-FORMATS = (LONG, RESULTS, SCORES, PLAYERS, OUTCOMES)
 
 _FIRST = "white whiteid whitename whiteplayer whiteusername playerswhiteusername weiss modela"
 _SECOND = _FIRST.replace("white", "black").replace("weiss", "schwarz").replace("modela", "modelb")
@@ -73,11 +67,45 @@ _DATES = (
     " createdat time"
 )
 
-NO_COLUMN = "-"  # what says in an option that no column has a meaning
+_NO_COLUMN = "-"  # what says in an option that no column has a meaning
 
 
 @dataclass(frozen=True)
-class Columns:
+class Further:
+    """Columns that a rating of a whole log wants besides those of a format, by their names."""
+
+    weight: str = ""  # as so many games each one counts; "" for none
+    clusters: Sequence[str] = ()  # games with equal cells there belong together
+    covariates: Sequence[str] = ()  # what is known of sides
+    timed_by: str = ""  # what wants times, as messages call it; "" for nothing
+    clustered_by: str = "cluster"  # the argument that names the columns of `clusters`
+
+    def wanted(self, header: Sequence[str], long: bool) -> list[tuple[str, str]]:
+        """Return what each is wanted for, with its name; a covariate may have one for each side."""
+        wanted = [("weight", self.weight)] if self.weight else []
+        wanted += [("cluster", name) for name in self.clusters]
+        for name in self.covariates:
+            pair = [f"{name}_a", f"{name}_b"]
+            of_sides = not long and not {*pair}.isdisjoint(header)
+            wanted += [("covariate", column) for column in (pair if of_sides else [name])]
+        return wanted
+
+
+def further_key(argument: str, name: str) -> str:
+    """Return the key of a further column among the places of `Columns`."""
+    return f"{argument} {name}"
+
+
+class GameFacts(NamedTuple):
+    """What else is known of some games."""
+
+    weights: Floats  # (games,) 1 without a column for them
+    clusters: Ints  # (games, columns) numbers of the cells
+    covariates: Floats  # (rows, covariates) of the side of each row
+    homes: Floats  # (rows,) 1 of who is at home, else 0
+
+
+class Columns(NamedTuple):
     """The columns of a log that are used."""
 
     format: Format  # the shape of the log
@@ -90,43 +118,64 @@ def find_columns(
     where: str,
     header: Sequence[str],
     options: FileOptions,
-    formats: Sequence[Format] = FORMATS,
+    formats: Sequence[Format] = _FORMATS,
     what: str = "a log has",
     *,
-    used: Sequence[str] = (),
+    further: Further | None = None,
     unused: Collection[str] = (),
     sample: Callable[[str], Sequence[str]] = lambda name: (),
 ) -> Columns:
     """Find the columns of a log, or of another file of games, by its header and some cells."""
-    chosen = {meaning: name for meaning, name in options.columns.items() if name != NO_COLUMN}
     meanings = list(dict.fromkeys(m for f in formats for m in (*f.required, *f.optional)))
+    _check_given(where, header, options, meanings)
+    given = {meaning: name for meaning, name in options.columns.items() if name != _NO_COLUMN}
+    names = {meaning: meaning for meaning in meanings} | given
+    usual = _usual_names(header, [m for m in meanings if m not in {*options.columns, *header}])
+    chosen = _format(where, header, names, usual, formats, what, given)
+    allowed = (*chosen.required, *chosen.optional)
+    if wrong := [meaning for meaning in given if meaning not in allowed]:
+        raise InputError(
+            f"{option('columns')}: {wrong[0]}: has no meaning in a log in {chosen.name} format"
+            f" (allowed: {', '.join(allowed)})"
+        )
+    unused = {*unused, *(options.columns.keys() - given.keys())}
+    if further:
+        unused |= {"minutes"} if further.timed_by else {"minutes", "time", CLOCK}
+    if chosen.name == LONG.name:
+        unused.discard("minutes")  # by which players are compared
+    used = [meaning for meaning in allowed if meaning in chosen.required or meaning not in unused]
+    guessed = {meaning: usual[meaning] for meaning in chosen.required if meaning in usual}
+    if "time" in used:
+        guessed |= _guessed_times(names, usual, header, sample)
+    names |= guessed
+    wanted = further.wanted(header, chosen.name == LONG.name) if further else []
+    others = {*names.values(), *(name for _, name in wanted)}
+    left = [name for name in header if name not in others]
+    places = {
+        m: header.index(names[m]) for m in used if _is_there(where, header, m, names[m], left)
+    }
+    scores = ("winner_score", "loser_score")
+    if len(there := [meaning for meaning in scores if meaning in places]) == 1:
+        absent = scores[there[0] == scores[0]]
+        raise InputError(f"{where}: column {names[there[0]]!r} needs a column {names[absent]!r}")
+    if further:
+        places |= _further_places(where, header, further, wanted, places)
+    return Columns(chosen, places, header, tuple(guessed))
+
+
+def _check_given(
+    where: str, header: Sequence[str], options: FileOptions, meanings: Sequence[str]
+) -> None:
+    """Refuse meanings that there are not, and columns that the header has not."""
     for meaning, name in options.columns.items():
         if meaning not in meanings:
             raise InputError(
                 f"{option('columns')}: {meaning}: no such meaning ({hint(meaning, meanings)})"
             )
-        if name not in (*header, NO_COLUMN):
+        if name not in (*header, _NO_COLUMN):
             raise InputError(
                 f"{where}: {option('columns')}: no column {name!r} ({hint(name, header)})"
             )
-    names = {meaning: meaning for meaning in meanings} | chosen
-    usual = _usual_names(header, [m for m in meanings if m not in {*options.columns, *header}])
-    format_ = _format(where, header, names, usual, formats, what, chosen)
-    optional = (*format_.required, *format_.optional)
-    if wrong := [meaning for meaning in chosen if meaning not in optional]:
-        raise InputError(
-            f"{option('columns')}: {wrong[0]}: has no meaning in a log in {format_.name} format"
-            f" (allowed: {', '.join(optional)})"
-        )
-    left = {*unused, *(m for m, name in options.columns.items() if name == NO_COLUMN)}
-    if format_.name == LONG.name:
-        left.discard("minutes")  # by which players are compared
-    format_ = replace(format_, optional=[m for m in format_.optional if m not in left])
-    guessed = {meaning: usual[meaning] for meaning in format_.required if meaning in usual}
-    if "time" in format_.optional:
-        guessed |= _guessed_times(names, usual, header, sample)
-    places = _places(where, header, format_, names | guessed, used)
-    return Columns(format_, places, header, tuple(guessed))
 
 
 def _usual_names(header: Sequence[str], meanings: Sequence[str]) -> dict[str, str]:
@@ -137,8 +186,7 @@ def _usual_names(header: Sequence[str], meanings: Sequence[str]) -> dict[str, st
     usual = {}
     for meaning in meanings:
         names = _DATES if meaning == "time" else f"{_plain(meaning)} {_USUAL.get(meaning, '')}"
-        likely = names.split()
-        if near := next((plain[name] for name in likely if name in plain), None):
+        if near := next((plain[name] for name in names.split() if name in plain), None):
             usual[meaning] = near
     return usual
 
@@ -175,123 +223,72 @@ def _format(
     usual: Mapping[str, str],
     formats: Sequence[Format],
     what: str,
-    chosen: Collection[str],
+    given: Collection[str],
 ) -> Format:
     """Return the format whose required columns are there; by usual names, if by no others."""
 
     def absent(f: Format) -> list[str]:
         return [m for m in f.required if names[m] not in header and m not in usual]
 
-    def doubts(f: Format) -> tuple[float, int, bool, int]:
-        strange = sum(meaning not in (*f.required, *f.optional) for meaning in chosen)
+    def doubts(f: Format) -> tuple[float, int, bool]:
+        strange = sum(meaning not in (*f.required, *f.optional) for meaning in given)
         guessed = any(names[meaning] not in header for meaning in f.required)
-        return len(absent(f)) / len(f.required), strange, guessed, formats.index(f)
+        return len(absent(f)) / len(f.required), strange, guessed
 
     best = min(formats, key=doubts)
     if missing := absent(best):
-        meaning = missing[0]
-        name = names[meaning]
+        name = names[missing[0]]
         near = closest_name(name, header)
         meant = f"did you mean {shortened(near)}? " if near else ""
         needs = " or ".join(", ".join(f.required) for f in formats)
-        there = shortened(", ".join(header), 2 * VALUE)
         raise InputError(
             f"{where}: no column {shown(name)} ({meant}{what} the columns {needs}; found:"
-            f" {there}; {option('columns')} {meaning}=NAME says which column it is)"
+            f" {shortened(', '.join(header), 2 * VALUE)}; {option('columns')} {missing[0]}=NAME"
+            " says which column it is)"
         )
     return best
 
 
-def _places(
+def _is_there(
+    where: str, header: Sequence[str], meaning: str, name: str, left: Sequence[str]
+) -> bool:
+    """Return whether a header has a column of a meaning; refuse one that seems misspelt."""
+    if _occurs_once(where, header, name):
+        return True
+    near = closest_name(name, left, _ALIKE)
+    if near and near.casefold() != name:  # such as Time, which may be of another kind
+        raise InputError(
+            f"{where}: unknown column {near!r} (did you mean {name}? {option('columns')}"
+            f" {meaning}={near} says so)"
+        )
+    return False
+
+
+def _occurs_once(where: str, header: Sequence[str], name: str) -> bool:
+    """Return whether a header has a column; refuse two of a name."""
+    if header.count(name) > 1:
+        raise InputError(f"{where}: there are {header.count(name)} columns {name!r}")
+    return name in header
+
+
+def _further_places(
     where: str,
     header: Sequence[str],
-    format_: Format,
-    names: Mapping[str, str],
-    used: Sequence[str],
+    further: Further,
+    wanted: Sequence[tuple[str, str]],
+    places: Mapping[str, int],
 ) -> dict[str, int]:
-    """Return the index of each column that is there."""
-    places: dict[str, int] = {}
-    left = [name for name in header if name not in names.values() and name not in used]
-    for meaning in (*format_.required, *format_.optional):
-        name = names[meaning]
-        if header.count(name) > 1:
-            raise InputError(f"{where}: there are {header.count(name)} columns {name!r}")
-        if name in header:
-            places[meaning] = header.index(name)
-            continue
-        near = closest_name(name, left, _ALIKE)
-        if near and near.casefold() != name:  # such as Time, which may be of another kind
-            raise InputError(
-                f"{where}: unknown column {near!r} (did you mean {name}? {option('columns')}"
-                f" {meaning}={near} says so)"
-            )
-    there = [meaning for meaning in format_.together if meaning in places]
-    if there and len(there) < len(format_.together):
-        absent = next(m for m in format_.together if m not in places)
-        raise InputError(f"{where}: column {names[there[0]]!r} needs a column {names[absent]!r}")
-    return places
-
-
-# Further columns of each game, read where a whole log is rated at once.
-
-
-@dataclass(frozen=True)
-class Further:
-    """Columns that are wanted besides those of a format, by their names."""
-
-    weight: str = ""  # as so many games each one counts; "" for none
-    clusters: Sequence[str] = ()  # games with equal cells there belong together
-    covariates: Sequence[str] = ()  # what is known of sides
-    timed_by: str = ""  # what wants times, as messages call it; "" for nothing
-    clustered_by: str = "cluster"  # the argument that names the columns of `clusters`
-
-    def names(self, header: Sequence[str]) -> list[str]:
-        """Return those of the columns of a header that are wanted."""
-        wanted = [self.weight, *self.clusters, *self.covariates]
-        wanted += [f"{name}_{side}" for name in self.covariates for side in "ab"]
-        return [name for name in header if name in wanted]
-
-
-def further_key(argument: str, name: str) -> str:
-    """Return the key of a further column among the places of `Columns`."""
-    return f"{argument} {name}"
-
-
-def place_further(where: str, columns: Columns, further: Further) -> Columns:
-    """Add the further columns of a log; a covariate may have one for each of two sides."""
-    if further.timed_by and "time" not in columns.places:
+    """Return the index of each further column, which may be one of the format."""
+    if further.timed_by and "time" not in places:
         raise InputError(
             f"{where}: {further.timed_by}: needs times ({option('columns')} time=NAME says"
             " which column has them)"
         )
-    header, places = columns.names, dict(columns.places)
-    wanted = [("weight", further.weight)] if further.weight else []
-    wanted += [("cluster", name) for name in further.clusters]
-    for name in further.covariates:
-        pair = (f"{name}_a", f"{name}_b")
-        of_sides = columns.format.name != LONG.name and any(side in header for side in pair)
-        wanted += [("covariate", side) for side in (pair if of_sides else (name,))]
+    more = {}
     for argument, name in wanted:
-        if header.count(name) > 1:
-            raise InputError(f"{where}: there are {header.count(name)} columns {name!r}")
-        if name not in header and name not in places:
+        if not _occurs_once(where, header, name) and name not in places:
             called = option(further.clustered_by if argument == "cluster" else argument)
             raise InputError(f"{where}: {called}: no column {name!r} ({hint(name, header)})")
         at = header.index(name) if name in header else places[name]
-        places[further_key(argument, name)] = at
-    return replace(columns, places=places)
-
-
-class GameFacts(NamedTuple):
-    """What else is known of some games."""
-
-    weights: Floats  # (games,) 1 without a column for them
-    clusters: Ints  # (games, columns) numbers of the cells
-    covariates: Floats  # (rows, covariates) of the side of each row
-    homes: Floats  # (rows,) 1 of who is at home, else 0
-
-    def at(self, games: Ints, rows: Ints) -> GameFacts:
-        """Return what is known of some of the games, and of some of the rows."""
-        return GameFacts(
-            self.weights[games], self.clusters[games], self.covariates[rows], self.homes[rows]
-        )
+        more[further_key(argument, name)] = at
+    return more
