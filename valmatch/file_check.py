@@ -191,17 +191,19 @@ def check_file(path: PathLike, *, write: PathLike | None = None) -> CheckedFile:
     if not path.exists():
         raise InputError(f"{path}: no such file or folder")
     try:
-        found = _folder(path) if path.is_dir() else _file(path, target)
+        checked = _folder(path) if path.is_dir() else _file(path, target)
     except InputError as error:
-        found = _faulty(path, "unknown", "cannot be read", error.args)
+        checked = _faulty(path, "unknown", "cannot be read", error.args)
     if target is None:
-        return found
-    if not found.writes:
-        raise InputError(f"{path}: {found.about}: there is nothing to write for it", *found.errors)
-    return _written(found, target)
+        return checked
+    if not checked.writes:
+        raise InputError(
+            f"{path}: {checked.about}: there is nothing to write for it", *checked.errors
+        )
+    return _written(checked, target)
 
 
-def _written(found: CheckedFile, target: Path) -> CheckedFile:
+def _written(checked: CheckedFile, target: Path) -> CheckedFile:
     """Write what goes with a file."""
     from valmatch.storage.output import write_atomically
 
@@ -211,10 +213,12 @@ def _written(found: CheckedFile, target: Path) -> CheckedFile:
     except OSError as error:
         raise InputError(f"{target}: cannot be written: {error.strerror}") from None
     with write_atomically(target) as file:
-        file.write(found.writes)
+        file.write(checked.writes)
     name = shlex.quote(str(target))
-    commands = [line.replace("mine.yaml", name) for line in found.commands if "--write" not in line]
-    return replace(found, commands=commands)
+    commands = [
+        line.replace("mine.yaml", name) for line in checked.commands if "--write" not in line
+    ]
+    return replace(checked, commands=commands)
 
 
 def _commands(kind: str, path: Path, options: Sequence[str] = ()) -> list[str]:
@@ -263,11 +267,11 @@ def _file(path: Path, target: Path | None) -> CheckedFile:
     kind = kind_of_text(head)
     if kind == "empty":
         raise InputError(f"{path}: is empty")
-    if kind == "JSON lines" and (found := _tickets(path, head)):
-        return found
+    if kind == "JSON lines" and (checked := _tickets(path, head)):
+        return checked
     is_table = kind in ("table", "PGN", "JSON lines") and path.suffix.lower() not in CODE
-    if not is_table and (found := _document(path, kind, target)):
-        return found
+    if not is_table and (checked := _document(path, kind, target)):
+        return checked
     if not is_table and kind != "list":
         what = "a template of CloudFormation without RuleSetBody" if RESOURCES.search(head) else ""
         line = f"{path}: is {what or 'of no known kind'} (allowed: {KNOWN})"

@@ -17,6 +17,16 @@ from valmatch.statistics.estimates import limits_of_difference, t_quantile
 GAMES, DECIDED, CORRECT, LOSS, LOSS_SQUARED, BRIER, THREE_WAY, THREE_WAY_LOSS, FIRST_BIN = range(9)
 TALLIES = ("all", "after_burn_in")
 
+MEASURES = {
+    "log_loss": (LOSS, GAMES),
+    "accuracy": (CORRECT, DECIDED),
+    "brier_score": (BRIER, GAMES),
+}
+"""The columns of a tally of which each score is the ratio."""
+
+OF_DRAWS = {"three_way_log_loss": (THREE_WAY_LOSS, THREE_WAY)}
+"""The same of scores that a system has that knows draws."""
+
 _BINS = 10  # of the favourite's expected score, from 0.5 to 1
 Z = 1.96  # standard errors to either end of an interval of 95 %
 _LEAST = 1e-15  # a certain prediction that fails costs -ln of this, not infinity
@@ -96,18 +106,14 @@ class Scores:
 
     games: int  # number of games
     decided: float  # games that were not drawn
-    # share of the decided games that the favourite won (no favourite: half); None if none was
-    # decided
-    accuracy: float | None
+    accuracy: float | None  # share of these that the favourite won (no favourite: half)
     # mean of -(s ln p + (1 - s) ln(1 - p)), s the score (a draw is 0.5) and p the expected score;
     # None without a game
     log_loss: float | None
-    # its standard error, by the spread over games; None below two games
-    log_loss_std_error: float | None
+    log_loss_std_error: float | None  # by the spread over games; None below two games
     brier_score: float | None  # mean of (p - s)^2; None without a game
     calibration: tuple[CalibrationBin, ...]  # bins that hold a prediction
-    # mean of -ln of the probability that the result had, a win, a draw or a loss; None of a system
-    # that knows no draws
+    # mean of -ln of the probability of the result (win, draw, loss); None without known draws
     three_way_log_loss: float | None = None
 
 
@@ -115,13 +121,14 @@ def scores(row: Floats) -> Scores:
     """Return what one row of a tally says."""
     sums, bins = row[:FIRST_BIN].tolist(), []
 
-    def ratio(column: int, weight: int) -> float | None:
-        return sums[column] / sums[weight] if sums[weight] else None
-
     for k, (weight, predicted, observed) in enumerate(row[FIRST_BIN:].reshape(-1, 3).tolist()):
         if weight:
             low, high = (round(0.5 + side / (2 * _BINS), 10) for side in (k, k + 1))
             bins.append(CalibrationBin(low, high, weight, predicted / weight, observed / weight))
+    ratios = {
+        name: sums[column] / sums[weight] if sums[weight] else None
+        for name, (column, weight) in (MEASURES | OF_DRAWS).items()
+    }
     std_error, n = None, sums[GAMES]
     if n > 1:
         variance = max(0.0, sums[LOSS_SQUARED] - sums[LOSS] ** 2 / n) / (n - 1)
@@ -129,12 +136,9 @@ def scores(row: Floats) -> Scores:
     return Scores(
         games=int(n),
         decided=sums[DECIDED],
-        accuracy=ratio(CORRECT, DECIDED),
-        log_loss=ratio(LOSS, GAMES),
         log_loss_std_error=std_error,
-        brier_score=ratio(BRIER, GAMES),
         calibration=tuple(bins),
-        three_way_log_loss=ratio(THREE_WAY_LOSS, THREE_WAY),
+        **ratios,
     )
 
 
@@ -157,16 +161,6 @@ def unplayed(games: Games, tally: Floats) -> Played:
 
 # Scores of predictions over blocks of games, whose games may depend on each other.
 
-MEASURES = {
-    "log_loss": (LOSS, GAMES),
-    "accuracy": (CORRECT, DECIDED),
-    "brier_score": (BRIER, GAMES),
-}
-"""The columns of a tally of which each score is the ratio."""
-
-OF_DRAWS = {"three_way_log_loss": (THREE_WAY_LOSS, THREE_WAY)}
-"""The same of scores that a system has that knows draws."""
-
 LIMITS = {"accuracy": (0.0, 1.0), "brier_score": (0.0, 1.0)}
 """The least and the largest value of scores that have both; losses have no largest."""
 
@@ -181,8 +175,7 @@ class Difference:
     """A mean score, or by how much it exceeds another; None where that is not known."""
 
     mean: float | None
-    # the ends of its 95% interval by blocks of games, which limits of the score cut, and half of
-    # its width before
+    # ends of its 95% interval by blocks, cut by limits of the score; half of its width before
     ci_low: float | None
     ci_high: float | None
     half_width: float | None

@@ -34,13 +34,8 @@ SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 """What may stand between cells, by name."""
 
 
-ITEM = re.compile(
-    r"""\s* (?: "(?P<all>(?:[^"]|"")*)" \s*
-        | (?P<meaning>[^=,"]*) = \s* "(?P<quoted>(?:[^"]|"")*)" \s*
-        | (?P<plain>[^,]*) ) (?P<end>,|$)""",
-    re.VERBOSE,
-)
-"""An item of a list of columns: its name, or all of it, may stand in quotes."""
+_ITEM = re.compile(r"""((?:"(?:[^"]|"")*"|[^,])*),""")
+"""An item of a list of columns, in which commas may stand in quotes."""
 
 SEPARATES = ";"  # what stands between names in one cell
 
@@ -66,8 +61,10 @@ def parse_columns(
 ) -> dict[str, str]:
     """Return the names that ``game=match_id,rating="mmr, now"`` gives to columns, by meaning."""
     names: dict[str, str] = {}
-    for item in _items(text):
+    for written in _ITEM.findall(f"{text},") if text else ():
+        item = _unquoted(written)
         meaning, equals, name = (piece.strip() for piece in item.partition("="))
+        name = _unquoted(name).strip()
         if not (equals and meaning and name):
             raise InputError(
                 f"{option(argument)}: {item!r} (allowed: {form}, such as {example}; a NAME with a"
@@ -79,19 +76,10 @@ def parse_columns(
     return names
 
 
-def _items(text: str) -> Iterator[str]:
-    """Yield the items of a list of columns, without their quotes."""
-    start, end = 0, "," if text else ""
-    while end:
-        item = ITEM.match(text, start)
-        assert item is not None
-        start, end = item.end(), item["end"]
-        if item["all"] is not None:
-            yield item["all"].replace('""', '"')
-        elif item["quoted"] is not None:
-            yield "{}={}".format(item["meaning"], item["quoted"].replace('""', '"'))
-        else:
-            yield item["plain"]
+def _unquoted(text: str) -> str:
+    """Return a text without the quotes around it, if all of it stands in quotes."""
+    quoted = re.fullmatch(r'\s*"((?:[^"]|"")*)"\s*', text)
+    return quoted[1].replace('""', '"') if quoted else text
 
 
 def separator_called(name: str) -> str:
@@ -172,13 +160,8 @@ def as_text(file: BinaryIO, name: str, most: int = MAX_UNPACKED) -> BinaryIO:
 def other_separator(header: Sequence[str], separator: str) -> str:
     """Return the name of what divides a header into more cells, "" if nothing does."""
     text = separator.join(header)
-    counts = {
-        name: text.count(character)
-        for name, character in SEPARATORS.items()
-        if character != separator
-    }
-    best = max(counts, key=counts.__getitem__)
-    return best if counts[best] >= max(len(header), 1) else ""
+    name, other = max(SEPARATORS.items(), key=lambda item: text.count(item[1]))
+    return name if text.count(other) > text.count(separator) else ""
 
 
 def _first_bytes(file: BinaryIO) -> bytes:

@@ -104,11 +104,6 @@ def _kind_of_time(cell: str) -> str | None:
     return None if either else _EITHER
 
 
-def with_clock(dates: Sequence[str], clocks: Sequence[str]) -> list[str]:
-    """Return dates with the times of the day that stand in another column."""
-    return [f"{date} {clock}".rstrip() for date, clock in zip(dates, clocks, strict=True)]
-
-
 class Times:
     """The times of a log, read some at a time; of dates in either order both readings are kept."""
 
@@ -146,9 +141,17 @@ class Times:
         if self.kind == NUMBERS and self.order is None:
             numbers = np.sort(times)  # NaN at last
             middle = float(numbers[np.count_nonzero(numbers == numbers) // 2])
-            digits = date_of_digits(middle, SINCE)
-            self.kind = DIGITS if digits else unit_since_1970(middle) or NUMBERS
-            return _in_seconds(self.kind, times)
+            self.kind = unit_since_1970(middle) or NUMBERS
+            if date_of_digits(middle, SINCE):
+                self.kind = DIGITS
+                values, index = np.unique(times, return_inverse=True)
+                return np.array([moment_of_digits(x, SINCE) for x in values.tolist()])[index]
+            if unit := PER_SECOND.get(self.kind):
+                seconds = times / unit
+                most = LEAST[MILLISECONDS] if self.kind == SINCE_1970 else _LAST
+                known = (times >= LEAST[self.kind]) & (seconds < most)
+                return np.where(known, seconds, np.nan)
+            return times
         if times.ndim > 1:
             days_first, months_first = np.count_nonzero(times == times, axis=0).tolist()
             self.order = "dmy" if days_first >= months_first else "mdy"
@@ -188,18 +191,6 @@ def _seconds(cell: str, order: str) -> float:
     if clock[4]:
         hour = hour % 12 + 12 * (clock[4] in "pP")
     return seconds_of(f"{text}T{hour:02}:{clock[2]}:{clock[3] or '00'}")
-
-
-def _in_seconds(kind: str, times: Floats) -> Floats:
-    """Return times of one kind in seconds since 1970, plain numbers as they are; NaN of others."""
-    if kind == DIGITS:
-        values, index = np.unique(times, return_inverse=True)
-        return np.array([moment_of_digits(value, SINCE) for value in values.tolist()])[index]
-    if kind in PER_SECOND:
-        seconds = times / PER_SECOND[kind]
-        most = LEAST[MILLISECONDS] if kind == SINCE_1970 else _LAST
-        return np.where((times >= LEAST[kind]) & (seconds < most), seconds, np.nan)
-    return times
 
 
 def read_moments(cells: Sequence[str]) -> Floats:

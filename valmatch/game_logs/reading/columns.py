@@ -128,17 +128,17 @@ def find_columns(
     """Find the columns of a log, or of another file of games, by its header and some cells."""
     meanings = list(dict.fromkeys(m for f in formats for m in (*f.required, *f.optional)))
     _check_given(where, header, options, meanings)
-    given = {meaning: name for meaning, name in options.columns.items() if name != _NO_COLUMN}
-    names = {meaning: meaning for meaning in meanings} | given
-    usual = _usual_names(header, [m for m in meanings if m not in {*options.columns, *header}])
-    chosen = _format(where, header, names, usual, formats, what, given)
+    named = {meaning: name for meaning, name in options.columns.items() if name != _NO_COLUMN}
+    known = {meaning: meaning for meaning in meanings if meaning in header} | named
+    usual = _usual_names(header, [m for m in meanings if m not in {*options.columns, *known}])
+    chosen = _format(where, header, known, usual, formats, what, named)
     allowed = (*chosen.required, *chosen.optional)
-    if wrong := [meaning for meaning in given if meaning not in allowed]:
+    if wrong := [meaning for meaning in named if meaning not in allowed]:
         raise InputError(
             f"{option('columns')}: {wrong[0]}: has no meaning in a log in {chosen.name} format"
             f" (allowed: {', '.join(allowed)})"
         )
-    unused = {*unused, *(options.columns.keys() - given.keys())}
+    unused = {*unused, *(options.columns.keys() - named.keys())}
     if further:
         unused |= {"minutes"} if further.timed_by else {"minutes", "time", CLOCK}
     if chosen.name == LONG.name:
@@ -146,18 +146,20 @@ def find_columns(
     used = [meaning for meaning in allowed if meaning in chosen.required or meaning not in unused]
     guessed = {meaning: usual[meaning] for meaning in chosen.required if meaning in usual}
     if "time" in used:
-        guessed |= _guessed_times(names, usual, header, sample)
-    names |= guessed
+        guessed |= _guessed_times(known, usual, sample)
+    known |= guessed
     wanted = further.wanted(header, chosen.name == LONG.name) if further else []
-    others = {*names.values(), *(name for _, name in wanted)}
+    others = {*meanings, *known.values(), *(name for _, name in wanted)}
     left = [name for name in header if name not in others]
     places = {
-        m: header.index(names[m]) for m in used if _is_there(where, header, m, names[m], left)
+        meaning: header.index(known[meaning])
+        for meaning in used
+        if _is_there(where, header, meaning, known.get(meaning, meaning), left)
     }
     scores = ("winner_score", "loser_score")
     if len(there := [meaning for meaning in scores if meaning in places]) == 1:
         absent = scores[there[0] == scores[0]]
-        raise InputError(f"{where}: column {names[there[0]]!r} needs a column {names[absent]!r}")
+        raise InputError(f"{where}: column {known[there[0]]!r} needs a column {absent!r}")
     if further:
         places |= _further_places(where, header, further, wanted, places)
     return Columns(chosen, places, header, tuple(guessed))
@@ -197,21 +199,16 @@ def _plain(name: str) -> str:
 
 
 def _guessed_times(
-    names: Mapping[str, str],
-    usual: Mapping[str, str],
-    header: Sequence[str],
-    sample: Callable[[str], Sequence[str]],
+    known: Mapping[str, str], usual: Mapping[str, str], sample: Callable[[str], Sequence[str]]
 ) -> dict[str, str]:
     """Return the columns of times and clocks that have a usual name, and cells that fit."""
-    time = names["time"] if names["time"] in header else usual.get("time", "")
-    clock, guessed = usual.get(CLOCK, ""), {}
+    time, clock = known.get("time", usual.get("time")), usual.get(CLOCK)
     dates = sample(time) if time else ()
-    if time != names["time"]:
-        if not dates or not all(map(is_moment, dates)):
-            return {}
-        guessed["time"] = time
-    clocks = sample(clock) if clock != time and clock in header else ()
-    if dates and clocks and all(map(is_clock, clocks)) and is_moment(f"{dates[0]} {clocks[0]}"):
+    guessed = {} if "time" in known or not time else {"time": time}
+    if not dates or (guessed and not all(map(is_moment, dates))):
+        return {}
+    clocks = sample(clock) if clock and clock != time else ()
+    if clock and clocks and all(map(is_clock, clocks)) and is_moment(f"{dates[0]} {clocks[0]}"):
         guessed[CLOCK] = clock
     return guessed
 
@@ -219,33 +216,30 @@ def _guessed_times(
 def _format(
     where: str,
     header: Sequence[str],
-    names: Mapping[str, str],
-    usual: Mapping[str, str],
+    known: Collection[str],
+    usual: Collection[str],
     formats: Sequence[Format],
     what: str,
-    given: Collection[str],
+    named: Collection[str],
 ) -> Format:
     """Return the format whose required columns are there; by usual names, if by no others."""
 
-    def absent(f: Format) -> list[str]:
-        return [m for m in f.required if names[m] not in header and m not in usual]
-
     def doubts(f: Format) -> tuple[float, int, bool]:
-        strange = sum(meaning not in (*f.required, *f.optional) for meaning in given)
-        guessed = any(names[meaning] not in header for meaning in f.required)
-        return len(absent(f)) / len(f.required), strange, guessed
+        absent = sum(meaning not in known and meaning not in usual for meaning in f.required)
+        strange = sum(meaning not in (*f.required, *f.optional) for meaning in named)
+        return absent / len(f.required), strange, any(m not in known for m in f.required)
 
     best = min(formats, key=doubts)
-    if missing := absent(best):
-        name = names[missing[0]]
-        near = closest_name(name, header)
-        meant = f"did you mean {shortened(near)}? " if near else ""
-        needs = " or ".join(", ".join(f.required) for f in formats)
-        raise InputError(
-            f"{where}: no column {shown(name)} ({meant}{what} the columns {needs}; found:"
-            f" {shortened(', '.join(header), 2 * VALUE)}; {option('columns')} {missing[0]}=NAME"
-            " says which column it is)"
-        )
+    for name in best.required:
+        if name not in known and name not in usual:
+            near = closest_name(name, header)
+            meant = f"did you mean {shortened(near)}? " if near else ""
+            needs = " or ".join(", ".join(f.required) for f in formats)
+            raise InputError(
+                f"{where}: no column {shown(name)} ({meant}{what} the columns {needs}; found:"
+                f" {shortened(', '.join(header), 2 * VALUE)}; {option('columns')} {name}=NAME"
+                " says which column it is)"
+            )
     return best
 
 

@@ -27,7 +27,6 @@ from valmatch.game_logs.reading.cells import (
     Times,
     read_flags,
     read_numbers,
-    with_clock,
 )
 from valmatch.game_logs.reading.columns import (
     CLOCK,
@@ -99,10 +98,6 @@ class Faults(NamedTuple):
         rows[games] = wrong[at]
         return Faults(self.reasons[rows], self.slots[rows], rows)
 
-    def between(self, first: int, last: int) -> Faults:
-        """Return those of the games first..last-1, noted here, too."""
-        return Faults(*(column[first:last] for column in self))
-
 
 # Rows of a log: their cells as numbers, and what they say of players.
 
@@ -142,18 +137,13 @@ class Entries(NamedTuple):
     # number of the team, another one for each who has none; None: everybody plays alone
     teams: Ints | None = None
 
-    def between(self, first: int, last: int) -> Entries:
-        """Return the entries first..last-1."""
-        fields: dict[str, Any] = self._asdict()
-        columns = {k: v[first:last] for k, v in fields.items() if isinstance(v, np.ndarray)}
-        return Entries(**fields | columns)
-
 
 class Rows:
     """The rows of a log, checked one column after the other."""
 
-    def __init__(self, table: Table, slots: Mapping[str, int], first_rows: Ints) -> None:
-        self._columns, self._empty, self._slots = table.columns, table.empty, slots
+    def __init__(self, table: Table, meanings: Sequence[str], first_rows: Ints) -> None:
+        self._columns, self._empty = table.columns, table.empty
+        self._slots = slots = {meaning: slot for slot, meaning in enumerate(meanings)}
         self._n, self._first_rows = len(table.wrong_width), first_rows
         self._long = "player" in slots
         reasons, slots_of_faults = np.zeros(self._n, np.int8), np.zeros(self._n, np.int16)
@@ -385,10 +375,13 @@ class GameLog:
         )
         self._long = self.columns.format.name == LONG.name
         self.timed = "time" in self.columns.places  # whether games have times
+        self.at_home = "home" in self.columns.places  # whether a side plays at home
+        scores = {"score", "home_score", "winner_score"}
+        self.scored = not scores.isdisjoint(self.columns.places)  # not only results
         dates = file.sample(self._column("time")) if self.timed else []
         if CLOCK in self.columns.places:
-            clocks = [*file.sample(self._column(CLOCK)), *len(dates) * [""]]
-            dates = with_clock(dates, clocks[: len(dates)])
+            clocks = file.sample(self._column(CLOCK))
+            dates = list(map(" ".join, zip(dates, clocks, strict=False))) or dates
         self._times = Times(dates, options.date_format)
         self._results = Results(options.results, self.at_home)
         self.players = Names(options.aliases.spelled)  # names of players
@@ -400,16 +393,6 @@ class GameLog:
         self.unrated = 0  # number of games with fewer than two sides of enabled players
         self.unfinished = 0  # number of games without a result
         self.undated = 0  # number of rows without a time in a column that was taken for times
-
-    @property
-    def at_home(self) -> bool:
-        """Whether games have a side that plays at home."""
-        return "home" in self.columns.places
-
-    @property
-    def scored(self) -> bool:
-        """Whether games have scores, and not only results."""
-        return not {"score", "home_score", "winner_score"}.isdisjoint(self.columns.places)
 
     @property
     def dated(self) -> bool:
@@ -476,7 +459,7 @@ class GameLog:
         if self.game_names is not None:
             first_rows = np.append(np.flatnonzero(table.columns["game"]), n)
             first = self.game_names.first_of_name()
-        rows = Rows(table, self._slots, first_rows)
+        rows = Rows(table, [*self.columns.places], first_rows)
         entries, facts = rows.entries(), None
         if self._further:
             facts = rows.facts(self._further, entries.at_home)
@@ -510,18 +493,21 @@ class GameLog:
         ranks, lo = self.players.ranks(), 0
         while lo < len(starts) - 1:
             hi = max(lo + 1, int(np.searchsorted(starts, starts[lo] + _PIECE, "right")) - 1)
-            some, begins = entries.between(starts[lo], starts[hi]), starts[lo : hi + 1] - starts[lo]
-            noted, most = faults.between(lo, hi), self._most_players
-            games, order = group_games(some, begins, ranks, noted, most)
+            first, last = starts[lo], starts[hi]
+            columns: dict[str, Any] = entries._asdict()
+            some = {k: v[first:last] for k, v in columns.items() if isinstance(v, np.ndarray)}
+            noted = Faults(*(column[lo:hi] for column in faults))
+            games, order = group_games(
+                Entries(**columns | some),
+                starts[lo : hi + 1] - first,
+                ranks,
+                noted,
+                self._most_players,
+            )
             if self._further:
-                orders.append(order + starts[lo])
+                orders.append(order + first)
             yield games._replace(names=games.names + lo)
             lo = hi
-
-    @property
-    def _slots(self) -> dict[str, int]:
-        """The numbers of the columns that are read, by their meanings."""
-        return {meaning: slot for slot, meaning in enumerate(self.columns.places)}
 
     def _table(self, progress: Callable[[int], None]) -> Table:
         """Return the columns that are read."""
@@ -545,7 +531,8 @@ class GameLog:
             for meaning, column in cells.items():
                 empty[meaning].append(np.fromiter(map(not_, column), np.bool_, len(column)))
             if CLOCK in cells:
-                cells["time"] = with_clock(cells["time"], cells[CLOCK])
+                moments = zip(cells["time"], cells[CLOCK], strict=True)
+                cells["time"] = [f"{date} {clock}".rstrip() for date, clock in moments]
             for meaning, read_cells in read.items():
                 columns[meaning].append(read_cells(cells[meaning]))
         none = np.zeros(0, np.bool_)
@@ -575,7 +562,7 @@ class GameLog:
         if (row := self._times.unsettled(read)) is not None:
             text, at = self.file.rows_at({row})[row], self.columns.places["time"]
             raise InputError(
-                f"{self.name}:{self.file.place(text, at)}: {self._column('time')}:"
+                f"{self.name}:{self.file.position(text, at)}: {self._column('time')}:"
                 f" {shown(self.file.cell(text, at))} is day, month, year or month, day, year, and"
                 f" no date shows which ({option('date_format')} dmy or mdy says so;"
                 f" {option('columns')} time=- reads no times)"
@@ -608,20 +595,17 @@ class GameLog:
     def _complaints(self, faults: Faults, games: Ints) -> list[str]:
         """Say where and how some games are wrong."""
         rows = self.file.rows_at({*faults.rows[games].tolist()}) if len(games) else {}
-        return [
-            self._complaint(list(_REASONS)[reason - 1], slot, rows[row])
-            for reason, slot, row in zip(
-                *(column[games].tolist() for column in faults), strict=True
-            )
-        ]
+        some = zip(*(column[games].tolist() for column in faults), strict=True)
+        return [self._complaint(list(_REASONS)[k - 1], slot, rows[row]) for k, slot, row in some]
 
     def _complaint(self, reason: str, slot: int, row: Row) -> str:
         """Say where and how a game is wrong."""
+        meaning = list(self.columns.places)[slot]
         if reason == "player twice in a game":
-            slot = self._slots[self.columns.format.required[1]]
-        elif reason in ("split apart in the file", "one side only", "too many players"):
-            slot = self._slots.get("game", 0)
-        meaning, column = list(self.columns.places.items())[slot]
+            meaning = self.columns.format.required[1]
+        elif "game {cell!r}" in _REASONS[reason] and self.game_names is not None:
+            meaning = "game"
+        column = self.columns.places[meaning]
         name = cell = self.file.cell(row, column)
         if meaning in _PEOPLE:
             name = self.players.spelled(cell)
@@ -641,7 +625,7 @@ class GameLog:
             else "a date-time such as 2026-03-07T18:30, or a number",
             "players": self._most_players,
         }
-        at = self.file.place(row, 0 if reason == "wrong number of cells" else column)
+        at = self.file.position(row, 0 if reason == "wrong number of cells" else column)
         return f"{self.name}:{at}: {_REASONS[reason].format(**details)}"
 
 

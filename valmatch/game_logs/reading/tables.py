@@ -41,11 +41,7 @@ class Row(NamedTuple):
     cells: Mapping[str, str] | list[str]  # by name; of CSV in the order of the header
 
 
-class Fault(Exception):  # noqa: N818 - caught where the file has a name
-    """Text that is not of its format: at a line and a column, from 1."""
-
-
-def csv_rows(lines: Iterable[str], separator: str, line: int = 1) -> Iterator[Row]:
+def csv_rows(name: str, lines: Iterable[str], separator: str, line: int = 1) -> Iterator[Row]:
     """Yield the rows of CSV text but blank ones; its first line has a number."""
     read: list[str] = []
     ended = remembered(chain(lines, ["\n", _END]), read)
@@ -55,35 +51,35 @@ def csv_rows(lines: Iterable[str], separator: str, line: int = 1) -> Iterator[Ro
             if cells == [_END]:
                 return
             if cells and cells[-1].endswith(_END):
-                raise Fault(line, 1, "a quoted cell of this row has no closing quote")
+                raise InputError(f"{name}:{line}:1: a quoted cell of this row has no closing quote")
             if len(cells) > 1 or "".join(cells).strip():
                 yield Row(line, "".join(read), cells)
             line += len(read)
             read.clear()
     except csv.Error as error:  # such as a cell of more characters than the reader takes
-        raise Fault(line, 1, f"cannot be read: {error}") from None
+        raise InputError(f"{name}:{line}:1: cannot be read: {error}") from None
 
 
-def json_rows(lines: Iterable[str]) -> Iterator[Row]:
+def json_rows(name: str, lines: Iterable[str]) -> Iterator[Row]:
     """Yield the objects of lines of JSON; what is nested goes by dotted names."""
     for line, text in enumerate(lines, 1):
         if not text.strip():
             continue
-        cells: dict[str, str] = {}
+        cells, at = dict[str, str](), f"{name}:{line}"
         try:
             value = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
             _flatten("", value, cells)
             "".join((*cells, *cells.values())).encode()
         except json.JSONDecodeError as error:
-            raise Fault(line, error.pos + 1, f"is no JSON: {error.msg}") from None
+            raise InputError(f"{at}:{error.pos + 1}: is no JSON: {error.msg}") from None
         except RecursionError:
-            raise Fault(line, 1, "nested too deeply") from None
+            raise InputError(f"{at}:1: nested too deeply") from None
         except UnicodeEncodeError:
-            raise Fault(line, 1, "holds half a character (a surrogate)") from None
+            raise InputError(f"{at}:1: holds half a character (a surrogate)") from None
         if not isinstance(value, dict):
-            raise Fault(line, 1, f"{shown(value)} (allowed: a JSON object on each line)")
+            raise InputError(f"{at}:1: {shown(value)} (allowed: a JSON object on each line)")
         if len(cells) > MOST_COLUMNS:
-            raise Fault(line, 1, f"{len(cells):,} columns (allowed: {MOST_COLUMNS:,})")
+            raise InputError(f"{at}:1: {len(cells):,} columns (allowed: {MOST_COLUMNS:,})")
         # lichess writes no winner of draws, nor of games that were not played to an end.
         if cells.get("status") in ("aborted", "noStart", "created", "started", "unknownFinish"):
             cells.setdefault("winner", "*")
@@ -103,13 +99,13 @@ def _flatten(name: str, value: Any, cells: dict[str, str]) -> None:  # noqa: ANN
 _TAG = re.compile(r'\s*\[\s*(\w+)\s+"((?:[^"\\\n]|\\.)*)"\s*\]\s*')
 
 
-def pgn_rows(lines: Iterable[str]) -> Iterator[Row]:
+def pgn_rows(name: str, lines: Iterable[str]) -> Iterator[Row]:
     """Yield the tags of games in PGN; moves and comments are skipped."""
     tags, read, first, moves, comment = dict[str, str](), list[str](), 1, False, 0
     before, open_comment = "", "a comment begins in this line that has no end"
     for line, text in enumerate(lines, 1):
         if comment and _TAG.fullmatch(text) and not before.strip():  # as games begin
-            raise Fault(comment, 1, open_comment)
+            raise InputError(f"{name}:{comment}:1: {open_comment}")
         before = text
         if comment or not text.lstrip().startswith("["):
             if not moves:
@@ -128,10 +124,12 @@ def pgn_rows(lines: Iterable[str]) -> Iterator[Row]:
             tags[match[1]] = re.sub(r"\\(.)", r"\1", match[2])
             end = match.end()
         if text[end:].strip():
-            raise Fault(line, end + 1, f"{shown(text[end:].strip())} is no tag of PGN")
+            raise InputError(
+                f"{name}:{line}:{end + 1}: {shown(text[end:].strip())} is no tag of PGN"
+            )
         read.append(text)
     if comment:
-        raise Fault(comment, 1, open_comment)
+        raise InputError(f"{name}:{comment}:1: {open_comment}")
     if tags:
         yield Row(first, "".join(read), tags)
 
@@ -233,7 +231,7 @@ class GameFile:
         """Return a cell of a row as it stands there; nothing of one that it lacks."""
         return "".join(self._cells(row.cells)[column : column + 1]).strip()
 
-    def place(self, row: Row, column: int) -> str:
+    def position(self, row: Row, column: int) -> str:
         """Return line and column of a cell; of the row, if it has too few cells."""
         at, name = 0, self.header[column]
         if self.format == CSV:
@@ -275,12 +273,7 @@ class GameFile:
         return f"{text.count(chr(10)) + 1}:{len(text) - text.rfind(chr(10))}"
 
     def _rows(self, lines: Iterable[str], line: int = 1) -> Iterator[Row]:
-        """Yield the rows of the lines of the file from one on."""
-        try:
-            if self.format == CSV:
-                yield from csv_rows(lines, self.separator, line)
-            else:
-                yield from (json_rows if self.format == JSON else pgn_rows)(lines)
-        except Fault as fault:
-            line, column, what = fault.args
-            raise InputError(f"{self.name}:{line}:{column}: {what}") from None
+        """Return the rows of the lines of the file from one on."""
+        if self.format == CSV:
+            return csv_rows(self.name, lines, self.separator, line)
+        return (json_rows if self.format == JSON else pgn_rows)(self.name, lines)
