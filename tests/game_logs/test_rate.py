@@ -25,11 +25,11 @@ from tests.support.command import python, success, valmatch
 from tests.support.folders import rows as table
 from tests.support.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
-from valmatch.game_logs.documents import plain
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.game_logs.rating_files import times
 from valmatch.game_logs.reading.cells import time_text
 from valmatch.ratings.registry import system_named
+from valmatch.storage.documents import plain
 from valmatch.text.durations import seconds_of
 
 FILES = ("ratings.csv", "history.csv", "summary.json")

@@ -13,7 +13,6 @@ import numpy as np
 
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
-from valmatch.game_logs.documents import SUMMARY, DocumentedResult, plain
 from valmatch.game_logs.options import GRADIENT, NextOptions
 from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.rating_files import write_result
@@ -30,6 +29,7 @@ from valmatch.policies.joint.leader import unsure_of
 from valmatch.policies.joint.outcomes import expected_score_at
 from valmatch.ratings.registry import BATCH_NAMES, batch_named
 from valmatch.storage.contents import MANIFEST
+from valmatch.storage.documents import SUMMARY, DocumentedResult, plain
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Warnings
 from valmatch.storage.run_folder import RunFolder

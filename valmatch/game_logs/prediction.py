@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from valmatch.errors import MOST, InputError, option
-from valmatch.game_logs.documents import SUMMARY, DocumentedResult
 from valmatch.game_logs.games import play
 from valmatch.game_logs.options import TIME_UNITS, FileOptions, PredictOptions, values_of
 from valmatch.game_logs.previous_ratings import KINDS, PreviousRatings
@@ -35,6 +34,7 @@ from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.ratings.games import Games, Players
 from valmatch.ratings.registry import BATCH_NAMES, batch_named, system_named
 from valmatch.ratings.system import MOST_PLAYERS, Chances, Z
+from valmatch.storage.documents import SUMMARY, DocumentedResult
 from valmatch.storage.result_files import damaged
 from valmatch.storage.results import Warnings
 from valmatch.storage.run_folder import RunFolder

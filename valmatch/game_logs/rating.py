@@ -17,7 +17,6 @@ from valmatch.execution.interruption import stop_on_signal
 from valmatch.game_logs import roster as r
 from valmatch.game_logs import scores as s
 from valmatch.game_logs import warnings as w
-from valmatch.game_logs.documents import DocumentedResult, plain
 from valmatch.game_logs.games import games_at, pieces
 from valmatch.game_logs.options import RateOptions, check_tuned, values_of
 from valmatch.game_logs.previous_ratings import PreviousRatings, RatingManifest
@@ -36,6 +35,7 @@ from valmatch.ratings.games import Games
 from valmatch.ratings.registry import DEFAULT, MOST_DISTANT, system_named
 from valmatch.ratings.system import System
 from valmatch.ratings.zonestats import ZoneStats
+from valmatch.storage.documents import DocumentedResult, plain
 from valmatch.storage.output import write_atomically
 from valmatch.storage.result_files import ResultFiles
 from valmatch.storage.results import Warnings

@@ -13,7 +13,6 @@ from pydantic_core import to_json
 
 from valmatch.errors import InputError
 from valmatch.execution.interruption import held_signals
-from valmatch.game_logs.documents import SUMMARY
 from valmatch.game_logs.options import RateOptions
 from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.reading.cells import time_text
@@ -24,6 +23,7 @@ from valmatch.inputs.files import sha256
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.storage.contents import MANIFEST
+from valmatch.storage.documents import SUMMARY
 from valmatch.storage.output import csv_line, write_csv, write_json
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
-from valmatch.game_logs.documents import SUMMARY, DocumentedResult, plain
 from valmatch.game_logs.options import TIME_UNITS
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW, UNLINKED
 from valmatch.storage.curve_file import DAMAGED, read_array
+from valmatch.storage.documents import SUMMARY, DocumentedResult, plain
 from valmatch.storage.result_files import ResultFiles
 from valmatch.text.terminal import shown
 
