@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from valmatch.errors import InputError, in_lines, option
-from valmatch.game_logs.reading.cells import is_moment
 from valmatch.game_logs.reading.tables import CSV, PGN, GameFile
 from valmatch.inputs import arguments
 from valmatch.inputs.csv_reader import SEPARATORS
 from valmatch.inputs.files import MAX_DOCUMENT, kind_of_text, read_text, regular
+from valmatch.text.dates import is_moment
 from valmatch.text.terminal import Note, Notice, shortened
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from valmatch.game_logs.games import play
 from valmatch.game_logs.options import TIME_UNITS, FileOptions, PredictOptions, values_of
 from valmatch.game_logs.previous_ratings import KINDS, PreviousRatings
 from valmatch.game_logs.rating_files import write_result
-from valmatch.game_logs.reading.cells import SINCE, time_text
+from valmatch.game_logs.reading.cells import time_text
 from valmatch.game_logs.reading.columns import LONG, Format, find_columns
 from valmatch.game_logs.roster import LAST_GAME, RatedPlayer
 from valmatch.game_logs.scores import new_tally, unplayed
@@ -38,6 +38,7 @@ from valmatch.storage.documents import SUMMARY, DocumentedResult
 from valmatch.storage.result_files import damaged
 from valmatch.storage.results import Warnings
 from valmatch.storage.run_folder import RunFolder
+from valmatch.text.dates import SINCE
 from valmatch.text.suggestions import HINTED, correction
 from valmatch.text.terminal import Note, shown
 

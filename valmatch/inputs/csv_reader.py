@@ -219,7 +219,7 @@ def _not_text(file: BinaryIO) -> str:
     halves = first[::2], first[1::2]
     zeros = [half.count(0) for half in halves]
     wide = len(first) > 3 and 2 * max(zeros) > len(halves[1]) and min(zeros) == 0
-    return "text in UTF-16" if wide else ""
+    return "text in UTF-16 without its mark" if wide else ""
 
 
 def _zipped(file: BinaryIO) -> str:

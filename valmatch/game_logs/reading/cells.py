@@ -17,6 +17,7 @@ from valmatch.errors import InputError, option
 from valmatch.game_logs.games import Names
 from valmatch.inputs.csv_reader import FLAGS
 from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.text.dates import ORDERS, SINCE, moment_by, moment_of
 from valmatch.text.durations import (
     LEAST,
     MILLISECONDS,
@@ -24,7 +25,6 @@ from valmatch.text.durations import (
     SINCE_1970,
     date_of_digits,
     moment_of_digits,
-    seconds_of,
     unit_since_1970,
 )
 from valmatch.text.numerals import real_number
@@ -58,49 +58,29 @@ NUMBERS, DATES, DIGITS = "plain numbers", "date-times", "dates such as 20240131"
 """What times may be, besides seconds and milliseconds since 1970."""
 
 _EITHER = "dates of which the order has to show"
-_ORDERS = {"dmy": "day.month.year", "mdy": "month/day/year", "ymd": "year-month-day"}
-"""Orders of the parts of a date, by the name that an option has for them."""
-
-SINCE = 1800  # the first year that digits are read as
-
 _LAST = 253_402_300_800.0  # seconds since 1970 at the end of the year 9999
 
 _PLAIN = re.compile(r"((?!0000)\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?\n)+", re.ASCII)
-_PARTS = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})(?:[T ,]+(.+))?", re.ASCII)
-_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([ap])m)?", re.ASCII | re.IGNORECASE)
 
 
 def check_date_format(name: str, text: str) -> str:
     """Return the name of an order of dates, or a pattern of `datetime.strptime`."""
-    if text == "numbers" or text in _ORDERS:
+    if text == "numbers" or text in ORDERS:
         return text
     with suppress(ValueError):
         if "%" in text and datetime.strptime(datetime(2001, 12, 31).strftime(text), text):
             return text
-    allowed = f"{', '.join(_ORDERS)}, numbers, or a pattern such as '%d %b %Y'"
+    allowed = f"{', '.join(ORDERS)}, numbers, or a pattern such as '%d %b %Y'"
     raise InputError(f"{option(name)}: {shown(text)} (allowed: {allowed})")
-
-
-def is_clock(cell: str) -> bool:
-    """Return whether a cell holds a time of the day alone."""
-    return _CLOCK.fullmatch(cell) is not None
-
-
-def is_moment(cell: str) -> bool:
-    """Return whether a cell holds a moment for certain, not any number."""
-    number = real_number(cell)
-    if number is None:
-        return _kind_of_time(cell) is not None
-    return bool(date_of_digits(number, SINCE) or unit_since_1970(number))
 
 
 def _kind_of_time(cell: str) -> str | None:
     """Return what a cell may be: a number, a moment, or a date in some order; None if none."""
     if real_number(cell) is not None:
         return NUMBERS
-    if not math.isnan(_moment(cell)):
+    if not math.isnan(moment_of(cell)):
         return DATES
-    either = all(math.isnan(_seconds(cell, order)) for order in ("dmy", "mdy"))
+    either = all(math.isnan(moment_by(cell, order)) for order in ("dmy", "mdy"))
     return None if either else _EITHER
 
 
@@ -125,7 +105,9 @@ class Times:
         if self.order is None and self.kind != _EITHER:
             return read_moments(cells)
         orders = ("dmy", "mdy") if self.order is None else (self.order,)
-        columns = [read_each(cells, partial(_seconds, order=order), np.float64) for order in orders]
+        columns = [
+            read_each(cells, partial(moment_by, order=order), np.float64) for order in orders
+        ]
         return np.column_stack(columns) if len(columns) > 1 else columns[0]
 
     def unsettled(self, times: Floats) -> int | None:
@@ -156,41 +138,9 @@ class Times:
             days_first, months_first = np.count_nonzero(times == times, axis=0).tolist()
             self.order = "dmy" if days_first >= months_first else "mdy"
             times = times[:, 0 if days_first >= months_first else 1]
-        if self.order in _ORDERS:
-            self.kind = f"dates as {_ORDERS[self.order]}"
+        if self.order in ORDERS:
+            self.kind = f"dates as {ORDERS[self.order]}"
         return times
-
-
-def _moment(cell: str) -> float:
-    """Return the seconds since 1970 of a date-time that begins with the year; or NaN."""
-    return _seconds(cell, "ymd") if re.match(r"\d{4}[./]", cell, re.ASCII) else seconds_of(cell)
-
-
-def _seconds(cell: str, order: str) -> float:
-    """Return the seconds since 1970 of a date in some order of its parts, or by a pattern."""
-    if "%" in order:
-        try:
-            moment = datetime.strptime(cell, order)
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-        except (ValueError, OverflowError):
-            return math.nan
-    parts = _PARTS.fullmatch(cell)
-    if parts is None:
-        return math.nan
-    numbers = dict(zip(order, (parts[1], parts[3], parts[4]), strict=True))
-    year = int(numbers["y"])
-    if len(numbers["y"]) == 2:  # those from 69 on are of the last century, as in `strptime`
-        year += 1900 if year >= 69 else 2000
-    elif len(numbers["y"]) != 4:
-        return math.nan
-    text = f"{year:04}-{int(numbers['m']):02}-{int(numbers['d']):02}"
-    clock = _CLOCK.fullmatch(parts[5] or "0:00")
-    if clock is None:
-        return seconds_of(f"{text}T{parts[5]}")
-    hour = int(clock[1])
-    if clock[4]:
-        hour = hour % 12 + 12 * (clock[4] in "pP")
-    return seconds_of(f"{text}T{hour:02}:{clock[2]}:{clock[3] or '00'}")
 
 
 def read_moments(cells: Sequence[str]) -> Floats:
@@ -201,7 +151,7 @@ def read_moments(cells: Sequence[str]) -> Floats:
             cells = [cell.removesuffix("Z") for cell in cells]
         with suppress(ValueError):  # no such day or hour
             return np.array(cells, "M8[s]").astype(np.float64)
-    return read_each(cells, _moment, np.float64)
+    return read_each(cells, moment_of, np.float64)
 
 
 def time_text(value: float, dated: bool) -> str:

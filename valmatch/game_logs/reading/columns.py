@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.reading.cells import is_clock, is_moment
 from valmatch.kernels.arrays import Floats, Ints
+from valmatch.text.dates import is_clock, is_moment
 from valmatch.text.suggestions import closest_name, hint
 from valmatch.text.terminal import VALUE, shortened, shown
 
