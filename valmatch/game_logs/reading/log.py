@@ -47,28 +47,27 @@ from valmatch.text.terminal import VALUE, Note, shortened, shown
 
 _REASONS = {
     "wrong number of cells": "the row has {width} cells (allowed: {columns})",
-    "missing cell": "{column}: the cell is empty",
-    "not a number": "{column}: {cell!r} (allowed: a finite number)",
-    "minutes not positive": "{column}: {cell!r} (allowed: a number of minutes > 0)",
-    "neither yes nor no": "{column}: {cell!r} (allowed: yes, no, true, false, 1, 0)",
-    "not a time": "{column}: {cell!r} (allowed: {times})",
-    "scores contradict the result": "{column}: {cell!r} contradicts the other score and the result"
-    " (allowed: more than the loser's, as much in a draw)",
-    "split apart in the file": "{column}: game {cell!r} {apart} (allowed: one run of rows a game)",
-    "player twice in a game": "{column}: {cell!r} is in this game twice",
-    "one side only": "{column}: game {cell!r} has one side only (allowed: two or more)",
-    "too many players": "{column}: game {cell!r} has too many players (allowed: {players:,}, as all"
-    " pairs of them are compared)",
-    "not a result": "{column}: {cell!r} (allowed: 1-0, 0-1, 1/2-1/2{results}, or a word that"
-    " {option} has)",
-    "no result": "{column}: {cell!r}",
-    "score out of range": f"{{column}}: {{cell!r}} (allowed: a number from {-FAR:g} to {FAR:g})",
-    "too much for its minutes": "{column}: {cell!r} is too much for its minutes"
-    f" (allowed: up to {FAR:g} an hour)",
-    "no weight": "{column}: {cell!r} (allowed: a number from 0 to 1e12)",
-    "covariate out of range": "{column}: {cell!r} (allowed: a number from -1e12 to 1e12)",
-    "contradicts itself": "{column}: {cell!r} is not what the first row of the game has (allowed:"
-    " the same in all rows of a game)",
+    "missing cell": "the cell is empty",
+    "not a number": "{cell!r} (allowed: a finite number)",
+    "minutes not positive": "{cell!r} (allowed: a number of minutes > 0)",
+    "neither yes nor no": "{cell!r} (allowed: yes, no, true, false, 1, 0)",
+    "not a time": "{cell!r} (allowed: {times})",
+    "scores contradict the result": "{cell!r} contradicts the other score and the result (allowed:"
+    " more than the loser's, as much in a draw)",
+    "split apart in the file": "game {cell!r} {apart} (allowed: one run of rows a game)",
+    "player twice in a game": "{cell!r} is in this game twice",
+    "one side only": "game {cell!r} has one side only (allowed: two or more)",
+    "too many players": "game {cell!r} has too many players (allowed: {players:,}, as all pairs of"
+    " them are compared)",
+    "not a result": "{cell!r} (allowed: 1-0, 0-1, 1/2-1/2{results}, or a word that {option} has)",
+    "no result": "{cell!r}",
+    "score out of range": f"{{cell!r}} (allowed: a number from {-FAR:g} to {FAR:g})",
+    "too much for its minutes": "{cell!r} is too much for its minutes (allowed: up to"
+    f" {FAR:g} an hour)",
+    "no weight": "{cell!r} (allowed: a number from 0 to 1e12)",
+    "covariate out of range": "{cell!r} (allowed: a number from -1e12 to 1e12)",
+    "contradicts itself": "{cell!r} is not what the first row of the game has (allowed: the same in"
+    " all rows of a game)",
 }
 """What may be wrong, in a few words, and where its cell is shown."""
 
@@ -611,22 +610,23 @@ class GameLog:
             name = self.players.spelled(cell)
         elif meaning == "game":
             name = unmark(cell)
-        kind = self._times.kind
-        details = {
-            "column": self.columns.names[column],
-            "columns": len(self.columns.names),
-            "width": len(row.cells),
-            "cell": name,
-            "apart": "comes again further on" if self._skip else "has been there before",
-            "results": ", or H, A, D" if self.at_home else "",
-            "option": option("results"),
-            "times": f"{kind}, as in other rows"
-            if kind
-            else "a date-time such as 2026-03-07T18:30, or a number",
-            "players": self._most_players,
-        }
-        at = self.file.position(row, 0 if reason == "wrong number of cells" else column)
-        return f"{self.name}:{at}: {_REASONS[reason].format(**details)}"
+        kind, name_of_column = self._times.kind, f"{self.columns.names[column]}: "
+        if reason == "wrong number of cells":
+            column, name_of_column = 0, ""
+        sentence = _REASONS[reason].format(
+            columns=len(self.columns.names),
+            width=len(row.cells),
+            cell=name,
+            apart="comes again further on" if self._skip else "has been there before",
+            results=", or H, A, D" if self.at_home else "",
+            option=option("results"),
+            times=f"{kind}, as in other rows" if kind else _TIMES,
+            players=self._most_players,
+        )
+        return f"{self.name}:{self.file.position(row, column)}: {name_of_column}{sentence}"
+
+
+_TIMES = "a date-time such as 2026-03-07T18:30, or a number"
 
 
 def _with_earlier(
