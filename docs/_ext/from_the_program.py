@@ -145,7 +145,7 @@ def exit_codes() -> Lines:
             ["0", "Success."],
             [
                 "1",
-                "The run failed; what is finished is kept. Of `check`: dirt that changes answers.",
+                "The run failed; finished work is kept. `check`: faults that change answers.",
             ],
             ["2", "Bad input or usage. Nothing was written."],
             [
@@ -154,9 +154,9 @@ def exit_codes() -> Lines:
             ],
             [
                 str(console.AGAIN),
-                "Not all is there yet, run again: `--max-time` is up, or replications are missing.",
+                "Unfinished, run again: `--max-time` is up, or replications are missing.",
             ],
-            [str(console.INTERRUPTED), "A signal ended the run. What is finished is kept."],
+            [str(console.INTERRUPTED), "A signal ended the run. Finished work is kept."],
         ],
     )
 
