@@ -22,11 +22,8 @@ def check_digits(row: Row, column: str, number: float, allowed: str) -> None:
     if date is None:
         return
     meant = date.isoformat(" ", "minutes").removesuffix(" 00:00")
-    raise row.wrong(
-        column,
-        f"{shown(row.cells[column].strip())} looks like the date {meant} (allowed: {allowed})",
-        "digits of a date",
-    )
+    text = f"{shown(row.cells[column].strip())} looks like the date {meant} (allowed: {allowed})"
+    raise row.wrong(column, text, "digits of a date")
 
 
 def check_serial_days(first: Row, column: str, hours: Floats, allowed: str) -> None:
@@ -35,8 +32,5 @@ def check_serial_days(first: Row, column: str, hours: Floats, allowed: str) -> N
     if not ((hours >= low).all() and (hours < high).all() and np.ptp(hours) <= MOST_DAYS):
         return
     day = (DAY_ZERO + float(hours[0]) * timedelta(days=1)).isoformat(" ", "minutes")
-    raise first.wrong(
-        column,
-        f"{shown(first.cells[column].strip())} looks like {day}, as spreadsheets count days"
-        f" (allowed: {allowed})",
-    )
+    text = f"{shown(first.cells[column].strip())} looks like {day}, as spreadsheets count days"
+    raise first.wrong(column, f"{text} (allowed: {allowed})")

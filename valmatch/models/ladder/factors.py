@@ -446,8 +446,8 @@ class LadderFactors(Factors):
     def _goes_together(self, info: ValidationInfo) -> Self:
         files = _files(info)
         faults = chain(_of_players(self, files), _of_parties(self), _of_size(self, files))
-        for text, *places in faults:
-            raise refuse(text, *places)
+        for text, *keys in faults:
+            raise refuse(text, *keys)
         return self
 
     def remarks(self) -> Iterator[tuple[str, str]]:

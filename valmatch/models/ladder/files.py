@@ -58,9 +58,8 @@ def read_files(files: Mapping[str, Path], horizon: float) -> FileContents:
     players, times = _starts(files["arrivals"], files.get("skills"), numbers)
     within = times < horizon
     if not within.any():
-        raise InputError(
-            f"{files['arrivals']}: no session starts before the horizon of {horizon:g} hours"
-        )
+        text = f"no session starts before the horizon of {horizon:g} hours"
+        raise InputError(f"{files['arrivals']}: {text}")
     firsts = np.searchsorted(players[within], np.arange(len(numbers) + 1))
     sessions = Sessions(times[within], firsts.astype(np.int64))
     return FileContents(list(numbers), skills, sessions, int(np.count_nonzero(~within)))

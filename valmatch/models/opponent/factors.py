@@ -156,18 +156,14 @@ class OpponentFactors(PriorFactors):
     def _within_pool(cls, rank: int | str, info: ValidationInfo) -> int | str:
         opponents = info.data.get("n_opponents")
         if isinstance(rank, int) and opponents is not None and rank > opponents + 1:
-            raise refuse(
-                f"{rank} is outside the pool of {opponents + 1} players (allowed: top, bottom or"
-                f" an integer from 1 to {opponents + 1})"
-            )
+            allowed = f"allowed: top, bottom or an integer from 1 to {opponents + 1}"
+            raise refuse(f"{rank} is outside the pool of {opponents + 1} players ({allowed})")
         return rank
 
     @field_validator("draw_margin")
     @classmethod
     def _no_draws_as_printed(cls, margin: float, info: ValidationInfo) -> float:
         if margin > 0 and info.data.get("update") == "as_printed":
-            raise refuse(
-                f"{plain_number(margin)} with update as_printed: the paper prints no beliefs after"
-                " a draw (allowed: 0, or update corrected)"
-            )
+            text = f"{plain_number(margin)} with update as_printed: the paper prints no beliefs"
+            raise refuse(f"{text} after a draw (allowed: 0, or update corrected)")
         return margin

@@ -435,9 +435,8 @@ def read_round_trips(path: Path) -> RoundTrips:
 def _milliseconds(cell: str, line: str) -> float:
     value = real_number(cell)
     if value is None or not 1.0 <= value <= LONGEST:
-        raise InputError(
-            f"{line}: {shown(cell)} is no latency (allowed: milliseconds from 1 to {LONGEST:.0f})"
-        )
+        allowed = f"allowed: milliseconds from 1 to {LONGEST:.0f}"
+        raise InputError(f"{line}: {shown(cell)} is no latency ({allowed})")
     return value
 
 
@@ -522,11 +521,8 @@ class TicketsFactors(Factors):
     @model_validator(mode="after")
     def _something_is_measured(self) -> TicketsFactors:
         if self.warmup_minutes >= 60.0 * self.hours:
-            raise refuse(
-                f"leaves nothing of {self.hours:g} hours (allowed: less than"
-                f" {60.0 * self.hours:g})",
-                "warmup_minutes",
-            )
+            text = f"leaves nothing of {self.hours:g} hours (allowed: less than"
+            raise refuse(f"{text} {60.0 * self.hours:g})", "warmup_minutes")
         if self.skill.attribute in self.attributes:
             raise refuse(f"{self.skill.attribute} is the skill", "attributes")
         check_rule(self)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, TypeAlias, get_args
 
 import numpy as np
 from scipy.special import expit
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.matching.living.queue import PresetReport
 from valmatch.matching.tickets.columns import Tickets
 from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TIMED_OUT
 from valmatch.models.model import ANY, WIN_GAP, Response, Responses, Table, amount, of_part, share
@@ -18,7 +20,6 @@ from valmatch.models.tickets.factors import HOURS, Grouping, TicketsFactors, kin
 from valmatch.models.tickets.matchmaking import users_by_ticket
 from valmatch.models.tickets.population import HOUR
 from valmatch.models.tickets.replication import REASONS, Replication, span
-from valmatch.rule_sets import table as rule_table
 from valmatch.statistics.exact_sums import sums_of
 
 # Counts, averages and percentiles; sums are exact, and NaN is what is undefined.
@@ -167,7 +168,8 @@ def measure(run: Replication) -> dict[str, float]:
         "matchmaking_hours": covered(drawn.times, played.ends, window) / HOUR,
     }
     values = {name: values[name] for name in RESPONSES.names}
-    values |= {response.name: value(run) for response, value in of_preset(factors)}
+    if (report := run.report) is not None:
+        values |= {response.name: value(run, report) for response, value in of_preset(factors)}
     for of in dict.fromkeys(factors.measure):
         values |= _further(run, of)
     return values
@@ -181,7 +183,7 @@ def figures(run: Replication, group: Bools | None) -> dict[str, float]:
     waits = (played.ends - drawn.times)[came & (played.statuses == COMPLETED)]
     matches = run.match[came]
     matches = matches[matches >= 0]
-    latencies = run.latencies[came[played.tickets[run.place]]]
+    latencies = run.latencies[came[played.tickets[run.row]]]
     mean_latency = mean(run.latency[came])
     if group is None:  # of all a mean over matches
         matches, latencies = np.flatnonzero(run.made), run.latencies[run.made[run.of]]
@@ -203,7 +205,7 @@ def figures(run: Replication, group: Bools | None) -> dict[str, float]:
         step_used=mean(run.steps[matches]),
         latency=mean_latency,
         latency_p95=percentile(latencies, 95),
-        latency_over_limit=_over(latencies, first_limit(run.table)),
+        latency_over_limit=_over(latencies, run.first_limit),
         true_team_diff=mean(run.true_diffs[matches]),
         seen_team_diff=mean(run.seen_diffs[matches]),
         win_gap=mean(run.gaps[matches]),
@@ -405,7 +407,7 @@ def _running_figures(run: Replication) -> dict[str, float]:
     backfills, window, ends, (joins, leaves) = run.backfills, run.window, run.ends, run.presence
     early = (leaves < ends[run.of]) & (leaves >= window[0]) & (leaves < window[1])
     came, brought = backfills.times >= window[0], backfills.statuses == COMPLETED
-    late = run.played.filled[run.place] & (joins >= window[0])
+    late = run.played.filled[run.row] & (joins >= window[0])
     running = time_average(run.played.times, ends, 1, window)
     players = time_average(joins, leaves, 1, window)
     waits = (backfills.ends - backfills.times)[came & brought]
@@ -419,7 +421,7 @@ def _over_time(run: Replication, joins: Floats, leaves: Floats) -> tuple[float, 
     """Return time means over running matches: whether all places are taken, and of |p - 1/2|."""
     # Of every match there is a row for each moment at which a player joins or leaves; what holds
     # from there on lasts until the next one.
-    (start, stop), side = run.window, run.played.teams[run.place]
+    (start, stop), side = run.window, run.played.teams[run.row]
     n, teams = joins.size, int(side.max(initial=0)) + 1
     times, of = np.concatenate([joins, leaves]), np.tile(run.of, 2)
     order = np.lexsort((times, of))
@@ -452,7 +454,7 @@ BEYOND = (2.0, 2.5, 3.0)
 
 RECENTLY = 600.0  # seconds within which the same opponents are a repetition
 
-Value: TypeAlias = Callable[[Replication], float]
+Value: TypeAlias = Callable[[Replication, PresetReport], float]
 
 
 def of_preset(factors: TicketsFactors) -> Iterator[tuple[Response, Value]]:
@@ -460,36 +462,26 @@ def of_preset(factors: TicketsFactors) -> Iterator[tuple[Response, Value]]:
     numbers = factors.rule.numbers()
     if numbers is None:
         return
-
-    def over_matches(name: str) -> Value:
-        return lambda run: mean(getattr(run.report, name)[run.made])
-
-    def a_review(name: str) -> Value:
-        def value(run: Replication) -> float:
-            assert run.report is not None
-            reviews = run.report.reviews
-            return getattr(run.report, name) / reviews if reviews else math.nan
-
-        return value
-
     unit, meaning = numbers.value
-    meaning = f"mean over matches of the {meaning}"
-    yield Response("match_value", unit, meaning, limits=ANY), over_matches("values")
+    valued = Response("match_value", unit, f"mean over matches of the {meaning}", limits=ANY)
+    yield valued, lambda run, report: mean(report.values[run.made])
     older = "an older ticket, which waits on, would have done in place of a member"
-    yield share("skipped", f"share of matches in which {older}"), over_matches("skipped")
-    meaning = "candidates that are valued, a review in the mean"
-    yield amount("candidates", "", meaning), a_review("examined")
-    yield number("reviews", "reviews"), lambda run: run.report.reviews if run.report else 0
+    skipped = share("skipped", f"share of matches in which {older}")
+    yield skipped, lambda run, report: mean(report.skipped[run.made])
+    candidates = amount("candidates", "", "candidates that are valued, a review in the mean")
+    yield candidates, lambda _, report: _a_review(report.examined, report)
+    yield number("reviews", "reviews"), lambda _, report: report.reviews
     meaning = "mean over matches of the standard deviation of the true skills of all players"
-    yield amount("skill_spread", "points", meaning), lambda run: mean(_skill_spreads(run)[run.made])
+    spread = amount("skill_spread", "points", meaning)
+    yield spread, lambda run, _: mean(_skill_spreads(run)[run.made])
     if factors.ratings.users is not None:
         meaning = "share of matches of duels whose players met in the ten minutes before"
-        yield share("repeat_share", meaning), lambda run: mean(repeated(run)[run.made])
+        yield share("repeat_share", meaning), lambda run, _: mean(repeated(run)[run.made])
     for beyond in BEYOND:
         yield from _of_the_far(beyond)
     if numbers.relaxes:
         less = "share of reviews that ask for less than threshold, as the population is small"
-        yield share("relaxed", less), a_review("relaxed")
+        yield share("relaxed", less), lambda _, report: _a_review(report.relaxed, report)
     if numbers.believes:
         meaning = "mean over matches of the difference of believed and true win chance"
         yield share("win_error", meaning), _win_error
@@ -498,26 +490,28 @@ def of_preset(factors: TicketsFactors) -> Iterator[tuple[Response, Value]]:
         sizes = range(1, len(factors.parties.shares) + 1) if "sizes" in factors.measure else ()
         for size in sizes:
             name = f"size_{size}"
-            text = f"{meaning}; by size: {name}"
-            yield of_part(believed, "size", name, text), _belief_of(size)
+            response = of_part(believed, "size", name, f"{meaning}; by size: {name}")
+            yield response, partial(_belief, size)
+
+
+def _a_review(total: float, report: PresetReport) -> float:
+    """Return the mean over reviews; NaN without any."""
+    return total / report.reviews if report.reviews else math.nan
 
 
 def _of_the_far(beyond: float) -> Iterator[tuple[Response, Value]]:
     """Yield responses of tickets whose skills are far off the mean."""
 
-    def value_of(name: str) -> Value:
-        def value(run: Replication) -> float:
-            off = run.drawn.of_party(run.drawn.skills, "avg") - run.factors.skill.mean
-            return figures(run, np.abs(off) > beyond * run.factors.skill.std)[name]
-
-        return value
+    def value_of(name: str, run: Replication, _: PresetReport) -> float:
+        off = run.drawn.of_party(run.drawn.skills, "avg") - run.factors.skill.mean
+        return figures(run, np.abs(off) > beyond * run.factors.skill.std)[name]
 
     whose = f"of tickets with a mean true skill over {beyond:g} skill.std off the mean"
-    full, text = f"{{}}.beyond_{beyond:g}sd".format, f"{{}} {whose}".format
-    name = "matched_fraction"
-    yield share(full(name), text(name)), value_of(name)
-    for name in ("time_to_match", "time_to_match_p90"):
-        yield amount(full(name), "seconds", text(name)), value_of(name)
+    for name in ("matched_fraction", "time_to_match", "time_to_match_p90"):
+        full, text = f"{name}.beyond_{beyond:g}sd", f"{name} {whose}"
+        is_share = name == "matched_fraction"
+        response = share(full, text) if is_share else amount(full, "seconds", text)
+        yield response, partial(value_of, name)
 
 
 def _skill_spreads(run: Replication) -> Floats:
@@ -527,26 +521,20 @@ def _skill_spreads(run: Replication) -> Floats:
     return np.asarray(np.sqrt(np.bincount(of, (skills - means[of]) ** 2, n) / run.players))
 
 
-def _win_error(run: Replication) -> float:
+def _win_error(run: Replication, report: PresetReport) -> float:
     """Return by how much believed win chances are off the true ones, in the mean."""
-    assert run.report is not None
     played, true = run.played, np.full(run.played.times.size, np.nan)
     first = played.teams == 0
     true[played.matches[first]] = run.wins[played.tickets[first]]
-    return mean(np.abs(run.report.chances - true)[run.made])
+    return mean(np.abs(report.chances - true)[run.made])
 
 
-def _belief_of(size: int) -> Value:
-    """Return what gives the mean win chance that is believed of parties of a size."""
-
-    def value(run: Replication) -> float:
-        assert run.report is not None
-        played, believed = run.played, np.full(run.drawn.times.size, np.nan)
-        chances = run.report.chances[played.matches]
-        believed[played.tickets] = np.where(played.teams == 0, chances, 1.0 - chances)
-        return mean(believed[run.came & (run.drawn.sizes == size)])
-
-    return value
+def _belief(size: int, run: Replication, report: PresetReport) -> float:
+    """Return the mean win chance that is believed of parties of a size."""
+    played, believed = run.played, np.full(run.drawn.times.size, np.nan)
+    chances = report.chances[played.matches]
+    believed[played.tickets] = np.where(played.teams == 0, chances, 1.0 - chances)
+    return mean(believed[run.came & (run.drawn.sizes == size)])
 
 
 def repeated(run: Replication) -> Bools:
@@ -561,35 +549,3 @@ def repeated(run: Replication) -> Bools:
         again[match] = time - last.get(key, -math.inf) < RECENTLY
         last[key] = time
     return again
-
-
-# Tickets that no match can ever take, and why; the latency that a rule set begins with.
-
-
-def unmatchable(table: rule_table.Table, drawn: Tickets, timeout: float) -> Ints:
-    """Return why no match can ever take each ticket, as the number of one of `REASONS`."""
-    why, (party, value, latency) = np.full(drawn.times.size, -1), range(len(REASONS))
-    for rule, limit in _limits(table):  # over it in all data centres, whenever they are matched
-        steps = zip((0.0, *limit.waits), limit.numbers, strict=True)
-        most = max(value for wait, value in steps if wait < timeout)
-        pings = drawn.of_party(drawn.latencies, "max" if rule.each else rule.party)
-        why[~(pings <= most).any(axis=1)] = latency
-    for attribute in table.attributes:
-        why[drawn.lacks(attribute)] = value
-    why[drawn.sizes > max(team.largest for team in table.teams)] = party
-    return why
-
-
-def first_limit(table: rule_table.Table) -> float:
-    """Return the least latency that a rule allows at first; NaN where none has a limit."""
-    return min((float(limit.numbers[0]) for _, limit in _limits(table)), default=math.nan)
-
-
-def _limits(table: rule_table.Table) -> list[tuple[rule_table.Reached, rule_table.Steps]]:
-    """Return the rules that limit latencies, and their limits."""
-    rules = [rule.predicate for rule in table.rules if rule.alone]
-    return [
-        (rule, rule.most)
-        for rule in rules
-        if isinstance(rule, rule_table.Reached) and rule.most is not None
-    ]

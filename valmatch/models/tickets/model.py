@@ -24,7 +24,6 @@ from valmatch.models.tickets.measures import (
     groups_table,
     measure,
     of_preset,
-    unmatchable,
 )
 from valmatch.models.tickets.pools import Blocking, blocking, search_gap
 from valmatch.models.tickets.replication import (
@@ -67,17 +66,8 @@ class TicketsModel(Model[Tickets]):
     measures = get_args(Group)
     drawn_by = frozenset(
         (
-            "hours",
-            "arrivals",
-            "population",
-            "parties",
-            "skill",
-            "regions",
-            "attributes",
-            "ratings",
-            "patience",
-            "service.accept_prob",
-            "service.answer_seconds",
+            *("hours", "arrivals", "population", "parties", "skill", "regions", "attributes"),
+            *("ratings", "patience", "service.accept_prob", "service.answer_seconds"),
             "match.leave_prob",
         )
     )
@@ -134,10 +124,9 @@ class TicketsModel(Model[Tickets]):
         for name, kind in self._kinds().items():
             if declared.get(name, kind) != kind:
                 where = "skill" if name == self._factors.skill.attribute else "attributes"
-                raise InputError(
-                    f"factors.{where}: {shown(name)} is {CALLED[declared[name]]} in"
-                    f" {files.get('rules', 'the rule set')}, and {CALLED[kind]} here"
-                )
+                there = f"{CALLED[declared[name]]} in {files.get('rules', 'the rule set')}"
+                text = f"{shown(name)} is {there}, and {CALLED[kind]} here"
+                raise InputError(f"factors.{where}: {text}")
 
     def _remarks(self) -> Iterator[str]:
         """Yield what is to be said of the rule set and of who comes."""
@@ -146,33 +135,26 @@ class TicketsModel(Model[Tickets]):
         declared = [attribute.name for attribute in table.attributes]
         for name in self._factors.attributes:
             if name not in (*declared, *(PRESET_SEES if self._preset else ())):
-                yield Note(
-                    f"factors.attributes: {shown(name)} is not declared in the rule set"
-                    f" ({hint(name, declared)}): no rule sees it",
-                    "ignored_attribute",
-                )
+                there = f"is not declared in the rule set ({hint(name, declared)})"
+                text = f"factors.attributes: {shown(name)} {there}: no rule sees it"
+                yield Note(text, "ignored_attribute")
         unknown = [attribute for attribute in table.attributes if attribute.name not in known]
         for attribute in unknown:
             if attribute.kind == "number":
                 yield from self._same_for_all(attribute)
         for attribute in unknown:
             if attribute.default is None:
-                yield Notice(
-                    f"the attribute {shown(attribute.name)} has neither a value nor a default: no"
-                    " ticket can ever be matched",
-                    "unmatchable",
-                )
+                neither = f"{shown(attribute.name)} has neither a value nor a default"
+                text = f"the attribute {neither}: no ticket can ever be matched"
+                yield Notice(text, "unmatchable")
         if self._factors.service.search == "exhaustive":
             yield from self._crowd()
         largest = max(team.largest for team in table.teams)
         # A log says it of its own tickets.
         for size, share in enumerate(() if self._log else self._factors.parties.shares, 1):
             if size > largest and share > 0.0:
-                yield Notice(
-                    f"parties of {size} are larger than every team ({largest} players): they can"
-                    " never be matched",
-                    "unmatchable",
-                )
+                text = f"parties of {size} are larger than every team ({largest} players)"
+                yield Notice(f"{text}: they can never be matched", "unmatchable")
 
     def _same_for_all(self, attribute: Attribute) -> Iterator[str]:
         """Yield what is to be said where all players have the default of an attribute."""
@@ -184,18 +166,14 @@ class TicketsModel(Model[Tickets]):
         meant = f"attributes: {{{attribute.name}: {{mean: ..., std: ...}}}}"
         if skill not in {declared.name for declared in table.attributes}:
             meant = f"skill.attribute={attribute.name}, as no rule sees {shown(skill)}"
-        yield Notice(
-            f"the attribute {shown(attribute.name)} is {attribute.default:g} for everybody, its"
-            f" default: {' and '.join(rules)} cannot tell players apart ({meant})",
-            "same_for_all",
-        )
+        same = f"the attribute {shown(attribute.name)} is {attribute.default:g} for everybody"
+        text = f"its default: {' and '.join(rules)} cannot tell players apart ({meant})"
+        yield Notice(f"{same}, {text}", "same_for_all")
 
     def _crowd(self) -> Iterator[str]:
         """Yield what is to be said where an exhaustive search may have many tickets to look at."""
-        timeout = self._service.timeout
-        most = population.most_at_once(
-            self._factors, timeout, self._log.tickets.times if self._log else None
-        )
+        timeout, times = self._service.timeout, self._log.tickets.times if self._log else None
+        most = population.most_at_once(self._factors, timeout, times)
         if most > FEW:
             yield (
                 f"service.search: exhaustive is for pools of up to {FEW} tickets, and {most:,} wait"
@@ -243,24 +221,20 @@ class TicketsModel(Model[Tickets]):
             serving = Serving(60.0 * factors.match.minutes, leavers, stays)
             tickets = self._answered(inputs)
             played, backfills = play_with_games(table, tickets, service, search, serving, counted)
-        why = unmatchable(table, inputs, service.timeout)
-        return Replication(factors, table, inputs, played, why, stays, backfills, report)
+        return Replication(factors, table, inputs, played, stays, backfills, report)
 
     def world(self, inputs: Tickets) -> TicketWorld:
         """Return the tickets of a replication as a world, which can be looked at one by one."""
         match = self._factors.match
         if self._preset:
-            rule = f"rule.preset is {self._factors.rule.preset}"
-            raise InputError(
-                f"{rule}, and a rule set alone says which of its rules refuse whom (explain a run"
-                " with rules: FILE in place of it)"
-            )
+            text = "a rule set alone says which of its rules refuse whom"
+            instead = "explain a run with rules: FILE in place of it"
+            preset = self._factors.rule.preset
+            raise InputError(f"rule.preset is {preset}, and {text} ({instead})")
         if match.backfill != "none":
-            backfill = f"match.backfill is {match.backfill}"
-            raise InputError(
-                f"{backfill}: why tickets wait can be told without backfill alone (simulate with"
-                " --set match.backfill=none, and explain that folder)"
-            )
+            text = "why tickets wait can be told without backfill alone"
+            instead = "simulate with --set match.backfill=none, and explain that folder"
+            raise InputError(f"match.backfill is {match.backfill}: {text} ({instead})")
         search = self._factors.service.search
         return TicketWorld(self._table, self._answered(inputs), self._service, search)
 
@@ -273,8 +247,7 @@ class TicketsModel(Model[Tickets]):
 
     def _blocking(self, run: Replication) -> Blocking:
         """Return who blocks whom."""
-        start = run.window[0]
-        return blocking(self._table, run.drawn, self._service, run.played, start)
+        return blocking(self._table, run.drawn, self._service, run.played, run.window[0])
 
     def _responses(self, run: Replication, blocked: Blocking | None = None) -> dict[str, float]:
         values = measure(run)

@@ -106,16 +106,16 @@ AS_USER, AS_NEW, AS_GAMES, AS_SPREAD, AS_RANGE = range(5)
 class People(NamedTuple):
     """Players as addresses: the number of the ticket, or of a user, and the place in the party."""
 
-    # of, tickets, places: (players,)
+    # of, tickets, seats: (players,)
     of: Ints
     tickets: Ints
-    places: Ints
+    seats: Ints
     rng_key: Words  # (3,)
 
     def uniforms(self, source: int, counters: Ints | None = None) -> Floats:
         """Return a uniform number of each, at its place or at some counter."""
         out = np.empty(self.of.size)
-        where = self.places if counters is None else counters
+        where = self.seats if counters is None else counters
         fill_uniforms_of(self.rng_key, source, self.of, where, out)
         return out
 
@@ -132,7 +132,7 @@ def players_of(drawn: Tickets) -> People:
 
 def draw_beliefs(ratings: RatingsFactors, people: People) -> dict[str, Floats]:
     """Return what is believed of players, by attribute; of users, the same each time."""
-    firsts = FIELDS * people.places
+    firsts = FIELDS * people.seats
     n = people.of.size
     new = np.zeros(n, np.bool_)
     games = np.full(n, float(ratings.games))
@@ -152,7 +152,7 @@ def draw_ranges(ratings: RatingsFactors, people: People, seen: Floats) -> dict[s
     """Return the lowest and the highest rating that players want to meet, NaN for any."""
     wide = np.full(seen.size, np.nan)
     if ratings.ranges > 0.0:
-        ranged = people.uniforms(BELIEF, FIELDS * people.places + AS_RANGE) < ratings.ranges
+        ranged = people.uniforms(BELIEF, FIELDS * people.seats + AS_RANGE) < ratings.ranges
         wide = np.where(ranged, ratings.range_width, np.nan)
     return {LOW: np.rint(seen - wide), HIGH: np.rint(seen + wide)}
 
@@ -186,7 +186,7 @@ def draw_people(
     drawn = Tickets(times, times, sizes, {}, trips.centres, none, none, rng_key, homes=homes)
     people = users = players_of(drawn)
     if ratings.users is not None:  # their numbers, in place of those of tickets
-        which = people.uniforms(BELIEF, FIELDS * people.places + AS_USER)
+        which = people.uniforms(BELIEF, FIELDS * people.seats + AS_USER)
         users = people._replace(of=(ratings.users * which).astype(np.int64))
     skills = _skills(factors, sizes, people, users)
     beliefs = draw_beliefs(ratings, users) if ratings.any_given() else {}
@@ -241,7 +241,7 @@ def _latencies(spread: float, medians: Floats, homes: Ints, people: People) -> F
     """Return whole milliseconds of players to data centres, at least 1."""
     latencies = medians[homes[people.tickets]]
     for centre in range(medians.shape[1]) if spread > 0.0 else ():
-        normals = people.normals(LATENCY, MOST_REGIONS * people.places + centre)
+        normals = people.normals(LATENCY, MOST_REGIONS * people.seats + centre)
         latencies[:, centre] *= np.exp(spread * normals)
     np.rint(latencies, out=latencies)
     return np.maximum(latencies, 1.0, out=latencies)
@@ -262,20 +262,18 @@ def _attribute(
     """Return what players have of an attribute."""
     kind = kind_of(law)
     if kind == "numbers":
-        normals = people.normals(source, MOST_ITEMS * people.places)
+        normals = people.normals(source, MOST_ITEMS * people.seats)
         return np.asarray(law["mean"] + law["std"] * normals)  # type: ignore[operator]
     if kind == "texts":
         shares = [float(share) for share in law.values()]  # type: ignore[arg-type]
         chosen = _chosen(shares, _uniforms(source, tickets, people.rng_key))[people.tickets]
         return values_of("text", law)[chosen]
     items: dict[str, float] = law["lists"]  # type: ignore[assignment]
-    every = np.stack(
-        [
-            people.uniforms(source, MOST_ITEMS * people.places + item) < probability
-            for item, probability in enumerate(items.values())
-        ],
-        axis=1,
-    ).tolist()
+    columns = [
+        people.uniforms(source, MOST_ITEMS * people.seats + item) < probability
+        for item, probability in enumerate(items.values())
+    ]
+    every = np.stack(columns, axis=1).tolist()
     lists = (tuple(item for item, has in zip(items, row, strict=True) if has) for row in every)
     return values_of("texts", lists)
 
@@ -286,7 +284,7 @@ def draw_answers(factors: TicketsFactors, drawn: Tickets) -> Floats:
     service, people = factors.service, players_of(drawn)
     answers = np.empty((drawn.times.size, PROPOSALS))
     for proposal in range(PROPOSALS):
-        counters = ROOM * proposal + people.places
+        counters = ROOM * proposal + people.seats
         seconds = -service.answer_seconds * np.log(people.uniforms(ANSWER, counters))
         refuses = people.uniforms(ACCEPTS, counters) >= service.accept_prob
         seconds[refuses] = np.inf

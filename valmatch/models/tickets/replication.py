@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,7 +37,6 @@ class Replication:
     table: rule_table.Table
     drawn: Tickets
     played: Played
-    unmatchable: Ints  # (tickets,); number of the reason why no match can take it; -1: one can
     # (players,); which part of what is left of the match a player stays; infinity: all
     stays: Floats
     backfills: Backfills
@@ -53,6 +53,36 @@ class Replication:
         return np.asarray(self.drawn.times >= self.window[0])
 
     @cached_property
+    def unmatchable(self) -> Ints:
+        """(tickets,): number of the one of `REASONS` why no match can ever take it; -1: one can."""
+        drawn, table = self.drawn, self.table
+        why, (party, value, latency) = np.full(drawn.times.size, -1), range(len(REASONS))
+        for rule, limit in self._limits():  # over it in all data centres, whenever it is matched
+            steps = zip((0.0, *limit.waits), limit.numbers, strict=True)
+            timeout = self.factors.service.request_timeout_seconds
+            most = max(number for wait, number in steps if wait < timeout)
+            pings = drawn.of_party(drawn.latencies, "max" if rule.each else rule.party)
+            why[~(pings <= most).any(axis=1)] = latency
+        for attribute in table.attributes:
+            why[drawn.lacks(attribute)] = value
+        why[drawn.sizes > max(team.largest for team in table.teams)] = party
+        return why
+
+    @cached_property
+    def first_limit(self) -> float:
+        """The least latency that a rule allows at first; NaN where none has a limit."""
+        return min((float(limit.numbers[0]) for _, limit in self._limits()), default=math.nan)
+
+    def _limits(self) -> list[tuple[rule_table.Reached, rule_table.Steps]]:
+        """Return the rules that limit latencies, and their limits."""
+        rules = [rule.predicate for rule in self.table.rules if rule.alone]
+        return [
+            (rule, rule.most)
+            for rule in rules
+            if isinstance(rule, rule_table.Reached) and rule.most is not None
+        ]
+
+    @cached_property
     def match(self) -> Ints:
         """(tickets,): the match of each; -1 for none."""
         match = np.full(self.drawn.times.size, -1)
@@ -63,7 +93,7 @@ class Replication:
     def latency(self) -> Floats:
         """(tickets,): mean latency of the players; NaN without a match."""
         latency, tickets = np.full(self.match.size, np.nan), self.played.tickets
-        sums = np.bincount(self.place, self.latencies, tickets.size)
+        sums = np.bincount(self.row, self.latencies, tickets.size)
         latency[tickets] = sums / np.maximum(self.drawn.sizes[tickets], 1)
         return latency
 
@@ -143,7 +173,7 @@ class Replication:
 
     def _team_means(self, values: Floats) -> Floats:
         n, teams = self.played.times.size, len(self.table.teams)
-        side = (self.of * teams + self.played.teams[self.place])[self.first]
+        side = (self.of * teams + self.played.teams[self.row])[self.first]
         count = np.bincount(side, minlength=n * teams)
         sums = np.bincount(side, values[self.people[self.first]], n * teams)
         return np.asarray(sums / np.where(count > 0, count, np.nan)).reshape(n, teams)
@@ -151,8 +181,8 @@ class Replication:
     # By player in matches, one of those of `played.tickets` after the other.
 
     @cached_property
-    def place(self) -> Ints:
-        """(players in matches,): the place of the ticket in `played.tickets`."""
+    def row(self) -> Ints:
+        """(players in matches,): the index of the ticket in `played.tickets`."""
         tickets = self.played.tickets
         return np.repeat(np.arange(tickets.size), self.drawn.sizes[tickets])
 
@@ -165,13 +195,13 @@ class Replication:
     @cached_property
     def of(self) -> Ints:
         """(players in matches,): the match."""
-        return self.played.matches[self.place]
+        return self.played.matches[self.row]
 
     @cached_property
     def first(self) -> Bools | slice:
         """(players in matches,): who is there as the match begins."""
         filled = self.played.filled
-        return ~filled[self.place] if filled.any() else slice(None)
+        return ~filled[self.row] if filled.any() else slice(None)
 
     @cached_property
     def latencies(self) -> Floats:
@@ -181,7 +211,7 @@ class Replication:
     @cached_property
     def presence(self) -> tuple[Floats, Floats]:
         """(players in matches,) twice: when they joined the match and left it."""
-        joins = self.played.ends[self.played.tickets[self.place]]
+        joins = self.played.ends[self.played.tickets[self.row]]
         stays = self.stays[self.people]
         left = np.maximum(self.ends[self.of] - joins, 0.0)
         return joins, joins + np.where(stays < 1.0, stays, 1.0) * left

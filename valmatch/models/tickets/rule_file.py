@@ -149,17 +149,9 @@ def document_of(source: Source) -> RuleDocument:
 class OfRules(Protocol):
     """Factors of a model that goes by a rule set."""
 
-    @property
-    def rule_set(self) -> dict[str, Any] | None:
-        """The rule set as a mapping, None for that of a file."""
-
-    @property
-    def rules(self) -> dict[str, Any]:
-        """Values of rules, of the algorithm and of teams that replace those of the rule set."""
-
-    @property
-    def expansions(self) -> dict[str, Any]:
-        """Values of steps that do."""
+    rule_set: dict[str, Any] | None  # the rule set as a mapping, None for that of a file
+    rules: dict[str, Any]  # values of rules, of the algorithm and of teams in place of its own
+    expansions: dict[str, Any]  # values of steps in place of its own
 
 
 def filled_values(

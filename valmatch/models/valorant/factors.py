@@ -183,12 +183,12 @@ class ValorantFactors(Factors):
         for probability, _ in quantiles or ():
             if not 0.0 < probability < 1.0:
                 raise refuse(f"probability {plain_number(probability)} (allowed: between 0 and 1)")
-        for (low, below), (high, above) in itertools.pairwise(quantiles or ()):
+        for pair in itertools.pairwise(quantiles or ()):
+            (low, below), (high, above) = pair
             if low >= high or below > above:
-                raise refuse(
-                    f"[{plain_number(high)}, {plain_number(above)}] after [{plain_number(low)},"
-                    f" {plain_number(below)}] (allowed: ascending probabilities and ratings)"
-                )
+                first, second = (f"[{plain_number(p)}, {plain_number(v)}]" for p, v in pair)
+                text = "allowed: ascending probabilities and ratings"
+                raise refuse(f"{second} after {first} ({text})")
         return quantiles
 
     @field_validator("bands")
@@ -365,10 +365,9 @@ def _check_covariance(matrix: Sequence[Sequence[float]]) -> None:
     """Raise unless `matrix` is a covariance matrix: symmetric, positive semi-definite."""
     for i, j in itertools.combinations(range(len(matrix)), 2):
         if matrix[i][j] != matrix[j][i]:
-            raise refuse(
-                f"not symmetric: row {i + 1} column {j + 1} is {plain_number(matrix[i][j])}, row"
-                f" {j + 1} column {i + 1} is {plain_number(matrix[j][i])}"
-            )
+            a, b = (f"row {k + 1} column {n + 1} is" for k, n in ((i, j), (j, i)))
+            there = f"{a} {plain_number(matrix[i][j])}, {b} {plain_number(matrix[j][i])}"
+            raise refuse(f"not symmetric: {there}")
     for i, row in enumerate(matrix):
         if row[i] < 0:
             raise refuse(f"the variance in row {i + 1} is {plain_number(row[i])} (must be >= 0)")

@@ -114,10 +114,8 @@ class LogFactors(Factors):
             values = condition.get("not") if isinstance(condition, dict) else condition
             only_not = not isinstance(condition, dict) or condition.keys() == {"not"}
             if not only_not or not all(isinstance(v, str | int | float) for v in _list(values)):
-                raise refuse(
-                    f"{shown(column)}: {shown(condition)} (allowed: a value, a list of values, or"
-                    " {not: values})"
-                )
+                allowed = "allowed: a value, a list of values, or {not: values}"
+                raise refuse(f"{shown(column)}: {shown(condition)} ({allowed})")
         return where
 
     @field_validator("zone")
@@ -127,8 +125,6 @@ class LogFactors(Factors):
             try:
                 ZoneInfo(zone)
             except (ValueError, OSError, KeyError):
-                raise refuse(
-                    f"{shown(zone)} is no time zone (allowed: a name of the IANA database, such as"
-                    " Europe/Berlin)"
-                ) from None
+                allowed = "allowed: a name of the IANA database, such as Europe/Berlin"
+                raise refuse(f"{shown(zone)} is no time zone ({allowed})") from None
         return zone

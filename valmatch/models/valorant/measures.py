@@ -146,8 +146,8 @@ DEPARTURES = (
 
 
 def _departures(day: PlayedDay, factors: ValorantFactors) -> list[float]:
-    waits, count = day.waits[day.gave_up & day.counted], int(day.counted.sum())
-    return [float(waits.size), waits.size / count if count else math.nan, _mean(waits)]
+    waits, gave_up = day.waits[day.gave_up & day.counted], day.gave_up[day.counted]
+    return [float(waits.size), _mean(gave_up), _mean(waits)]
 
 
 DIFFERENCES = tuple(
@@ -162,11 +162,11 @@ DIFFERENCES = tuple(
 
 def _differences(day: PlayedDay, factors: ValorantFactors) -> list[float]:
     ranges = np.concatenate([np.ptp(side[day.late], axis=1) for side in day.ratings])
-    return [
-        float(np.percentile(values, percent)) if values.size else math.nan
-        for values in (day.gaps[day.late], ranges)
-        for percent in PERCENTILES
-    ]
+    return [*_percentiles(day.gaps[day.late], PERCENTILES), *_percentiles(ranges, PERCENTILES)]
+
+
+def _percentiles(values: Floats, percents: Sequence[int]) -> list[float]:
+    return np.percentile(values, percents).tolist() if values.size else [math.nan] * len(percents)
 
 
 PAIRS = (
@@ -179,21 +179,14 @@ PAIRS = (
 
 
 def _pairs(day: PlayedDay, factors: ValorantFactors) -> list[float]:
-    return [_mean(np.concatenate([pair_diffs(side[day.late]) for side in day.ratings]))]
-
-
-def pair_diffs(teams: Floats) -> Floats:
-    """Return the mean absolute difference of two players of each team."""
     # Of players in order of rating, the gap between the k-th and the next lies within k (team_num
     # - k) of the pairs, so that no pair has to be formed.
-    #
-    # Shapes: `teams` (n, team_num); returns (n,).
-    team_num = teams.shape[1]
-    if team_num < 2:
-        return np.empty(0)
-    below = np.arange(1, team_num)
-    shares = below * (team_num - below) / math.comb(team_num, 2)
-    return np.asarray(np.diff(np.sort(teams, axis=1), axis=1) @ shares)
+    below = np.arange(1, day.rules.team_num)
+    if not below.size:
+        return [math.nan]
+    shares = below * below[::-1] / math.comb(day.rules.team_num, 2)
+    sides = [np.sort(side[day.late], axis=1) for side in day.ratings]
+    return [_mean(np.concatenate([np.diff(side, axis=1) @ shares for side in sides]))]
 
 
 ELO = (
@@ -244,17 +237,14 @@ def band_names(edges: Sequence[float]) -> list[str]:
     >>> band_names((0.0, 0.1, 0.99, 1.0))
     ['bottom_10%', '10-99%', 'top_1%']
     """
-
-    def percent(share: float) -> str:
-        return f"{100.0 * share:.10g}"
-
     names = []
     for low, high in pairwise(edges):
-        name = f"{percent(low)}-{percent(high)}%"
+        below, above, top = (f"{100.0 * share:.10g}%" for share in (low, high, 1.0 - low))
+        name = f"{below[:-1]}-{above}"
         if low == 0.0:
-            name = f"bottom_{percent(high)}%" if high < 1.0 else "all"
+            name = f"bottom_{above}" if high < 1.0 else "all"
         elif high == 1.0:
-            name = f"top_{percent(1.0 - low)}%"
+            name = f"top_{top}"
         names.append(name)
     return names
 
@@ -292,8 +282,8 @@ def _bands(day: PlayedDay, factors: ValorantFactors) -> list[float]:
     for band in range(len(factors.bands) - 1):
         served = (bands == band) & matched
         wait = waits[served]
-        quantiles = np.quantile(wait, (0.5, 0.95)).tolist() if wait.size else [math.nan] * 2
-        values += [_mean(matched[bands == band]), _mean(wait), *quantiles, _mean(gaps[served])]
+        values += [_mean(matched[bands == band]), _mean(wait), *_percentiles(wait, (50, 95))]
+        values.append(_mean(gaps[served]))
     return values
 
 

@@ -31,6 +31,7 @@ from valmatch.inputs.csv_reader import (
 from valmatch.inputs.files import MAX_FILE
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching.queue import next_arrivals
+from valmatch.matching.tickets.columns import spans
 from valmatch.models.number_dates import check_digits, check_serial_days
 from valmatch.models.valorant.arrivals import BLOCKS, ArrivingPlayers, Resample
 from valmatch.models.valorant.log_factors import LEFT, LogFactors, is_wanted
@@ -81,11 +82,9 @@ class LogClock:
         date_time = datetime_of(text) if number is None else None
         if number is None and date_time is None:
             what = shown(text) if text else "empty"
-            raise row.wrong(
-                column,
-                f"{what} (allowed: a finite number of {HOURS}, a date-time such as"
-                " 2026-03-07T18:30:00+01:00, or seconds or milliseconds since 1970)",
-            )
+            allowed = f"allowed: a finite number of {HOURS}, a date-time such as"
+            example = "2026-03-07T18:30:00+01:00, or seconds or milliseconds since 1970"
+            raise row.wrong(column, f"{what} ({allowed} {example})")
         kind = DATES if number is None else unit_since_1970(number) or HOURS
         if number is not None and (kind == HOURS or not self._kind):
             check_digits(row, column, number, ALLOWED)
@@ -115,13 +114,10 @@ class LogClock:
         first = self._first = self._first or date_time
         if self._zone is None and (date_time.tzinfo is None) != (first.tzinfo is None):
             has, others = ("no zone", "have one") if first.tzinfo else ("a zone", "have none")
-            raise row.wrong(
-                column,
-                f"{shown(row.cells[column].strip())} has {has}, the rows above {others} (allowed:"
-                f" date-times all with or all without a zone; {option('log.zone=Europe/Berlin')}"
-                " says which zone those without are in)",
-                has,
-            )
+            what = f"{shown(row.cells[column].strip())} has {has}, the rows above {others}"
+            says = f"{option('log.zone=Europe/Berlin')} says which zone those without are in"
+            allowed = f"allowed: date-times all with or all without a zone; {says}"
+            raise row.wrong(column, f"{what} ({allowed})", has)
         if date_time.tzinfo is None:
             date_time = date_time.replace(tzinfo=self._zone or UTC)
         else:
@@ -134,11 +130,8 @@ class LogClock:
             return
         sort = option("log.sort=True")
         if not self.dated:
-            raise row.wrong(
-                column,
-                f"{time!r} is before the row above ({before!r}); sort the file by {column}, or"
-                f" {sort} does",
-            )
+            what = f"{time!r} is before the row above ({before!r}); sort the file by {column}"
+            raise row.wrong(column, f"{what}, or {sort} does")
         back = ""
         if self._first is not None and self._first.tzinfo is None and before - time < SPRING:
             back = "; if the clock went back (daylight saving), write times with their zone"
@@ -195,20 +188,16 @@ def span_remarks(hours: Floats) -> Iterator[str]:
     """Yield what is unusual about the times of a log, in order of arrival."""
     first, last = float(hours[0]), float(hours[-1])
     if first > LATE * YEAR:
-        yield (
-            f"the first arrival is {first / YEAR:,.1f} years after hour 0 (hours are counted from"
-            " the start of the log)"
-        )
+        text = f"the first arrival is {first / YEAR:,.1f} years after hour 0"
+        yield f"{text} (hours are counted from the start of the log)"
     if last - first > LONG * YEAR:
         yield f"the log spans {(last - first) / YEAR:,.1f} years"
     gaps = np.diff(hours)
     if many := int((gaps > GAP * DAY).sum()):
         longest = int(gaps.argmax())
         others = f", the longest of {many:,} gaps of more than {GAP} days" if many > 1 else ""
-        yield (
-            f"nobody arrives for {gaps[longest] / DAY:,.1f} days from hour {hours[longest]:,.1f} on"
-            f"{others}"
-        )
+        days, since = gaps[longest] / DAY, hours[longest]
+        yield f"nobody arrives for {days:,.1f} days from hour {since:,.1f} on{others}"
 
 
 VECTOR = ("elo", "kd", "wr")
@@ -664,10 +653,9 @@ class BlockResampling:
         self.horizon = float(end) if horizon is None else horizon  # end of the run
         end = max(end, math.ceil(self.horizon))
         if end - begin > LONGEST * YEAR + DAY:
-            raise InputError(
-                f"{path}: factors.horizon: {self.horizon:g} is {(end - begin) / YEAR:,.0f} years"
-                f" after the first arrival (allowed with log.resample: {LONGEST} years)"
-            )
+            text = f"{self.horizon:g} is {(end - begin) / YEAR:,.0f} years after the first arrival"
+            allowed = f"allowed with log.resample: {LONGEST} years"
+            raise InputError(f"{path}: factors.horizon: {text} ({allowed})")
         days = (end - begin) / DAY
         # what to know of how the log is resampled, one line each
         self.remarks: tuple[str, ...] = ()
@@ -675,13 +663,12 @@ class BlockResampling:
             block_hours = DAY * block_days(days)
             guess = f"{path}: resampled by blocks of {block_hours} hours"
             self.remarks = (Note(guess, "guessed_blocks"),)
-        # where a block begins, its hours, and where blocks of the log begin that may stand there
-        self._slots: list[tuple[int, int, range]] = []
-        for start in range(begin, end, block_hours):
-            hours = min(block_hours, end - start)
-            origins = range(begin + (start - begin) % DAY, end - hours + 1, DAY)
-            self._slots.append((start, hours, origins))
-        pools = {start % DAY: len(origins) for start, _, origins in self._slots}
+        # where blocks begin, their hours, and from where on how many may stand there
+        self._starts = np.arange(begin, end, block_hours)
+        self._hours = np.minimum(block_hours, end - self._starts)
+        self._firsts = begin + (self._starts - begin) % DAY
+        self._counts = (end - self._hours - self._firsts) // DAY + 1
+        pools = dict(zip((self._starts % DAY).tolist(), self._counts.tolist(), strict=True))
         candidates = [float(size) for size in pools.values()]
         degrees = max(1.0, sum(candidates) - len(candidates))
         if block_hours > DAY:
@@ -701,26 +688,17 @@ class BlockResampling:
 
     def draw(self, streams: Streams, replication: int) -> ArrivingPlayers:
         """Return the players of a replication; its blocks depend on seed and replication alone."""
-        log, (begin, length, _) = self._players, self._slots[0]
-        origins = [start for start, _, _ in self._slots]
+        log, origins = self._players, self._starts
         if replication > 0:
-            uniforms = streams.stream(replication, BLOCKS).random(len(self._slots)).tolist()
-            pools = [pool for _, _, pool in self._slots]
-            origins = [
-                pool[int(uniform * len(pool))]
-                for pool, uniform in zip(pools, uniforms, strict=True)
-            ]
-        times, rows = [], []
-        for (start, hours, _), origin in zip(self._slots, origins, strict=True):
-            low, high = np.searchsorted(log.times, (origin, origin + hours))
-            times.append(log.times[low:high] + float(start - origin))
-            rows.append(np.arange(low, high))
-        inside = (all_times := np.concatenate(times)) < self.horizon
-        arrivals, row = all_times[inside], np.concatenate(rows)[inside]
+            uniforms = streams.stream(replication, BLOCKS).random(origins.size)
+            origins = self._firsts + DAY * (uniforms * self._counts).astype(np.int64)
+        low, high = np.searchsorted(log.times, (origins, origins + self._hours))
+        rows, shifts = spans(low, high - low), origins - self._starts
+        times = log.times[rows] - np.repeat(shifts.astype(np.float64), high - low)
+        rows, times = rows[times < self.horizon], times[times < self.horizon]
         departures = log.departures
         if departures.size:
-            departures = arrivals + (departures - log.times)[row]
-        vectors = log.vectors[row] if log.vectors.size else log.vectors
-        shifts = np.array(origins) - [start for start, _, _ in self._slots]
-        resample = Resample(row, begin, length, shifts)
-        return ArrivingPlayers(arrivals, log.ratings[row], vectors, departures, resample)
+            departures = times + (departures - log.times)[rows]
+        vectors = log.vectors[rows] if log.vectors.size else log.vectors
+        resample = Resample(rows, int(self._starts[0]), int(self._hours[0]), shifts)
+        return ArrivingPlayers(times, log.ratings[rows], vectors, departures, resample)
