@@ -382,7 +382,7 @@ def _config(path: Path) -> CheckedFile:
 
 def _tickets(path: Path, head: str) -> CheckedFile | None:
     """Return what a list of tickets or of events is; None if its lines are games."""
-    from valmatch.matching.tickets.event_log import is_event_log, read_events
+    from valmatch.matching.tickets.reading import is_event_log, read_events
 
     first = head.partition("\n")[0]
     if is_event_log(first):

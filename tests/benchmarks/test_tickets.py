@@ -16,8 +16,8 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from valmatch.matching.tickets.arrays import arrays_of, queue_of
 from valmatch.matching.tickets.columns import Document, Service, tickets_of
-from valmatch.matching.tickets.driving import play
 from valmatch.matching.tickets.layout import Queue, World
+from valmatch.matching.tickets.playing import play_kernel
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
 
@@ -130,14 +130,14 @@ SETTINGS = {
 
 def measure(benchmark: BenchmarkFixture, given: World) -> Queue:
     """Time a world; return what has come of it."""
-    play(np.inf, given, queue_of(given))  # compile outside the measurement
+    play_kernel(np.inf, given, queue_of(given))  # compile outside the measurement
     queues: list[Queue] = []
 
     def prepare() -> tuple[tuple[float, World, Queue], dict[str, Any]]:
         queues.append(queue_of(given))
         return (np.inf, given, queues[-1]), {}
 
-    benchmark.pedantic(play, setup=prepare, rounds=5)  # type: ignore[no-untyped-call]
+    benchmark.pedantic(play_kernel, setup=prepare, rounds=5)  # type: ignore[no-untyped-call]
     assert benchmark.stats is not None
     seconds = float(benchmark.stats["min"])
     benchmark.extra_info["tickets_per_second"] = given.rows.tickets.size / seconds

@@ -12,13 +12,13 @@ import pytest
 import yaml
 
 from valmatch.matching.tickets.columns import Document
-from valmatch.matching.tickets.event_log import (
+from valmatch.matching.tickets.reading import (
     Ended,
     EventLog,
+    WorldReading,
     read_events,
     world_of_log,
 )
-from valmatch.matching.tickets.reading import WorldReading
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
 

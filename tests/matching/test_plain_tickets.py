@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.ticket_worlds import party, reading_of, solo, team, world
-from valmatch.matching.plain_tickets.explaining import Blocked, blocked, blockers
-from valmatch.matching.plain_tickets.judging import Judge, PartialMatch, holds_from
-from valmatch.matching.plain_tickets.pool import Pool
+from valmatch.matching.explaining import Blocked, blocked, blockers
+from valmatch.matching.plain_tickets import Judge, PartialMatch, Pool, holds_from
 from valmatch.matching.tickets.columns import Search
 from valmatch.matching.tickets.playing import play
 from valmatch.rule_sets.types import Lack

@@ -13,7 +13,7 @@ import yaml
 from tests.oracles.ticket_games import Server
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
-from valmatch.matching.tickets import games
+from valmatch.matching.tickets import playing
 from valmatch.matching.tickets.columns import (
     Document,
     Service,
@@ -21,9 +21,8 @@ from valmatch.matching.tickets.columns import (
     tickets_of,
     values_of,
 )
-from valmatch.matching.tickets.games import Serving, play_with_games
 from valmatch.matching.tickets.layout import COMPLETED, STATUSES
-from valmatch.matching.tickets.playing import play, play_columns
+from valmatch.matching.tickets.playing import Serving, play, play_columns, play_with_games
 from valmatch.matching.tickets.reading import read_list
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.table import Table
@@ -231,7 +230,7 @@ def test_games_run_as_in_plain_python(
 ) -> None:
     seeds, number, leavers, counted, *changes = case
     service, rules = SERVED[number], rule_set(*changes)
-    monkeypatch.setattr(games, "ROOM", 3)  # so that room has to be made
+    monkeypatch.setattr(playing, "ROOM", 3)  # so that room has to be made
     table = read_rule_set(json.dumps(rules)).table
     assert table
     filled = 0

@@ -13,8 +13,8 @@ from tests.support.plain_matchmaker import Matchmaker
 from tests.support.ticket_properties import Checker
 from tests.support.ticket_theory import agrees, cancelled, replayed
 from tests.support.ticket_worlds import answers_of, plain_world, random_world, reading_of
-from valmatch.matching.plain_tickets import searching
-from valmatch.matching.plain_tickets.judging import Judge
+from valmatch.matching import plain_tickets
+from valmatch.matching.plain_tickets import Judge
 from valmatch.matching.tickets.columns import SEARCHES
 from valmatch.matching.tickets.playing import play
 
@@ -83,7 +83,7 @@ def counts_of(world: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Counts:
                     return True
             return False
 
-    monkeypatch.setattr(searching, "Judge", Counting)
+    monkeypatch.setattr(plain_tickets, "Judge", Counting)
     Matchmaker(world, "pass").played()
     return counts
 

@@ -24,7 +24,7 @@ from tests.support.ticket_worlds import (
 )
 from valmatch.matching.tickets.arrays import arrays_of, queue_of
 from valmatch.matching.tickets.columns import Search
-from valmatch.matching.tickets.driving import play as play_kernel
+from valmatch.matching.tickets.playing import play_kernel
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "ticket_worlds"
 

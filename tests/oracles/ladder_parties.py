@@ -27,8 +27,7 @@ from tests.oracles.ladder import (
 )
 from tests.oracles.ladder_world import BREAK, CONTINUE, PATIENCE, SKILL, World
 from tests.oracles.queue_rules import Sides
-from valmatch.matching.plain_tickets.pool import Pool
-from valmatch.matching.plain_tickets.searching import Search
+from valmatch.matching.plain_tickets import Pool, Search
 from valmatch.matching.tickets.columns import Document, Service, tickets_of
 from valmatch.rule_sets.table import Steps, Table
 

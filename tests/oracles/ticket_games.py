@@ -7,7 +7,7 @@ from bisect import bisect_right
 from typing import Any
 
 from tests.support.plain_matchmaker import Matchmaker
-from valmatch.matching.plain_tickets.pool import Pool
+from valmatch.matching.plain_tickets import Pool
 from valmatch.matching.tickets.columns import Document, tickets_of
 
 

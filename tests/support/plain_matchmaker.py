@@ -7,8 +7,7 @@ from collections import Counter
 from typing import Any
 
 from tests.support.ticket_worlds import reading_of, replay_of
-from valmatch.matching.plain_tickets.pool import Pool, reviews
-from valmatch.matching.plain_tickets.searching import MANY, Found, Search
+from valmatch.matching.plain_tickets import MANY, Found, Pool, Search, reviews
 from valmatch.matching.tickets.columns import Document
 from valmatch.matching.tickets.columns import Search as SearchName
 

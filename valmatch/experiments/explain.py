@@ -15,9 +15,8 @@ from valmatch.experiments.run_manifests import SimulateManifest, config_of
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import read_text
-from valmatch.matching.plain_tickets.explaining import Failed, Reasons, explain
-from valmatch.matching.plain_tickets.judging import holds_from
-from valmatch.matching.plain_tickets.pool import Pool, missing
+from valmatch.matching.explaining import Failed, Reasons, explain
+from valmatch.matching.plain_tickets import Pool, holds_from, missing
 from valmatch.matching.tickets.columns import SEARCHES, Document, Search
 from valmatch.matching.tickets.playing import Outcome, play
 from valmatch.matching.tickets.reading import WorldReading, read_world

@@ -21,24 +21,22 @@ from valmatch.experiments.replay_result import (
 )
 from valmatch.inputs import arguments
 from valmatch.inputs.files import read_text, sha256
-from valmatch.matching.plain_tickets.explaining import blockers
-from valmatch.matching.plain_tickets.pool import Pool
+from valmatch.matching.explaining import blockers
+from valmatch.matching.plain_tickets import Pool
 from valmatch.matching.tickets.columns import MOST_REVIEWS, SEARCHES, Document, Service
-from valmatch.matching.tickets.event_log import (
-    TIMEOUT,
-    EventLog,
-    is_event_log,
-    read_events,
-    world_of_log,
-)
 from valmatch.matching.tickets.playing import play
 from valmatch.matching.tickets.reading import (
     LATENCIES,
+    TIMEOUT,
+    EventLog,
     WorldReading,
     has_world,
+    is_event_log,
+    read_events,
     read_list,
     read_players,
     read_world,
+    world_of_log,
 )
 from valmatch.rule_sets.files import as_remarks, in_line, is_yaml, read_rule_file
 from valmatch.rule_sets.json_text import Problem, plain

@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 from valmatch.matching.tickets.columns import Search
-from valmatch.matching.tickets.event_log import EventLog
-from valmatch.matching.tickets.reading import WorldReading
+from valmatch.matching.tickets.reading import EventLog, WorldReading
 from valmatch.rule_sets.descriptions import stepped
 from valmatch.rule_sets.types import spelled
 from valmatch.storage.result_files import damaged
 from valmatch.storage.results import Result, warnings_entry, warnings_in
 
 if TYPE_CHECKING:
-    from valmatch.matching.plain_tickets.explaining import Blockers
+    from valmatch.matching.explaining import Blockers
     from valmatch.matching.tickets.playing import Match, Outcome
     from valmatch.storage.result_files import ResultFiles
 

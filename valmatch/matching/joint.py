@@ -51,9 +51,8 @@ RANKED = np.dtype(
     [
         ("rating", "f8"),
         ("position", "i8"),
-        ("sum", "f8"),  # these three over all lower ranks: ratings, ...
-        ("prioritized", "i8"),  # ... prioritized players, ...
-        ("changed", "i8"),  # ... players who changed
+        ("prioritized", "i8"),  # players of all lower ranks, and ...
+        ("changed", "i8"),  # ... those of them who changed
     ]
 )
 WINDOW = np.dtype(
@@ -153,7 +152,7 @@ def find_match(pool: Pool, rules: Rules, work: Work) -> bool:
 @part
 def _find_match(pool: Pool, rules: Rules, work: Work) -> bool:
     """Find the best match, see `find_match`."""
-    state, ranked = work.state[0], work.ranked
+    ranked = work.ranked
     for position in range(pool.n_before, pool.n):  # those before are in rating order already
         rating, k = pool.players[position]["rating"], position
         while k > 0 and ranked[k - 1]["rating"] > rating:
@@ -164,9 +163,7 @@ def _find_match(pool: Pool, rules: Rules, work: Work) -> bool:
     if pool.n < 2 * rules.team_num or not _find_windows(pool, rules, work):
         return False
     _set_costs(pool, rules, work)
-    state["cost"], state["diff"] = NEVER, np.inf
-    _search_pairs(pool, rules, work)
-    return bool(state["cost"] < NEVER)
+    return _search_pairs(pool, rules, work)
 
 
 # Pairs of rating windows.
@@ -186,7 +183,6 @@ def _find_windows(pool: Pool, rules: Rules, work: Work) -> bool:
         position = ranked[k]["position"]
         newly_prioritized = by_team and pool.prioritized_before <= position < pool.prioritized
         changed = position >= n_before or newly_prioritized
-        ranked[k + 1]["sum"] = ranked[k]["sum"] + ranked[k]["rating"]
         ranked[k + 1]["prioritized"] = ranked[k]["prioritized"] + (position < pool.prioritized)
         ranked[k + 1]["changed"] = ranked[k]["changed"] + changed
     work.state[0]["windows"] = 0
@@ -271,32 +267,7 @@ def _may_hold_match(first: Struct, second: Struct, pool: Pool, rules: Rules, wor
     if upper["end"] < lower["end"]:
         return True  # one window inside the other
     gap = ranked[upper["first"]]["rating"] - ranked[lower["end"] - 1]["rating"]
-    if rules.team_num * gap > limit:
-        return False
-    return _distance(lower, upper, rules.team_num, ranked) <= limit
-
-
-@part(inline=True)
-def _distance(lower: Struct, upper: Struct, team_num: int, ranked: Records) -> float:
-    """Return the least sum of ratings of a team in one window minus that of a team in a lower one.
-
-    The lower team takes the best players it may, the upper team the worst. Of those in both
-    windows the lower team takes the best k, the upper team the worst of the others. Infinite if
-    there are too few players.
-    """
-    begin, end = upper["first"], max(upper["first"], lower["end"])  # ranks in both windows
-    least = np.inf
-    for k in range(min(team_num, end - begin) + 1):
-        shared = min(team_num, end - begin - k)
-        below, above = min(begin, lower["end"]), end
-        only_lower, only_upper = team_num - k, team_num - shared
-        if below - only_lower >= lower["first"] and above + only_upper <= upper["end"]:
-            low = ranked[lower["end"]]["sum"] - ranked[lower["end"] - k]["sum"]
-            low += ranked[below]["sum"] - ranked[below - only_lower]["sum"]
-            high = ranked[begin + shared]["sum"] - ranked[begin]["sum"]
-            high += ranked[above + only_upper]["sum"] - ranked[above]["sum"]
-            least = min(least, high - low)
-    return least
+    return rules.team_num * gap <= limit
 
 
 @part(inline=True)
@@ -340,40 +311,29 @@ def _least_cost(first: Struct, second: Struct, pool: Pool, rules: Rules, work: W
 
 
 @part
-def _search_pairs(pool: Pool, rules: Rules, work: Work) -> None:
-    """Search the pairs of windows: one with the least bound, then those that may hold as much."""
-    windows, number, best, least = work.windows, work.state[0]["windows"], -1, NEVER
-    for again in (False, True):
+def _search_pairs(pool: Pool, rules: Rules, work: Work) -> bool:
+    """Search the pairs of windows; return whether there is a match."""
+    # The least cost of all comes first, then matches that cost no more, then, if none does, all.
+    state, windows, number, least = work.state[0], work.windows, work.state[0]["windows"], NEVER
+    for look in range(3):
+        most = least + 1 if look == 1 else NEVER
+        state["cost"], state["diff"] = most, np.inf
         for pair in range(number * number):
             first, second = windows[pair // number], windows[pair % number]
-            if pair // number > pair % number or pair == best:
-                continue
-            if not _may_hold_match(first, second, pool, rules, work):
+            if pair // number > pair % number or not _may_hold_match(
+                first, second, pool, rules, work
+            ):
                 continue
             bound = _least_cost(first, second, pool, rules, work)
-            if again and bound < NEVER:
-                _search_both(first, second, pool, rules, work)
-            elif bound < least:
-                best, least = pair, bound
-        if best < 0:
-            return
-        if not again:
-            first, second = windows[best // number], windows[best % number]
-            _search_both(first, second, pool, rules, work)
-
-
-@part
-def _search_both(first: Struct, second: Struct, pool: Pool, rules: Rules, work: Work) -> None:
-    """Search two windows, either for team b."""
-    size, limit = 0, _largest_gap(first, second, pool, rules)
-    for position in range(pool.n):
-        rank = work.players[position]["rank"]
-        if _lies_in(position, rank, first) or _lies_in(position, rank, second):
-            work.candidates[size] = position
-            size += 1
-    _search(first, second, size, limit, pool, rules, work)
-    if first["first"] != second["first"] or first["floor"] != second["floor"]:
-        _search(second, first, size, limit, pool, rules, work)
+            if look == 0:
+                least = min(least, bound)
+            elif bound < NEVER:
+                _search(first, second, pool, rules, work)
+                if pair // number != pair % number:
+                    _search(second, first, pool, rules, work)
+        if least == NEVER or (look > 0 and state["cost"] < most):
+            break
+    return bool(state["cost"] < NEVER)
 
 
 # A search of two windows that knows what the rest can add.
@@ -441,12 +401,19 @@ def _leave(rest: Struct, cost: int, low: float, high: float) -> None:
 
 
 @part
-def _search(
-    b: Struct, a: Struct, size: int, limit: float, pool: Pool, rules: Rules, work: Work
-) -> None:
-    """Look among so many candidates for teams in two windows that beat the best match so far."""
+def _search(b: Struct, a: Struct, pool: Pool, rules: Rules, work: Work) -> None:
+    """Look for teams in two windows that beat the best match so far."""
     # The first player taken is in team b of the better naming of two teams.
     p, nodes, teams = rules.team_num, work.nodes, work.teams
+    limit, size, others = _largest_gap(b, a, pool, rules), 0, 0
+    for position in range(pool.n):
+        rank, cost = work.players[position]["rank"], work.players[position]["cost"]
+        if _lies_in(position, rank, b) or _lies_in(position, rank, a):
+            if size >= 2 * p - 1 and others + cost > work.state[0]["cost"]:
+                break  # too much even with the others that cost least
+            others += cost if size < 2 * p - 1 else 0
+            work.candidates[size] = position
+            size += 1
     _tabulate(b, a, size, pool, rules, work)
     nodes[0], depth = EMPTY_NODE[0], 0
     while depth >= 0:

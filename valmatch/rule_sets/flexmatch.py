@@ -15,8 +15,16 @@ from math import inf
 from typing import Any, NamedTuple, cast
 
 from valmatch.rule_sets.expressions import Known
-from valmatch.rule_sets.items import NAMES, Item, called
-from valmatch.rule_sets.json_text import Node, Problem, Problems, plain, read_json
+from valmatch.rule_sets.json_text import (
+    NAMES,
+    Item,
+    Node,
+    Problem,
+    Problems,
+    called,
+    plain,
+    read_json,
+)
 from valmatch.rule_sets.short_form import expand, is_short
 from valmatch.rule_sets.table import (
     Aggregate,

@@ -11,8 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from valmatch.rule_sets.items import Item, called
-from valmatch.rule_sets.json_text import Node, Problems, one_place
+from valmatch.rule_sets.json_text import Item, Node, Problems, called, one_place
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 

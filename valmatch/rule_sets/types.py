@@ -24,8 +24,7 @@ from valmatch.rule_sets.expressions import (
     described,
     read_expression,
 )
-from valmatch.rule_sets.items import Item
-from valmatch.rule_sets.json_text import Node
+from valmatch.rule_sets.json_text import Item, Node
 from valmatch.rule_sets.table import (
     Aggregate,
     Combined,

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import yaml
 
@@ -46,8 +46,6 @@ SERVICES = {
 ALLOWED = " (allowed: a FlexMatch rule set, or a short form)"
 ASK = "save what `aws gamelift describe-matchmaking-rule-sets` prints"
 
-Tree: TypeAlias = "dict[str, Tree] | list[Tree] | yaml.Node | None"
-
 
 class Body(NamedTuple):
     """A rule set that stands in another file."""
@@ -70,12 +68,12 @@ def body_of(text: str) -> Body | None:
     if mark is None:
         return None
     try:
-        tree = _tree(yaml.compose(text.replace("\t", " "), Loader=yaml.SafeLoader), {})
+        root = yaml.compose(text.replace("\t", " "), Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError):
         return _in_code(text)
-    if isinstance(tree, yaml.ScalarNode):
+    if isinstance(root, yaml.ScalarNode):
         return _in_code(text)
-    mappings = list(_mappings(tree, set()))
+    mappings = list(_mappings(root, set()))
     keys = {key.lower() for mapping in mappings for key in mapping}
     keys |= {_text(mapping.get("type")).lower() for mapping in mappings}
     is_playfab = any(_text(mapping.get("Type")).endswith("Rule") for mapping in mappings)
@@ -92,53 +90,43 @@ def body_of(text: str) -> Body | None:
         raise NoRuleSetError(f"{what}: keep one of them in the file", text.rindex(BODY))
     if not outer:
         return None if text.lstrip().startswith(("{", "[")) else _in_code(text)
-    parameters = tree.get("Parameters") if isinstance(tree, dict) else None
-    return _of_template(text, outer[0][BODY], parameters if isinstance(parameters, dict) else {})
-
-
-def _tree(node: yaml.Node | None, done: dict[int, Tree]) -> Tree:
-    """Return a document as mappings and lists, whose innermost values keep their places."""
-    if id(node) not in done:
-        done[id(node)] = node  # what an alias inside itself stands for
-        if isinstance(node, yaml.MappingNode):
-            done[id(node)] = {str(key.value): _tree(value, done) for key, value in node.value}
-        elif isinstance(node, yaml.SequenceNode):
-            done[id(node)] = [_tree(item, done) for item in node.value]
-    return done[id(node)]
-
-
-def _mappings(tree: Tree, seen: set[int]) -> Iterator[dict[str, Tree]]:
-    """Yield each mapping in a document once."""
-    if id(tree) in seen:
-        return
-    seen.add(id(tree))
-    if isinstance(tree, dict):
-        yield tree
-    for inner in (
-        tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
-    ):
-        yield from _mappings(inner, seen)
-
-
-def _text(tree: Tree) -> str:
-    return str(tree.value) if isinstance(tree, yaml.ScalarNode) else ""
-
-
-def _of_template(text: str, body: Tree, parameters: dict[str, Tree]) -> Body:
-    """Return the rule set in a template, with the defaults of its parameters."""
+    # In a template, with the defaults of its parameters.
     values = {
-        name: _text(parameter["Default"])
-        for name, parameter in parameters.items()
-        if isinstance(parameter, dict) and "Default" in parameter
+        name: _text(_members(parameter)["Default"])
+        for name, parameter in _members(_members(root).get("Parameters")).items()
+        if "Default" in _members(parameter)
     }
-    if isinstance(body, dict):
-        body = body.get("Fn::Sub")
-    if isinstance(body, list) and len(body) == 2 and isinstance(body[1], dict):
-        values |= {name: _text(value) for name, value in body[1].items()}
-        body = body[0]
+    body: yaml.Node | None = outer[0][BODY]
+    if isinstance(body, yaml.MappingNode):
+        body = _members(body).get("Fn::Sub")
+    parts: list[yaml.Node] = body.value if isinstance(body, yaml.SequenceNode) else []
+    if len(parts) == 2 and isinstance(parts[1], yaml.MappingNode):
+        values |= {name: _text(value) for name, value in _members(parts[1]).items()}
+        body = parts[0]
     if not isinstance(body, yaml.ScalarNode):
         raise NoRuleSetError(f"{BODY} is put together when it is deployed: {ASK}", text.index(BODY))
     return _substituted(body.value, _aligned(body, text), values)
+
+
+def _members(node: yaml.Node | None) -> dict[str, yaml.Node]:
+    """Return the members of a mapping, none of anything else."""
+    pairs = node.value if isinstance(node, yaml.MappingNode) else ()
+    return {str(key.value): value for key, value in pairs}
+
+
+def _mappings(node: yaml.Node | None, seen: set[int]) -> Iterator[dict[str, yaml.Node]]:
+    """Yield the members of each mapping in a document once."""
+    if isinstance(node, yaml.CollectionNode) and id(node) not in seen:
+        seen.add(id(node))
+        members = _members(node)
+        if isinstance(node, yaml.MappingNode):
+            yield members
+        for inner in members.values() if isinstance(node, yaml.MappingNode) else node.value:
+            yield from _mappings(inner, seen)
+
+
+def _text(node: yaml.Node | None) -> str:
+    return str(node.value) if isinstance(node, yaml.ScalarNode) else ""
 
 
 def _aligned(node: yaml.ScalarNode, text: str) -> list[int]:

@@ -15,8 +15,7 @@ from tests.models.tickets.test_tickets_model import arena
 from valmatch import load_config, simulate
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
-from valmatch.matching.plain_tickets.pool import Pool
-from valmatch.matching.plain_tickets.searching import Search
+from valmatch.matching.plain_tickets import Pool, Search
 from valmatch.matching.tickets.columns import SEARCHES, Service, Tickets
 from valmatch.matching.tickets.playing import play_columns
 from valmatch.models.tickets.factors import TicketsFactors

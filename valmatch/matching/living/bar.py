@@ -133,14 +133,12 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     while tickets["size"].sum() >= numbers.team_count * size:
         starters = fresh if with_fresh else tickets.size
         search = _new_search(tickets, numbers)
-        steps = first_line_up(search, tickets, starters, numbers, calls)
-        if steps == 0:
+        if not first_line_up(search, tickets, starters, numbers, calls):
             break
         begin_match(now, search.chances[0], search.chances[0], state)
-        for k in range(steps):
-            if search.chosen[k] >= 0:
-                ticket = tickets[search.chosen[k]]["ticket"]
-                add_member(ticket, search.steps[k]["team"], now, state)
+        for team in range(numbers.team_count):
+            for k in search.teams[team, : search.counts[team]]:
+                add_member(tickets[k]["ticket"], team, now, state)
         left = np.empty(tickets.size, np.bool_)
         for k in range(tickets.size):
             left[k] = state.status[tickets[k]["ticket"]] != COMPLETED
@@ -199,30 +197,19 @@ def within_band(sums: Floats, grown: float, numbers: Values, chances: Floats) ->
     return within
 
 
-# The search: depth first, from team to team and from ticket to ticket.
+# The search: from team to team, the sets of tickets that fill each in lexicographic order.
 
 MARGIN = 1e-6  # by how much a band is wider where it only says what need not be looked at
 FARTHEST = 40.0  # beyond so many deviations no win chance is told from 0 or 1
-NEXT_TEAM = -1  # stands for a ticket where the next team begins
-
-STEP = np.dtype(
-    [
-        ("place", "i8"),  # where to look for the next ticket
-        ("team", "i8"),
-        ("need", "i8"),  # players that the team lacks
-        ("skill", "f8"),  # sums of its tickets so far
-        ("variance", "f8"),
-    ]
-)
 
 
 class Search(NamedTuple):
     """The state of a search."""
 
-    steps: Records  # (depth,)
-    chosen: Ints  # (depth,); the ticket that each step takes, or `NEXT_TEAM`
+    teams: Ints  # (teams, players); the tickets of each team
+    counts: Ints  # (teams,); how many these are
     used: Bools  # (tickets,); whether they are in a team
-    sums: Floats  # (teams, 2); skills and variances of the teams that are full
+    sums: Floats  # (teams, 2); skills and variances of the teams
     low: Floats  # (tickets + 1, players + 1); least sum of tickets from one on with so many players
     high: Floats  # (tickets + 1, players + 1); and the greatest
     window: Floats  # (2,); between what the sum of a second team has to be beside the first
@@ -236,17 +223,15 @@ def _new_search(tickets: Records, numbers: Values) -> Search:
     teams, players, n = numbers.team_count, numbers.team_size, tickets.size
     grown = numbers.band_grows * tickets["missed"].max() + MARGIN
     low, high = _off_at(numbers.chance_low - grown), _off_at(numbers.chance_high + grown)
-    off = np.array([min(0.0, max(low, -high)), max(0.0, min(high, -low))])
-    depth = teams * (players + 1) + 1
     return Search(
-        np.empty(depth, STEP),
-        np.empty(depth, np.int64),
+        np.empty((teams, players), np.int64),
+        np.zeros(teams, np.int64),
         np.zeros(n, np.bool_),
         np.zeros((teams, 2)),
         np.empty((n + 1, players + 1)),
         np.empty((n + 1, players + 1)),
         np.empty(2),
-        off,
+        np.array([min(0.0, max(low, -high)), max(0.0, min(high, -low))]),
         np.empty(teams),
     )
 
@@ -268,91 +253,69 @@ def _off_at(chance: float) -> float:
     return high
 
 
-@kernel(allocates=True)
+@kernel
 def first_line_up(
     search: Search, tickets: Records, starters: int, numbers: Values, calls: Ints
-) -> int:
+) -> bool:
     """Look for the first line-up that may start, from one of the first tickets on."""
-    # Return the steps to it, 0 where there is none; count the line-ups looked at in `calls`.
-    teams, steps = numbers.team_count, search.steps
-    depth = 0
-    _begin(steps[0], 0, 0, numbers.team_size)
-    while depth >= 0:
-        step = steps[at(depth)]
-        team = step["team"]
-        if step["need"] == 0:
-            search.sums[team, 0], search.sums[team, 1] = step["skill"], step["variance"]
-            if team == teams - 1:
-                calls[0] += 1
-                grown = numbers.band_grows * _longest(search, tickets, depth)
-                if within_band(search.sums, grown, numbers, search.chances):
-                    return depth
-                depth = _give_back(search, depth)
-            else:
-                search.chosen[at(depth)] = NEXT_TEAM
-                depth += 1
-                first = search.chosen[0] + 1 if teams == 2 else 0
-                _begin(steps[at(depth)], team + 1, first, numbers.team_size)
-                if teams == 2:
-                    _bound(search, tickets, numbers)
-            continue
-        index, last = step["place"], starters if depth == 0 else tickets.size
-        bounded = teams == 2 and team == 1
-        while index < last and not _fits(search, tickets, step, index, bounded):
-            index += 1
-            if bounded and not _may_reach(search, step["skill"], step["need"], index):
-                index = last
-        if index < last:
-            _take(search, tickets, depth, index)
-            depth += 1
+    # Return whether there is one; count the line-ups looked at in `calls`.
+    team, last = 0, numbers.team_count - 1
+    while team >= 0:
+        if not _next_set(team, starters, search, tickets, numbers):
+            team -= 1
+        elif team < last:
+            team += 1
+            if last == 1:
+                _bound(search, tickets, numbers)
         else:
-            depth = _give_back(search, depth)
-    return 0
-
-
-@part(inline=True)
-def _begin(step: Any, team: int, index: int, players: int) -> None:  # noqa: ANN401
-    """Begin a team that looks for tickets from a place on."""
-    step["place"], step["team"], step["need"] = index, team, players
-    step["skill"], step["variance"] = 0.0, 0.0
-
-
-@part(inline=True)
-def _take(search: Search, tickets: Records, depth: int, index: int) -> None:
-    """Put a ticket into a team."""
-    step, following, ticket = (
-        search.steps[at(depth)],
-        search.steps[at(depth + 1)],
-        tickets[at(index)],
-    )
-    search.chosen[at(depth)] = index
-    search.used[at(index)] = True
-    step["place"] = following["place"] = index + 1
-    following["team"] = step["team"]
-    following["need"] = step["need"] - ticket["size"]
-    following["skill"] = step["skill"] + ticket["skill"]
-    following["variance"] = step["variance"] + ticket["variance"]
-
-
-@part(inline=True)
-def _give_back(search: Search, depth: int) -> int:
-    """Take the last ticket out of its team; return the step that took it, -1 for none."""
-    depth -= 1
-    if depth >= 0 and search.chosen[at(depth)] == NEXT_TEAM:
-        depth -= 1
-    if depth >= 0:
-        search.used[at(search.chosen[at(depth)])] = False
-    return depth
+            calls[0] += 1
+            longest = 0
+            for other in range(team + 1):
+                for k in search.teams[other, : search.counts[other]]:
+                    longest = max(longest, tickets[k]["missed"])
+            if within_band(search.sums, numbers.band_grows * longest, numbers, search.chances):
+                return True
+    return False
 
 
 @part
-def _longest(search: Search, tickets: Records, depth: int) -> int:
-    """Return the most reviews that a ticket of the line-up has been through."""
-    longest = 0
-    for k in search.chosen[:depth]:
-        if k >= 0:
-            longest = max(longest, tickets[k]["missed"])
-    return longest
+def _next_set(team: int, starters: int, search: Search, tickets: Records, numbers: Values) -> bool:
+    """Go to the next set of tickets that fills a team; return whether there is one."""
+    # Of two teams the second has no ticket before the first one of the first.
+    chosen, count = search.teams[team], search.counts[team]
+    bounded = numbers.team_count == 2 and team == 1
+    index = search.teams[0, 0] + 1 if bounded else 0
+    gives_back = count > 0
+    while True:
+        if gives_back:
+            if count == 0:
+                search.counts[team] = 0
+                return False
+            count -= 1
+            search.used[at(chosen[count])] = False
+            index = chosen[count] + 1
+        need, skill, variance = numbers.team_size, 0.0, 0.0
+        for k in chosen[:count]:
+            need -= tickets[at(k)]["size"]
+            skill += tickets[at(k)]["skill"]
+            variance += tickets[at(k)]["variance"]
+        last = starters if team == 0 and count == 0 else tickets.size
+        while index < last and not _fits(search, tickets, skill, need, index, bounded):
+            index += 1
+            if bounded and not _may_reach(search, skill, need, index):
+                index = last
+        gives_back = index >= last
+        if not gives_back:
+            ticket = tickets[at(index)]
+            chosen[count] = index
+            search.used[at(index)] = True
+            count += 1
+            index += 1
+            if need == ticket["size"]:
+                search.counts[team] = count
+                search.sums[team, 0] = skill + ticket["skill"]
+                search.sums[team, 1] = variance + ticket["variance"]
+                return True
 
 
 @part
@@ -369,7 +332,7 @@ def _bound(search: Search, tickets: Records, numbers: Values) -> None:
     for left in range(players + 1):
         search.low[tickets.size, left] = 0.0 if left == 0 else np.inf
         search.high[tickets.size, left] = 0.0 if left == 0 else -np.inf
-    for index in range(tickets.size - 1, search.chosen[0], -1):
+    for index in range(tickets.size - 1, search.teams[0, 0], -1):
         size = tickets[at(index)]["size"] if not search.used[at(index)] else players + 1
         skill = tickets[at(index)]["skill"]
         for left in range(players + 1):
@@ -382,14 +345,14 @@ def _bound(search: Search, tickets: Records, numbers: Values) -> None:
 
 
 @part(inline=True)
-def _fits(search: Search, tickets: Records, step: Any, index: int, bounded: bool) -> bool:  # noqa: ANN401
+def _fits(
+    search: Search, tickets: Records, skill: float, need: int, index: int, bounded: bool
+) -> bool:
     """Return whether a ticket has room in a team that may yet start."""
-    left = step["need"] - tickets[at(index)]["size"]
+    left = need - tickets[at(index)]["size"]
     if search.used[at(index)] or left < 0:
         return False
-    return not bounded or _may_reach(
-        search, step["skill"] + tickets[at(index)]["skill"], left, index + 1
-    )
+    return not bounded or _may_reach(search, skill + tickets[at(index)]["skill"], left, index + 1)
 
 
 @part(inline=True)

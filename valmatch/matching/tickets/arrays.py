@@ -141,16 +141,25 @@ class RuleArrays:
 # Players and tickets.
 
 
-class PlayerArrays:
-    """What players have of each attribute, as numbers."""
+def _numbers(values: Values, texts: Numbers) -> Floats:
+    """Return numbers of players, or those of their texts; NaN for none."""
+    if values.dtype != object:
+        return values
+    return np.array([np.nan if text is None else texts[text] for text in values.tolist()])
 
-    def __init__(self, table: Table, tickets: Tickets, texts: Numbers) -> None:
+
+class TicketArrays:
+    """The arrays of a table of tickets: what players have as numbers, and what tickets do."""
+
+    def __init__(self, rules: RuleArrays, tickets: Tickets, texts: Numbers) -> None:
+        self._tickets, self._table = tickets, rules.table
+        self.regions, table = len(tickets.regions), rules.table
         self.players = int(tickets.sizes.sum())
         # of each attribute what players have, with its default
-        self.values = [self._values(tickets, attribute) for attribute in table.attributes]
-        self.cells = np.zeros((len(self.values) + 1, self.players), t.CELL)
+        self._given = [self._given_of(attribute) for attribute in table.attributes]
+        self.cells = np.zeros((len(self._given) + 1, self.players), t.CELL)
         items, first = [np.empty(0)], 0
-        for cell, values, attribute in zip(self.cells, self.values, table.attributes, strict=False):
+        for cell, values, attribute in zip(self.cells, self._given, table.attributes, strict=False):
             cell["value"] = np.nan
             if attribute.kind == "texts":
                 lists = [texts_of or () for texts_of in values.tolist()]
@@ -164,40 +173,13 @@ class PlayerArrays:
         every = np.arange(len(texts), len(texts) + self.players)
         self.cells[-1]["value"] = every if tickets.ids is None else _numbers(tickets.ids, texts)
         self.list_items = np.concatenate(items)
-
-    def _values(self, tickets: Tickets, attribute: Attribute) -> Values:
-        """Return what players have of an attribute, or its default."""
-        values = tickets.values.get(attribute.name)
-        if values is None:
-            return np.repeat(values_of(attribute.kind, [attribute.default]), self.players)
-        if attribute.default is None:
-            return values
-        default = values_of(attribute.kind, [attribute.default])
-        return np.where(has_value(values), values, default)
-
-
-def _numbers(values: Values, texts: Numbers) -> Floats:
-    """Return numbers of players, or those of their texts; NaN for none."""
-    if values.dtype != object:
-        return values
-    return np.array([np.nan if text is None else texts[text] for text in values.tolist()])
-
-
-class TicketArrays:
-    """The arrays of a table of tickets."""
-
-    def __init__(
-        self, rules: RuleArrays, tickets: Tickets, values: PlayerArrays, texts: Numbers
-    ) -> None:
-        self._tickets, self._values, self._table = tickets, values, rules.table
-        self.regions, table = len(tickets.regions), rules.table
         # columns of values, and what stands for a ticket in each
         self.columns: list[Floats] = []
         self.parties: list[int] = []
         for record, rule in zip(rules.rules, table.rules, strict=True):
             record["row"], predicate = len(self.columns), rule.predicate
             if isinstance(predicate, Spread):
-                numbers = values.cells[predicate.attribute]["value"]
+                numbers = self.cells[predicate.attribute]["value"]
                 if table.attributes[predicate.attribute].kind == "number":
                     self._add_party(numbers, predicate.party)
                 else:
@@ -220,7 +202,7 @@ class TicketArrays:
             self.records["matchable"][tickets.lacks(attribute)] = 0
         self.records["answers"] = tickets.answers.shape[1]
         self.records["first_answer"] = tickets.answers.shape[1] * np.arange(self.records.size)
-        self.home = np.full(values.players, t.NONE)
+        self.home = np.full(self.players, t.NONE)
         if tickets.teams is not None:
             self.home = tickets.teams
             self.records["running"] = self.home[tickets.firsts] != t.NONE
@@ -229,10 +211,18 @@ class TicketArrays:
         # rows of tallies: tickets, then parts of those of games that run; the ticket of each
         self.of_row = np.append(np.arange(tickets.sizes.size), [ticket for ticket, _, _ in parts])
         self.of_row = self.of_row.astype(np.int64)
-        everybody = np.arange(values.players)
+        everybody = np.arange(self.players)
         self._players = np.concatenate([everybody, *(people for _, _, people in parts)])
         sizes = np.append(tickets.sizes, self.teams["players"])
         self._firsts = np.cumsum(sizes) - sizes
+
+    def _given_of(self, attribute: Attribute) -> Values:
+        """Return what players have of an attribute, or its default."""
+        values = self._tickets.values.get(attribute.name)
+        default = values_of(attribute.kind, [attribute.default])
+        if values is None:
+            return np.repeat(default, self.players)
+        return values if attribute.default is None else np.where(has_value(values), values, default)
 
     def by_row(self, values: NDArray[np.generic], function: np.ufunc) -> NDArray[np.generic]:
         """Return for each row a function of the values of its players."""
@@ -270,13 +260,13 @@ class TicketArrays:
 
     def _add_sort(self, rule: Ordered) -> tuple[bool, bool, int, int]:
         """Add values of tickets by key, and the key that counts for each as anchor: the best."""
-        values, first = self._values.values[rule.attribute], len(self.columns)
+        values, first = self._given[rule.attribute], len(self.columns)
         if rule.key:
             maps = [numbers or {} for numbers in values.tolist()]
             for numbers in by_name(maps, sorted({key for keys in maps for key in keys})).T:
                 self._add(self._of_key(numbers, rule.party), t.FIRST)
         else:
-            self._add_party(self._values.cells[rule.attribute]["value"], rule.party)
+            self._add_party(self.cells[rule.attribute]["value"], rule.party)
         keys = len(self.columns) - first
         every = np.array(self.columns[first:]).reshape(keys, self._tickets.sizes.size)
         signed = np.where(np.isnan(every), np.inf, -every if rule.key == "highest" else every)
@@ -298,7 +288,7 @@ class TicketArrays:
 
     def _add_batch(self, attribute: int, texts: Numbers) -> int:
         """Add by what the pool is sorted before it is cut: averages, or places of texts."""
-        numbers = self._values.cells[attribute]["value"]
+        numbers = self.cells[attribute]["value"]
         if self._table.attributes[attribute].kind == "number":
             return self._add_party(numbers, "avg")
         places = np.argsort(np.argsort(np.array(list(texts), np.str_), kind="stable"))
@@ -331,8 +321,8 @@ class Sources(NamedTuple):
 class Tallies:
     """The columns of tallies, each made when it is first asked for; their rows are tickets."""
 
-    def __init__(self, rules: RuleArrays, values: PlayerArrays, tickets: TicketArrays) -> None:
-        self.table, self.rules, self.values, self.tickets = rules.table, rules, values, tickets
+    def __init__(self, rules: RuleArrays, tickets: TicketArrays) -> None:
+        self.table, self.rules, self.tickets = rules.table, rules, tickets
         self.numbers: dict[object, int] = {}
         self._stats: list[Records] = []
         self.largest: list[float] = []  # of each column of stats; 0 where sums are exact
@@ -369,7 +359,7 @@ class Tallies:
             return self.numbers[key]
         tickets = self.tickets
         record = np.zeros(tickets.of_row.size, t.STAT)
-        record["players"] = tickets.by_row(np.ones(self.values.players, np.int64), np.add)
+        record["players"] = tickets.by_row(np.ones(tickets.players, np.int64), np.add)
         if spread != t.NONE:
             record["low"] = record["high"] = values[tickets.of_row]
         else:
@@ -418,7 +408,7 @@ class Tallies:
         if kind not in ("number", "text") or len(functions) > most or set(functions) - SIMPLE:
             return
         record["shape"] = shape
-        record["column"] = self._stat(("value", source), self.values.cells[source]["value"])
+        record["column"] = self._stat(("value", source), self.tickets.cells[source]["value"])
         if functions:
             record["inner"] = FUNCTIONS.index(functions[0])
             record["outer"] = FUNCTIONS.index(functions[-1])
@@ -488,18 +478,13 @@ class Tallies:
         return True
 
 
-class Order(NamedTuple):
-    """In what order rules judge a match that is not complete, and what divides the pool."""
-
-    rules: Ints
-    # common, swift: the ends of the first parts of the order
-    common: int
-    swift: int
-    partition_columns: list[int]
-
-
-def order_rules(rules: RuleArrays, tallies: Tallies, counted: bool, exhaustive: bool) -> Order:
-    """Return the order of the rules; note in them what tallies judge."""
+def order_rules(
+    rules: RuleArrays, tallies: Tallies, counted: bool, exhaustive: bool
+) -> tuple[Ints, int, int, list[int]]:
+    """Return in what order rules judge a match that is not complete, and what divides the pool."""
+    # Of the order also the ends of its first parts: rules that judge alike on whatever team a
+    # ticket is, and those that tallies judge, which is noted in the rules.
+    #
     # Tickets are divided by all rules that want a value to be the same. Where verdicts are
     # counted they are not, as every rule is judged of every ticket, in the order of the table.
     common, of_teams, rest, columns = list[int](), list[int](), list[int](), list[int]()
@@ -516,10 +501,10 @@ def order_rules(rules: RuleArrays, tallies: Tallies, counted: bool, exhaustive: 
     if counted:
         order = np.arange(rules.rules.size)
         first = next((k for k in order.tolist() if k not in common), order.size)
-        return Order(order, first, 0, columns)
+        return order, first, 0, columns
     common.sort(key=lambda number: rules.rules[number]["kind"] not in (t.REACHED, t.SPREAD))
     every = np.array([*common, *of_teams, *rest], np.int64)
-    return Order(every, len(common), len(common) + len(of_teams), columns)
+    return every, len(common), len(common) + len(of_teams), columns
 
 
 def arrays_of(
@@ -527,34 +512,25 @@ def arrays_of(
 ) -> tuple[World, Sources]:
     """Return the arrays of a world, and what tallies are made of in it."""
     texts, n = Numbers(), tickets.sizes.size
-    rules, values = RuleArrays(table, texts), PlayerArrays(table, tickets, texts)
-    made = TicketArrays(rules, tickets, values, texts)
-    tallies = Tallies(rules, values, made)
-    order = order_rules(rules, tallies, counted, search == "exhaustive")
+    rules = RuleArrays(table, texts)
+    made = TicketArrays(rules, tickets, texts)
+    tallies = Tallies(rules, made)
+    exhaustive = search == "exhaustive"
+    order, common, swift, divides = order_rules(rules, tallies, counted, exhaustive)
     stats, marks = tallies.arrays()
-    same = stats[:n, order.partition_columns]
+    same = stats[:n, divides]
     if same.size:
         numbers = np.unique(same["low"], axis=0, return_inverse=True)[1]
         made.records["partition"] = numbers.reshape(-1)
         made.records["partition"][(same["low"] != same["high"]).any(axis=1)] = t.NONE
     options = np.zeros(1, t.OPTIONS)
-    for name, value in (
-        ("oldest", table.oldest),
-        ("exhaustive", search == "exhaustive"),
-        ("batch_size", service.batch_size or 0),
-        ("sorted", table.search.batches == "sorted"),
-        ("backfill", ("normal", "high", "low").index(table.search.backfill)),
-        ("passes", service.passes or 0),
-        ("timeout", service.timeout),
-        ("horizon", service.horizon),
-        ("review", service.review or 0.0),
-        ("acceptance", service.acceptance or 0.0),
-        ("counted", counted),
-        ("regions", made.regions),
-        ("common", order.common),
-        ("swift", order.swift),
-    ):
-        options[name] = value
+    options["oldest"], options["exhaustive"], options["counted"] = table.oldest, exhaustive, counted
+    options["batch_size"], options["passes"] = service.batch_size or 0, service.passes or 0
+    options["sorted"] = table.search.batches == "sorted"
+    options["backfill"] = ("normal", "high", "low").index(table.search.backfill)
+    options["timeout"], options["horizon"] = service.timeout, service.horizon
+    options["review"], options["acceptance"] = service.review or 0.0, service.acceptance or 0.0
+    options["common"], options["swift"], options["regions"] = common, swift, made.regions
     seconds = tickets.answers.ravel()
     answers = np.zeros(seconds.size, t.ANSWER)
     answers["seconds"] = np.where(seconds < 0.0, -1.0 - seconds, seconds)
@@ -567,12 +543,12 @@ def arrays_of(
         links=rules.links,
         steps=rules.steps,
         teams=rules.teams,
-        order=order.rules,
+        order=order,
         sorts=made.sorts,
         batches=made.batches,
         waits=np.array(table.waits, np.float64),
-        cells=values.cells,
-        list_items=values.list_items,
+        cells=made.cells,
+        list_items=made.list_items,
         home=made.home,
         rows=Rows(made.records, stats[:n], marks[:n], made.values),
         parts=Parts(made.teams, stats[n:], marks[n:]),
@@ -600,7 +576,7 @@ def queue_of(world: World) -> Queue:
     return Queue(
         state=state,
         slots=np.zeros(tickets, t.SLOT),
-        lists=np.zeros((9, room), np.int64),
+        lists=np.zeros((7, room), np.int64),
         candidate=Candidate(
             current=np.zeros(1, t.CURRENT),
             tried=np.zeros((7, most + 1), np.int64),

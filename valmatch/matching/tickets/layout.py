@@ -255,6 +255,9 @@ SLOT = np.dtype(
         ("key", "f8"),  # by which it is sorted
         ("age", "i8"),  # waits that have passed
         ("news", "i8"),
+        # the next one that an anchor tries, and of whom there are news in the partition, or NONE
+        ("next", "i8"),
+        ("next_news", "i8"),
     ]
 )
 JUDGED = np.dtype([("verdict", "i8"), ("stack", "i8"), ("held", "i8"), ("refused", "i8")])
@@ -262,19 +265,18 @@ JUDGED = np.dtype([("verdict", "i8"), ("stack", "i8"), ("held", "i8"), ("refused
 NOTHING_NEW, OLDER, NEW = range(3)
 """News of a ticket since the last review: it has passed one of the waits; it has joined."""
 
-LINE, POOL, BATCH, OTHERS, SPARE, ENDED, PENDING, MADE, NEWS = range(9)
-"""Lists of `lists`: who waits, by age; the pool and a batch of a pass; whom an anchor tries; room
-to sort; who has ended, in order; matches that wait for answers; those that were made, in order;
-of whom there are news, by partition."""
+LINE, POOL, OTHERS, SPARE, ENDED, PENDING, MADE = range(7)
+"""Lists of `lists`: who waits, by age; the pool of a pass; whom an anchor tries; room to sort; who
+has ended, in order; matches that wait for answers; those that were made, in order."""
 
 MEMBERS, TEAMS, PLACES, BEST, BEST_TEAMS, BEST_PLACES, AGES = range(7)
 """Lists of `tried`: tickets of a match, their teams, their places in the order of the anchor; those
 of the best match so far; the age of the match with each ticket."""
 
-PARTITION = np.dtype([("first", "i8"), ("end", "i8"), ("first_news", "i8"), ("end_news", "i8")])
-"""Where the tickets of a partition that wait are in BATCH, and those with news in NEWS."""
+PARTITION = np.dtype([("head", "i8"), ("news", "i8")])
+"""The first of the tickets of a partition that wait, and of those with news."""
 
-SAVED_TICKET = np.dtype([("ticket", "i4"), ("team", "i4")])
+SAVED_TICKET = np.dtype([("ticket", "i8"), ("team", "i8")])
 SAVED_SEARCH = np.dtype([("anchor", "i8"), ("tickets", "i8"), ("full", "i8")])
 """A match that an anchor could not complete: how many tickets, and whether it had no room."""
 
@@ -302,7 +304,7 @@ class Queue(NamedTuple):
 
     state: Records  # (1,)
     slots: Records  # (tickets,)
-    lists: Ints  # (9, n)
+    lists: Ints  # (7, n)
     candidate: Candidate
     order: Ints  # as in `World`; those that refuse move forward
     filling: Ints  # the teams in the order in which they are filled

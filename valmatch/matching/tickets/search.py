@@ -12,7 +12,7 @@ import numpy as np
 from valmatch.draws.streams import uniform_at
 from valmatch.kernels.compilation import part
 from valmatch.matching.tickets import layout as t
-from valmatch.matching.tickets.candidate import (
+from valmatch.matching.tickets.judging import (
     age_with,
     begin,
     fits,
@@ -119,135 +119,90 @@ def _compare(world: World, candidate: Candidate) -> None:
 # to be tried again or is gone, it tries all behind that one.
 
 
+NOT_SAVED, CHANGED, UNCHANGED = range(3)  # what there is of a search before
+
+
+@part
+def _look_back(anchor: int, world: World, queue: Queue) -> int:
+    """Return whether an anchor has saved a search, and whether it may end otherwise now."""
+    slot, slots = anchor % queue.saved.size, queue.slots
+    record, saved = queue.saved[slot], queue.saved_tickets[slot]
+    if record["anchor"] != anchor or slots[anchor]["news"] != t.NOTHING_NEW:
+        return NOT_SAVED
+    number = record["tickets"]
+    last = world.rows.tickets.size
+    if record["full"]:  # nobody behind the last one was tried
+        last = saved[number - 1]["ticket"] if number > 1 else t.NONE
+    ticket = queue.partitions[world.rows.tickets[anchor]["partition"]]["news"]
+    changed, oldest = False, world.options[0]["oldest"]
+    while ticket != t.NONE:
+        if oldest and ticket <= anchor and slots[ticket]["news"] == t.OLDER:
+            return NOT_SAVED
+        changed = changed or (ticket <= last and _is_news(ticket, anchor, queue))
+        ticket = slots[ticket]["next_news"]
+    for k in range(number):
+        changed = changed or slots[saved[k]["ticket"]]["status"] != t.WAITING
+    return CHANGED if changed and number > 0 else UNCHANGED  # 0: the anchor itself is refused
+
+
 @part(inline=True)
-def _has_saved(anchor: int, world: World, queue: Queue) -> bool:
-    """Return whether the search that an anchor has saved is of use; see above."""
-    if queue.saved[anchor % queue.saved.size]["anchor"] != anchor:
-        return False
-    if queue.slots[anchor]["news"] != t.NOTHING_NEW:
-        return False
-    partition = queue.partitions[world.rows.tickets[anchor]["partition"]]
-    if world.options[0]["oldest"]:
-        for k in range(partition["first_news"], partition["end_news"]):
-            ticket = queue.lists[t.NEWS, k]
-            if ticket > anchor:
-                break
-            if queue.slots[ticket]["news"] == t.OLDER:
-                return False
-    return True
+def _is_news(ticket: int, anchor: int, queue: Queue) -> bool:
+    """Return whether an anchor has to try a ticket again."""
+    slot = queue.slots[ticket]
+    of_use = slot["news"] == t.NEW or (slot["news"] == t.OLDER and ticket > anchor)
+    return of_use and slot["status"] == t.WAITING
 
 
 @part
 def _save(anchor: int, queue: Queue) -> None:
     """Save the match that an anchor could not complete."""
-    number, candidate = anchor % queue.saved.size, queue.candidate
-    record, current = queue.saved[number], candidate.current[0]
+    slot, candidate = anchor % queue.saved.size, queue.candidate
+    record, current = queue.saved[slot], candidate.current[0]
     record["anchor"], record["tickets"] = anchor, current["tickets"]
     record["full"] = current["full"]
     for k in range(current["tickets"]):
-        member = queue.saved_tickets[number, k]
-        member["ticket"], member["team"] = (
-            candidate.tried[t.MEMBERS, k],
-            candidate.tried[t.TEAMS, k],
-        )
-
-
-@part(inline=True)
-def _next_news(anchor: int, news: int, world: World, queue: Queue) -> tuple[int, int]:
-    """Return the next ticket of which there are news for an anchor, and its place among news."""
-    number, none = anchor % queue.saved.size, world.rows.tickets.size
-    record, last = queue.saved[number], none
-    if record["full"]:  # nobody behind the last one was tried
-        last = t.NONE
-        if record["tickets"] > 1:
-            last = queue.saved_tickets[number, record["tickets"] - 1]["ticket"]
-    while news < queue.partitions[world.rows.tickets[anchor]["partition"]]["end_news"]:
-        ticket = queue.lists[t.NEWS, news]
-        if ticket > last:
-            break
-        of_use = ticket > anchor or queue.slots[ticket]["news"] == t.NEW
-        if of_use and queue.slots[ticket]["status"] == t.WAITING:
-            return ticket, news
-        news += 1
-    return none, news
-
-
-@part(inline=True)
-def _has_changed(anchor: int, world: World, queue: Queue) -> bool:
-    """Return whether a saved search may end otherwise now."""
-    number = anchor % queue.saved.size
-    tickets = queue.saved[number]["tickets"]
-    if tickets == 0:  # the anchor itself is refused
-        return False
-    first = queue.partitions[world.rows.tickets[anchor]["partition"]]["first_news"]
-    if _next_news(anchor, first, world, queue)[0] < world.rows.tickets.size:
-        return True
-    for k in range(tickets):
-        if queue.slots[queue.saved_tickets[number, k]["ticket"]]["status"] != t.WAITING:
-            return True
-    return False
+        member = queue.saved_tickets[slot, k]
+        member["ticket"] = candidate.tried[t.MEMBERS, k]
+        member["team"] = candidate.tried[t.TEAMS, k]
 
 
 @part
-def _resume(anchor: int, among_new: bool, world: World, queue: Queue) -> int:
-    """Go on from a saved search as before; return from which ticket on all are tried, or NONE."""
-    slot, number, none = anchor % queue.saved.size, 0, world.rows.tickets.size
-    news = queue.partitions[world.rows.tickets[anchor]["partition"]]["first_news"]
-    while True:
-        ticket, news = _next_news(anchor, news, world, queue)
-        member, team = none, t.NONE
-        if number < queue.saved[slot]["tickets"]:
-            saved = queue.saved_tickets[slot, number]
-            member, team = saved["ticket"], saved["team"]
-        if number == 0 or member < ticket:
-            if queue.slots[member]["status"] != t.WAITING:
-                return member + 1
-            restore(member, team, world, queue)
-            number += 1
-        elif ticket == none:
-            return t.NONE
-        elif member == ticket:
-            return member
-        else:
-            news += 1
-            if _takes(ticket, among_new, world, queue):
-                return ticket + 1
-
-
-@part(inline=True)
-def _takes(ticket: int, among_new: bool, world: World, queue: Queue) -> bool:
-    """Return whether the match takes a ticket; it has one game that runs at most."""
-    excluded = among_new or queue.candidate.current[0]["running"] > 0
-    if excluded and world.rows.tickets[ticket]["running"] == 1:
-        return False
-    return take(ticket, age_with(ticket, world, queue), world, queue)
-
-
-@part
-def try_greedily(
-    anchor: int, row: int, first: int, end: int, saves: bool, world: World, queue: Queue
-) -> None:
+def try_greedily(anchor: int, head: int, saves: bool, world: World, queue: Queue) -> None:
     """Let an anchor add ticket after ticket; remember the match whenever it is valid."""
-    current, k, behind = queue.candidate.current[0], first - 1, t.NONE
+    # The others are linked from the head on; the anchor may be one of them.
+    current, slot = queue.candidate.current[0], anchor % queue.saved.size
     among_new = world.options[0]["backfill"] != 0 and not world.rows.tickets[anchor]["running"]
     current["best"] = 0
-    resumed = saves and _has_saved(anchor, world, queue)
-    if resumed and not _has_changed(anchor, world, queue):
+    before = _look_back(anchor, world, queue) if saves else NOT_SAVED
+    if before == UNCHANGED:
         return
     begin(queue.candidate)
-    if resumed:
-        behind = _resume(anchor, among_new, world, queue)
-        if behind == t.NONE:
-            return
-        k = first
-    while k < end and current["full"] == 0:  # the anchor before the others
-        ticket = anchor if k < first else queue.lists[row, k]
-        k += 1
-        if ticket < behind or (ticket == anchor and k > first):
+    resumes, restored = before == CHANGED, 0
+    following, begun = anchor, False
+    while following != t.NONE and current["full"] == 0:
+        ticket, is_first, begun = following, not begun, True
+        following = head if is_first else queue.slots[ticket]["next"]
+        if queue.slots[ticket]["status"] != t.WAITING or (ticket == anchor and not is_first):
             continue
-        if queue.slots[ticket]["status"] != t.WAITING:
-            continue
-        if not _takes(ticket, among_new, world, queue) and ticket == anchor:
+        if resumes:
+            member, number = queue.saved_tickets[slot, restored], queue.saved[slot]["tickets"]
+            is_member = restored < number and member["ticket"] == ticket
+            # Where one of them is gone, or is to be tried again, it is another search.
+            gone = 0 < restored < number and member["ticket"] < ticket
+            news = _is_news(ticket, anchor, queue)
+            resumes = not gone and not (news and is_member)
+            if resumes and is_member:
+                restore(ticket, member["team"], world, queue)
+                restored += 1
+                current["full"] = int(queue.saved[slot]["full"] and restored == number)
+            if resumes and not news:
+                continue
+        excluded = among_new or current["running"] > 0
+        if not (excluded and world.rows.tickets[ticket]["running"] == 1) and take(
+            ticket, age_with(ticket, world, queue), world, queue
+        ):
+            resumes = False
+        elif ticket == anchor:
             break
     if saves and current["best"] == 0:
         _save(anchor, queue)
@@ -363,34 +318,22 @@ def _order_pool(pool: int, number: int, world: World, queue: Queue) -> None:
 
 @part
 def _bring_together(pool: int, world: World, queue: Queue) -> None:
-    """Put the tickets of each partition together, and those of them of whom there are news."""
-    count, news = 0, 0
-    for k in range(pool):
-        ticket = queue.lists[t.POOL, k]
-        partition = world.rows.tickets[ticket]["partition"]
-        if partition == t.NONE:
-            continue
-        queue.slots[ticket]["key"] = float(partition)
-        queue.lists[t.BATCH, count] = ticket
-        count += 1
-        if queue.slots[ticket]["news"] != t.NOTHING_NEW:
-            queue.lists[t.NEWS, news] = ticket
-            news += 1
-        record = queue.partitions[partition]
-        record["end"], record["first_news"], record["end_news"] = 0, 0, 0
-    if queue.partitions.size > 1:
-        _sort(t.BATCH, 0, count, queue)
-        _sort(t.NEWS, 0, news, queue)
-    for k in range(count):
-        record = queue.partitions[world.rows.tickets[queue.lists[t.BATCH, k]]["partition"]]
-        if record["end"] == 0:
-            record["first"] = k
-        record["end"] = k + 1
-    for k in range(news):
-        record = queue.partitions[world.rows.tickets[queue.lists[t.NEWS, k]]["partition"]]
-        if record["end_news"] == 0:
-            record["first_news"] = k
-        record["end_news"] = k + 1
+    """Link the tickets of each partition, and those of them of whom there are news."""
+    tickets, slots, partitions = world.rows.tickets, queue.slots, queue.partitions
+    for link in (False, True):
+        for k in range(pool - 1, -1, -1):
+            ticket = queue.lists[t.POOL, k]
+            number = tickets[ticket]["partition"]
+            if number == t.NONE:
+                continue
+            if not link:
+                partitions[number]["head"] = partitions[number]["news"] = t.NONE
+                continue
+            slots[ticket]["next"] = partitions[number]["head"]
+            partitions[number]["head"] = ticket
+            if slots[ticket]["news"] != t.NOTHING_NEW:
+                slots[ticket]["next_news"] = partitions[number]["news"]
+                partitions[number]["news"] = ticket
 
 
 @part
@@ -409,9 +352,8 @@ def _batch(now: float, start: int, count: int, saves: bool, world: World, queue:
                 continue
             queue.candidate.current[0]["best"] = 0
             if saves:
-                partition = queue.partitions[record["partition"]]
-                first, end = partition["first"], partition["end"]
-                try_greedily(anchor, t.BATCH, first, end, True, world, queue)
+                head = queue.partitions[record["partition"]]["head"]
+                try_greedily(anchor, head, True, world, queue)
             else:
                 _try_others(anchor, start, count, world, queue)
             if queue.candidate.current[0]["best"]:
@@ -439,7 +381,11 @@ def _try_others(anchor: int, start: int, count: int, world: World, queue: Queue)
     for row in range(world.sorts.size - 1, -1, -1):
         _sort_others(row, anchor, others, world, queue)
     if not options["exhaustive"]:
-        try_greedily(anchor, t.OTHERS, 0, others, False, world, queue)
+        head = t.NONE
+        for k in range(others - 1, -1, -1):
+            queue.slots[queue.lists[t.OTHERS, k]]["next"] = head
+            head = queue.lists[t.OTHERS, k]
+        try_greedily(anchor, head, False, world, queue)
     elif others >= MOST_TRIED:
         queue.state[0]["too_many"] = others + 1
     else:

@@ -17,9 +17,8 @@ from valmatch.inputs.files import read_text
 from valmatch.kernels.arrays import Bools, Floats, Words
 from valmatch.matching.queue import next_arrivals
 from valmatch.matching.tickets.columns import Tickets, has_value
-from valmatch.matching.tickets.event_log import is_event_log
 from valmatch.matching.tickets.layout import NONE
-from valmatch.matching.tickets.reading import read_list
+from valmatch.matching.tickets.reading import is_event_log, read_list
 from valmatch.models.tickets.factors import MOST_PLAYERS, RoundTrips, TicketsFactors
 from valmatch.models.tickets.population import PROPOSALS, draw_people
 from valmatch.rule_sets.files import as_remarks, in_line

@@ -10,8 +10,7 @@ from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
 from valmatch.matching.tickets.columns import FEW, Search, Service, Tickets
-from valmatch.matching.tickets.games import NO_BACKFILLS, Serving, play_with_games
-from valmatch.matching.tickets.playing import play_columns
+from valmatch.matching.tickets.playing import NO_BACKFILLS, Serving, play_columns, play_with_games
 from valmatch.matching.tickets.search import MOST_TRIED
 from valmatch.models.model import NO_FILES, Model, Outcome, Record, Response, Responses, Table
 from valmatch.models.tickets import population

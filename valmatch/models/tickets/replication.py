@@ -14,8 +14,8 @@ from valmatch.inputs.csv_reader import joined_names
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.matching.living.queue import PresetReport
 from valmatch.matching.tickets.columns import Played, Tickets, spans
-from valmatch.matching.tickets.games import Backfills
 from valmatch.matching.tickets.layout import COMPLETED, STATUSES
+from valmatch.matching.tickets.playing import Backfills
 from valmatch.models.model import Table
 from valmatch.models.tickets.factors import TicketsFactors
 from valmatch.models.tickets.population import HOUR

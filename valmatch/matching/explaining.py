@@ -7,9 +7,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from valmatch.matching.plain_tickets.judging import Judge, PartialMatch
-from valmatch.matching.plain_tickets.pool import Pool, Review, reviews
-from valmatch.matching.plain_tickets.searching import Search, Watcher
+from valmatch.matching.plain_tickets import (
+    Judge,
+    PartialMatch,
+    Pool,
+    Review,
+    Search,
+    Watcher,
+    reviews,
+)
 from valmatch.matching.tickets.playing import Outcome
 from valmatch.rule_sets.types import Lack
 

@@ -1,0 +1,549 @@
+"""The matchmaker of tickets in plain Python, one ticket and one rule at a time: it says why.
+
+Nothing is quick here; `valmatch.matching.tickets` finds the same matches by compiled kernels. What
+the types of rules find of a match is in `valmatch.rule_sets.types`.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from valmatch.draws.streams import uniform_at
+from valmatch.matching.tickets.columns import Document, Service, Tickets
+from valmatch.matching.tickets.columns import Search as SearchName
+from valmatch.matching.tickets.playing import Outcome
+from valmatch.matching.tickets.search import BATCHES, PASSES
+from valmatch.rule_sets.table import Aggregate, Ordered, Reached, Steps, Table, Value
+from valmatch.rule_sets.types import OF_PARTY, OF_PREDICATE, Finding, Ping, added, common, defined
+
+# A world, worked out once: values, latencies, orders.
+
+
+class Pool:
+    """A world, as plain Python looks at it."""
+
+    def __init__(
+        self, table: Table, tickets: Tickets, service: Service, search: SearchName
+    ) -> None:
+        self.table, self.service, self.search = table, service, search
+        self.rng_key, self.times = tickets.rng_key, tickets.times.tolist()
+        self.tickets = tickets.documents(table)
+        self.running = ["backfill" in ticket for ticket in self.tickets]
+        defaults = {attribute.name: attribute.default for attribute in table.attributes}
+        # of each ticket the players, with a value of every attribute, None for none
+        self.players: list[list[Document]] = [
+            [
+                {**player, "attributes": {**defaults, **player["attributes"]}}
+                for player in ticket["players"]
+            ]
+            for ticket in self.tickets
+        ]
+        # whether all players of a ticket have all attributes
+        self.matchable = [not missing(table, ticket) for ticket in self.tickets]
+        self._pings: dict[tuple[int, Reached], dict[str, Ping]] = {}
+
+    def values(self, ticket: int, attribute: int) -> list[Any]:
+        """Return the values of a ticket's players."""
+        name = self.table.attributes[attribute].name
+        return [player["attributes"][name] for player in self.players[ticket]]
+
+    def home(self, player: Document) -> int:
+        """Return the team of a player of a game that runs."""
+        return [team.name for team in self.table.teams].index(player["team"])
+
+    def pings(self, ticket: int, rule: Reached) -> dict[str, Ping]:
+        """Return what a rule looks at, by region that all players of a ticket report."""
+        if (ticket, rule) not in self._pings:
+            latencies = [player["latency"] for player in self.players[ticket]]
+            regions = [
+                region for region in latencies[0] if all(region in other for other in latencies)
+            ]
+            self._pings[ticket, rule] = pings = {}
+            for region in regions:
+                players = [of_player[region] for of_player in latencies]
+                value = OF_PARTY[rule.party](players)
+                high, low = (max(players), min(players)) if rule.each else (value, value)
+                pings[region] = Ping(high, low, added(players), min(players))
+        return self._pings[ticket, rule]
+
+    def in_order(self, anchor: int, others: list[int]) -> list[int]:
+        """Return tickets in the order in which an anchor tries them, given by age."""
+        for rule in reversed(self.table.sorts):
+            others = self._sorted(rule, anchor, others)
+        return others
+
+    def _sorted(self, rule: Ordered, anchor: int, others: list[int]) -> list[int]:
+        """Return tickets by one sort: those without a value last."""
+        values = self.sort_values(rule, anchor)
+        if not values:
+            return others
+        best = min if rule.key != "highest" else max
+        least = best(values.values())
+        key = min(name for name, value in values.items() if value == least)
+
+        def by(ticket: int) -> tuple[bool, float]:
+            value = self.sort_values(rule, ticket).get(key)
+            if value is None:
+                return True, 0.0
+            value = abs(value - values[key]) if rule.from_anchor else value
+            return False, -value if rule.descending else value
+
+        return sorted(others, key=by)
+
+    def sort_values(self, rule: Ordered, ticket: int) -> dict[str, float]:
+        """Return the values of a ticket that a sort sees, by key; "" is that of a number."""
+        values, party = self.values(ticket, rule.attribute), OF_PARTY[rule.party]
+        if None in values:
+            return {}
+        if not rule.key:
+            return {"": party(values)}
+        keys = sorted({key for numbers in values for key in numbers})
+        return {key: party([numbers[key] for numbers in values if key in numbers]) for key in keys}
+
+
+def missing(table: Table, ticket: Document) -> list[str]:
+    """Return the attributes for which a player of a ticket has no value: it cannot be matched."""
+    needed = [attribute.name for attribute in table.attributes if attribute.default is None]
+    return [
+        name
+        for name in needed
+        if any(name not in player["attributes"] for player in ticket["players"])
+    ]
+
+
+def in_force(steps: Steps, born: float, now: float) -> Value:
+    """Return what holds of a step function for who has waited since `born`."""
+    passed = 0
+    while passed < len(steps.waits) and born + steps.waits[passed] <= now:
+        passed += 1
+    return steps.values[passed]
+
+
+# The reviews of a world that has been played: who waits at each of them.
+
+
+class Review(NamedTuple):
+    """A review."""
+
+    number: int  # how many there were before
+    time: float
+    waiting: tuple[int, ...]  # who waits as it begins, by age
+    left: tuple[int, ...]  # who waits as it has ended
+
+
+def reviews(pool: Pool, outcome: Outcome) -> Iterator[Review]:
+    """Yield the reviews at which somebody waits."""
+    # A ticket waits from the first review after it joins to that of its proposal, and again from
+    # the first one after this has failed; or until it ends.
+    times, first = np.array(outcome.reviews), np.searchsorted(outcome.reviews, pool.times).tolist()
+    coming, going = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
+    proposed = defaultdict[int, list[int]](list)
+
+    def waits(ticket: int, until: int) -> None:
+        if first[ticket] < until:
+            coming[first[ticket]].append(ticket)
+            going[until].append(ticket)
+
+    for match in outcome.proposed:
+        proposed[match.review] += match.tickets
+        for ticket in match.tickets:
+            waits(ticket, match.review + 1)
+            first[ticket] = max(int(times.searchsorted(match.time)), match.review + 1)
+    for ticket in outcome.ended:
+        is_left = outcome.statuses[ticket] == "SEARCHING"
+        waits(ticket, times.size if is_left else int(times.searchsorted(outcome.times[ticket])))
+    line = set[int]()
+    for number, now in enumerate(outcome.reviews):
+        line = line.difference(going[number]).union(coming[number])
+        if line:
+            left = tuple(sorted(line.difference(proposed[number])))
+            yield Review(number, now, tuple(sorted(line)), left)
+
+
+# Aggregates of a match as nested lists: None is undefined.
+
+Nested = Any  # a value, or nested lists of values
+
+
+def evaluate(aggregate: Aggregate, match: PartialMatch) -> Nested:
+    """Return an aggregate of the players of a match; None if it is undefined."""
+    depth = aggregate.depth + len(aggregate.functions)
+    source, attributes = aggregate.source, match.pool.table.attributes
+
+    def of_player(player: Document) -> object:
+        if isinstance(source, int):
+            return player["attributes"][attributes[source].name]
+        return player["id"] if source == "ids" else 0.0
+
+    value: Nested = [list(map(of_player, match.teams[k])) for k in aggregate.teams]
+    if aggregate.source == "teams":
+        value = [[0.0] * len(value)]
+    if not aggregate.grouped or aggregate.source == "teams":
+        value = value[0]
+    for function in aggregate.functions:
+        value, depth = _applied(function, value, depth), depth - 1
+    return value
+
+
+def _applied(function: str, value: Nested, depth: int) -> Nested:
+    """Return a function of nested lists: flatten of the outermost, others of the innermost."""
+    if value is None:
+        return None
+    if function == "flatten":
+        return [item for inner in defined(value) for item in inner]
+    if depth > (2 if function == "set_intersection" else 1):
+        return [_applied(function, item, depth - 1) for item in value]
+    values = defined(value)
+    if function == "set_intersection":
+        return common(values)
+    if not values and function not in ("count", "sum"):
+        return None
+    return FUNCTIONS[function](values)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return added(values) / len(values)
+
+
+def _deviation(values: Sequence[float]) -> float:
+    """Return the standard deviation of a population."""
+    mean = _mean(values)
+    return math.sqrt(added([(value - mean) * (value - mean) for value in values]) / len(values))
+
+
+FUNCTIONS: dict[str, Callable[[Sequence[Any]], Any]] = {
+    "min": min,
+    "max": max,
+    "avg": _mean,
+    "median": statistics.median,
+    "sum": added,
+    "stddev": _deviation,
+    "count": len,
+}
+
+
+# Matches that grow: tickets on teams, complete or not.
+
+
+class PartialMatch:
+    """Tickets on teams at one moment; it never changes, `with_ticket` returns another one."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        tickets: tuple[int, ...] = (),
+        homes: tuple[int | None, ...] = (),
+        teams: tuple[tuple[Document, ...], ...] | None = None,
+        born: float | None = None,
+    ) -> None:
+        # tickets: in the order in which they were added
+        # homes: the team of each; None for one of a game that runs, whose players have teams of
+        # their own
+        self.pool, self.tickets, self.homes = pool, tickets, homes
+        # players by team
+        self.teams = tuple(() for _ in pool.table.teams) if teams is None else teams
+        self._born = born
+
+    @property
+    def players(self) -> int:
+        """How many players it has."""
+        return sum(map(len, self.teams))
+
+    @property
+    def running(self) -> int:
+        """How many of its tickets are of games that run."""
+        return self.homes.count(None)
+
+    @property
+    def born(self) -> float:
+        """When the ticket joined whose age counts; there is one."""
+        return cast(float, self._born)
+
+    def born_with(self, ticket: int) -> float:
+        """Return when the ticket would have joined whose age counted if one were added."""
+        time = self.pool.times[ticket]
+        if self._born is None:
+            return time
+        return min(time, self._born) if self.pool.table.oldest else max(time, self._born)
+
+    def with_ticket(self, ticket: int, home: int | None) -> PartialMatch:
+        """Return the match with another ticket on a team."""
+        teams = list(self.teams)
+        for player in self.pool.players[ticket]:
+            at = self.pool.home(player) if home is None else home
+            teams[at] = (*teams[at], player)
+        return PartialMatch(
+            self.pool,
+            (*self.tickets, ticket),
+            (*self.homes, home),
+            tuple(teams),
+            self.born_with(ticket),
+        )
+
+    def sizes(self, now: float, more: int | None = None) -> list[tuple[int, int]]:
+        """Return least and most players of each team at the age of the match, or with a ticket."""
+        born = self.born if more is None else self.born_with(more)
+        return [
+            (
+                int(cast(float, in_force(team.least, born, now))),
+                int(cast(float, in_force(team.most, born, now))),
+            )
+            for team in self.pool.table.teams
+        ]
+
+    def is_full(self, now: float) -> bool:
+        """Return whether no team has room."""
+        return all(
+            len(team) >= most for team, (_, most) in zip(self.teams, self.sizes(now), strict=True)
+        )
+
+    def fits(self, now: float) -> bool:
+        """Return whether games that run, and the size of each team, are what a match needs."""
+        if self.running > 1 or self.running == len(self.tickets):
+            return False
+        return all(
+            least <= len(team) <= most
+            for team, (least, most) in zip(self.teams, self.sizes(now), strict=True)
+        )
+
+    def homes_for(self, ticket: int, now: float) -> list[int | None]:
+        """Return the teams that have room for a ticket, in the order of filling."""
+        # Teams that are too small come first, then those with most room. A ticket of a game that
+        # runs goes to the teams of its players: [None], or [] without room.
+        sizes, players = self.sizes(now, ticket), self.pool.players[ticket]
+        if self.pool.running[ticket]:
+            homes = [self.pool.home(player) for player in players]
+            full = any(
+                home in homes and len(team) + homes.count(home) > most
+                for home, (team, (_, most)) in enumerate(zip(self.teams, sizes, strict=True))
+            )
+            return [] if full else [None]
+        order = sorted(
+            (len(team) >= least, len(team) - most, number)
+            for number, (team, (least, most)) in enumerate(zip(self.teams, sizes, strict=True))
+        )
+        return [number for _, room, number in order if len(players) <= -room]
+
+
+class Judge:
+    """Judges the rules of a table on a match."""
+
+    def __init__(self, match: PartialMatch, now: float, partial: bool) -> None:
+        self.match, self.partial, self.players = match, partial, match.players
+        self.now, self.born = now, match.born
+        self.rules = match.pool.table.rules
+        self._findings: dict[int, Finding] = {}
+
+    def refuses(self) -> bool:
+        """Return whether a rule that has to hold by itself is false."""
+        return next(self.refusing(), None) is not None
+
+    def refusing(self) -> Iterator[int]:
+        """Yield the rules that have to hold by themselves and are false."""
+        for number, rule in enumerate(self.rules):
+            if rule.alone and self.finding(number).verdict is False:
+                yield number
+
+    def finding(self, number: int) -> Finding:
+        """Return what is found of a rule."""
+        if number not in self._findings:
+            rule = self.rules[number]
+            judge = OF_PREDICATE[type(rule.predicate)].judge
+            unknown = self.partial and rule.is_open
+            self._findings[number] = Finding(None) if unknown else judge(rule.predicate, self)
+        return self._findings[number]
+
+    def number(self, steps: Steps | None) -> float | None:
+        """Return a number that is in force, None where there is none."""
+        return None if steps is None else cast(float, in_force(steps, self.born, self.now))
+
+    def value(self, measure: Aggregate) -> Any:  # noqa: ANN401
+        """Return an aggregate, None if it is undefined."""
+        return evaluate(measure, self.match)
+
+    def reference(self, steps: Steps) -> Any:  # noqa: ANN401
+        """Return the value of a reference, None where it is undefined."""
+        value = in_force(steps, self.born, self.now)
+        return self.value(value) if isinstance(value, Aggregate) else value
+
+    def pings(self, rule: Reached) -> list[dict[str, Ping]]:
+        """Return of each ticket what a rule looks at, by region that all its players report."""
+        return [self.match.pool.pings(ticket, rule) for ticket in self.match.tickets]
+
+    def parties(self, attribute: int) -> list[list[Any]]:
+        """Return the values of the players of each ticket."""
+        return [self.match.pool.values(ticket, attribute) for ticket in self.match.tickets]
+
+
+def holds_from(match: PartialMatch, now: float, partial: bool, number: int) -> float | None:
+    """Return from which age of the match a rule that is false would not be; None if never."""
+    age = now - match.born
+    for wait in match.pool.table.waits:
+        if wait > age:
+            later = Judge(match, match.born + wait, partial)
+            if later.finding(number).verdict is not False:
+                return wait
+    return None
+
+
+# The passes of a review, one anchor after the other.
+
+MANY = 2**62  # more anchors than there ever are
+
+
+class Found(NamedTuple):
+    """A match that an anchor has found."""
+
+    anchor: int
+    match: PartialMatch
+
+
+class Watcher:
+    """What is told of a search; this one does nothing with it."""
+
+    def tried(
+        self, match: PartialMatch, ticket: int, refused: list[PartialMatch], taken: bool
+    ) -> None:
+        """Note a ticket that is tried: on which teams with room it is refused, if it is taken."""
+
+    def judged(self, match: PartialMatch) -> None:
+        """Note a match of sizes that can be, which an exhaustive search judges."""
+
+
+class Search:
+    """Searches the tickets that wait at a review."""
+
+    def __init__(self, pool: Pool, watcher: Watcher | None = None) -> None:
+        self.pool, self.watcher = pool, watcher or Watcher()
+        self.last = PartialMatch(pool)  # with what the last anchor has ended
+        self.unfinished = Counter[int]()  # in how many unfinished matches of others each ticket is
+
+    def one_pass(
+        self, waiting: Sequence[int], now: float, review: int, number: int = 0, most: int = MANY
+    ) -> Iterator[Found]:
+        """Let each ticket that is free be an anchor once; yield the matches."""
+        taken: set[int] = set()
+        for anchor, others in islice(self.anchors(waiting, review, number), most):
+            if anchor not in taken:
+                free = [ticket for ticket in others if ticket not in taken]
+                match = self.best(anchor, free, now)
+                if match is not None:
+                    taken.update(match.tickets)
+                    yield Found(anchor, match)
+
+    def anchors(
+        self, waiting: Sequence[int], review: int, number: int = 0
+    ) -> Iterator[tuple[int, list[int]]]:
+        """Yield tickets in the order of anchors, with whom they try; see `one_pass`."""
+        running = self.pool.running
+        for batch in self._batches(waiting, review, number):
+            parts = [(batch, batch)]
+            if (priority := self.pool.table.search.backfill) != "normal":
+                new = [ticket for ticket in batch if not running[ticket]]
+                parts = [([ticket for ticket in batch if running[ticket]], batch), (new, new)]
+            for anchors, others in parts if priority != "low" else parts[::-1]:
+                for anchor in anchors:
+                    yield anchor, [ticket for ticket in others if ticket != anchor]
+
+    def _batches(self, waiting: Sequence[int], review: int, number: int) -> list[list[int]]:
+        """Return the tickets that can be matched, in batches, each by age."""
+        pool = [ticket for ticket in waiting if self.pool.matchable[ticket]]
+        size, search = self.pool.service.batch_size, self.pool.table.search
+        if size is None:
+            return [pool]
+
+        def sorting(ticket: int) -> list[Any]:
+            """Return by what the pool is sorted: the average of a party, the smallest text."""
+            values = [self.pool.values(ticket, attribute) for attribute in search.batch_order]
+            return [min(v) if isinstance(v[0], str) else added(v) / len(v) for v in values]
+
+        counter = review * PASSES + number
+        if search.batches == "sorted":
+            pool.sort(key=sorting)
+        else:
+            pool.sort(key=lambda ticket: uniform_at(self.pool.rng_key, BATCHES, ticket, counter))
+        return [sorted(pool[start : start + size]) for start in range(0, len(pool), size)]
+
+    def best(self, anchor: int, others: list[int], now: float) -> PartialMatch | None:
+        """Return the match that an anchor makes of others, given by age, if any."""
+        others = self.pool.in_order(anchor, others)
+        if self.pool.search == "exhaustive":
+            return self._exhaustive(anchor, others, now)
+        return self._greedy(anchor, others, now)
+
+    def _greedy(self, anchor: int, others: list[int], now: float) -> PartialMatch | None:
+        """Add ticket after ticket to the first team that takes it; the last valid match counts."""
+        match, last = PartialMatch(self.pool), None
+        for ticket in (anchor, *others):
+            if self.pool.running[ticket] and match.running:
+                continue
+            grown = self._with_ticket(match, ticket, now)
+            if grown is None:
+                if ticket == anchor:
+                    break
+                continue
+            match = grown
+            if is_valid(match, now):
+                last = match
+            if match.is_full(now):
+                break
+        self.last = match
+        if last is None:
+            self.unfinished.update(match.tickets[1:])
+        return last
+
+    def _with_ticket(self, match: PartialMatch, ticket: int, now: float) -> PartialMatch | None:
+        """Return a match with another ticket, None if no team takes it."""
+        refused: list[PartialMatch] = []
+        for home in match.homes_for(ticket, now):
+            grown = match.with_ticket(ticket, home)
+            if not Judge(grown, now, partial=True).refuses():
+                self.watcher.tried(match, ticket, refused, True)
+                return grown
+            refused.append(grown)
+        self.watcher.tried(match, ticket, refused, False)
+        return None
+
+    def _exhaustive(self, anchor: int, others: list[int], now: float) -> PartialMatch | None:
+        """Return the best match: most players, then smallest places, then smallest teams."""
+        best: tuple[Any, PartialMatch] | None = None
+        for match, indices in self._every([anchor, *others]):
+            if not match.fits(now):
+                continue
+            self.watcher.judged(match)
+            teams = tuple(-1 if home is None else home for home in match.homes)
+            key = (-match.players, indices, teams)
+            better = best is None or key < best[0]
+            if better and not Judge(match, now, partial=False).refuses():
+                best = key, match
+        return best[1] if best else None
+
+    def _every(self, tickets: list[int]) -> Iterator[tuple[PartialMatch, tuple[int, ...]]]:
+        """Yield all matches with the first of some tickets, and the places of their tickets."""
+        most = [team.largest for team in self.pool.table.teams]
+
+        def grow(match: PartialMatch, indices: tuple[int, ...], at: int) -> Any:  # noqa: ANN401
+            if at:
+                yield match, indices
+            for index in range(at, 1 if at == 0 else len(tickets)):
+                running = self.pool.running[tickets[index]]
+                for home in [None] if running else range(len(most)):
+                    if home is None and match.running:
+                        continue
+                    grown = match.with_ticket(tickets[index], home)
+                    if all(map(int.__le__, map(len, grown.teams), most)):
+                        yield from grow(grown, (*indices, index), index + 1)
+
+        yield from grow(PartialMatch(self.pool), (), 0)
+
+
+def is_valid(match: PartialMatch, now: float) -> bool:
+    """Return whether a match can be made at its own age."""
+    return match.fits(now) and not Judge(match, now, partial=False).refuses()
