@@ -14,7 +14,7 @@ import pytest
 from tests.oracles.queue_rules import Team, best_match
 from tests.support.machine import slowness
 from tests.support.signals import ended_badly
-from valmatch.matching.joint import BEST_A, BEST_B, Pool, Work, find_match, new_work
+from valmatch.matching.joint import BEST_A, BEST_B, Pool, find_match, new_work
 from valmatch.matching.queue import LINEUP
 from valmatch.matching.rules import Rules
 
@@ -36,18 +36,14 @@ def rules_with(team_num: int = 5, **changes: Any) -> Rules:  # noqa: ANN401
     return rules._replace(**changes)
 
 
-def search(
-    case: Case,
-    before: tuple[int, int] = (0, 0),
-    work: Work | None = None,
-) -> Match:
+def search(case: Case) -> Match:
     """Call the kernel on a case; work is made to measure, so that overruns would show."""
     n, p = len(case.ticks), case.rules.team_num
     players = np.zeros(n, LINEUP)
     players["rating"] = case.ratings
     players["arrival"] = np.array(case.ticks, np.float64) / case.rules.ticks_per_hour
-    work = work or new_work(n, p)
-    if not find_match(Pool(players, n, case.n_prioritized, *before), case.rules, work):
+    work = new_work(n, p)
+    if not find_match(Pool(players, n, case.n_prioritized), case.rules, work):
         return None
     return tuple(work.teams[BEST_A].tolist()), tuple(work.teams[BEST_B].tolist())
 
@@ -118,39 +114,6 @@ def test_equals_enumeration_in_larger_pools(
     expected = best_match(*case)
     assert expected is not None
     assert search(case) == expected
-
-
-def extended(rng: np.random.Generator, case: Case) -> Case:
-    """Return a later pool: players were appended, and some became prioritized."""
-    new = int(rng.integers(0, 3))
-    ticks = case.ticks + [case.ticks[-1] + k for k in range(new)]
-    ratings = case.ratings + [float(rng.choice(case.ratings)) for _ in range(new)]
-    n_prioritized = int(rng.integers(case.n_prioritized, len(ticks) + 1))
-    return Case(ticks, ratings, n_prioritized, case.rules)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("team_num", [1, 2, 3, 5])
-def test_restricted_search_equals_full_search(team_num: int) -> None:
-    """Follow pools from one review without a match to the next, with the same memory."""
-    rng = np.random.default_rng(team_num)
-    compared = found = 0
-    for _ in range(1500):
-        case = random_case(rng, team_num, int(rng.integers(1, 3 * team_num + 2)))
-        case = case._replace(n_prioritized=case.n_prioritized // 3)
-        work = new_work(100, team_num)
-        before = (0, 0)
-        for _ in range(8):
-            match = search(case)
-            assert search(case, before, work) == match, (case, before)
-            compared += before != (0, 0)
-            found += before != (0, 0) and match is not None
-            if match is not None:
-                break
-            before = (len(case.ticks), case.n_prioritized)
-            case = extended(rng, case)
-    assert compared > 1000
-    assert found > 100
 
 
 def test_arrivals_too_far_apart_are_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -262,11 +263,7 @@ def _chosen(
 
 def _most_tried(pool: Pool) -> int:
     """Return how many tickets an exhaustive search looks at in plain Python."""
-    number, sets = 0, 1
-    while sets * (len(pool.table.teams) + 1) <= SETS:
-        sets *= len(pool.table.teams) + 1
-        number += 1
-    return max(number, 2)
+    return max(int(math.log(SETS, len(pool.table.teams) + 1)), 2)
 
 
 class Blockers(NamedTuple):
@@ -294,18 +291,6 @@ def blockers(pool: Pool, outcome: Outcome) -> Blockers:
 
 def evenly(costs: Sequence[int], most: int) -> set[int]:
     """Return numbers at even distances, the last at least, whose costs are not too much."""
-
-    def at(count: int) -> set[int]:
-        last, steps = len(costs) - 1, max(count - 1, 1)
-        return {last - round(k * last / steps) for k in range(count)} if costs else set()
-
-    low, high = 1, len(costs)
-    if sum(costs) <= most:
-        return set(range(len(costs)))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if sum(costs[k] for k in at(middle)) <= most:
-            low = middle
-        else:
-            high = middle - 1
-    return at(low)
+    last, latest_first = len(costs) - 1, costs[::-1]
+    steps = (step for step in range(1, last + 1) if sum(latest_first[::step]) <= most)
+    return set(range(last, -1, -next(steps, last + 1))) if costs else set()

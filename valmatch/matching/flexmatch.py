@@ -27,6 +27,7 @@ from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.arrays import ROUNDING, arrays_of, queue_of
 from valmatch.matching.tickets.columns import Service, Tickets
 from valmatch.matching.tickets.layout import Queue, Rows, World
+from valmatch.matching.tickets.search import next_wait
 from valmatch.matching.tickets.search import review as search
 from valmatch.rule_sets.table import Spread, Table
 
@@ -274,21 +275,8 @@ def leave(arrival: float, player: int, rules: Parameters, queue: QueueState) -> 
     line["waiting"] -= 1
     for k in range(index, line["waiting"]):
         lists[t.LINE, k] = lists[t.LINE, k + 1]
-    state["changed"] = 1
-    _expect(queue)
+    state["changed"], state["next_wait"] = 1, next_wait(queue.world, queue.line)
     return False
-
-
-@part(inline=True)
-def _expect(queue: QueueState) -> None:
-    """Note when the next ticket passes a wait."""
-    moment, waits = np.inf, queue.world.waits
-    for k in range(queue.line.state[0]["waiting"]):
-        ticket = queue.line.lists[t.LINE, k]
-        age = queue.line.slots[ticket]["age"]
-        if age < waits.size:
-            moment = min(moment, queue.world.rows.tickets[ticket]["time"] + waits[age])
-    queue.state[0]["next_wait"] = moment
 
 
 @part
@@ -306,7 +294,7 @@ def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> i
     state["changed"], state["found"] = 0, line["matches"]
     state["formed"] += 2 * line["matches"]
     state["waiting"] -= 2 * rules.team_num * line["matches"]
-    _expect(queue)
+    state["next_wait"] = next_wait(queue.world, queue.line)
     return int(line["matches"])
 
 

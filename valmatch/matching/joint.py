@@ -51,8 +51,7 @@ RANKED = np.dtype(
     [
         ("rating", "f8"),
         ("position", "i8"),
-        ("prioritized", "i8"),  # players of all lower ranks, and ...
-        ("changed", "i8"),  # ... those of them who changed
+        ("prioritized", "i8"),  # prioritized players of all lower ranks
     ]
 )
 WINDOW = np.dtype(
@@ -61,7 +60,6 @@ WINDOW = np.dtype(
         ("end", "i8"),
         ("floor", "i8"),  # ... at positions from here on
         ("slack", "i8"),  # whether its teams must hold a prioritized player
-        ("changed", "i8"),
     ]
 )
 NODE = np.dtype(
@@ -94,10 +92,6 @@ class Pool(NamedTuple):
     players: Records  # (capacity,) of `LINEUP`; the first n wait
     n: int
     prioritized: int  # the first so many are prioritized
-    # how many there were at a search before that found nothing, and how many were prioritized then;
-    # 0: there was none
-    n_before: int
-    prioritized_before: int
 
 
 class Work(NamedTuple):
@@ -153,15 +147,16 @@ def find_match(pool: Pool, rules: Rules, work: Work) -> bool:
 def _find_match(pool: Pool, rules: Rules, work: Work) -> bool:
     """Find the best match, see `find_match`."""
     ranked = work.ranked
-    for position in range(pool.n_before, pool.n):  # those before are in rating order already
+    if pool.n < 2 * rules.team_num:
+        return False
+    for position in range(pool.n):
         rating, k = pool.players[position]["rating"], position
         while k > 0 and ranked[k - 1]["rating"] > rating:
             ranked[k]["rating"] = ranked[k - 1]["rating"]
             ranked[k]["position"] = ranked[k - 1]["position"]
             k -= 1
         ranked[k]["rating"], ranked[k]["position"] = rating, position
-    if pool.n < 2 * rules.team_num or not _find_windows(pool, rules, work):
-        return False
+    _find_windows(pool, rules, work)
     _set_costs(pool, rules, work)
     return _search_pairs(pool, rules, work)
 
@@ -170,39 +165,35 @@ def _find_match(pool: Pool, rules: Rules, work: Work) -> bool:
 
 
 @part
-def _find_windows(pool: Pool, rules: Rules, work: Work) -> bool:
-    """List the maximal rating windows with room for a team; return whether one has changed."""
+def _find_windows(pool: Pool, rules: Rules, work: Work) -> None:
+    """List the maximal rating windows with room for a team."""
     # Where slack depends on the team, there are windows of the full width for teams with a
     # prioritized player, and narrow ones, without such players, for the others.
-    ranked, n_before = work.ranked, pool.n_before
+    ranked = work.ranked
     slack = (rules.player_slack > 0.0 and rules.team_num > 1) or rules.team_slack > 0.0
     by_team = slack and not rules.pool_scope and pool.prioritized > 0
-    if rules.pool_scope and pool.prioritized > 0 and pool.prioritized_before == 0:
-        n_before = 0
     for k in range(pool.n):
-        position = ranked[k]["position"]
-        newly_prioritized = by_team and pool.prioritized_before <= position < pool.prioritized
-        changed = position >= n_before or newly_prioritized
-        ranked[k + 1]["prioritized"] = ranked[k]["prioritized"] + (position < pool.prioritized)
-        ranked[k + 1]["changed"] = ranked[k]["changed"] + changed
+        prioritized = ranked[k]["position"] < pool.prioritized
+        ranked[k + 1]["prioritized"] = ranked[k]["prioritized"] + prioritized
     work.state[0]["windows"] = 0
     narrow, wide = rules.player_diff, rules.player_diff + rules.player_slack
     if rules.team_num == 1:
         narrow = wide = 0.0  # the range of one rating; fewer pairs of windows come near
     if by_team:
-        any_changed = _add_windows(wide, 0, True, pool, rules, work)
-        return _add_windows(narrow, pool.prioritized, False, pool, rules, work) or any_changed
-    width = wide if rules.pool_scope and pool.prioritized > 0 else narrow
-    return _add_windows(width, 0, False, pool, rules, work)
+        _add_windows(wide, 0, True, pool, rules, work)
+        _add_windows(narrow, pool.prioritized, False, pool, rules, work)
+    else:
+        width = wide if rules.pool_scope and pool.prioritized > 0 else narrow
+        _add_windows(width, 0, False, pool, rules, work)
 
 
 @part
 def _add_windows(
     width: float, floor: int, slack: bool, pool: Pool, rules: Rules, work: Work
-) -> bool:
-    """List the maximal windows of players from position `floor` on; return if one has changed."""
+) -> None:
+    """List the maximal windows of players from position `floor` on."""
     state, ranked = work.state[0], work.ranked
-    end, size, any_changed = 0, 0, False
+    end, size = 0, 0
     for first in range(pool.n):
         if ranked[first]["position"] < floor:
             continue
@@ -218,10 +209,7 @@ def _add_windows(
             state["windows"] += 1
             window["first"], window["end"], window["floor"] = first, end, floor
             window["slack"] = int(slack)
-            window["changed"] = ranked[end]["changed"] - ranked[first]["changed"]
-            any_changed = any_changed or window["changed"] > 0
         size -= 1
-    return any_changed
 
 
 @part
@@ -252,9 +240,7 @@ def _largest_gap(first: Struct, second: Struct, pool: Pool, rules: Rules) -> flo
 
 @part(inline=True)
 def _may_hold_match(first: Struct, second: Struct, pool: Pool, rules: Rules, work: Work) -> bool:
-    """Return False if a changed, possible match cannot lie in two windows."""
-    if first["changed"] == 0 and second["changed"] == 0:
-        return False
+    """Return False if no match can lie in two windows."""
     ranked = work.ranked
     # Overlapping windows hold all that lies between their ends.
     both = ranked[second["end"]]["prioritized"] - ranked[first["first"]]["prioritized"]
@@ -519,8 +505,6 @@ STATE = np.dtype(
         ("formed", "i8"),  # teams formed so far
         ("prioritized_now", "i8"),  # the first so many of the pool are prioritized
         ("expired", "i8"),  # the first so many have had the review of their own moment
-        ("seen", "i8"),  # size of the pool, and its prioritized players, at the last review
-        ("seen_prioritized", "i8"),  # if that found nothing; else 0
     ]
 )
 EMPTY = np.zeros(1, STATE)
@@ -548,11 +532,10 @@ def reset(queue: QueueState) -> None:
 
 
 def grown(queue: QueueState, rules: Rules) -> QueueState:
-    """Return a copy of a queue with twice the room; the search starts afresh."""
+    """Return a copy of a queue with twice the room."""
     large = new(2 * queue.players.size, rules)
     large.state[:], large.lineup[:] = queue.state, queue.lineup
     large.players[: queue.players.size] = queue.players
-    large.state["seen"] = large.state["seen_prioritized"] = 0
     return large
 
 
@@ -591,7 +574,6 @@ def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
     state["prioritized_now"] -= int(left < state["prioritized_now"])
     state["expired"] -= int(left < state["expired"])
     remove(left, queue)
-    state["seen"] = state["seen_prioritized"] = 0  # the search knows players by their places
     return False
 
 
@@ -606,11 +588,8 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
     while prioritized < n and is_prioritized(queue.players[at(prioritized)]["arrival"], now, rules):
         prioritized += 1
     state["prioritized_now"] = prioritized
-    before, before_prioritized = state["seen"], state["seen_prioritized"]
-    pool = Pool(queue.players, n, prioritized, before, before_prioritized)
+    pool = Pool(queue.players, n, prioritized)
     matched = find_match(pool, rules, queue.work)
-    state["seen"] = 0 if matched else n
-    state["seen_prioritized"] = 0 if matched else prioritized
     if matched:
         _take_match(rules, queue)
     return int(matched)

@@ -185,7 +185,7 @@ def best_match(
     long = prioritized(arrivals, waited.max(initial=0.0), rules)
     players = np.zeros(skills.size, LINEUP)
     players["arrival"], players["rating"] = arrivals, skills[oldest]
-    pool = Pool(players, skills.size, int(long.sum()), 0, 0)
+    pool = Pool(players, skills.size, int(long.sum()))
     work = new_work(max(1, skills.size), rules.team_num)
     if not find_match(pool, rules, work):
         return None

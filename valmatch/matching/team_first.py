@@ -7,15 +7,6 @@ held a team, so with them a window holds exactly a team, and is one of the `team
 their place in the pool (`newcomers_team`). Any other change goes the long way through all windows
 (`best_team`), which hold more players than a team, of whom the longest waiting count.
 
-What each trick buys: the time of a day without it, in units of that with it, at the defaults, with
-continuous reviews and with ten times the players::
-
-    no reference counts                                      2.3   3.1   2.7
-    one key and a queue, for two comparisons and a list     1.6   1.6   1.7
-    only the newcomer's windows (`newcomers_team`)          1.1   1.2   2.1
-    no indices from the end of an array (`at`)              1.2   1.2   1.2
-    a team of five as a constant (`team_size`)              1.1
-
 The players wait in a queue in order of arrival, those without a team also in a pool by rating::
 
     place        0     1     2     3     4     5      "longest waiting" is "smallest place"

@@ -156,10 +156,12 @@ class TicketArrays:
         self.regions, table = len(tickets.regions), rules.table
         self.players = int(tickets.sizes.sum())
         # of each attribute what players have, with its default
-        self._given = [self._given_of(attribute) for attribute in table.attributes]
-        self.cells = np.zeros((len(self._given) + 1, self.players), t.CELL)
+        self._attributes = [self._values_of(attribute) for attribute in table.attributes]
+        self.cells = np.zeros((len(self._attributes) + 1, self.players), t.CELL)
         items, first = [np.empty(0)], 0
-        for cell, values, attribute in zip(self.cells, self._given, table.attributes, strict=False):
+        for cell, values, attribute in zip(
+            self.cells, self._attributes, table.attributes, strict=False
+        ):
             cell["value"] = np.nan
             if attribute.kind == "texts":
                 lists = [texts_of or () for texts_of in values.tolist()]
@@ -216,7 +218,7 @@ class TicketArrays:
         sizes = np.append(tickets.sizes, self.teams["players"])
         self._firsts = np.cumsum(sizes) - sizes
 
-    def _given_of(self, attribute: Attribute) -> Values:
+    def _values_of(self, attribute: Attribute) -> Values:
         """Return what players have of an attribute, or its default."""
         values = self._tickets.values.get(attribute.name)
         default = values_of(attribute.kind, [attribute.default])
@@ -260,7 +262,7 @@ class TicketArrays:
 
     def _add_sort(self, rule: Ordered) -> tuple[bool, bool, int, int]:
         """Add values of tickets by key, and the key that counts for each as anchor: the best."""
-        values, first = self._given[rule.attribute], len(self.columns)
+        values, first = self._attributes[rule.attribute], len(self.columns)
         if rule.key:
             maps = [numbers or {} for numbers in values.tolist()]
             for numbers in by_name(maps, sorted({key for keys in maps for key in keys})).T:
@@ -393,7 +395,7 @@ class Tallies:
 
     def _describe(self, record: np.void, aggregate: Aggregate) -> None:
         """Note which column an aggregate is of and how it is got from it, where tallies have it."""
-        record["column"], record["inner"], record["outer"] = t.NONE, t.NONE, t.NONE
+        record["column"], record["inner"] = t.NONE, t.NONE
         source, functions = aggregate.source, list(aggregate.functions)
         if not isinstance(source, int):
             return
@@ -402,16 +404,13 @@ class Tallies:
             shape = t.AS_ONE
             del functions[0]
         kind = self.table.attributes[source].kind
-        if shape == t.BY_TEAM and len(functions) == 2:
-            shape = t.OVER_TEAMS
-        most = 2 if shape == t.OVER_TEAMS else int(kind == "number")
+        most = int(kind == "number")
         if kind not in ("number", "text") or len(functions) > most or set(functions) - SIMPLE:
             return
         record["shape"] = shape
         record["column"] = self._stat(("value", source), self.tickets.cells[source]["value"])
         if functions:
             record["inner"] = FUNCTIONS.index(functions[0])
-            record["outer"] = FUNCTIONS.index(functions[-1])
         if "avg" in functions and self.largest[record["column"]] > HUGE:
             record["column"] = t.NONE
         teams = len(self.table.teams)
@@ -472,7 +471,7 @@ class Tallies:
         else:
             apart = predicate.operation == "!="
         record["partly"] = raw.any() and apart
-        averages = every[(every["inner"] == t.AVG) | (every["outer"] == t.AVG)]
+        averages = every[every["inner"] == t.AVG]
         largest = [self.largest[column] for column in averages["column"].tolist()]
         record["slack"] = ROUNDING * max(largest, default=0.0)
         return True

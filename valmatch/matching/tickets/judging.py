@@ -528,26 +528,6 @@ def _reduced(function: int, low: float, high: float, total: float, number: int) 
     return high if function == t.MAX else total / number
 
 
-@part
-def _single(
-    aggregate: np.void, joins: tuple[int, int], world: World, candidate: Candidate
-) -> float:
-    """Return the value of an aggregate that is one number."""
-    first, end = aggregate["first_place"], aggregate["first_place"] + aggregate["places"]
-    column, inner = aggregate["column"], aggregate["inner"]
-    if aggregate["shape"] == t.AS_ONE:
-        low, high, total, players = _of_places(column, first, end, joins, world, candidate)
-        return _reduced(inner, low, high, total, players)
-    low, high, total, number = np.inf, -np.inf, 0.0, 0
-    for k in range(first, end):
-        least, greatest, added, players = _of_places(column, k, k + 1, joins, world, candidate)
-        if players:
-            value = _reduced(inner, least, greatest, added, players)
-            low, high = min(low, value), max(high, value)
-            total, number = total + value, number + 1
-    return _reduced(aggregate["outer"], low, high, total, number)
-
-
 @part(inline=True)
 def _held(value: float, reference: float, rule: np.void, limits: tuple[float, float]) -> int:
     """Return the verdict on a measured number."""
@@ -582,60 +562,55 @@ def verdict_from_tallies(
         if not max(stat["high"], more["high"]) - min(stat["low"], more["low"]) <= limits[1]:
             verdict = t.FALSE
     else:
-        for k in range(rule["measures"]):
-            aggregate = world.aggregates[world.links[rule["first_measure"] + k]]
-            judged = _tallied(rule, aggregate, age, limits, (ticket, team), world, candidate)
-            if judged == t.FALSE:
-                verdict = t.FALSE
-                break
-            verdict = max(verdict, judged)
+        verdict = _tallied(rule, age, limits, (ticket, team), world, candidate)
     return t.UNDECIDED if verdict == t.TRUE and rule["partly"] else verdict
 
 
 @part(inline=True)
 def _tallied(
     rule: np.void,
-    aggregate: np.void,
     age: int,
     limits: tuple[float, float],
     joins: tuple[int, int],
     world: World,
     candidate: Candidate,
 ) -> int:
-    """Judge one aggregate of a rule that compares numbers."""
-    reference = np.nan
+    """Judge a rule that compares numbers."""
+    reference, verdict = np.nan, t.TRUE
     if rule["reference"] != t.NONE:
         entry = world.steps[rule["reference"], age]
         reference = entry["value"]
         if entry["aggregate"] != t.NONE:
-            reference = _single(world.aggregates[entry["aggregate"]], joins, world, candidate)
+            other = world.aggregates[entry["aggregate"]]  # one number of its teams as one
+            first, end = other["first_place"], other["first_place"] + other["places"]
+            low, high, total, players = _of_places(
+                other["column"], first, end, joins, world, candidate
+            )
+            reference = _reduced(other["inner"], low, high, total, players)
         if np.isnan(reference):
             return t.TRUE
-    verdict = t.TRUE
-    if aggregate["shape"] == t.OVER_TEAMS:
-        value = _single(aggregate, joins, world, candidate)
-        return t.TRUE if np.isnan(value) else _held(value, reference, rule, limits)
-    first, places = aggregate["first_place"], aggregate["places"]
-    step = 1 if aggregate["shape"] == t.BY_TEAM else places
-    for k in range(first, first + places, step):
-        low, high, total, players = _of_places(
-            aggregate["column"], k, k + step, joins, world, candidate
-        )
-        if players == 0:
-            continue
-        if aggregate["inner"] != t.NONE:
-            low = _reduced(aggregate["inner"], low, high, total, players)
-            high = low
-        if rule["reference"] == t.NONE:
+    for i in range(rule["measures"]):
+        aggregate = world.aggregates[world.links[rule["first_measure"] + i]]
+        first, places = aggregate["first_place"], aggregate["places"]
+        step = 1 if aggregate["shape"] == t.BY_TEAM else places
+        for k in range(first, first + places, step):
+            low, high, total, players = _of_places(
+                aggregate["column"], k, k + step, joins, world, candidate
+            )
+            if players == 0:
+                continue
+            if aggregate["inner"] != t.NONE:
+                low = _reduced(aggregate["inner"], low, high, total, players)
+                high = low
             judged = t.TRUE if low == high else t.FALSE
-        else:
-            judged = _held(low, reference, rule, limits)
-            if judged != t.FALSE and low != high:
-                farther = _held(high, reference, rule, limits)
-                judged = t.FALSE if farther == t.FALSE else max(judged, farther)
-        if judged == t.FALSE:
-            return t.FALSE
-        verdict = max(verdict, judged)
+            if rule["reference"] != t.NONE:
+                judged = _held(low, reference, rule, limits)
+                if judged != t.FALSE and low != high:
+                    farther = _held(high, reference, rule, limits)
+                    judged = t.FALSE if farther == t.FALSE else max(judged, farther)
+            if judged == t.FALSE:
+                return t.FALSE
+            verdict = max(verdict, judged)
     return verdict
 
 

@@ -37,8 +37,7 @@ STATUSES = {
 
 NONE = -1  # no rule, team, step function, aggregate, tally or partition
 
-BY_TEAM, AS_ONE, OVER_TEAMS = range(3)
-"""What tallies have an aggregate of: each team; all its teams as one; the values of its teams."""
+BY_TEAM, AS_ONE = range(2)  # what tallies have an aggregate of: each team; all its teams as one
 
 AGGREGATE = np.dtype(
     [
@@ -53,7 +52,6 @@ AGGREGATE = np.dtype(
         ("column", "i8"),  # of stats, or NONE where tallies cannot give it
         ("shape", "i8"),
         ("inner", "i8"),  # function of players' values; NONE: the values themselves
-        ("outer", "i8"),  # function of the teams' values
         ("first_place", "i8"),  # of teams in tallies
         ("places", "i8"),
     ]

@@ -31,7 +31,7 @@ from valmatch.matching.tickets.columns import (
     spans,
 )
 from valmatch.matching.tickets.layout import Parts, Queue, Rows, World
-from valmatch.matching.tickets.search import MOST_CANDIDATES, MOST_TRIED, review
+from valmatch.matching.tickets.search import MOST_CANDIDATES, MOST_TRIED, next_wait, review
 from valmatch.rule_sets.table import Table
 
 
@@ -87,18 +87,11 @@ def _play(until: float, world: World, queue: Queue) -> bool:
     return False
 
 
-@part
+@part(inline=True)
 def _next_review(world: World, queue: Queue) -> float:
     """Return when there is a review if nobody comes: by the clock, or as a ticket passes a wait."""
-    state, every, moment = queue.state[0], world.options[0]["review"], np.inf
-    if every > 0.0:
-        return state["tick"] * every
-    for k in range(state["waiting"]):
-        ticket = queue.lists[t.LINE, k]
-        age = queue.slots[ticket]["age"]  # at the last review
-        if age < world.waits.size:
-            moment = min(moment, world.rows.tickets[ticket]["time"] + world.waits[age])
-    return moment
+    every = world.options[0]["review"]
+    return queue.state[0]["tick"] * every if every > 0.0 else next_wait(world, queue)
 
 
 @part(inline=True)
@@ -527,34 +520,32 @@ class Servers:
 
     def _note_matches(self) -> set[int]:
         """Note the matches that were made since they were looked at last; return their games."""
-        made: Ints = self.queue.lists[t.MADE, len(self.of_match) : self.queue.state[0]["completed"]]
-        return {self._note_match(match) for match in made.tolist()}
-
-    def _note_match(self, match: int) -> int:
-        """Begin a game with the tickets of a match, or let those join that it was short of."""
-        record = self.queue.matches[match]
-        span = slice(record["first"], record["first"] + record["tickets"])
-        members = [
-            (self.of_row[row], team) for row, team in zip(*self.queue.matched[:, span], strict=True)
-        ]
-        askers = [-1 - of for of, _ in members if of < 0]
-        number, now = askers[0] if askers else len(self.games), float(record["time"])
-        if not askers:
-            self.games.append(Game(now + self.serving.seconds))
-        game = self.games[number]
-        game.ticket, game.changed = None, True
-        self.of_match.append(number)
-        for of, team in members:
-            if of < 0:
-                continue
-            ticket = self.arrivals.tickets[of]
-            for player in range(ticket["first"], ticket["first"] + ticket["players"]):
-                stays, left = float(self.serving.stays[player]), max(game.end - now, 0.0)
-                leaves = now + stays * left if stays < 1.0 else math.inf
-                game.players.append((player, int(team), leaves))
-                if self.serving.leavers and stays < 1.0:
-                    heappush(self.changes, (leaves, number))
-        return number
+        # Each begins a game, or lets its tickets join one that was short of players.
+        due, first = set[int](), len(self.of_match)
+        for match in self.queue.lists[t.MADE, first : self.queue.state[0]["completed"]].tolist():
+            record = self.queue.matches[match]
+            span = slice(record["first"], record["first"] + record["tickets"])
+            rows, teams = self.queue.matched[:, span].tolist()
+            members = [self.of_row[row] for row in rows]
+            now, number = float(record["time"]), len(self.games)
+            if min(members) < 0:
+                number = -1 - min(members)
+            else:
+                self.games.append(Game(now + self.serving.seconds))
+            game = self.games[number]
+            game.ticket, game.changed = None, True
+            self.of_match.append(number)
+            due.add(number)
+            for of, team in zip(members, teams, strict=True):
+                ticket = self.arrivals.tickets[of]
+                new = range(ticket["first"], ticket["first"] + ticket["players"])
+                for player in new if of >= 0 else ():
+                    stays, left = float(self.serving.stays[player]), max(game.end - now, 0.0)
+                    leaves = now + stays * left if stays < 1.0 else math.inf
+                    game.players.append((player, team, leaves))
+                    if self.serving.leavers and stays < 1.0:
+                        heappush(self.changes, (leaves, number))
+        return due
 
     def _look_at(self, number: int, now: float, until: float) -> None:
         """Let the server of a game ask for players, unless it waits for answers already."""

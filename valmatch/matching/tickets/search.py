@@ -97,26 +97,17 @@ def _compare(world: World, candidate: Candidate) -> None:
 
 # The search `pass`: one anchor adds ticket after ticket to its match.
 #
-# The search of an anchor that found no match is saved. Next time it goes on from there, with the
-# same result as from the beginning, for these reasons. The others are tried in the order of their
-# numbers, so by age. Whether one is taken, and by which team, is decided by the tickets taken
-# before it, by it, and by the age of the match with it; a ticket that is not taken leaves nothing
-# behind. So up to the first ticket about which one of these differs from last time, all is as it
-# was. They differ
+# The search of an anchor that found no match is saved, and goes on from there next time. The others
+# are tried by age, as they are numbered. Whether one is taken, and by which team, is decided by the
+# tickets taken before it, by it, and by the age of the match with it; who is not taken leaves
+# nothing behind. So all is as it was up to the first ticket
 #
-# - where a ticket that was taken waits no more, for all behind it; where one that was not taken
-#   waits no more, for nobody;
-# - for a ticket that has joined since, or has come back;
-# - where the age of the match with a ticket has passed a wait. If the newest ticket counts, that is
-#   the anchor or the ticket itself, whichever is younger, as those taken before it are older than
-#   it. An anchor that has passed a wait begins anew; else it is of no meaning which older ones
-#   have. If the oldest counts, that is the anchor or one that is older: if any of these has passed
-#   a wait, the anchor begins anew, and else it is of no meaning which younger ones have.
-#
-# Whether the match is valid or full is looked at whenever a ticket is taken, and is decided by the
-# tickets taken and the age of the match then. Between two times, then, an anchor has to try again
-# those who are new or who have passed a wait; once one of them is taken, or one that was taken is
-# to be tried again or is gone, it tries all behind that one.
+# - that was taken and waits no more;
+# - that has joined since, or has come back, and is taken;
+# - with which the age of the match has passed a wait. Where the newest ticket counts, that is the
+#   anchor or the ticket itself, as those taken before are older; an anchor that has passed a wait
+#   begins anew. Where the oldest counts, it is the anchor or an older one; if one of these has
+#   passed a wait, the anchor begins anew.
 
 
 NOT_SAVED, CHANGED, UNCHANGED = range(3)  # what there is of a search before
@@ -250,6 +241,18 @@ def review(now: float, world: World, queue: Queue) -> None:
         if made == 0 or passes == world.options[0]["passes"]:
             break
     queue.state[0]["reviews"] += 1
+
+
+@part
+def next_wait(world: World, queue: Queue) -> float:
+    """Return when the next ticket passes a wait."""
+    moment = np.inf
+    for k in range(queue.state[0]["waiting"]):
+        ticket = queue.lists[t.LINE, k]
+        age = queue.slots[ticket]["age"]  # at the last review
+        if age < world.waits.size:
+            moment = min(moment, world.rows.tickets[ticket]["time"] + world.waits[age])
+    return moment
 
 
 @part
