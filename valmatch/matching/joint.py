@@ -240,20 +240,11 @@ def _largest_gap(first: Struct, second: Struct, pool: Pool, rules: Rules) -> flo
 
 @part(inline=True)
 def _may_hold_match(first: Struct, second: Struct, pool: Pool, rules: Rules, work: Work) -> bool:
-    """Return False if no match can lie in two windows."""
-    ranked = work.ranked
-    # Overlapping windows hold all that lies between their ends.
-    both = ranked[second["end"]]["prioritized"] - ranked[first["first"]]["prioritized"]
-    if first["slack"] > 0 and second["slack"] > 0 and second["first"] < first["end"] and both < 2:
-        return False  # each team needs a prioritized player of its own
-    limit = _largest_gap(first, second, pool, rules) + work.state[0]["slop"]
-    lower, upper = first, second
-    if second["first"] < first["first"]:
-        lower, upper = second, first
-    if upper["end"] < lower["end"]:
-        return True  # one window inside the other
-    gap = ranked[upper["first"]]["rating"] - ranked[lower["end"] - 1]["rating"]
-    return rules.team_num * gap <= limit
+    """Return whether the ratings of two windows come near enough for a match."""
+    ranked, limit = work.ranked, _largest_gap(first, second, pool, rules) + work.state[0]["slop"]
+    above = ranked[second["first"]]["rating"] - ranked[first["end"] - 1]["rating"]
+    below = ranked[first["first"]]["rating"] - ranked[second["end"] - 1]["rating"]
+    return rules.team_num * max(above, below) <= limit
 
 
 @part(inline=True)
@@ -588,8 +579,7 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
     while prioritized < n and is_prioritized(queue.players[at(prioritized)]["arrival"], now, rules):
         prioritized += 1
     state["prioritized_now"] = prioritized
-    pool = Pool(queue.players, n, prioritized)
-    matched = find_match(pool, rules, queue.work)
+    matched = find_match(Pool(queue.players, n, prioritized), rules, queue.work)
     if matched:
         _take_match(rules, queue)
     return int(matched)
@@ -599,20 +589,17 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
 def _take_match(rules: Rules, queue: QueueState) -> None:
     """Line up the players of a match, and take them out of the pool."""
     state, team_num, players = queue.state[0], rules.team_num, queue.players
+    searched = queue.work.players
     for k in range(2 * team_num):
         side = k // team_num
         position = queue.work.teams[at(side), at(k % team_num)]
         queue.lineup[at(k)] = players[at(position)]
         queue.lineup[at(k)]["team"] = state["formed"] + side
+        searched[at(position)]["cost"] = NEVER
     state["formed"] += 2
-    prioritized, expired = state["prioritized_now"], state["expired"]
-    remaining, next_a, next_b = 0, 0, 0
+    prioritized, expired, remaining = state["prioritized_now"], state["expired"], 0
     for k in range(state["waiting"]):
-        in_a = next_a < team_num and queue.work.teams[BEST_A, at(next_a)] == k
-        in_b = next_b < team_num and queue.work.teams[BEST_B, at(next_b)] == k
-        next_a += int(in_a)
-        next_b += int(in_b)
-        if in_a or in_b:
+        if searched[at(k)]["cost"] == NEVER:
             state["prioritized_now"] -= int(k < prioritized)
             state["expired"] -= int(k < expired)
         else:

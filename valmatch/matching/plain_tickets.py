@@ -249,7 +249,9 @@ class PartialMatch:
         self.pool, self.tickets, self.homes = pool, tickets, homes
         # players by team
         self.teams = tuple(() for _ in pool.table.teams) if teams is None else teams
-        self._born = born
+        # when the ticket joined whose age counts; before there is one, what any takes the place of
+        nobody = math.inf if pool.table.oldest else -math.inf
+        self.born = nobody if born is None else born
 
     @property
     def players(self) -> int:
@@ -261,17 +263,10 @@ class PartialMatch:
         """How many of its tickets are of games that run."""
         return self.homes.count(None)
 
-    @property
-    def born(self) -> float:
-        """When the ticket joined whose age counts; there is one."""
-        return cast(float, self._born)
-
     def born_with(self, ticket: int) -> float:
         """Return when the ticket would have joined whose age counted if one were added."""
-        time = self.pool.times[ticket]
-        if self._born is None:
-            return time
-        return min(time, self._born) if self.pool.table.oldest else max(time, self._born)
+        counts: Callable[[float, float], float] = min if self.pool.table.oldest else max
+        return counts(self.pool.times[ticket], self.born)
 
     def with_ticket(self, ticket: int, home: int | None) -> PartialMatch:
         """Return the match with another ticket on a team."""

@@ -371,9 +371,6 @@ BATCHES = {
 }
 """Strategies, and how they may form batches."""
 
-PRIORITIES = ("normal", "high", "low")
-AGES = ("newest", "oldest")
-
 ALGORITHM_KEYS = (
     "strategy",
     "batchingPreference",
@@ -404,8 +401,8 @@ def _algorithm(item: Item | None, known: Known) -> tuple[Search, bool]:
         balance = attribute_of(node, item, known, ("number",), "no number")
         if name and balance is not None and not large:
             item.warn("balancedAttribute", "has no effect without the strategy balanced")
-    age = item.choice("expansionAgeSelection", AGES)
-    backfill = item.choice("backfillPriority", PRIORITIES) or "normal"
+    age = item.choice("expansionAgeSelection", ("newest", "oldest"))
+    backfill = item.choice("backfillPriority", ("normal", "high", "low")) or "normal"
     if large and "backfillPriority" in item.members:
         item.warn("backfillPriority", "has no effect with balanced, which takes backfill first")
     search = Search(

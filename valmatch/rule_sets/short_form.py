@@ -33,7 +33,6 @@ TEAMS = re.compile(r" *([0-9]{1,4}) *x(.+)")
 SIZES = re.compile(r" *([0-9]{1,4}) *(?:- *([0-9]{1,4}) *)?")
 
 SMALL = 40  # most players of a match whose teams may be compared with each other
-EACH = "team"  # name of the teams of ``2x5``
 
 
 def is_short(node: Node) -> bool:
@@ -122,7 +121,7 @@ class _Writer:
                 wanted = '"2x5" (two teams of five), "2x4-5", or sizes by name are meant'
                 self.root.error("teams", f"{wanted}, not {called(node)}")
             else:
-                self._add_team(EACH, sizes, made(int(match[1]), node), node)
+                self._add_team("team", sizes, made(int(match[1]), node), node)
 
     def _team(self, name: str, teams: Item) -> None:
         """Write a team that has a name: its size, or an object of size, count and fewer."""

@@ -18,8 +18,6 @@ from valmatch.text.terminal import shown
 
 Scalar: TypeAlias = "float | str | bool"
 
-SCALARS = ("number", "string", "boolean")
-
 AGE = ("rules", "algorithm", "expansionAgeSelection")
 """The one value that has a default and may be set where the text does not have it."""
 
@@ -145,7 +143,11 @@ def _places(root: Node) -> Iterator[tuple[Path, Path]]:
 def _scalars(node: Node, path: Path, at: Path) -> Iterator[tuple[Path, Path]]:
     """Yield the members of an object that are numbers, texts or truth values."""
     for key, member in node.members.items():
-        if member.kind in SCALARS and key not in ("name", "type", "description"):
+        if member.kind in ("number", "string", "boolean") and key not in (
+            "name",
+            "type",
+            "description",
+        ):
             yield (*path, key), (*at, key)
 
 

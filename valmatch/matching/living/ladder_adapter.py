@@ -135,7 +135,6 @@ def _with_matches(room: int, rules: Parameters, tickets: MatchmakerState) -> Mat
     return tickets._replace(
         matches=np.zeros(room, MATCH),
         members=np.zeros((2, members), np.int64),
-        before=np.zeros(members, np.int64),
     )
 
 
@@ -169,8 +168,6 @@ def grown(queue: QueueState, rules: Parameters) -> QueueState:
     there.matches[: matches.size] = matches
     there.matches["first"][: matches.size] -= first
     there.members[:, :n] = old.members[:, first : first + n]
-    there.before[:n] = np.maximum(old.before[first : first + n] - first, 0)
-    there.last[:] = np.maximum(old.last - first, 0)
     counters["matches"], counters["members"] = matches.size, n
     return queue._replace(tickets=there)
 

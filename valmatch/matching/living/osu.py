@@ -127,34 +127,38 @@ def _form(waiting: Ints, now: float, state: MatchmakerState, numbers: Values) ->
     by_rating = np.argsort(ratings, kind="mergesort")  # of equals, who joined first
     tickets, ratings = waiting[by_rating], ratings[by_rating]
     if numbers.recent > 0.0:
-        for k in range(count):
-            for other in range(k):
-                met[k, other] = _met(tickets[k], tickets[other], now, state, numbers)
-                met[other, k] = met[k, other]
+        rows, match = state.last, counters["matches"] - 1  # of users who wait, from 1 on
+        rows[state.users[tickets]] = np.arange(1, count + 1)
+        while match >= 0 and now - state.matches[match]["time"] <= numbers.recent:
+            first = state.matches[match]["first"]
+            opponents = state.users[state.members[0, first : first + numbers.lobby_size]]
+            for user in opponents:
+                for other in opponents:
+                    if rows[user] > 0 and rows[other] > 0:
+                        met[rows[user] - 1, rows[other] - 1] = True
+            match -= 1
+        rows[state.users[tickets]] = 0
     users = Users(state.serials[tickets], ratings, now - state.times[tickets], met)
     for lobby in form_lobbies(users, numbers, state.rng_key, counters["reviews"]):
         off = np.abs(ratings[lobby] - ratings[lobby[0]])
         begin_match(now, off.max(), np.nan, state)
         for team in range(lobby.size):
-            ticket = tickets[lobby[team]]
-            user, member = state.users[ticket], counters["members"]
-            add_member(ticket, team, now, state)
-            state.before[member], state.last[user] = state.last[user], member + 1
+            add_member(tickets[lobby[team]], team, now, state)
     counters["examined"] += count * (count - 1)
 
 
 @part
 def _met(first: int, second: int, now: float, state: MatchmakerState, numbers: Values) -> bool:
     """Return whether the users of two tickets have met recently."""
-    size, member = numbers.lobby_size, state.last[state.users[first]]
-    while member > 0:
-        lobby = (member - 1) // size
-        if now - state.matches[lobby]["time"] > numbers.recent:
-            return False
-        for k in range(lobby * size, (lobby + 1) * size):
-            if state.users[state.members[0, k]] == state.users[second]:
-                return True
-        member = state.before[member - 1]
+    match = state.counters[0]["matches"] - 1
+    while match >= 0 and now - state.matches[match]["time"] <= numbers.recent:
+        start, both = state.matches[match]["first"], 0
+        for k in range(start, start + state.matches[match]["tickets"]):
+            user = state.users[state.members[0, k]]
+            both += int(user == state.users[first]) + int(user == state.users[second])
+        if both == 2:
+            return True
+        match -= 1
     return False
 
 

@@ -53,7 +53,7 @@ VERTICES, LAST, QUEUED, WALKS = 0, 1, 2, 3
 def pair(points: Floats) -> Ints:
     """Return whose partner each is, -1 for none: as many pairs as can be, of the least total."""
     # Shapes: `points` (n, n); NaN where a pair is not allowed.
-    count, low, high, most = len(points), np.inf, -np.inf, 0
+    count = len(points)
     size = 2 * count + 2
     edges, rows = np.zeros((2, size, size), np.int64), np.zeros((9, size), np.int64)
     groups = np.zeros((2, size, count + 1), np.int64)
@@ -77,11 +77,22 @@ def pair(points: Floats) -> Ints:
         stack=np.zeros((2 * size, 2), np.int64),
         counts=np.array([count, count, 0, 0]),
     )
+    _weigh(points, forest)
+    while _grow(forest):
+        pass
+    return forest.mate[1 : count + 1] - 1
+
+
+@part
+def _weigh(points: Floats, forest: Forest) -> None:
+    """Make weights of points, and what a search begins with of weights."""
+    count, low, high = len(points), np.inf, -np.inf
     for i in range(count):
         for j in range(i):
             if not np.isnan(points[i, j]):
                 low, high = min(low, points[i, j]), max(high, points[i, j])
     one_more = int(np.rint((high - low) * UNIT) + 1.0) * (count // 2 + 1) if low <= high else 0
+    most = 0
     for i in range(count):
         forest.within[i + 1, i + 1] = i + 1
         for j in range(count):
@@ -90,10 +101,8 @@ def pair(points: Floats) -> Ints:
                 forest.weight[i + 1, j + 1] = weight
                 forest.tail[i + 1, j + 1], forest.head[i + 1, j + 1] = i + 1, j + 1
                 most = max(most, weight)
-    forest.label[1 : count + 1] = most
-    while _grow(forest):
-        pass
-    return forest.mate[1 : count + 1] - 1
+    for vertex in range(1, count + 1):
+        forest.label[vertex] = most
 
 
 @part

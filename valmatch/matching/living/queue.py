@@ -100,7 +100,6 @@ class MatchmakerState(NamedTuple):
     last: Ints  # (users,); what a rule remembers of a user: 0 at first
     memory: Floats  # (k,); what else a rule remembers
     members: Ints  # (2, n); tickets of matches and their teams
-    before: Ints  # (n,); of a member 1 more than its index in its match before; 0 for none
     matches: Records  # (n,)
     counters: Records  # (1,)
     rng_key: Words  # (3,); where the draws lie
@@ -195,7 +194,6 @@ def new_state(
         last=np.zeros(users, np.int64),
         memory=memory,
         members=np.zeros((2, n), np.int64),
-        before=np.zeros(n, np.int64),
         matches=np.zeros(n, MATCH),
         counters=counters,
         rng_key=tickets.rng_key,

@@ -300,9 +300,6 @@ class TicketArrays:
 
 # Tallies: which rules they judge, and what each ticket adds to them.
 
-SIMPLE = {"min", "max", "avg"}
-"""Functions of numbers that tallies have, and can be right of a match that is not complete."""
-
 BITS = 64  # of a set: most regions that tallies tell apart
 EXACT = 2.0**31  # up to this size, multiples of 1/1024 have sums that are exact, in whatever order
 HUGE = 1e200  # numbers from here on may have sums that are infinite
@@ -405,7 +402,11 @@ class Tallies:
             del functions[0]
         kind = self.table.attributes[source].kind
         most = int(kind == "number")
-        if kind not in ("number", "text") or len(functions) > most or set(functions) - SIMPLE:
+        if (
+            kind not in ("number", "text")
+            or len(functions) > most
+            or set(functions) - {"min", "max", "avg"}
+        ):
             return
         record["shape"] = shape
         record["column"] = self._stat(("value", source), self.tickets.cells[source]["value"])

@@ -688,13 +688,6 @@ def tally(ticket: int, team: int, world: World, candidate: Candidate) -> None:
         merge(k, parts.stats, parts.marks, parts.teams[k]["team"], candidate)
 
 
-@part
-def restore(ticket: int, team: int, world: World, queue: Queue) -> None:
-    """Add a ticket that is known to be taken by a team."""
-    push(ticket, team, age_with(ticket, world, queue), world, queue.candidate)
-    tally(ticket, team, world, queue.candidate)
-
-
 @part(inline=True)
 def most_of(team: int, age: int, world: World) -> float:
     """Return the most players of a team at an age, NONE: at any."""

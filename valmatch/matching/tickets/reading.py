@@ -37,8 +37,6 @@ LatencyOf = Literal["ticket", "player"]
 LATENCIES: tuple[LatencyOf, ...] = ("ticket", "player")
 """Whose latency a rule looks at: of a ticket one number, or that of every player."""
 
-TICKET_KEYS = ("id", "time", "players", "cancel", "backfill", "answers")
-PLAYER_KEYS = ("id", "attributes", "latency", "team")
 CONFIG_KEYS = (
     "requestTimeoutSeconds",
     "horizon",
@@ -50,7 +48,6 @@ CONFIG_KEYS = (
     "seed",
     "latencyOf",
 )
-WORLD_KEYS = ("name", RULE_SET, "config", "tickets", "answers")
 
 
 class WorldReading(NamedTuple):
@@ -112,7 +109,7 @@ def read_world(text: str) -> tuple[WorldReading | None, list[Problem]]:
     if node is None:
         return None, problems.sorted()
     root = Item(node, problems, lenient=True, nulls=True)
-    root.known(WORLD_KEYS)
+    root.known(("name", RULE_SET, "config", "tickets", "answers"))
     config = root.get("config", "object", required=True)
     listed = root.get("tickets", "array", required=True)
     rules = root.get(RULE_SET, "object", required=True)
@@ -239,7 +236,7 @@ class _Tickets:
 
     def read(self, item: Item) -> Document | None:
         """Return a ticket, None if something of it is wrong."""
-        item.known(TICKET_KEYS)
+        item.known(("id", "time", "players", "cancel", "backfill", "answers"))
         name = item.text("id", required=True)
         time = item.number("time", required=True, least=0)
         if name is not None and name in self.ids:
@@ -277,7 +274,7 @@ class _Tickets:
 
     def player(self, item: Item, running: bool) -> Document | None:
         """Return a player."""
-        item.known(PLAYER_KEYS)
+        item.known(("id", "attributes", "latency", "team"))
         name = item.text("id", required=True)
         team = item.text("team", required=running)
         if team is not None and not running:
@@ -420,9 +417,6 @@ TYPES = (
     "MatchmakingCancelled",
     "MatchmakingFailed",
 )
-
-DETAILED = ("PotentialMatchCreated", "AcceptMatchCompleted")
-"""Of which more counts than match and tickets."""
 
 ENDS = {
     "MatchmakingSucceeded": "COMPLETED",
@@ -575,7 +569,7 @@ class _Reader:
         match = detail.text("matchId") or ""
         if kind is not None and time is not None:
             tickets = [ticket for ticket in named if ticket]
-            more = detail if kind in DETAILED else None
+            more = detail if kind in ("PotentialMatchCreated", "AcceptMatchCompleted") else None
             self.events.append(_Event(time, len(self.events), kind, match, tickets, more))
 
     def _unpacked(self, item: Item) -> Item | None:

@@ -19,8 +19,8 @@ from valmatch.matching.tickets.judging import (
     is_valid,
     pop,
     push,
-    restore,
     take,
+    tally,
 )
 from valmatch.matching.tickets.layout import Candidate, Queue, World
 
@@ -183,7 +183,8 @@ def try_greedily(anchor: int, head: int, saves: bool, world: World, queue: Queue
             news = _is_news(ticket, anchor, queue)
             resumes = not gone and not (news and is_member)
             if resumes and is_member:
-                restore(ticket, member["team"], world, queue)
+                push(ticket, member["team"], age_with(ticket, world, queue), world, queue.candidate)
+                tally(ticket, member["team"], world, queue.candidate)
                 restored += 1
                 current["full"] = int(queue.saved[slot]["full"] and restored == number)
             if resumes and not news:
