@@ -25,7 +25,14 @@ from valmatch.matching.queue import (
     let_arrive,
     new_counts,
 )
-from valmatch.matching.registry import PRESET, QUEUES, meanings, of_ratings, queue_rule, readers
+from valmatch.matching.registry import (
+    PRESET,
+    QUEUES,
+    meanings,
+    of_ratings,
+    queue_rule,
+    readers,
+)
 from valmatch.matching.rules import Rules
 from valmatch.models.ladder.factors import Rule
 from valmatch.models.valorant.factors import ValorantFactors

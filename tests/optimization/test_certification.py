@@ -24,11 +24,7 @@ from valmatch.optimization.certification import (
     lengths,
     of_few_values,
 )
-from valmatch.optimization.solvers.archive import (
-    Noise,
-    PointEstimates,
-    without_controls,
-)
+from valmatch.optimization.solvers.archive import Noise, PointEstimates, without_controls
 from valmatch.optimization.solvers.search import Level, Proposal
 from valmatch.statistics.estimates import UNLIMITED, t_quantile
 

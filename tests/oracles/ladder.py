@@ -14,15 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from tests.oracles import pairs, queue_rules
-from tests.oracles.ladder_world import (
-    BREAK,
-    CHURN,
-    CONTINUE,
-    OUTCOME,
-    PAIR,
-    PATIENCE,
-    World,
-)
+from tests.oracles.ladder_world import BREAK, CHURN, CONTINUE, OUTCOME, PAIR, PATIENCE, World
 from tests.oracles.queue_rules import Sides
 from tests.oracles.rate import (
     EloOracle,

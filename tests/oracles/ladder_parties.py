@@ -15,16 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from tests.oracles.ladder import (
-    GIVE_UP,
-    QUEUE,
-    TICK,
-    Factors,
-    Ladder,
-    Matcher,
-    Player,
-    Ticket,
-)
+from tests.oracles.ladder import GIVE_UP, QUEUE, TICK, Factors, Ladder, Matcher, Player, Ticket
 from tests.oracles.ladder_world import BREAK, CONTINUE, PATIENCE, SKILL, World
 from tests.oracles.queue_rules import Sides
 from valmatch.matching.plain_tickets import Pool, Search

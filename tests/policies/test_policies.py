@@ -1,4 +1,4 @@
-"""Every policy equals a direct evaluation of its formula, alone or along whole sample paths."""
+"""Every policy equals a direct evaluation of its formula."""
 
 from __future__ import annotations
 
@@ -23,22 +23,14 @@ from valmatch.policies.lookahead_search import (
     knowledge_of,
     score,
 )
-from valmatch.policies.myopic import (
-    draw_chance,
-    point_estimate,
-    random_opponent,
-)
-from valmatch.policies.upper_confidence import (
-    error_bound as error_of_bound,
-)
+from valmatch.policies.myopic import draw_chance, point_estimate, random_opponent
+from valmatch.policies.upper_confidence import error_bound as error_of_bound
 from valmatch.policies.upper_confidence import (
     quality_bound,
     upper_confidence,
     upper_confidence_plain,
 )
-from valmatch.ratings.trueskill import (
-    draw_quality,
-)
+from valmatch.ratings.trueskill import draw_quality
 
 VECTORS = json.loads((Path(__file__).parents[1] / "fixtures" / "opponent_vectors.json").read_text())
 FORMS = ("corrected", "as_printed")
@@ -133,6 +125,17 @@ def test_pruned_choice_is_the_plain_choice_in_wild_states(printed: bool, drawn: 
             if j != player:
                 exact = score(j, known, multiplier)
                 assert abs(known.work.scores[j] - exact * math.sqrt(2 * math.pi)) <= 0.25 * limit
+
+
+def test_policies_without_exploration_are_draw_chance() -> None:
+    """The knowledge gradient with gamma 0, the upper bounds with kappa 0."""
+    rng = np.random.default_rng(70)
+    for player in range(50):
+        state = rng.normal(0, 2, 50), rng.uniform(2, 3, 50), player, NOISE
+        chosen = draw_chance(*state)
+        assert chosen == knowledge_gradient(*state, 0.0)
+        assert chosen == knowledge_gradient(*state, 0.0, True)
+        assert {upper_confidence_plain(*state, 0.0, both) for both in (False, True)} == {chosen}
 
 
 def test_random_opponent_divides_the_unit_interval_evenly() -> None:

@@ -9,11 +9,7 @@ import pytest
 
 from tests.oracles.arrivals import drawn_by_numpy
 from valmatch.draws.streams import Streams
-from valmatch.models.valorant.arrivals import (
-    GAPS,
-    ArrivalProcess,
-    ArrivingPlayers,
-)
+from valmatch.models.valorant.arrivals import GAPS, ArrivalProcess, ArrivingPlayers
 
 RATES = [20.0, 0.0, 5.0, 40.0]
 MEAN = [1200.0, 1.0, 50.0]
