@@ -64,7 +64,9 @@ def shots(tmp_path: Path, sectioned: None) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("executor", ["local", "processes"])
+@pytest.mark.parametrize(
+    "executor", ["local", "processes", pytest.param("dask", marks=pytest.mark.long)]
+)
 def test_one_run_gives_the_same_bytes_on_any_number_of_workers(
     executor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
