@@ -201,9 +201,6 @@ def test_shipped_configs_are_listed() -> None:
     assert some.endswith("24 more: For tests, figures of papers, and studies (--all)\n")
 
 
-# ---- optimize ----
-
-
 def test_players_of_few_games_are_left_out(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     log.write_text("winner,loser\nann,bob\nann,cy\nbob,cy\nbob,ann\ndan,cy\n")

@@ -588,7 +588,7 @@ def test_a_config_is_identified_by_what_differs_from_the_defaults() -> None:
     assert identity(Config("valorant", After(new=1.0)))["factors"] == {"new": 1.0}
 
 
-# Template, registry, imports
+# Template
 
 
 @pytest.mark.slow

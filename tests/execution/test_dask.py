@@ -253,9 +253,6 @@ def test_connecting_can_be_stopped() -> None:
     assert (process.returncode, err) == (130, "")
 
 
-# A scheduler means Dask
-
-
 # A cluster of one's own
 
 

@@ -8,6 +8,7 @@ import signal
 import time
 from pathlib import Path
 from random import Random
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -23,27 +24,34 @@ from valmatch.experiments.combine import combine
 from valmatch.experiments.replicate import replicate
 from valmatch.statistics.precision import looks
 
+Case: TypeAlias = tuple[Config, int, dict[str, bytes]]
+"""A config, a number of replications and the files of an undisturbed run."""
 
-@pytest.fixture(scope="module", params=list(CASES))
-def case(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Config, int, dict[str, bytes]]:
-    """Return a config, a number of replications and the files of an undisturbed run."""
-    source, overrides, n = CASES[request.param]
-    config = load_config(source, overrides)
-    folder = tmp_path_factory.mktemp("undisturbed")
+
+def undisturbed(name: str, folder: Path, part: int = 1) -> Case:
+    """Return a case, or a part of its replications."""
+    source, overrides, n = CASES[name]
+    config, n = load_config(source, overrides), n // part
     replicate(config, n, out=folder)
     return config, n, contents(folder)
 
 
+@pytest.fixture(scope="module", params=list(CASES))
+def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
+    return undisturbed(request.param, tmp_path_factory.mktemp("undisturbed"))
+
+
+@pytest.fixture(scope="module", params=list(CASES))
+def part(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
+    return undisturbed(request.param, tmp_path_factory.mktemp("serial"), 7)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
-def test_kills_tears_and_duplicates_change_nothing(
-    case: tuple[Config, int, dict[str, bytes]], seed: int, tmp_path: Path
-) -> None:
-    config, n, undisturbed = case
+def test_kills_tears_and_duplicates_change_nothing(case: Case, seed: int, tmp_path: Path) -> None:
+    config, n, whole = case
     suffer(config, n, tmp_path, Random(seed))
-    assert contents(tmp_path) == undisturbed
+    assert contents(tmp_path) == whole
 
 
 def test_a_kill_costs_at_most_the_chunk_in_flight(tmp_path: Path) -> None:
@@ -151,35 +159,19 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
     assert living(process.pid) == []
 
 
-@pytest.fixture(scope="module", params=list(CASES))
-def smaller_case(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Config, int, dict[str, bytes]]:
-    """Return a config, a number of replications and the files of a serial run."""
-    source, overrides, n = CASES[request.param]
-    config, n = load_config(source, overrides), n // 7
-    folder = tmp_path_factory.mktemp("serial")
-    replicate(config, n, out=folder)
-    return config, n, contents(folder)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("executor", "workers"), [("local", 3), ("dask", 2)])
-def test_any_workers(
-    smaller_case: tuple[Config, int, dict[str, bytes]], executor: str, workers: int, tmp_path: Path
-) -> None:
+def test_any_workers(part: Case, executor: str, workers: int, tmp_path: Path) -> None:
     if executor == "dask":
         pytest.importorskip("distributed")
-    config, n, serial = smaller_case
+    config, n, serial = part
     replicate(config, n, executor=executor, workers=workers, out=tmp_path)
     assert contents(tmp_path) == serial
 
 
 @pytest.mark.slow
-def test_shards_in_any_order(
-    smaller_case: tuple[Config, int, dict[str, bytes]], tmp_path: Path
-) -> None:
-    config, n, serial = smaller_case
+def test_shards_in_any_order(part: Case, tmp_path: Path) -> None:
+    config, n, serial = part
     rng = Random(n)
     for count in (2, 5):
         folders = [tmp_path / f"{count}-{index}" for index in range(count)]
@@ -198,10 +190,8 @@ def test_shards_in_any_order(
             assert contents(out) == serial
 
 
-def test_overlapping_shards_count_once(
-    smaller_case: tuple[Config, int, dict[str, bytes]], tmp_path: Path
-) -> None:
-    config, n, serial = smaller_case
+def test_overlapping_shards_count_once(part: Case, tmp_path: Path) -> None:
+    config, n, serial = part
     replicate(config, n, shard=Shard(0, 2), out=tmp_path / "half")
     replicate(config, n, shard=Shard(1, 3), out=tmp_path / "third")
     replicate(config, n - 10, out=tmp_path / "first")
@@ -211,10 +201,8 @@ def test_overlapping_shards_count_once(
     assert contents(tmp_path / "all") == serial
 
 
-def test_a_combination_with_gaps_says_who_owes_and_is_completed(
-    smaller_case: tuple[Config, int, dict[str, bytes]], tmp_path: Path
-) -> None:
-    config, n, serial = smaller_case
+def test_a_combination_with_gaps_says_who_owes_and_is_completed(part: Case, tmp_path: Path) -> None:
+    config, n, serial = part
     for index in (0, 2):
         for name in (str(index), "together"):
             replicate(config, n, shard=Shard(index, 3), out=tmp_path / name)

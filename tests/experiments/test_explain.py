@@ -40,15 +40,15 @@ def played(folder: Path, given: dict[str, Any], *options: object) -> Outcome:
     return success("rules", "replay", folder / "world.json", "--out", folder / "out", *options)
 
 
-def why(folder: Path, ticket: str, *options: object) -> dict[str, Any]:
-    done = success("rules", "explain", folder / "out", ticket, "--json", *options)
+def why(folder: Path, ticket: str) -> dict[str, Any]:
+    done = success("rules", "explain", folder, ticket, "--json")
     return dict(json.loads(done.out))
 
 
 def test_which_rule_refused_and_what_was_nearest(tmp_path: Path) -> None:
     tickets = [solo(1, 0, skill=1000), solo(2, 2, skill=1300), solo(3, 3, skill=1460)]
     played(tmp_path, duels(*tickets, timeout=30))
-    document = why(tmp_path, "t1")["pass"]
+    document = why(tmp_path / "out", "t1")["pass"]
     assert (document["status"], document["waited"]) == ("TIMED_OUT", 30)
     # Reviews at 0, 2, 3, and as steps are reached at 10, 12; at 13 the others have a match.
     assert (document["reviews"], document["looked_at"], document["anchor"]) == (6, 6, 6)
@@ -82,7 +82,7 @@ def test_a_ticket_that_blocks_is_named(tmp_path: Path) -> None:
     assert line in " ".join(done.out.split())
     blocked = [row["blocked_by"] for row in rows(tmp_path / "out" / "tickets.csv")]
     assert blocked == ["", "t1", "t1", "t1", "t1"]
-    document = why(tmp_path, "t2")["pass"]
+    document = why(tmp_path / "out", "t2")["pass"]
     assert document["blocked_by"] == [{"tickets": ["t1"], "reviews": 3}]
     assert document["tried"]["no_room"] > 0
     assert document["fullest"]["with"] == ["t1"]
@@ -98,14 +98,14 @@ def test_who_cannot_be_matched_at_all(tmp_path: Path) -> None:
     far["players"][0]["latency"] = {"eu": 80, "us": 95}
     given = world(ONES, [far, silent], rules=[tight], playerAttributes=SKILL)
     played(tmp_path, given)
-    document = why(tmp_path, "t1")["pass"]
+    document = why(tmp_path / "out", "t1")["pass"]
     assert document["refused_alone"] == {"Ping": 1}
     assert document["region"] == "eu"
     (rule,) = document["rules"]
     assert rule["nearest"]["rules"][0]["needs"] == [
         {"property": "maxLatency", "needed": 80, "in_force": 50}
     ]
-    assert why(tmp_path, "t2")["pass"]["unmatchable"] == ["skill"]
+    assert why(tmp_path / "out", "t2")["pass"]["unmatchable"] == ["skill"]
     printed = valmatch("rules", "explain", tmp_path / "out", "t2").out
     assert "no match can take it: no value of skill" in printed
 
@@ -115,7 +115,7 @@ def test_all_that_ended_without_a_match(tmp_path: Path) -> None:
     played(tmp_path, duels(*tickets, timeout=30), "--explain")
     lines = (tmp_path / "out" / "explain.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["ticket"] for line in lines] == ["t3"]
-    assert json.loads(lines[0]) == why(tmp_path, "t3")["pass"]
+    assert json.loads(lines[0]) == why(tmp_path / "out", "t3")["pass"]
     refused = refusal("rules", "replay", tmp_path / "world.json", "--explain")
     assert refused == "--explain: --out is needed too, which takes it"
 
@@ -126,7 +126,7 @@ def test_after_a_failed_proposal_a_ticket_waits_again(tmp_path: Path) -> None:
     given = duels(*tickets, timeout=30)
     given["config"]["acceptanceTimeoutSeconds"] = 5
     played(tmp_path, given)
-    document = why(tmp_path, "t1")["pass"]
+    document = why(tmp_path / "out", "t1")["pass"]
     assert document["status"] == "TIMED_OUT"
     # At 0, at its return at 3, at its step at 10; not at 2, when it had a proposal.
     assert document["reviews"] == 3
@@ -189,10 +189,6 @@ def made(folder: Path, *options: object, config: str = CONFIG) -> Path:
     return folder / "out"
 
 
-def why_of(folder: Path, ticket: str) -> dict[str, Any]:
-    return dict(json.loads(success("rules", "explain", folder, ticket, "--json").out))
-
-
 VARIANTS = {
     "factors": ("rules.Near.maxDistance=90", "expansions.Near.maxDistance[0].wait=11"),
     "batches": ("service.batch_size=7",),
@@ -211,7 +207,7 @@ def test_it_says_what_a_replay_of_the_same_tickets_says(name: str, tmp_path: Pat
     assert outcome.times == [float(row["ended"]) for row in tickets]
     unmatched = [row["ticket"] for row in tickets if row["status"] != "COMPLETED"]
     chosen = unmatched[len(unmatched) // 2]
-    document = why_of(folder, chosen)
+    document = why(folder, chosen)
     (found,) = document.values()
     row = tickets[int(chosen)]
     assert (found["status"], found["ended"]) == (row["status"], float(row["ended"]))
@@ -227,7 +223,7 @@ def test_it_says_what_a_replay_of_the_same_tickets_says(name: str, tmp_path: Pat
     reading = WorldReading(world.table, world.tickets, world.service, (world.search,), text)
     (tmp_path / "world.json").write_text("".join(reading.text()), encoding="utf-8")
     success("rules", "replay", tmp_path / "world.json", "--out", tmp_path / "again")
-    assert why_of(tmp_path / "again", chosen) == document
+    assert why(tmp_path / "again", chosen) == document
 
 
 def test_an_attribute_that_a_logged_player_lacks_is_no_value(tmp_path: Path) -> None:
@@ -239,11 +235,11 @@ def test_an_attribute_that_a_logged_player_lacks_is_no_value(tmp_path: Path) -> 
     log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     config = CONFIG.replace(", roles: {lists: {tank: 0.3, medic: 0.5}}", "")
     folder = made(tmp_path, config=f"arrivals: tickets.jsonl\n{config}")
-    (found,) = why_of(folder, "0").values()
+    (found,) = why(folder, "0").values()
     (player,) = found["players"]
     assert found["unmatchable"] == ["roles"]
     assert (player["attributes"]["skill"], "roles" in player["attributes"]) == (1000, False)
-    (found,) = why_of(folder, "1").values()
+    (found,) = why(folder, "1").values()
     assert (found["unmatchable"], found["players"][0]["attributes"]["roles"]) == ([], ["tank"])
 
 

@@ -427,9 +427,6 @@ def test_fixtures_on_neutral_ground(tmp_path: Path) -> None:
         predict_games(tmp_path / "r", wrong)
 
 
-# Cells.
-
-
 # Formulas.
 
 

@@ -149,9 +149,6 @@ def test_what_cannot_be_drawn_is_said(options: tuple[str, ...], said: str, copie
     assert sorted(copied.iterdir()) == before
 
 
-# ---- texts have room ----
-
-
 # ---- bins ----
 
 

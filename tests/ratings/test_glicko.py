@@ -331,29 +331,27 @@ def test_extreme_ratings_and_times_stay_finite(tmp_path: Path) -> None:
             rate_games(path, "glicko2", ratings=out / "ratings.csv", again=True)
 
 
-PUBLISHED_1 = {
-    parameter.name: parameter.published for parameter in system_named("glicko").parameters
-}
-COLUMNS_1 = "player,rating,deviation,base_rating,base_deviation,information,surprise,time,games"
+GLICKO = {parameter.name: parameter.published for parameter in system_named("glicko").parameters}
+HEADER = "player,rating,deviation,base_rating,base_deviation,information,surprise,time,games"
 Q = math.log(10.0) / 400.0
 
-Belief1 = tuple[float, float]  # r, RD
+Spread = tuple[float, float]  # r, RD
 
 
-def g_1(deviation: float) -> float:
+def damped(deviation: float) -> float:
     return 1.0 / math.sqrt(1.0 + 3.0 * Q**2 * deviation**2 / math.pi**2)
 
 
-def expected_score_1(rating: float, other: float, deviation: float) -> float:
-    return 1.0 / (1.0 + math.exp(-g_1(deviation) * Q * (rating - other)))
+def expected_of(rating: float, other: float, deviation: float) -> float:
+    return 1.0 / (1.0 + math.exp(-damped(deviation) * Q * (rating - other)))
 
 
 @dataclass
-class Glickman1:
+class GlickoOfTheSource:
     """Rates periods one by one by the steps of the source, everyone at the end of each."""
 
     values: Mapping[str, float]  # parameters
-    beliefs: dict[str, Belief1] = field(default_factory=dict)  # after the last period with a game
+    beliefs: dict[str, Spread] = field(default_factory=dict)  # after the last period with a game
     played: dict[str, int] = field(default_factory=dict)  # that period
     expected: dict[tuple[str, str], float] = field(default_factory=dict)  # by game and player
 
@@ -367,7 +365,7 @@ class Glickman1:
         for k, some in groupby(games, key=lambda game: math.floor(times[game.name] / length)):
             self.rate(list(some), k)
 
-    def onset(self, player: str, period: int) -> Belief1:
+    def onset(self, player: str, period: int) -> Spread:
         if player not in self.beliefs:
             return 1500.0, self.values["deviation"]
         rating, deviation = self.beliefs[player]
@@ -382,42 +380,42 @@ class Glickman1:
         results: dict[str, list[tuple[float, float, float]]] = {}
         for game in games:
             sides = [self.side([start[row.player] for row in side]) for side in game.sides]
-            meet(game, sides, expected_score_1, self.expected, results)
+            meet(game, sides, expected_of, self.expected, results)
         for player, met in results.items():
             self.beliefs[player] = self.update(start[player], met)
             self.played[player] = period
 
-    def side(self, beliefs: list[Belief1]) -> Belief1:
+    def side(self, beliefs: list[Spread]) -> Spread:
         squares = [deviation**2 for _, deviation in beliefs]
         mean = sum(rating for rating, _ in beliefs) / len(beliefs)
         return mean, math.sqrt(sum(squares) / len(squares))
 
-    def update(self, belief: Belief1, results: list[tuple[float, float, float]]) -> Belief1:
+    def update(self, belief: Spread, results: list[tuple[float, float, float]]) -> Spread:
         r, rd = belief
-        known = [(g_1(rd_j), s, expected_score_1(r, r_j, rd_j)) for r_j, rd_j, s in results]
+        known = [(damped(rd_j), s, expected_of(r, r_j, rd_j)) for r_j, rd_j, s in results]
         d_squared = 1.0 / (Q**2 * sum(g_j**2 * e * (1.0 - e) for g_j, _, e in known))
         weight = 1.0 / rd**2 + 1.0 / d_squared
         total = sum(g_j * (s - e) for g_j, s, e in known)
         return r + Q / weight * total, max(math.sqrt(1.0 / weight), self.values["floor"])
 
 
-def rated_1(path: Path, out: Path, values: Mapping[str, float], **options: Any) -> RatedLog:  # noqa: ANN401
+def rated_by_glicko(path: Path, out: Path, values: Mapping[str, float], **options: Any) -> RatedLog:  # noqa: ANN401
     return rate_games(path, "glicko", parameters=values, out=out, **options)
 
 
-def earlier_1(path: Path, rows: Mapping[str, Belief1], games: int = 0) -> Path:
+def known_file(path: Path, rows: Mapping[str, Spread], games: int = 0) -> Path:
     """Write ratings of players whose last period is that of the time 0."""
     lines = [f"{name},{r},{rd},{r},{rd},0,0,0,{games}" for name, (r, rd) in rows.items()]
-    path.write_text("\n".join([COLUMNS_1, *lines, ""]))
+    path.write_text("\n".join([HEADER, *lines, ""]))
     return path
 
 
 def test_published_example_of_glicko() -> None:
     """1500 and 200 against three opponents become 1464 and 151.4."""
-    assert PUBLISHED_1 == {"deviation": 350.0, "c": 34.6, "floor": 30.0, "period": 0.0}
-    want = Glickman1(PUBLISHED_1).update((1500.0, 200.0), [*OPPONENTS])
+    assert GLICKO == {"deviation": 350.0, "c": 34.6, "floor": 30.0, "period": 0.0}
+    want = GlickoOfTheSource(GLICKO).update((1500.0, 200.0), [*OPPONENTS])
     assert (round(want[0]), round(want[1], 1)) == (1464, 151.4)
-    assert [round(g_1(rd), 4) for _, rd, _ in OPPONENTS] == [0.9955, 0.9531, 0.7242]
+    assert [round(damped(rd), 4) for _, rd, _ in OPPONENTS] == [0.9955, 0.9531, 0.7242]
 
 
 @pytest.mark.parametrize("period", [0.0, 0.5, 10.0, 33.3, 1e6])
@@ -426,10 +424,10 @@ def test_glicko_agrees_with_plain_loops(
     period: float, changes: dict[str, float], tmp_path: Path
 ) -> None:
     games, times = timed(crowd(1), 1)
-    values = {**PUBLISHED_1, "period": period, **changes}
+    values = {**GLICKO, "period": period, **changes}
     path = write(tmp_path / "log.csv", games, TIMED)
-    rated_1(path, tmp_path / "out", values)
-    oracle = Glickman1(values)
+    rated_by_glicko(path, tmp_path / "out", values)
+    oracle = GlickoOfTheSource(values)
     oracle.play(read_long(path), times)
     rows = {row["player"]: row for row in table(tmp_path / "out" / "ratings.csv")}
     assert rows.keys() == oracle.beliefs.keys()
@@ -443,12 +441,12 @@ def test_glicko_agrees_with_plain_loops(
 
 def test_deviations_grow_to_that_of_a_newcomer_and_fall_to_the_floor(tmp_path: Path) -> None:
     """A deviation of 50 is one of 350 after 100 periods, with the published c."""
-    known = earlier_1(tmp_path / "known.csv", {"a": (1500.0, 50.0), "b": (1500.0, 50.0)}, games=1)
+    known = known_file(tmp_path / "known.csv", {"a": (1500.0, 50.0), "b": (1500.0, 50.0)}, games=1)
     onsets = []
     for periods in (1, 10, 99, 101, 500):
         path = write(tmp_path / "log.csv", [[["a", "b", f"{periods}"]]], "winner,loser,time")
         out = tmp_path / f"{periods}"
-        rated_1(path, out, {"period": 1.0}, ratings=known, again=True)
+        rated_by_glicko(path, out, {"period": 1.0}, ratings=known, again=True)
         row = table(out / "ratings.csv")[0]
         onsets.append(float(row["base_deviation"]))
     assert onsets[:3] == pytest.approx([math.hypot(50.0, 34.6 * t**0.5) for t in (1, 10, 99)])
@@ -456,5 +454,5 @@ def test_deviations_grow_to_that_of_a_newcomer_and_fall_to_the_floor(tmp_path: P
     assert onsets[3:] == [350.0, 350.0]
     rows = [[["a", "b", "5"]], [["b", "a", "5"]]] * 400
     path = write(tmp_path / "log.csv", rows, "winner,loser,time")
-    rated_1(path, tmp_path / "many", {"period": 10.0})
+    rated_by_glicko(path, tmp_path / "many", {"period": 10.0})
     assert {row["deviation"] for row in table(tmp_path / "many" / "ratings.csv")} == {"30.0"}
