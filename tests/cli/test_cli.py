@@ -149,7 +149,6 @@ replicate nowhere.yaml | nowhere.yaml: no such file
 replicate valorant --scheduler tcp://x:1 --executor local | --scheduler: of no use with --executor
 replicate valorant --scheduler tls://127.0.0.1:1 | TLS needs certificates
 compare valorant | give a second config
-compare nowhere nowhere --set team_diff=3 | no such file
 replicate smoke --resume | --resume: needs --out
 warm tickest | tickest: nothing that has kernels (did you mean tickets?)
 optimize valorant | shipped problems of valorant: chess-1, valor
@@ -238,5 +237,4 @@ def test_completion_knows_configs_solvers_and_models() -> None:
         return subprocess.check_output([program], env=os.environ | asked, text=True).split()
 
     assert completed("valmatch replicate valorant-x") == ["valorant-x10", "valorant-x2"]
-    assert completed("valmatch factors zo") == ["zonestats"]
     assert "auto,bayes" in completed("valmatch optimize valorant-x2 --solver auto,b")
