@@ -223,8 +223,6 @@ MEANT = {
 }
 """Words that are no commands, with what to type instead."""
 
-HELP = "-h", "--help"
-
 
 def command_line(only: str | None = None) -> typer.Typer:
     """Return the commands together, or one of them alone."""
@@ -239,11 +237,10 @@ def command_line(only: str | None = None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     app.callback()(_app)
-    alone = only in MODULES
-    for name in [str(only)] if alone else [] if only in ("rules", *HELP) else MODULES:
+    for name in MODULES if only is None else {only} & MODULES.keys():
         module = import_module(f"valmatch.cli.{MODULES[name]}")
         app.command(name, cls=_Command)(getattr(module, name))
-    if not alone and only not in HELP:
+    if only in (None, "rules", "help"):
         from valmatch.cli import rules
 
         group = typer.Typer(
@@ -300,7 +297,7 @@ def _help(
     """Show what a command does and its options, as its --help does."""
     if command is not None and command not in NAMES:
         raise _no_command(command, NAMES, "valmatch")
-    command_line(command)(
+    command_line(command or "")(
         [*([command] if command else []), "--help"], prog_name="valmatch", standalone_mode=False
     )
 
@@ -317,8 +314,8 @@ def _run() -> int:
     """Run a command; return its exit code."""
     click_exception = typer.BadParameter.__mro__[2]
     try:
-        alone = HELP[0] if "_VALMATCH_COMPLETE" not in os.environ else None
-        app = command_line(sys.argv[1] if len(sys.argv) > 1 else alone)
+        only = None if "_VALMATCH_COMPLETE" in os.environ else "".join(sys.argv[1:2])
+        app = command_line(only)
         code: int = app(prog_name="valmatch", standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:
