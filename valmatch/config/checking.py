@@ -238,11 +238,12 @@ class _Check:
 
     def _check_names(self) -> None:
         """Find names of no factor and no response, which commands refuse, to say all at once."""
+        # Of the first entries of each mapping: more lines are not shown.
         cls = MODELS[self.model].factors
         names = by_last_part(factor_names(cls))
         for path in BY_FACTOR:
             mapping = find(self.root, path)
-            for key, _ in mapping.value if isinstance(mapping, MappingNode) else ():
+            for key, _ in mapping.value[:MOST] if isinstance(mapping, MappingNode) else ():
                 name = dotted(key.value).removeprefix("factors.")
                 field = factor_at(cls, name.split(".")[: section_depth(cls, name.split(".")) + 1])
                 if "*" not in name and (field is None or section_of(field)):
@@ -251,7 +252,8 @@ class _Check:
         known = dict.fromkeys(response.name.partition(".")[0] for response in self._responses())
         for section, key, *inner in RESPONSES_OF:
             mapping = find(self.root, (section, key))
-            for name, of in mapping.value if known and isinstance(mapping, MappingNode) else ():
+            written = mapping.value[:MOST] if known and isinstance(mapping, MappingNode) else ()
+            for name, of in written:
                 node = find(of, inner) if inner else name
                 text = str(to_value(node)) if node is not None else ""
                 if node is not None and text.partition(".")[0] not in known:

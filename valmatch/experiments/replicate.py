@@ -12,7 +12,7 @@ from typing import Any
 
 from valmatch.config.config import Config
 from valmatch.config.loading import ConfigLike, load_config
-from valmatch.errors import InputError, collecting, in_lines, option
+from valmatch.errors import MOST, InputError, collecting, in_lines, option
 from valmatch.execution.chunks import Chunks, build, replicating
 from valmatch.execution.executors import pool_for
 from valmatch.execution.interruption import Stop, stop_on_signal
@@ -244,8 +244,7 @@ def _targets(config: Config, plan: Plan, model: Model[object]) -> list[Target]:
     wrong = [
         f"{config.at(f'replicate.expect.{name}')}:"
         f" {no_response(config.model, config.factors, name, list(limits))}"
-        for name in config.replicate.expect
-        if name not in limits
+        for name in [name for name in config.replicate.expect if name not in limits][:MOST]
     ]
     fixed = OneHistory.fixed if config.one_history else model.sampling.fixed
     if plan.targets and fixed:

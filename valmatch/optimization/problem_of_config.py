@@ -20,7 +20,7 @@ from valmatch.config.factor_paths import (
     section_of,
 )
 from valmatch.config.identity import set_factors
-from valmatch.errors import InputError, collecting, in_lines
+from valmatch.errors import MOST, InputError, collecting, in_lines
 from valmatch.inputs.fields import Factors, allowed, plain_number, schema_at
 from valmatch.models.model import Model
 from valmatch.models.registry import no_response
@@ -49,12 +49,14 @@ def problem_of(config: Config, model: Model[object]) -> Problem:
             )
     variables, wrong = list[Variable](), list[str]()
     for name, of in section.variables.items():
+        if len(wrong) == MOST:
+            break
         with collecting(wrong):
             variables.append(_variable(config, name, of))
     limits = {response.name: response.limits for response in model.responses}
     for part in ("objective", "constraints"):
         for name, entry in getattr(section, part).items():
-            if entry.response not in limits:
+            if entry.response not in limits and len(wrong) < MOST:
                 at = config.at(f"optimize.{part}.{name}.response")
                 what = no_response(config.model, config.factors, entry.response, limits)
                 wrong.append(f"{at}: {what}")
