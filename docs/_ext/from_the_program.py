@@ -100,7 +100,7 @@ def responses(model: str) -> Lines:
         rows = folded(listed)
         cells = [(code(name), plain(unit), plain(meaning)) for name, unit, meaning, _ in rows]
         yield from table(["response", "unit", "meaning"], cells)
-        if names := {name for *_, parts in rows for name in parts}:
+        if names := {name: None for *_, parts in rows for name in parts}:
             what = "PART" if group else "POLICY"
             yield from (f"{what} is one of {', '.join(code(name) for name in names)}.", "")
 
