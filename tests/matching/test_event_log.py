@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from valmatch.matching.tickets.event_log import Ended, EventLog, read_events, world_of_log
 
 from valmatch.matching.tickets.columns import Document
 from valmatch.matching.tickets.reading import (

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from valmatch.matching.tickets.games import Serving, play_with_games
 
 from tests.oracles.ticket_games import Server
 from valmatch.draws.streams import Streams
