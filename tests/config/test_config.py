@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import Field
 
 import valmatch.models.registry as registry
@@ -547,6 +550,26 @@ def test_config_id_sees_every_factor_and_the_arrivals() -> None:
     # The bytes count, not their name.
     copy = config_id(loaded(MINIMAL, "arrivals=copy.csv"))
     assert copy == config_id(loaded(MINIMAL, "arrivals=p.csv"))
+
+
+@given(
+    values=st.dictionaries(
+        st.sampled_from(["player_diff", "team_diff", "player_slack", "team_slack", "wait_thresh"]),
+        st.integers(0, 10**6).map(lambda n: n / 8) | st.floats(0, 1e12),
+    ),
+    style=st.sampled_from([repr, "{:.17e}".format, "{:+.17E}".format]),
+)
+@settings(max_examples=30)
+def test_a_config_id_sees_values_alone(
+    values: dict[str, float], style: Callable[[float], str]
+) -> None:
+    expected = config_id(loaded(yaml.safe_dump({"model": "valorant", "factors": values})))
+    lines = "".join(f"  {key}: {style(values[key] + 0.0)} # note\n" for key in reversed(values))
+    other = f"# A comment\nreplicate: {{n: 3}}\nfactors:\n{lines}model: 'valorant'\n"
+    assert config_id(loaded(other)) == expected
+    overrides = [f"{key}={value!r}" for key, value in values.items()]
+    assert config_id(loaded(MINIMAL, *overrides, "team_num=5", "review=arrivals")) == expected
+    assert len(expected) == 12
 
 
 def test_config_id_is_pinned() -> None:

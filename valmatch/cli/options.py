@@ -148,6 +148,7 @@ FLAGS = {
     "log.skip_bad_rows": "--skip-bad-rows",
     "log.sort": "--sort-rows",
     "max_seconds": "--max-time",
+    "unchanged": "--all",
     "folder": "DIR",
     "n": "-n",
     "overrides": "--set",

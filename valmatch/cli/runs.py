@@ -163,6 +163,7 @@ class CompareOptions(ResponseOptions, CompareArguments):
         "Compare A with these values, of log.* and arrivals, too; repeated, one more variant each.",
         "KEY=VALUE,...",
     )
+    unchanged: bool = o.flag("List responses without a clear change, too.")
 
 
 @command()
@@ -202,7 +203,7 @@ def compare(
         with progress("replications", total) as bar:
             options = watched(options, sides[0].replicate, bar)
             result = compare_configs(sides, options, list(options.responses))
-    show_result(json, result, out, responses=options.responses)
+    show_result(json, result, out, responses=options.responses, changed=not options.unchanged)
     _exit(result.status, out)
 
 
@@ -291,7 +292,8 @@ def optimize(config: ConfigArgument, options: OptimizeOptions, json: Json) -> No
     spec = options.study(settings)
     spec = replace(spec, shard=_part(options.shard, spec.size, spec.parts_in_words))
     with progress("replications", spec.replications) as bar:
-        result = execute(spec, watched(options, settings.optimize, bar))
+        options = replace(watched(options, settings.optimize, bar), found=bar.note)
+        result = execute(spec, options)
     show_result(json, result, out, responses=options.responses)
     if result.failures:
         raise RunError(*result.failures)

@@ -163,6 +163,7 @@ class SearchArguments(RunOptions):
     confidence: float | None = confidence_option(
         "Probability with which a point called feasible is so; level of the intervals."
     )
+    found: Callable[[str], None] = o.listener("Called with the best point so far, in words.")
 
 
 @dataclass(frozen=True)

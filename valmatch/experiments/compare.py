@@ -152,11 +152,18 @@ class Comparison(Result):
         return next(iter(reasons.values())) if self.is_pair else reason_of_each(reasons)
 
     @property
+    def replications_in_words(self) -> str:
+        """Of how many replications differences are, and whether systems share random numbers."""
+        if all(variant.run.config.model == self.base.config.model for variant in self.variants):
+            return f"{self.n:,} common replication{'s' * (self.n != 1)}"
+        return f"{self.n:,} independent replications of each model (no common random numbers)"
+
+    @property
     def title(self) -> str:
         """What was compared, in one line."""
         model, base = self.base.config.model, config_id(self.base.config)
         ids = ", ".join(config_id(variant.run.config) for variant in self.variants)
-        made = f"seed {self.base.seed}, {self.n:,} common replications"
+        made = f"seed {self.base.seed}, {self.replications_in_words}"
         if self.is_pair:
             of = f"{model}, configs {base} and {ids}, {made}"
             return f"{of}, b - a with {self.confidence:.0%} intervals"

@@ -99,6 +99,8 @@ class Execution:
     check: Callable[[], None] = lambda: None
     # called with the number of further replications done
     progress: Callable[[int], None] = lambda done: None
+    # called with the best point so far in words
+    best: Callable[[str], None] = lambda text: None
 
 
 HERE = Execution()  # all replications are made here, and none is reported

@@ -1,7 +1,8 @@
 """Analysis of the recommended point after a study, beyond its budget.
 
 It is compared with a baseline, the start or today's rule, on replications by which neither was
-chosen, and its constraints are priced.
+chosen, and its constraints are priced. Where no point is feasible, the one of least violation is
+compared in its place.
 """
 
 from __future__ import annotations
@@ -25,9 +26,17 @@ from valmatch.optimization.verdict import OBJECTIVE, limits_of_objective
 from valmatch.statistics.no_interval import why_no_interval
 from valmatch.statistics.pairs import PairedDifference, paired
 
-# Files of the comparisons, and keys of a summary, by the baseline; what they call each baseline.
-BESIDE = {START: "start_and_recommended", TODAY: "today_and_recommended"}
-SHORT = {START: START, TODAY: "today"}
+SHORT = {START: START, TODAY: "today"}  # what files call the baselines
+RECOMMENDED, LEAST = "recommended", "least_violation"  # what they call the point
+
+
+def beside(baseline: str, role: str) -> str:
+    """Return the key of a summary, and the name of the file, of a comparison with a baseline."""
+    return f"{SHORT[baseline]}_and_{role}"
+
+
+COMPARISONS = [f"{beside(name, role)}.csv" for name in SHORT for role in (RECOMMENDED, LEAST)]
+
 
 # What these files have of each change, after its mean.
 COLUMNS = "std_error", "ci_low", "ci_high", "confidence", "n", "undefined"
@@ -36,7 +45,7 @@ COLUMNS = "std_error", "ci_low", "ci_high", "confidence", "n", "undefined"
 POST_ANALYSIS = 3 * STAGE
 
 # A point gets this part of the budget, and at least and at most so many replications.
-SHARE, LEAST, MOST = 20, 10, 1000
+SHARE, FEWEST, MOST = 20, 10, 1000
 
 
 # The model at a point, with its responses and the objective in each replication.
@@ -55,8 +64,9 @@ def post_analysis(
 ) -> tuple[dict[str, Any], Tables]:
     """Compare the point of a run with what the config gives; price the constraints there."""
     # Returns parts of ``summary.json``, and a table of each comparison.
-    n = 1 if config.one_history else min(MOST, max(LEAST, settings.budget // SHARE))
+    n = 1 if config.one_history else min(MOST, max(FEWEST, settings.budget // SHARE))
     unit, confidence = run.certificate.unit, 1.0 - settings.alpha
+    role = LEAST if run.certificate.feasible is False else RECOMMENDED
 
     def replications(values: Mapping[str, float]) -> Replications:
         """Make the replications of a point one by one, as searches make them."""
@@ -80,16 +90,16 @@ def post_analysis(
     for name, values in baselines.items():
         rows, why = _compared(problem, replications(values), recommended, confidence)
         units = units or {response.name: response.unit for response, _ in rows}
-        of, key = SHORT[name], BESIDE[name]
+        of, key = SHORT[name], beside(name, role)
         entries[key] = {
             "replications": n,
             of: values,
-            "recommended": point,
+            role: point,
             **({"no_interval": why} if why else {}),
             "responses": {
                 response.name: {
                     of: pair.a.mean,
-                    "recommended": pair.b.mean,
+                    role: pair.b.mean,
                     "difference": pair.difference.as_dict(),
                 }
                 for response, pair in rows
@@ -98,12 +108,14 @@ def post_analysis(
         tables[key] = {
             "response": [response.name for response, _ in rows],
             of: [pair.a.mean for _, pair in rows],
-            "recommended": [pair.b.mean for _, pair in rows],
+            role: [pair.b.mean for _, pair in rows],
             "difference": [pair.difference.mean for _, pair in rows],
             **{name: [getattr(pair.difference, name) for _, pair in rows] for name in COLUMNS},
             "unit": [response.unit for response, _ in rows],
         }
     made = n * (1 + len(baselines))
+    if role == LEAST:
+        return {**entries, "spent_beyond_budget": made}, tables
     if config.one_history:
         why = "cost unknown: not measurable from one log (a sweep of limits shows it)"
         priced = [Price(constraint, why=why) for constraint in problem.constraints.values()]

@@ -5,7 +5,7 @@ Where evaluations are exact, as on one log, the best of the evaluated points nee
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -146,7 +146,7 @@ def run_solver(
         SearchTask(problem, evaluated.budget, rng, problem.start, archive),
         task.factory,
     )
-    evaluations = run_search(search, evaluated, execution.progress)
+    evaluations = run_search(search, evaluated, execution)
     known, failure, ended = None, search.task.failure, ""
     if exact:
         evaluated.budget = budget
@@ -177,9 +177,7 @@ def run_solver(
     return SolverRun(task, evaluations, certificate, spent, failure, ended, known)
 
 
-def run_search(
-    search: Search, evaluator: Evaluator, progress: Callable[[int], None]
-) -> list[Evaluation]:
+def run_search(search: Search, evaluator: Evaluator, execution: Execution) -> list[Evaluation]:
     """Evaluate what a solver asks for until it has done or the budget is spent."""
     evaluations: list[Evaluation] = []
     before = evaluator.spent
@@ -187,6 +185,15 @@ def run_search(
         for request, outcomes in search.run(evaluator.evaluate):
             mean, spent = outcomes.mean(axis=0), evaluator.spent
             evaluations.append(Evaluation(request.unit, request.n, mean, spent, search.incumbent()))
-            progress(spent - before)
+            execution.progress(spent - before)
+            execution.best(_best_so_far(evaluations))
             before = spent
     return evaluations
+
+
+def _best_so_far(evaluations: Sequence[Evaluation]) -> str:
+    """Say what the point that a search would recommend now has, by what it has seen."""
+    incumbent = evaluations[-1].incumbent
+    seen = (of.mean for of in reversed(evaluations) if np.array_equal(of.unit, incumbent))
+    objective, *excesses = next(seen, evaluations[-1].mean).tolist()
+    return f"best so far {objective:.4g}{'' if max(excesses, default=0.0) <= 0 else ', infeasible'}"

@@ -236,6 +236,7 @@ class View(NamedTuple):
     top: int | None = None  # how many players to list; None: the best few
     min_games: int = 0  # players with fewer games are not listed
     charts: bool = True  # whether charts are wanted, for which long files may have to be read
+    changed: bool = False  # of a comparison, only what changed clearly is listed
 
 
 @dataclass
@@ -246,6 +247,7 @@ class Presentation:
     question: str  # what was asked, in one sentence
     incomplete: str = ""  # what is not there of an unfinished run; "" of one that ended well
     finding: str = ""  # what came out, in one sentence
+    concluded: bool = True  # whether a terminal ends with it
     glossary: str = ""  # what the names in it mean; "" where they are known
     header: str = ""  # what stands above its first table on a terminal
     warnings: Sequence[str] = ()  # what has to be known of it
@@ -389,15 +391,18 @@ def change_in_words(response: Response, change: Estimate, base: float | None = N
         return f"{response.name} changes by {change.mean:+.4g}{unit} (no interval)"
     if change.ci_low == 0.0 == change.ci_high:
         return f"{response.name} does not change"
-    value = f"{value_in_words(change)}{unit}"
     if not is_sure(change):
+        value = f"{value_in_words(change)}{unit}"
         return f"{response.name} does not clearly change ({value}{undefined_in(change)})"
+    size = change
+    if change.mean < 0.0 and change.ci_high is not None:
+        size = replace(change, mean=-change.mean, ci_low=-change.ci_high, ci_high=-change.ci_low)
+    value = f"{value_in_words(size)}{unit}"
     if base and math.isfinite(base):
         percent = 100.0 * change.mean / abs(base)
         share = f"{percent:+,.0f}" if abs(percent) >= 10.0 else f"{percent:+.2g}"
         value += f" ({share} %)"
     verb = "rises" if change.mean > 0.0 else "falls"
-    value = value if change.asymmetric else value.removeprefix("-")
     return f"{response.name} {verb} by {value}{undefined_in(change)}"
 
 
@@ -406,9 +411,9 @@ def confidence_in_words(confidence: float) -> str:
     return f"{100.0 * confidence:.6g}%"
 
 
-def in_interval_words(means: Sequence[Estimate], n: int, what: str, why: str = "") -> str:
+def in_interval_words(means: Sequence[Estimate], replications: str, why: str = "") -> str:
     """Say with what confidence means are known, and from how many replications."""
-    of = f"n = {counted(n, what)}"
+    of = f"n = {replications}"
     if all(mean.ci_low is None for mean in means):
         return f"no intervals, {of}{f' ({why})' if why else ''}"
     return f"{confidence_in_words(means[0].confidence)} intervals, {of}"

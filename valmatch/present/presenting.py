@@ -38,8 +38,7 @@ def finding_of(result: Result) -> str:
 def text_of_result(result: Result) -> str:
     """Return what a result shows at a prompt: its tables, its finding, its warnings."""
     page = present(result, View(charts=False))
-    texts = [text for text in (page.finding, *result.warned) if text]
-    lines = [line for text in texts for line in wrapped(text)]
+    lines = [line for text in result.warned for line in wrapped(text)]
     return "\n".join([text_of(page, MOST_ROWS), *lines]).rstrip("\n")
 
 

@@ -16,7 +16,7 @@ MOST_ROWS = 40  # rows of a table of a `repr`
 
 
 def text_of(presentation: Presentation, most: int | None = None) -> str:
-    """Return the tables of a result with their notes; of a `repr` at most so many rows of each."""
+    """Return tables with their notes, and the finding; of a `repr` at most so many rows of each."""
     lines: list[str] = []
     above = presentation.header.split("\n")
     for block in presentation.tables:
@@ -29,6 +29,8 @@ def text_of(presentation: Presentation, most: int | None = None) -> str:
             lines += [line for item in block.items for line in wrapped(item)]
     if presentation.notes:
         lines += ["", *(line for note in presentation.notes for line in wrapped(note))]
+    if presentation.finding and (presentation.concluded or most):
+        lines += ["", *wrapped(presentation.finding)]
     return "\n".join([*(lines or above), ""])
 
 

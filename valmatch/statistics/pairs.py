@@ -13,8 +13,9 @@ from valmatch.kernels.arrays import Floats
 from valmatch.statistics.estimates import UNLIMITED, Estimate, limits_of_difference
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Sampling
 
-# A difference that varies by less than this share of what it is taken of is constant.
-ROUNDING = 1e-9
+# A difference that varies by less than this share of what it is taken of is constant; one that is
+# itself a smaller share of a value is what rounding leaves, and is 0.
+ROUNDING, LEFT_BY_ROUNDING = 1e-9, 1e-14
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,10 @@ def _compare(
     undefined = np.isnan(a) | np.isnan(b)
     # Of a log and something else: neither says how far the difference may be off.
     common = samplings[0] if samplings[0] == samplings[1] else OneHistory()
-    sides = (*samplings, common), (a, b, b - a), (limits, limits, limits_of_difference(limits))
+    change = np.where(
+        np.abs(b - a) <= LEFT_BY_ROUNDING * np.maximum(np.abs(a), np.abs(b)), 0.0, b - a
+    )
+    sides = (*samplings, common), (a, b, change), (limits, limits, limits_of_difference(limits))
     first, second, difference = (
         sampling.estimate(np.where(undefined, np.nan, values), confidence, replications, ends)
         for sampling, values, ends in zip(*sides, strict=True)

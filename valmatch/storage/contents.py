@@ -8,7 +8,8 @@ MANIFEST = "manifest.json"
 _OPTIMIZE = (
     *("evaluations.csv", "judged.csv", "trajectory.csv", "candidates.csv", "progress.csv"),
     *("frontier.csv", "front.csv", "recommended.yaml", "tuned_rules.json"),
-    *("start_and_recommended.csv", "summary.json"),
+    *("start_and_recommended.csv", "start_and_least_violation.csv"),
+    *("today_and_recommended.csv", "today_and_least_violation.csv", "summary.json"),
 )
 
 _RANK = (

@@ -86,7 +86,7 @@ def run_front(
         rng = Streams(seed).stream(0, SOLVER_SOURCE)
         task = SearchTask(problem, part, rng, problem.start, archive)
         front = FrontSearch(task, objectives)
-        run_search(Search(task, front.steps), evaluator, execution.progress)
+        run_search(Search(task, front.steps), evaluator, Execution(progress=execution.progress))
         known = archive.estimates()
         noise = (known.noise or Noise.unknown(problem.limits_of_excesses)).take(
             slice(objectives - 1, None)

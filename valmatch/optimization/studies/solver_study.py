@@ -24,7 +24,7 @@ from valmatch.execution.shards import WHOLE
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.evaluation import Execution, Journal
-from valmatch.optimization.post_analysis import BESIDE, post_analysis
+from valmatch.optimization.post_analysis import COMPARISONS, post_analysis
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import scales_by_default, with_factors
 from valmatch.optimization.solver_run import RUN, RunSpec, SolverRun, failures, run_solver
@@ -158,12 +158,14 @@ class SolverStudySpec(StudySpec):
         }
         solvers = {}
         if runs and self.compares:
+            task = best_run(runs).task
+            document["from"] = {"solver": task.solver, "run": task.macrorep}
             with suppress(Stopped):
                 entry, tables["progress"] = compare(
                     self.config, problem, self.settings, runs, execution, truths
                 )
                 solvers, compared = {"solvers": entry}, True
-        if document["recommended"] and self.shard == WHOLE:  # shards leave it to the whole
+        if best and self.shard == WHOLE:  # shards leave it to the whole
             analysed = False
             with suppress(Stopped):
                 execution.check()
@@ -178,7 +180,7 @@ class SolverStudySpec(StudySpec):
     def write(self, study: Study, folder: Path) -> None:
         """Write the config of the recommended point."""
         # One from before, of a smaller budget, may be recommended no more.
-        for name in (RECOMMENDED, *REWRITTEN, *(f"{key}.csv" for key in BESIDE.values())):
+        for name in (RECOMMENDED, *REWRITTEN, *COMPARISONS):
             (folder / name).unlink(missing_ok=True)
         best = study.verdict
         if best and best.feasible is not False:

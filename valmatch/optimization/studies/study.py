@@ -18,7 +18,7 @@ from valmatch.config.config import Config, OptimizeOptions
 from valmatch.config.identity import config_id, problem_id
 from valmatch.execution.chunks import build
 from valmatch.execution.interruption import stop_on_signal
-from valmatch.execution.run_options import DEFAULT_SEED, RunOptions, SearchArguments, first_given
+from valmatch.execution.run_options import DEFAULT_SEED, SearchArguments, first_given
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.models.model import Model
 from valmatch.optimization.evaluation import Execution, Journal
@@ -251,7 +251,7 @@ class StudyFiles(NamedTuple):
     truths: Journal | None = None  # what comparisons of solvers know of points
 
 
-def execute(spec: StudySpec, options: RunOptions) -> Study:
+def execute(spec: StudySpec, options: SearchArguments) -> Study:
     """Make what a study asks for, and write it if there is a folder."""
     built = built_problem(spec, options.warn)
     jobs = spec.jobs(built)
@@ -261,7 +261,8 @@ def execute(spec: StudySpec, options: RunOptions) -> Study:
         files = stack.enter_context(open_files(spec, built, options.out, options.resume))
         if files.journal is not None:
             options.resumed(len(files.journal))
-        execution = Execution(files.journal, pools.shared, stop.check, options.progress)
+        shared, found = pools.shared, options.found
+        execution = Execution(files.journal, shared, stop.check, options.progress, found)
         runs = list(run_all(jobs, pools, execution, stop))
         made = list(zip(jobs, runs, strict=False))
         return summarised(spec, built, made, files, execution, lambda: stop.reason)

@@ -6,6 +6,7 @@ import textwrap
 from pathlib import Path
 
 from valmatch.experiments.compare import Comparison, Variant
+from valmatch.inputs.fields import plain_number
 from valmatch.models.model import Response
 from valmatch.present import document as d
 from valmatch.present.kinds.responses import compared_parts_tables, glossary, responses_table
@@ -24,11 +25,23 @@ def present(result: Comparison, view: d.View) -> d.Presentation:
     shown = d.headline(responses, chosen)
     places = [k for k, response in enumerate(responses) if d.listed(response, chosen)]
     columns = _columns(result)
-    table = responses_table(responses, columns, places)
+    changed = [k for k in places if _changed(result, responses[k])]
+    if not chosen:
+        shown = d.headline([responses[k] for k in changed] or responses)
+    unchanged = [responses[k].name for k in places if k not in changed]
+    brief = view.changed and not chosen
+    table = responses_table(responses, columns, (changed or places) if brief else places)
+    if brief and changed and unchanged:
+        table.notes.append(f"no clear change: {', '.join(unchanged)}")
     same = all(pair.difference.n == result.n for pair in result.comparisons.values())
     table.spare = d.COUNT if same else ""
     tables = [d.Block("Differences", table=table)]
-    if not chosen:
+    if brief and (parts := [response for response in responses if response.part]):
+        sure = sum(_changed(result, response) for response in parts)
+        table.notes.append(
+            f"{sure} of {len(parts)} responses of groups changed clearly; --all lists all"
+        )
+    elif not chosen:
         sides = [side for side in columns if side[0] != d.COUNT]
         tables += [d.titled(part, folded=True) for part in compared_parts_tables(responses, sides)]
     note = "The interval of each system's difference from A; filled where it leaves 0 out."
@@ -51,17 +64,30 @@ def _header(result: Comparison) -> str:
     for variant in result.variants:
         lines.append(f"{variant.name.upper()}: {d.config_title(variant.run.config)}")
         changed = variant.changed
-        lines += [one_line(f"   {k}: {here} -> {there}") for k, here, there in changed[:CHANGES]]
+        lines += [
+            one_line(f"   {k}: {_written(here)} -> {_written(there)}")
+            for k, here, there in changed[:CHANGES]
+        ]
         if len(changed) > CHANGES:
             lines.append(f"   and {len(changed) - CHANGES} more")
     joint = f"; ±: {result.joint}" if result.joint else ""
-    made = f"seed {result.base.seed}, {result.n:,} common replications{joint}"
+    made = f"seed {result.base.seed}, {result.replications_in_words}{joint}"
     return "\n".join([*lines, textwrap.fill(made, WIDTH)])
+
+
+def _changed(result: Comparison, response: Response) -> bool:
+    """Return whether some system clearly differs from the base in a response."""
+    return any(d.is_sure(v.comparisons[response.name].difference) for v in result.variants)
+
+
+def _written(value: object) -> str:
+    """Return a value of a factor as people write it."""
+    return shortened(plain_number(value) if isinstance(value, float) else str(value))
 
 
 def _in_words(variant: Variant) -> str:
     """Say in few words what differs in a system."""
-    changes = [f"{name}={shortened(str(there))}" for name, _, there in variant.changed]
+    changes = [f"{name}={_written(there)}" for name, _, there in variant.changed]
     more = f" and {len(changes) - NAMED} more" if len(changes) > NAMED else ""
     return f"{', '.join(changes[:NAMED])}{more}" or "the same config"
 
@@ -69,22 +95,22 @@ def _in_words(variant: Variant) -> str:
 def _question(result: Comparison) -> str:
     """Say what was asked."""
     name, variants = d.config_name(result.base.config), result.variants
-    how = f"the same {d.counted(result.n, 'replication')}, seed {result.base.seed}"
+    how = f"{result.replications_in_words}, seed {result.base.seed}"
     if not result.is_pair:
         others = [
             f"{variant.name.upper()} ({_in_words(variant)})" for variant in variants[:SYSTEMS]
         ]
         more = len(variants) - SYSTEMS
         others += [f"{more} more"] if more > 0 else []
-        return f"How do {d.joined(others)} differ from {name} as it is (A)? All met {how}."
+        return f"How do {d.joined(others)} differ from {name} as it is (A)? {how}."
     (other,) = variants
     changes = [
-        f"{key} is {shortened(str(there))} instead of {shortened(str(here))}"
+        f"{key} is {_written(there)} instead of {_written(here)}"
         for key, here, there in other.changed[:NAMED]
     ] or [f"{Path(other.run.config.source).stem} takes its place"]
     more = len(other.changed) - NAMED
     changes += [f"{more} more differ"] if more > 0 else []
-    return f"What changes in {name} when {d.joined(changes)}? Both systems met {how}."
+    return f"What changes in {name} when {d.joined(changes)}? {how}."
 
 
 def _finding(result: Comparison, shown: list[Response]) -> str:
@@ -103,12 +129,12 @@ def _finding(result: Comparison, shown: list[Response]) -> str:
             [result.comparisons[name].difference for name in names],
             result.why_no_interval(names),
         )
-        how = d.in_interval_words(means, result.n, "common replication", why)
+        how = d.in_interval_words(means, result.replications_in_words, why)
         return f"{parts[0]}; {how}."
     more = f"; {len(variants) - SYSTEMS} more below" if len(variants) > SYSTEMS else ""
     joint = f"intervals that hold together at {d.confidence_in_words(result.confidence)}"
     how = joint if result.joint else "no intervals"
-    return f"{'; '.join(parts)}{more}; {how}, n = {result.n:,} common replications."
+    return f"{'; '.join(parts)}{more}; {how}, n = {result.replications_in_words}."
 
 
 def _columns(result: Comparison) -> list[d.Column]:
@@ -139,10 +165,7 @@ def _changes(result: Comparison) -> d.Block:
         table.add(key, str(base), *cells, unit_of_factor(result.base.config.model, key))
     if not table.rows:
         table.notes.append("No factor differs.")
-    sure = sum(
-        any(d.is_sure(variant.comparisons[response.name].difference) for variant in result.variants)
-        for response in result.responses
-    )
+    sure = sum(_changed(result, response) for response in result.responses)
     of = d.counted(len(result.responses), "response")
     items = [f"{sure} of {of} differ beyond the interval.", result.joint]
     return d.Block("What differs", table=table, items=[item for item in items if item])

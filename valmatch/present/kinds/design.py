@@ -115,7 +115,7 @@ def _finding(
     counts = {mean.n + mean.undefined for mean in first}
     least = "at least " if len(counts) > 1 else ""
     named = [means[0][response.name] for response in shown]
-    how = d.in_interval_words(named, min(counts), "replication").replace("n = ", f"n = {least}")
+    how = d.in_interval_words(named, f"{least}{d.counted(min(counts), 'replication')}")
     return f"{'; '.join(parts)}; {how} at each point."
 
 

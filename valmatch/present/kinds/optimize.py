@@ -17,7 +17,7 @@ from valmatch.experiments.response_list import shown_by
 from valmatch.inputs.fields import plain_number
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Response
-from valmatch.optimization.post_analysis import BESIDE, SHORT
+from valmatch.optimization.post_analysis import LEAST, RECOMMENDED, SHORT, beside
 from valmatch.optimization.problem import START, TODAY
 from valmatch.optimization.solvers.registry import label_of_solver
 from valmatch.optimization.studies.study import Study
@@ -167,13 +167,16 @@ def _point(study: Study, names: _Names, view: d.View) -> d.Presentation:
     means = _means_table(best)
     means.notes = _no_interval(document)
     remarks = [f"feasible: {ANSWERS[best.feasible]}; {best.why}", *best.remarks]
+    if best.feasible is False and (relaxed := _relaxed(best)):
+        remarks.append(f"to relax the limits so far that this point meets them: {relaxed}")
+        remarks.append("a first look at other limits or variables: --budget 100")
     page.tables = [
         d.Block(title, table=_point_table(role, study, best)),
         d.Block("What it is worth", table=means, items=remarks),
     ]
-    for name, key in BESIDE.items():
-        if key in document:
-            page.tables += _beside(document, name, names, view)
+    for name in SHORT:
+        if facts := _compared(study, name):
+            page.tables += _beside(document, facts, name, names, view)
     prices = [price["in_words"] for price in (document.get("prices") or {}).values()]
     if prices:
         page.tables.append(d.Block("What the constraints cost", items=prices))
@@ -181,9 +184,19 @@ def _point(study: Study, names: _Names, view: d.View) -> d.Presentation:
         page.tables.append(d.titled(solvers_table(document["solvers"])))
     charts = list(_search_charts(study, names, best))
     page.charts = [d.Block("The search", [NOTE], charts=charts, figure="search")]
-    beside = (document.get(BESIDE[START]) or {}).get("responses", {})
-    page.blocks = glossary([names.response(name) for name in beside if name != OBJECTIVE])
+    compared = _compared(study, START).get("responses", {})
+    page.blocks = glossary([names.response(name) for name in compared if name != OBJECTIVE])
     return page
+
+
+def _role(study: Study) -> str:
+    """Return what files call the point."""
+    return RECOMMENDED if study.document.get(RECOMMENDED) else LEAST
+
+
+def _compared(study: Study, baseline: str) -> Document:
+    """Return the comparison of the point with a baseline; {} if there is none."""
+    return study.document.get(beside(baseline, _role(study))) or {}
 
 
 def _finding(study: Study, names: _Names, best: PointResult) -> str:
@@ -203,15 +216,30 @@ def _finding(study: Study, names: _Names, best: PointResult) -> str:
     if best.feasible is None:
         return f"Too close to call: the best point found has {worth}, not certified; {how}."
     named = f", {best.name}," if best.name else ""
+    if source := study.document.get("from"):
+        named += f" (of {label_of_solver(source['solver'])}, run {source['run']})"
     sure = "certified as feasible" if objective.n > 1 else "feasible in its one replication"
-    change = _change(study.document, names, best)
+    change = _change(study, names, best)
     return f"The recommended point{named} is {sure}: {worth}; {how}{change}."
 
 
-def _change(document: Document, names: _Names, best: PointResult) -> str:
+def _relaxed(best: PointResult) -> str:
+    """Return the options by which a point meets the limits that it breaks; "" if none is known."""
+    options = []
+    for name, (bound, mean) in best.constraints.items():
+        end = mean.ci_high if bound.sign > 0 else mean.ci_low
+        if end is not None and bound.sign * (end - bound.bound) > 0.0:
+            step = 10.0 ** (math.floor(math.log10(abs(end))) - 2) if end else 1.0
+            value = bound.sign * math.ceil(bound.sign * end / step) * step
+            limit = "at_most" if bound.sign > 0 else "at_least"
+            options.append(f"--set optimize.constraints.{name}.{limit}={value:.6g}")
+    return " ".join(options)
+
+
+def _change(study: Study, names: _Names, best: PointResult) -> str:
     """Say how the objective changes against today's rule, or against the start."""
     for role in (TODAY, START):
-        facts = (document.get(BESIDE[role]) or {}).get("responses", {})
+        facts = _compared(study, role).get("responses", {})
         if OBJECTIVE not in facts:
             continue
         bounds = [bound for bound, _ in best.constraints.values()]
@@ -238,7 +266,6 @@ def _change(document: Document, names: _Names, best: PointResult) -> str:
 def _point_table(role: str, study: Study, best: PointResult) -> d.TextTable:
     """Return a table of a point beside those that the config gives."""
     # Where no start is given, it is the value of the factor.
-    beside = {name: study.document.get(key) or {} for name, key in BESIDE.items()}
     factors = flat(study.config.factors.model_dump(mode="json"))
     starts = {
         name: factors.get(name) if variable.start is None else variable.start
@@ -246,8 +273,8 @@ def _point_table(role: str, study: Study, best: PointResult) -> d.TextTable:
     }
     points: dict[str, Document] = {
         role: best.point,
-        START: beside[START].get(START) or starts,
-        TODAY: beside[TODAY].get(SHORT[TODAY]) or {},
+        START: _compared(study, START).get(START) or starts,
+        TODAY: _compared(study, TODAY).get(SHORT[TODAY]) or {},
     }
     columns: list[d.Column] = [("variable", list(best.point))]
     for name, point in points.items():
@@ -271,9 +298,12 @@ def _means_table(best: PointResult) -> d.TextTable:
     )
 
 
-def _beside(document: Document, baseline: str, names: _Names, view: d.View) -> Iterator[d.Block]:
-    """Yield tables of the recommended point beside the start, or beside today's rule."""
-    comparison = document[BESIDE[baseline]]
+def _beside(
+    document: Document, comparison: Document, baseline: str, names: _Names, view: d.View
+) -> Iterator[d.Block]:
+    """Yield tables of the point found beside the start, or beside today's rule."""
+    point = RECOMMENDED if RECOMMENDED in comparison else LEAST
+    in_words = point.replace("_", " ")
     facts: Mapping[str, Document] = comparison["responses"]
     responses = [names.response(name) for name in facts]
     differences = [Estimate.read(fact["difference"]) for fact in facts.values()]
@@ -287,7 +317,7 @@ def _beside(document: Document, baseline: str, names: _Names, view: d.View) -> I
 
     columns: list[d.Column] = [
         (baseline, means(SHORT[baseline])),
-        ("recommended", means("recommended")),
+        (in_words, means(point)),
         *d.mean_columns("change", f"± {differences[0].confidence:.0%}", differences),
     ]
     counts = [str(difference.n) for difference in differences]
@@ -295,13 +325,10 @@ def _beside(document: Document, baseline: str, names: _Names, view: d.View) -> I
     places = [k for k, response in enumerate(responses) if d.listed(response, view.responses)]
     table = responses_table(responses, [*columns, (d.COUNT, counts)], places)
     table.spare = d.COUNT if set(counts) == {str(n)} else ""
-    table.title = (
-        f"{baseline} and recommended point on the same {d.counted(n, 'fresh replication')}"
-    )
+    both = f"{baseline} and {in_words}{' point' * (point == RECOMMENDED)}"
+    table.title = f"{both} on the same {d.counted(n, 'fresh replication')}"
     if spent and baseline == START:
-        table.title += (
-            f" (plus {spent:,} replications outside the budget, those for costs included)"
-        )
+        table.title += f" (plus {spent:,} replications outside the budget)"
     table.notes = _no_interval(comparison)
     yield d.Block(f"Beside {TODAY if baseline == TODAY else 'the start'}", table=table)
     if not view.responses:

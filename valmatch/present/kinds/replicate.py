@@ -41,6 +41,7 @@ def present(result: Replications, view: d.View) -> d.Presentation:
     first = result.responses[0].window
     policies = first if first and not view.responses else None
     page.finding = _finding_of_policies(result, policies) if policies else _finding(result, shown)
+    page.concluded = bool(policies or result.precision)
     page.glossary = d.meanings_in_words(result.responses[:1] if policies else shown)
     page.tables = _tables(result, view.responses)
     page.charts = _charts(result, view.responses)
@@ -67,7 +68,7 @@ def _finding(result: Replications, shown: Sequence[Response]) -> str:
     text = d.joined([d.mean_in_words(*pair) for pair in zip(shown, means, strict=True)])
     lead = "On average" if result.count > 1 else "Here"
     why = result.why_no_interval([response.name for response in shown])
-    how = d.in_interval_words(means, result.count, "replication", why)
+    how = d.in_interval_words(means, d.counted(result.count, "replication"), why)
     return f"{lead} {text}; {how}."
 
 
@@ -92,7 +93,7 @@ def _finding_of_policies(result: Replications, first: Window) -> str:
                 unsure.append(f"{name} ({value})")
     more = f"; paired, {d.joined(sure)}" if sure else ""
     more += f"; no clear paired difference of {d.joined(unsure)}" if unsure else ""
-    how = d.in_interval_words(list(means.values()), result.count, "replication")
+    how = d.in_interval_words(list(means.values()), d.counted(result.count, "replication"))
     return f"{of} is {d.joined(under)}{more}; {how}."
 
 

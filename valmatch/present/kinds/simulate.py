@@ -76,6 +76,7 @@ def present(result: Simulation, view: d.View) -> d.Presentation:
     return d.Presentation(
         f"One replication of {name}",
         f"What happens in replication {result.replication} of {name}? Seed {result.seed}.",
+        concluded=False,
         finding=f"Here {d.joined(parts)}; this is one replication (n = 1), without intervals.",
         glossary=d.meanings_in_words(shown),
         header=f"{d.config_title(result.config)}, {of}",
