@@ -205,8 +205,8 @@ def test_players_of_few_games_are_left_out(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     log.write_text("winner,loser\nann,bob\nann,cy\nbob,cy\nbob,ann\ndan,cy\n")
     done = success("rate", log, "--system", "elo", "--min-games", "3")
-    heading, _, *players = done.out[done.out.index("best of") :].splitlines()
+    heading, _, *players = done.out[done.out.index("best of") :].split("\n\n")[0].splitlines()
     assert heading == "best of 3 players with 3 games"
     assert {row.split()[1] for row in players} == {"ann", "bob", "cy"}
     none = success("rate", log, "--system", "elo", "--min-games", "9")
-    assert none.out.splitlines()[-1] == "no player has 9 games"
+    assert "no player has 9 games" in none.out.splitlines()
