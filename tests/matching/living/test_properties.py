@@ -1,9 +1,9 @@
-"""Matches of drawn tickets, held against rules told again in a few lines of plain Python."""
+"""Matches of drawn tickets, held against each rule told again in a few lines of plain Python."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -80,6 +80,28 @@ def bar(world: World, teams: Teams, now: float) -> bool:
     )
 
 
+def faf(world: World, teams: Teams, attempts: Callable[[int], int]) -> float:
+    """Return the quality of a match of teams of FAForever."""
+    n, parties = world.numbers, world.tickets.parties
+    shown = parties.ratings - n.less_deviations * parties.deviations
+    tickets = [k for team in teams for k in team]
+    averages = [shown[list(world.players(k))].mean() for k in tickets]
+    totals = [sum(shown[p] for k in team for p in world.players(k)) for team in teams]
+    everybody = [p for k in tickets for p in world.players(k)]
+    spread = np.std(shown[everybody] if n.spread_of_players else averages)
+    quality = 1 - math.hypot((totals[0] - totals[1]) / n.max_imbalance, spread / n.max_deviation)
+    minority = newbies = 0.0
+    for ticket, average in zip(tickets, averages, strict=True):
+        size, tries = len(world.players(ticket)), attempts(ticket)
+        quality += min(tries * n.time_bonus, n.time_bonus_cap) * size / n.team_size
+        new = sum(parties.games[p] <= n.newcomer_games for p in world.players(ticket))
+        newbies += min(tries * n.newbie_bonus, n.newbie_bonus_cap) * new / n.team_size
+        minority += ((average - n.rating_peak) / n.minority_range) ** 4 * size / n.team_size
+    if max(shown[everybody]) < n.newbie_unless_over:
+        quality += newbies
+    return float(quality + min(minority, n.minority_cap))
+
+
 def osu(world: World, number: int, ticket: int) -> bool:
     """Return whether a ticket could be in a lobby but for its pivot."""
     now, ((pivot,), *_) = world.matches[number]
@@ -127,10 +149,6 @@ def test_tickets_are_in_one_match_and_leave_in_time(name: str) -> None:
         until = (np.floor((tickets.times[late] + timeout) / tick) + 1) * tick
     assert np.array_equal(found.ends[late], until)
     assert (found.ends <= 2.0 * HOUR).all()
-    if DAYS[name].preset in ("faf", "lichess"):  # which never pass everybody over, nor nobody
-        assert 0 < world.report.skipped.sum() < world.report.skipped.size
-    if DAYS[name].preset == "shieldbattery":
-        assert 0 < world.report.relaxed <= world.report.reviews
 
 
 @pytest.mark.slow
@@ -153,6 +171,17 @@ def test_bar_believes_in_its_matches_and_skips_who_would_not_do(name: str) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["faf", "faf_duos"])
+def test_faf_forms_matches_of_the_quality_that_it_says(name: str) -> None:
+    world = day(name)
+    for (_, teams), value in zip(world.matches, world.report.values, strict=True):
+        assert value >= world.numbers.min_quality
+        least, most = faf(world, teams, lambda k: 0), faf(world, teams, lambda k: 10**6)
+        assert least - 1e-9 <= value <= most + 1e-9
+    assert 0 < world.report.skipped.sum() < world.report.skipped.size
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["osu", "osu_lobby"])
 def test_lobbies_are_around_their_pivots(name: str) -> None:
     world = day(name)
@@ -160,3 +189,32 @@ def test_lobbies_are_around_their_pivots(name: str) -> None:
         assert all(osu(world, number, ticket) for (ticket,) in members)
         older = [k for k in world.left_over(now) if k < max(k for (k,) in members)]
         assert world.report.skipped[number] == any(osu(world, number, k) for k in older)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["shieldbattery", "shieldbattery_twos"])
+def test_rosters_of_shieldbattery_share_a_map_and_are_balanced(name: str) -> None:
+    world = day(name)
+    n, parties = world.numbers, world.tickets.parties
+    eff = parties.ratings - n.less_deviations * parties.deviations
+    for (now, teams), value, chance in zip(
+        world.matches, world.report.values, world.report.chances, strict=True
+    ):
+        tickets = sorted(k for team in teams for k in team)
+        picks = parties.maps[tickets]
+        assert (picks < 0).any() or np.bitwise_and.reduce(picks) != 0
+        one, two = (math.sqrt((eff[team] ** 2).mean()) for team in teams)
+        assert chance == pytest.approx(1 / (1 + 10 ** ((two - one) / n.logistic)), abs=1e-5)
+        splits = [
+            abs(
+                math.sqrt((eff[[tickets[0], *rest]] ** 2).mean())
+                - math.sqrt((eff[[k for k in tickets[1:] if k not in rest]] ** 2).mean())
+            )
+            for rest in combinations(tickets[1:], n.team_size - 1)
+        ]
+        assert abs(one - two) == pytest.approx(min(splits), abs=1e-3)
+        waited = now - world.tickets.times[tickets[0]]
+        cost = n.variance_weight * np.var(eff[tickets], ddof=1) + n.win_weight * abs(0.5 - chance)
+        steps = (waited - cost - value) / n.latency_weight
+        assert steps == pytest.approx(max(0, round(steps)), abs=1e-3)
+    assert 0 < world.report.relaxed <= world.report.reviews
