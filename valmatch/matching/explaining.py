@@ -291,6 +291,18 @@ def blockers(pool: Pool, outcome: Outcome) -> Blockers:
 
 def evenly(costs: Sequence[int], most: int) -> set[int]:
     """Return numbers at even distances, the last at least, whose costs are not too much."""
-    last, latest_first = len(costs) - 1, costs[::-1]
-    steps = (step for step in range(1, last + 1) if sum(latest_first[::step]) <= most)
-    return set(range(last, -1, -next(steps, last + 1))) if costs else set()
+
+    def at(count: int) -> set[int]:
+        last, steps = len(costs) - 1, max(count - 1, 1)
+        return {last - round(k * last / steps) for k in range(count)} if costs else set()
+
+    low, high = 1, len(costs)
+    if sum(costs) <= most:
+        return set(range(len(costs)))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if sum(costs[k] for k in at(middle)) <= most:
+            low = middle
+        else:
+            high = middle - 1
+    return at(low)
