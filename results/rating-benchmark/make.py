@@ -30,7 +30,7 @@ from tests.support.command import valmatch
 from valmatch import compare_ratings
 from valmatch.draws.streams import Streams
 from valmatch.game_logs.games import Names
-from valmatch.game_logs.options import LogOptions, values_of
+from valmatch.game_logs.options import LogOptions
 from valmatch.game_logs.rating import compared, tallies
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.roster import Roster
@@ -39,6 +39,7 @@ from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import kernel
 from valmatch.ratings.baselines import COIN, RECORD
 from valmatch.ratings.games import Games
+from valmatch.ratings.parameters import values_of
 from valmatch.ratings.registry import BATCH_NAMES, all_systems
 from valmatch.ratings.system import System
 

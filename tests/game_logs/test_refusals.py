@@ -64,7 +64,7 @@ rank circle.csv --alias FILE | name,alias\nann,x\n | FILE:2:5: alias: 'x' is nob
 rate circle.csv --system elo --alias FILE | name,alias\nzed,bob\nann,bob\n | FILE:3:5: alias: 'bob'
   is there twice
 rate circle.csv --system elo --alias FILE | name,alias\nann,bob\nbob,ann\n | FILE:2:1: name: 'ann'
-  is itself an alias of 'bob', and so on in a circle
+  is itself an alias of 'bob' (allowed
 rate FILE --system elo | {"model_a": "x", "model_b": "y", "winner": "tie"}\n{"model_a": "x", |
   FILE:2:17: is no JSON:
 rate FILE --system elo | {"model_a": "x"}\n[1]\n | FILE:2:1: ['1'] (allowed: a JSON object on each

@@ -22,6 +22,7 @@ from valmatch.inputs.csv_reader import (
     with_columns,
 )
 from valmatch.policies.registry import GOALS, JOINT, meanings
+from valmatch.ratings.parameters import values_of
 from valmatch.ratings.registry import (
     BATCH_NAMES,
     DEFAULT,
@@ -32,13 +33,11 @@ from valmatch.ratings.registry import (
     refuse_system_of_other_command,
 )
 from valmatch.text.numerals import real_number
-from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 
 if TYPE_CHECKING:
     from valmatch.game_logs.reading.columns import Further
-    from valmatch.ratings.parameters import BatchSystem, Parameter
-    from valmatch.ratings.system import System
+    from valmatch.ratings.parameters import BatchSystem
 
 
 def parse_parameters(texts: Sequence[str]) -> dict[str, float]:
@@ -84,13 +83,6 @@ def _results(name: str, meanings: Mapping[str, str]) -> Mapping[str, str]:
     return check_results(name, meanings)
 
 
-def _date_format(name: str, value: object) -> str:
-    """Return how dates are written, checked."""
-    from valmatch.game_logs.reading.cells import check_date_format
-
-    return check_date_format(name, arguments.text(name, value))
-
-
 # Players whom a log calls by other names.
 
 
@@ -129,15 +121,8 @@ def read_aliases(path: Path) -> Aliases:
         names[alias], rows[alias] = name, row
     for alias, name in names.items():
         if name in names:
-            last, met = name, {alias}
-            while last in names and last not in met:
-                met.add(last)
-                last = names[last]
-            what = "and so on in a circle" if last in met else f"which goes by {shown(last)}"
-            of = f"is itself an alias of {shown(names[name])}, {what}"
-            raise rows[alias].wrong(
-                "name", f"{shown(name)} {of} (allowed: a name that is no alias)"
-            )
+            of = f"is itself an alias of {shown(names[name])} (allowed: a name that is no alias)"
+            raise rows[alias].wrong("name", f"{shown(name)} {of}")
     if not names:
         raise InputError(f"{path}: holds no alias")
     return Aliases(names, {alias: row.place_of("alias") for alias, row in rows.items()})
@@ -175,7 +160,7 @@ class LogOptions(FileOptions):
         " that are no dates.",
         "FORMAT",
         default="what the dates show",
-        check=_date_format,
+        check=arguments.date_format,
     )
     skip_bad_games: bool = o.flag("Skip invalid games and report how many.")
     max_bad_rows: float | None = o.max_bad_rows("games")
@@ -617,36 +602,3 @@ class PlanOptions(_ChoiceOptions):
 
 OF_PLAYERS = ("players", "spread", "draws", "home", "prior")
 """Options of a plan without a folder of ratings."""
-
-
-# The values of a rating system's parameters: given, of previous ratings, or published.
-
-
-def check_tuned(system: System, names: Sequence[str]) -> None:
-    """Check the names of parameters that are to be fitted."""
-    for name in names:
-        _limits_of(system, "tune", name)
-
-
-def values_of(
-    system: System | BatchSystem, values: Mapping[str, float], before: Mapping[str, float]
-) -> dict[str, float]:
-    """Return the values of all parameters of a system."""
-    for name, value in values.items():
-        of = _limits_of(system, "parameters", name)
-        if not of.low <= value <= of.high:
-            allowed = f"{of.low!r} to {of.high!r}"
-            what = f"out of range (allowed: {allowed})"
-            raise InputError(f"{option('parameters')} {name}={value!r}: {what}")
-    return {
-        of.name: values.get(of.name, before.get(of.name, of.published)) for of in system.parameters
-    }
-
-
-def _limits_of(system: System | BatchSystem, argument: str, name: str) -> Parameter:
-    """Return the parameter of a name."""
-    known = {parameter.name: parameter for parameter in system.parameters}
-    if name not in known:
-        what = f"{system.name} has no such parameter ({hint(name, known)})"
-        raise InputError(f"{option(argument)} {name}: {what}")
-    return known[name]

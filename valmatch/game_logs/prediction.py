@@ -15,7 +15,7 @@ import numpy as np
 
 from valmatch.errors import MOST, InputError, option
 from valmatch.game_logs.games import play
-from valmatch.game_logs.options import TIME_UNITS, FileOptions, PredictOptions, values_of
+from valmatch.game_logs.options import TIME_UNITS, FileOptions, PredictOptions
 from valmatch.game_logs.previous_ratings import KINDS, PreviousRatings
 from valmatch.game_logs.rating_files import write_result
 from valmatch.game_logs.reading.cells import time_text
@@ -32,6 +32,7 @@ from valmatch.inputs.options import takes
 from valmatch.ratings.bradley_terry.contests import duel_chances
 from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.ratings.games import Games, Players
+from valmatch.ratings.parameters import values_of
 from valmatch.ratings.registry import BATCH_NAMES, batch_named, system_named
 from valmatch.ratings.system import MOST_PLAYERS, Chances, Z
 from valmatch.storage.documents import SUMMARY, DocumentedResult
@@ -318,11 +319,13 @@ def predict_games(
     result = PredictedGames(name, known.values, known.forecast(games), warn)
     if settings.out is None:
         return result
+    # All that predictions of games depend on.
+    keys = [(game.game, game.sides, game.time, game.at_home) for game in games]
     identity = {
         "system": name,
         "given": dict(known.values),
         "ratings_sha256": sha256(previous.path),
-        "fixtures_sha256": _digest_of(games),
+        "fixtures_sha256": hashlib.sha256(repr(keys).encode()).hexdigest(),
     }
     read = [path for path in (previous.path, previous.manifest, file) if path]
     facts = {"source": str(file or "")}
@@ -338,12 +341,6 @@ def _check_times(games: Sequence[Fixture], kinds: Collection[bool], of: str) -> 
                 f"{game.where}: time: {KINDS[game.dated]}, where {of} holds"
                 f" {KINDS[not game.dated]} (allowed: the same in both)"
             )
-
-
-def _digest_of(games: Sequence[Fixture]) -> str:
-    """Return the SHA-256 of all that predictions of games depend on."""
-    keys = [(game.game, game.sides, game.time, game.at_home) for game in games]
-    return hashlib.sha256(repr(keys).encode()).hexdigest()
 
 
 # Games to come, predicted by ratings that followed a log game by game.

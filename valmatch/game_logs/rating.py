@@ -18,7 +18,7 @@ from valmatch.game_logs import roster as r
 from valmatch.game_logs import scores as s
 from valmatch.game_logs import warnings as w
 from valmatch.game_logs.games import games_at, pieces
-from valmatch.game_logs.options import RateOptions, check_tuned, values_of
+from valmatch.game_logs.options import RateOptions
 from valmatch.game_logs.previous_ratings import PreviousRatings, RatingManifest
 from valmatch.game_logs.rating_files import HISTORY, HistoryWriter, claim, read_games, write_result
 from valmatch.game_logs.reading.log import DEFAULT_MINUTES, GameLog
@@ -32,6 +32,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.ratings import registry
 from valmatch.ratings.baselines import COIN, RECORD
 from valmatch.ratings.games import Games
+from valmatch.ratings.parameters import check_tuned, values_of
 from valmatch.ratings.registry import DEFAULT, MOST_DISTANT, system_named
 from valmatch.ratings.system import System
 from valmatch.ratings.zonestats import ZoneStats
@@ -39,6 +40,7 @@ from valmatch.storage.documents import DocumentedResult, plain
 from valmatch.storage.output import write_atomically
 from valmatch.storage.result_files import ResultFiles
 from valmatch.storage.results import Warnings
+from valmatch.text.suggestions import one_letter_off
 from valmatch.text.terminal import Note, Notice, shown
 
 
@@ -274,29 +276,13 @@ _NAMED = 5  # new names that are remarked upon
 
 def misspelt(names: Sequence[str], known: Sequence[RatedPlayer]) -> str:
     """Remark upon new names that are one letter off the name of a known player."""
-    before = {player.player for player in known}
-    new = {shape: name for name in names if name not in before for shape in _shapes(name)}
-    likely: dict[str, str] = {}
-    for name in sorted(before - {*names}) if new else ():
-        for shape in _shapes(name) & new.keys():
-            likely.setdefault(new[shape], name)
+    likely = one_letter_off(names, {player.player for player in known})
     if not likely:
         return ""
     pairs = [f"{shown(name)} is new (did you mean {shown(old)}?)" for name, old in likely.items()]
     more = f" and {len(pairs) - _NAMED:,} more" if len(pairs) > _NAMED else ""
     text = f"{', '.join(pairs[:_NAMED])}{more}; {option('alias')} makes two names one player"
     return Notice(text, "names_alike", len(pairs))
-
-
-def _shapes(name: str) -> set[str]:
-    """Return a name of some length without case, and without each of its letters."""
-    plain = name.casefold()
-    if len(plain) < _SHORT:
-        return {plain}
-    return {plain, *(plain[:k] + plain[k + 1 :] for k, at in enumerate(plain) if at.isalpha())}
-
-
-_SHORT = 5  # letters of a name up to which others differ in one, too
 
 
 def _warnings(

@@ -6,11 +6,14 @@ import math
 import os
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from valmatch.errors import InputError, option
+from valmatch.text.dates import ORDERS
 from valmatch.text.suggestions import correction
 from valmatch.text.terminal import shown
 
@@ -170,3 +173,15 @@ def path(argument: str, value: object) -> Path:
             f" {MOST_NAME} bytes, {MOST_PATH} in all)"
         )
     return Path(value)
+
+
+def date_format(name: str, value: object) -> str:
+    """Return the name of an order of dates, or a pattern of `datetime.strptime`."""
+    form = text(name, value)
+    if form == "numbers" or form in ORDERS:
+        return form
+    with suppress(ValueError):
+        if "%" in form and datetime.strptime(datetime(2001, 12, 31).strftime(form), form):
+            return form
+    allowed = f"{', '.join(ORDERS)}, numbers, or a pattern such as '%d %b %Y'"
+    raise InputError(f"{option(name)}: {shown(form)} (allowed: {allowed})")

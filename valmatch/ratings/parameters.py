@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
+
+from valmatch.errors import InputError, option
+from valmatch.text.suggestions import hint
 
 
 @dataclass(frozen=True)
@@ -51,3 +55,45 @@ BATCH_SYSTEMS = {
     "bradley_terry": BatchSystem("bradley_terry", (_MEAN,)),
     "whole_history": BatchSystem("whole_history", _PATHS, paths=True),
 }
+
+
+class Parametrised(Protocol):
+    """A rating system."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102 - what ``--system`` calls it
+    @property
+    def parameters(self) -> Sequence[Parameter]: ...  # noqa: D102 - numbers that it depends on
+
+
+# The values of a rating system's parameters: given, of previous ratings, or published.
+
+
+def check_tuned(system: Parametrised, names: Sequence[str]) -> None:
+    """Check the names of parameters that are to be fitted."""
+    for name in names:
+        _limits_of(system, "tune", name)
+
+
+def values_of(
+    system: Parametrised, values: Mapping[str, float], before: Mapping[str, float]
+) -> dict[str, float]:
+    """Return the values of all parameters of a system."""
+    for name, value in values.items():
+        of = _limits_of(system, "parameters", name)
+        if not of.low <= value <= of.high:
+            allowed = f"{of.low!r} to {of.high!r}"
+            what = f"out of range (allowed: {allowed})"
+            raise InputError(f"{option('parameters')} {name}={value!r}: {what}")
+    return {
+        of.name: values.get(of.name, before.get(of.name, of.published)) for of in system.parameters
+    }
+
+
+def _limits_of(system: Parametrised, argument: str, name: str) -> Parameter:
+    """Return the parameter of a name."""
+    known = {parameter.name: parameter for parameter in system.parameters}
+    if name not in known:
+        what = f"{system.name} has no such parameter ({hint(name, known)})"
+        raise InputError(f"{option(argument)} {name}: {what}")
+    return known[name]

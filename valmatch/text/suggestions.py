@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
 ALIKE = 0.6  # ratio of difflib from which names are taken for each other
@@ -10,6 +10,7 @@ MUCH_ALIKE = 0.75  # and from which no other name is thought of
 
 HINTED = 1_000  # players among whom a name like a misspelt one is looked for
 PART = 3  # letters of a part by which a name is known
+SHORT = 5  # letters of a name up to which others differ in one, too
 
 
 def closest_name(name: str, names: Iterable[str], least: float = ALIKE) -> str | None:
@@ -51,6 +52,25 @@ def correction(name: str, names: Iterable[str]) -> str:
     """Return ``; did you mean ...?`` to go on with after what is allowed, or nothing."""
     near = closest_name(name, names)
     return f"; did you mean {near}?" if near else ""
+
+
+def one_letter_off(names: Iterable[str], known: Collection[str]) -> dict[str, str]:
+    """Return the known name that each new one is one letter off, if it is."""
+    names = list(names)
+    new = {shape: name for name in names if name not in known for shape in _shapes(name)}
+    likely: dict[str, str] = {}
+    for name in sorted({*known} - {*names}) if new else ():
+        for shape in _shapes(name) & new.keys():
+            likely.setdefault(new[shape], name)
+    return likely
+
+
+def _shapes(name: str) -> set[str]:
+    """Return a name of some length without case, and without each of its letters."""
+    plain = name.casefold()
+    if len(plain) < SHORT:
+        return {plain}
+    return {plain, *(plain[:k] + plain[k + 1 :] for k, at in enumerate(plain) if at.isalpha())}
 
 
 def by_last_part(names: Iterable[str], section: str = "") -> dict[str, str]:

@@ -63,17 +63,6 @@ _LAST = 253_402_300_800.0  # seconds since 1970 at the end of the year 9999
 _PLAIN = re.compile(r"((?!0000)\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?\n)+", re.ASCII)
 
 
-def check_date_format(name: str, text: str) -> str:
-    """Return the name of an order of dates, or a pattern of `datetime.strptime`."""
-    if text == "numbers" or text in ORDERS:
-        return text
-    with suppress(ValueError):
-        if "%" in text and datetime.strptime(datetime(2001, 12, 31).strftime(text), text):
-            return text
-    allowed = f"{', '.join(ORDERS)}, numbers, or a pattern such as '%d %b %Y'"
-    raise InputError(f"{option(name)}: {shown(text)} (allowed: {allowed})")
-
-
 def _kind_of_time(cell: str) -> str | None:
     """Return what a cell may be: a number, a moment, or a date in some order; None if none."""
     if real_number(cell) is not None:
