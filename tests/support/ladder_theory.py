@@ -13,6 +13,7 @@ from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
+from valmatch.matching.queue import with_people
 from valmatch.models.ladder.loop import set_clocks
 from valmatch.models.ladder.measures import scale, standing
 from valmatch.models.ladder.model import InitialState, LadderModel
@@ -347,7 +348,8 @@ def calibration_after_rounds(
     sessions = Sessions(starts, rounds * np.arange(players + 1))
     loop = new_loop(records, ratings, inputs.rng_key, model._shares, sessions, 1, 1.0, 1)
     set_clocks(np.empty(0), loop)
-    model._empty_queue(loop)
+    model._queue = with_people(model._queue, loop.players, loop.rng_key)
+    model._rule.reset(model._queue)
     loop = model._go_on(float(rounds), loop, new_log(0, 0, 1))
     assert (loop.players["finished"] == rounds).all()
     now = standing(loop.players)

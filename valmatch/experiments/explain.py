@@ -16,7 +16,7 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import read_text
 from valmatch.matching.explaining import Failed, Reasons, explain
-from valmatch.matching.plain_tickets import Pool, holds_from, missing
+from valmatch.matching.plain_tickets import Judge, Pool, holds_from, missing
 from valmatch.matching.tickets.columns import SEARCHES, Document, Search
 from valmatch.matching.tickets.playing import Outcome, play
 from valmatch.matching.tickets.reading import WorldReading, read_world
@@ -184,6 +184,7 @@ def _failed(
     if failed is None:
         return None
     match, rules = failed.match, failed.rules if only is None else only
+    judge = Judge(match, failed.time, failed.partial)
     sizes = match.sizes(failed.time)
     return {
         "time": failed.time,
@@ -200,7 +201,7 @@ def _failed(
         "rules": [
             {
                 "rule": pool.table.rules[number].name,
-                "needs": [_needed(pool, number, lack) for lack in failed.lacks_of(number)],
+                "needs": [_needed(pool, number, lack) for lack in judge.finding(number).lacks],
                 "holds_from": holds_from(match, failed.time, failed.partial, number),
             }
             for number in rules

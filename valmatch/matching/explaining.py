@@ -18,7 +18,6 @@ from valmatch.matching.plain_tickets import (
     reviews,
 )
 from valmatch.matching.tickets.playing import Outcome
-from valmatch.rule_sets.types import Lack
 
 # Tickets that block a pool: everybody may join them first, and nobody can complete the match.
 #
@@ -86,10 +85,6 @@ class Failed:
     rules: list[int]  # those that refused it
     # by what part of the number in force it is missed; infinity where no number says it
     excess: float = 0.0
-
-    def lacks_of(self, rule: int) -> tuple[Lack, ...]:
-        """Return what a rule would have needed."""
-        return Judge(self.match, self.time, self.partial).finding(rule).lacks
 
 
 @dataclass

@@ -73,13 +73,7 @@ class Pool:
                 pings[region] = Ping(high, low, added(players), min(players))
         return self._pings[ticket, rule]
 
-    def in_order(self, anchor: int, others: list[int]) -> list[int]:
-        """Return tickets in the order in which an anchor tries them, given by age."""
-        for rule in reversed(self.table.sorts):
-            others = self._sorted(rule, anchor, others)
-        return others
-
-    def _sorted(self, rule: Ordered, anchor: int, others: list[int]) -> list[int]:
+    def ordered(self, rule: Ordered, anchor: int, others: list[int]) -> list[int]:
         """Return tickets by one sort: those without a value last."""
         values = self.sort_values(rule, anchor)
         if not values:
@@ -293,12 +287,6 @@ class PartialMatch:
             for team in self.pool.table.teams
         ]
 
-    def is_full(self, now: float) -> bool:
-        """Return whether no team has room."""
-        return all(
-            len(team) >= most for team, (_, most) in zip(self.teams, self.sizes(now), strict=True)
-        )
-
     def fits(self, now: float) -> bool:
         """Return whether games that run, and the size of each team, are what a match needs."""
         if self.running > 1 or self.running == len(self.tickets):
@@ -468,7 +456,8 @@ class Search:
 
     def best(self, anchor: int, others: list[int], now: float) -> PartialMatch | None:
         """Return the match that an anchor makes of others, given by age, if any."""
-        others = self.pool.in_order(anchor, others)
+        for rule in reversed(self.pool.table.sorts):  # in the order in which the anchor tries them
+            others = self.pool.ordered(rule, anchor, others)
         if self.pool.search == "exhaustive":
             return self._exhaustive(anchor, others, now)
         return self._greedy(anchor, others, now)
@@ -487,7 +476,8 @@ class Search:
             match = grown
             if is_valid(match, now):
                 last = match
-            if match.is_full(now):
+            room = zip(match.teams, match.sizes(now), strict=True)
+            if all(len(team) >= most for team, (_, most) in room):
                 break
         self.last = match
         if last is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,13 +62,6 @@ def read_files(files: Mapping[str, Path], horizon: float) -> FileContents:
     firsts = np.searchsorted(players[within], np.arange(len(numbers) + 1))
     sessions = Sessions(times[within], firsts.astype(np.int64))
     return FileContents(list(numbers), skills, sessions, int(np.count_nonzero(~within)))
-
-
-def newcomer_names(taken: Collection[str], n: int) -> list[str]:
-    """Return names of `n` newcomers that no other player has."""
-    others = set(taken)
-    free = (name for name in map("newcomer-{}".format, count()) if name not in others)
-    return list(islice(free, n))
 
 
 def players_at_start(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from valmatch.matching.rules import ticks_per_hour
 from valmatch.models.ladder import loop as kernel
 from valmatch.models.ladder import measures, state
 from valmatch.models.ladder.factors import OF_PLAYERS, SYSTEMS, LadderFactors, values_of
-from valmatch.models.ladder.files import newcomer_names, players_at_start, read_files, remarks
+from valmatch.models.ladder.files import players_at_start, read_files, remarks
 from valmatch.models.ladder.population import PAIR, DrawnPlayers, draw_population, shares_before
 from valmatch.models.ladder.rating import rater_of, with_functions
 from valmatch.models.ladder.rule_sets import rule_set_of
@@ -192,7 +193,9 @@ class LadderModel(Model[InitialState]):
             factors.parties.largest,
         )
         kernel.set_clocks(inputs.population.joining, loop)
-        self._empty_queue(loop)
+        # Nobody waits, and the rule sees the players of the replication.
+        self._queue = with_people(self._queue, loop.players, loop.rng_key)
+        self._rule.reset(self._queue)
         start, days, day, horizon = math.nan, [], 0, factors.days
         # When the ratings are looked at.
         moments = {factors.warmup_days, *map(float, range(1, math.ceil(horizon))), horizon}
@@ -209,11 +212,6 @@ class LadderModel(Model[InitialState]):
                     loop.state[name] = 0
         waits = self._waits[: int(loop.state["waits"][0])]
         return Run(loop, waits, start, days, log, inputs.population)
-
-    def _empty_queue(self, loop: Loop) -> None:
-        """Let nobody wait, and let the rule see the players of a replication."""
-        self._queue = with_people(self._queue, loop.players, loop.rng_key)
-        self._rule.reset(self._queue)
 
     def _go_on(self, until: float, loop: Loop, log: Log) -> Loop:
         """Let everything happen before a moment; return the loop, with room as it was asked for."""
@@ -264,10 +262,11 @@ class LadderModel(Model[InitialState]):
 
     def _names(self, population: DrawnPlayers) -> NDArray[Any]:
         """Return what the players are called in tables: by the files, or by their numbers."""
-        known = self._contents.names
+        known = dict.fromkeys(self._contents.names)
         if not known:
             return np.arange(population.skills.size)
-        return np.array([*known, *newcomer_names(known, population.joining.size)])
+        free = (name for name in map("newcomer-{}".format, count()) if name not in known)
+        return np.array([*known, *islice(free, population.joining.size)])
 
     def _remarks(self, days: Sequence[Mapping[str, float]]) -> tuple[str, ...]:
         """Return what has to be said of a run by its days."""

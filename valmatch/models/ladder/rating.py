@@ -9,7 +9,7 @@ import numpy as np
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import part
 from valmatch.kernels.references import NOWHERE, Address, address_of, call
-from valmatch.ratings.games import Assessment, Games, Players, add_scores, one_game, open_game
+from valmatch.ratings.games import Assessment, Games, Players, add_scores, open_game
 from valmatch.ratings.matches import kernel_of
 from valmatch.ratings.system import NO_VERBS, System, Values
 from valmatch.ratings.zonestats import score_per_hour
@@ -53,13 +53,6 @@ def with_functions(
         predict=address_of(predicts, match, rated, rater.stored, assessment),
         rate=address_of(rates, match, rated, rater.numbers, assessment),
     )
-
-
-def new_match(team_num: int, minutes: float) -> Games:
-    """Return a match of two teams who play all its minutes."""
-    match = one_game(np.full(2, team_num))
-    match.minutes[:] = minutes
-    return match
 
 
 @part(inline=True)

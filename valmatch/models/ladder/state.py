@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.kernels.compilation import at, part
 from valmatch.matching.queue import LINEUP
-from valmatch.models.ladder.rating import Rater, new_match
-from valmatch.ratings.games import Assessment, Games, Players, unassessed
+from valmatch.models.ladder.rating import Rater
+from valmatch.ratings.games import Assessment, Games, Players, one_game, unassessed
 
 # What comes next of each player, in a heap by time, then by key.
 #
@@ -287,7 +287,8 @@ def new_loop(
 ) -> Loop:
     """Return the start of a replication."""
     n = players.size
-    match = new_match(team_num, minutes)
+    match = one_game(np.full(2, team_num))
+    match.minutes[:] = minutes
     return Loop(
         np.zeros(1, STATE),
         players,
