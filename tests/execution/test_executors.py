@@ -26,9 +26,8 @@ from tests.support.machine import slowness
 from valmatch import InputError, RunError, load_config, replicate
 from valmatch.execution import chunks
 from valmatch.execution.chunks import result_of
-from valmatch.execution.executors import open_pool, pool_for
+from valmatch.execution.executors import died, open_pool, pool_for, process_pool
 from valmatch.execution.interruption import held_signals, is_fragile
-from valmatch.execution.processes import died, process_pool
 from valmatch.execution.run_options import ReplicateArguments
 from valmatch.execution.shards import INDICES, WHOLE, Shard, in_job_array, shard_of_job
 from valmatch.models.model import Batch
@@ -173,7 +172,7 @@ SENT_TO_ALL = """
 import os, signal, time
 from multiprocessing import resource_tracker
 from valmatch.execution.interruption import SIGNALS, stop_on_signal
-from valmatch.execution.processes import process_pool
+from valmatch.execution.executors import process_pool
 
 if __name__ == "__main__":
     with stop_on_signal() as stop, process_pool(2) as pool:

@@ -29,7 +29,7 @@ from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.game_logs.rating_files import times
 from valmatch.game_logs.reading.cells import time_text
 from valmatch.ratings.registry import system_named
-from valmatch.storage.documents import plain
+from valmatch.storage.results import plain
 from valmatch.text.durations import seconds_of
 
 FILES = ("ratings.csv", "history.csv", "summary.json")

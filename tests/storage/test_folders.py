@@ -25,10 +25,9 @@ from valmatch.game_logs import rating_files
 from valmatch.game_logs.rating import rate_games
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage import run_folder
-from valmatch.storage.curve_file import SUMS, read_sums, write_sums
 from valmatch.storage.output import ROWS_AT_ONCE, cell, write_bytes, write_csv
 from valmatch.storage.run_folder import RunFolder
-from valmatch.storage.store import RowFormat
+from valmatch.storage.store import SUMS, RowFormat, read_sums, write_sums
 
 LOG = "game,player,score\n" + "".join(
     f"g{game},p{(game + k) % 7},{k}\n" for game in range(40) for k in range(2)

@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from valmatch.experiments.replay_result import Played
+from valmatch.experiments.replay import Played
 from valmatch.matching.tickets.columns import Search
 from valmatch.matching.tickets.playing import play
 from valmatch.matching.tickets.reading import WorldReading, read_world

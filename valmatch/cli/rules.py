@@ -265,7 +265,7 @@ def explain(
     """
     from valmatch.experiments.explain import explain_ticket
 
-    documents = explain_ticket(folder, ticket, search=search).documents
+    documents = explain_ticket(folder, ticket, search=search)
     show(json, documents, lambda: _print_explanations(list(documents.values())))
 
 

@@ -14,8 +14,8 @@ from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, RunError, WorkersLostError
+from valmatch.execution.executors import WorkerPool, died
 from valmatch.execution.interruption import Stop, Stopped
-from valmatch.execution.processes import WorkerPool, died
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.first_run import compiling
@@ -47,11 +47,6 @@ def build(
     for remark in model.warnings:
         warn(remark)
     return model
-
-
-def releases_gil(*configs: Config) -> bool:
-    """Return whether the models of all configs leave the GIL to other threads; see `Model`."""
-    return all(getattr(load_model(config.model), "releases_gil", False) for config in configs)
 
 
 def run(

@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from valmatch.errors import InputError, WorkersLostError, option
+from valmatch.execution.executors import WorkerPool, process_pool
 from valmatch.execution.interruption import held_signals, stop_on_signal
-from valmatch.execution.processes import WorkerPool, process_pool
 
 dask: Any = import_module("dask")
 distributed: Any = import_module("distributed")

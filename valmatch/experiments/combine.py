@@ -18,13 +18,6 @@ from valmatch.execution.chunks import build, run
 from valmatch.execution.shards import WHOLE, Shard, shard_files
 from valmatch.experiments.replicate import Plan, open_run, write_results
 from valmatch.experiments.replications import Replications
-from valmatch.experiments.run_manifests import (
-    DesignManifest,
-    ReplicateManifest,
-    SimulationManifest,
-    config_of,
-    manifest_in,
-)
 from valmatch.experiments.sweep import (
     POINTS,
     Design,
@@ -36,12 +29,29 @@ from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.contents import CONTENTS, MANIFEST
-from valmatch.storage.curve_file import SUMS, read_sums, stretches, write_sums
-from valmatch.storage.manifest import Manifest
+from valmatch.storage.manifest import (
+    DesignManifest,
+    Manifest,
+    ReplicateManifest,
+    SimulationManifest,
+    manifest_in,
+)
 from valmatch.storage.output import write_bytes
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
-from valmatch.storage.store import CONTROLS, ROWS, RowFormat, Rows, Warn, control_format, row_format
+from valmatch.storage.store import (
+    CONTROLS,
+    ROWS,
+    SUMS,
+    RowFormat,
+    Rows,
+    Warn,
+    control_format,
+    read_sums,
+    row_format,
+    stretches,
+    write_sums,
+)
 
 SHOWN = 8  # missing replications and differing keys that are named one by one
 LISTED = 1_000  # missing replications of a shard that a summary lists
@@ -188,7 +198,7 @@ def gather(
     manifests = read_manifests(folders, "replicate", ReplicateManifest, warn)
     folders = list(manifests)
     first = manifests[folders[0]]
-    config, seed = config_of(first, folders[0], "combine"), first.seed
+    config, seed = first.same_config(folders[0], "combine"), first.seed
     model = build(config)
     form, files = row_format(config, seed, model), _files(folders, ROWS)
     rows = form.read(files, warn)

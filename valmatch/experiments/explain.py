@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build
-from valmatch.experiments.replay_result import DONE, Ended, ends
-from valmatch.experiments.run_manifests import SimulateManifest, config_of
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import read_text
@@ -23,22 +21,18 @@ from valmatch.matching.tickets.reading import WorldReading, read_world
 from valmatch.models.tickets.model import TicketsModel, TicketWorld
 from valmatch.rule_sets.types import OF_PREDICATE, Lack
 from valmatch.storage.contents import MANIFEST
-from valmatch.storage.manifest import Manifest, command_of, read_manifest
+from valmatch.storage.manifest import Manifest, SimulateManifest, command_of, read_manifest
 from valmatch.text.suggestions import closest_name
 from valmatch.text.terminal import shown
 
 REPLAY, SIMULATE = "rules replay", "simulate"
+DONE = "COMPLETED"  # the status of a ticket that was matched
 
 
-class Explanation(NamedTuple):
-    """Why a ticket waited."""
-
-    world: WorldReading
-    documents: dict[Search, dict[str, Any]]  # by search, see `explanation`
-
-
-def explain_ticket(folder: PathLike, ticket: str, *, search: str | None = None) -> Explanation:
-    """Return why a ticket waited, whatever has become of it."""
+def explain_ticket(
+    folder: PathLike, ticket: str, *, search: str | None = None
+) -> dict[Search, dict[str, Any]]:
+    """Return why a ticket waited, whatever has become of it, by search."""
     path = arguments.path("folder", folder)
     command = command_of(path)
     if command not in (REPLAY, SIMULATE):
@@ -59,15 +53,15 @@ def explain_ticket(folder: PathLike, ticket: str, *, search: str | None = None) 
     if search is not None:
         chosen = arguments.one_of("search", search, world.searches)
         world = world._replace(searches=tuple(search for search in SEARCHES if search == chosen))
-    number, documents = names.index(ticket), {}
+    number = names.index(ticket)
+    documents: dict[Search, dict[str, Any]] = {}
     for name in world.searches:
         inputs = (world.table, world.tickets, world.service, name)
         outcome = outcomes.get(name) or play(*inputs)
-        ended = ends(outcome)
-        if number not in ended:
+        if number not in outcome.ended:
             raise InputError(f"{path}: {ticket} joined after the horizon")
-        (documents[name],) = explained(Pool(*inputs), outcome, ended, number)
-    return Explanation(world, documents)
+        (documents[name],) = explained(Pool(*inputs), outcome, number)
+    return documents
 
 
 def _replayed(folder: Path) -> WorldReading:
@@ -88,7 +82,7 @@ def _replayed(folder: Path) -> WorldReading:
 def simulated(folder: Path) -> tuple[TicketWorld, Outcome]:
     """Return the tickets of a run of `simulate`, and what came of them, by running it once more."""
     manifest = read_manifest(folder, SimulateManifest)
-    config = config_of(manifest, folder, "explain")
+    config = manifest.same_config(folder, "explain")
     model = build(config)
     if not isinstance(model, TicketsModel):
         raise InputError(f"{folder}: is of the model {config.model}, and tickets alone has tickets")
@@ -103,21 +97,16 @@ def simulated(folder: Path) -> tuple[TicketWorld, Outcome]:
 # Explanations of waits in the words of a rule set: documents that are printed, or a line each.
 
 
-def explained(
-    pool: Pool,
-    outcome: Outcome,
-    ended: Mapping[int, Ended],
-    ticket: int | None = None,
-) -> list[dict[str, Any]]:
-    """Return why tickets waited."""
-    waiting = [k for k in sorted(ended) if ended[k].status != DONE]
+def explained(pool: Pool, outcome: Outcome, ticket: int | None = None) -> list[dict[str, Any]]:
+    """Return why a ticket waited, or each of those that ended without a match."""
+    waiting = [k for k in sorted(outcome.ended) if outcome.statuses[k] != DONE]
     chosen = waiting if ticket is None else [ticket]
-    until = max((ended[k].time for k in chosen), default=0.0)
+    until = max((outcome.times[k] for k in chosen), default=0.0)
     reasons = explain(pool, outcome, chosen, until)
-    return [explanation(pool, reasons[k], ended[k]) for k in chosen]
+    return [_explanation(pool, reasons[k], outcome) for k in chosen]
 
 
-def explanation(pool: Pool, reasons: Reasons, ended: Ended) -> dict[str, Any]:
+def _explanation(pool: Pool, reasons: Reasons, outcome: Outcome) -> dict[str, Any]:
     """Return why a ticket waited; the keys are those of ``explain.jsonl``."""
     ticket = pool.tickets[reasons.ticket]
     candidates = reasons.as_anchor.tried + reasons.others.tried
@@ -141,9 +130,9 @@ def explanation(pool: Pool, reasons: Reasons, ended: Ended) -> dict[str, Any]:
         ],
         "region": region(ticket),
         "joined": ticket["time"],
-        "status": ended.status,
-        "ended": ended.time,
-        "waited": ended.time - ticket["time"],
+        "status": outcome.statuses[reasons.ticket],
+        "ended": outcome.times[reasons.ticket],
+        "waited": outcome.times[reasons.ticket] - ticket["time"],
         "unmatchable": missing(pool.table, ticket),
         "reviews": reasons.reviews,
         "looked_at": reasons.looked,

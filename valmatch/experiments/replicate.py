@@ -14,9 +14,8 @@ from valmatch.config.config import Config
 from valmatch.config.loading import ConfigLike, load_config
 from valmatch.errors import MOST, InputError, collecting, in_lines, option
 from valmatch.execution.chunks import Chunks, build, replicating
-from valmatch.execution.executors import pool_for
+from valmatch.execution.executors import WorkerPool, pool_for
 from valmatch.execution.interruption import Stop, stop_on_signal
-from valmatch.execution.processes import WorkerPool
 from valmatch.execution.run_options import (
     DEFAULT_SEED,
     ReplicateArguments,
@@ -30,10 +29,9 @@ from valmatch.models.model import Batch, Model
 from valmatch.models.registry import no_response
 from valmatch.statistics.precision import LEAST, Precision, Target, looks, parse_target
 from valmatch.statistics.sampling import OneHistory
-from valmatch.storage.curve_file import write_curves
 from valmatch.storage.output import write_csv, write_json
 from valmatch.storage.run_folder import RunFolder, ShardFolder
-from valmatch.storage.store import Place, Store
+from valmatch.storage.store import Place, Store, write_curves
 from valmatch.text.terminal import Notice
 
 # Plans of a run: the replications to be made, or the precision that their means are to have.

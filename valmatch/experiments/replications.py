@@ -40,10 +40,9 @@ from valmatch.statistics.windows import (
     policy_pairs,
     window_means,
 )
-from valmatch.storage.curve_file import SUMS, read_sums
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, warnings_entry
-from valmatch.storage.store import CONTROLS, ROWS, RowFormat
+from valmatch.storage.store import CONTROLS, ROWS, SUMS, RowFormat, read_sums
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Notice
 
@@ -302,7 +301,7 @@ class Replications(Result):
 
         def rows_of(name: str, columns: Sequence[str], whole: Sequence[bool]) -> dict[int, Any]:
             form = RowFormat(config_id(config), seed, columns, whole)
-            held = form.read([files.folder / name], lambda text: None)
+            held = form.read([files.folder / name])
             return {index: held[index][1] for index in sorted(held)}
 
         rows = rows_of(ROWS, names, [response.whole for response in responses])

@@ -13,15 +13,16 @@ from typing import Any
 
 from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, Shard, shard_files
-from valmatch.experiments.run_manifests import (
-    CompareManifest,
-    DesignManifest,
-    ReplicateManifest,
-    manifest_in,
-)
 from valmatch.experiments.sweep import POINTS
 from valmatch.storage.contents import MANIFEST, PROGRESS
-from valmatch.storage.manifest import Manifest, read_manifest
+from valmatch.storage.manifest import (
+    CompareManifest,
+    DesignManifest,
+    Manifest,
+    ReplicateManifest,
+    manifest_in,
+    read_manifest,
+)
 from valmatch.storage.store import ROWS
 
 BLOCK = 1 << 20  # bytes of a file of rows that are read at a time

@@ -29,9 +29,8 @@ from valmatch.policies.joint.leader import unsure_of
 from valmatch.policies.joint.outcomes import expected_score_at
 from valmatch.ratings.registry import BATCH_NAMES, batch_named
 from valmatch.storage.contents import MANIFEST
-from valmatch.storage.documents import SUMMARY, DocumentedResult, plain
 from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Warnings
+from valmatch.storage.results import SUMMARY, DocumentedResult, Warnings, plain
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, Notice, shown

@@ -15,9 +15,8 @@ import numpy as np
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.chunks import Chunks
-from valmatch.execution.executors import open_pool
+from valmatch.execution.executors import WorkerPool, open_pool
 from valmatch.execution.interruption import Stop, stop_on_signal
-from valmatch.execution.processes import WorkerPool
 from valmatch.game_logs.next_pairs import RatedTogether, caution, read_together
 from valmatch.game_logs.options import AIMS, OF_PLAYERS, PlanOptions
 from valmatch.game_logs.rating_files import write_result
@@ -37,8 +36,8 @@ from valmatch.ratings.bradley_terry.dense import frame_of, frame_of_belief
 from valmatch.ratings.davidson import weight_of_draws
 from valmatch.statistics.crossing import crossing, crossing_interval
 from valmatch.statistics.estimates import range_quantile, t_quantile
-from valmatch.storage.documents import DocumentedResult
 from valmatch.storage.result_files import ResultFiles
+from valmatch.storage.results import DocumentedResult
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.terminal import Notice
 

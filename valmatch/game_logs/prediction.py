@@ -35,9 +35,8 @@ from valmatch.ratings.games import Games, Players
 from valmatch.ratings.parameters import values_of
 from valmatch.ratings.registry import BATCH_NAMES, batch_named, system_named
 from valmatch.ratings.system import MOST_PLAYERS, Chances, Z
-from valmatch.storage.documents import SUMMARY, DocumentedResult
 from valmatch.storage.result_files import damaged
-from valmatch.storage.results import Warnings
+from valmatch.storage.results import SUMMARY, DocumentedResult, Warnings
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.dates import SINCE
 from valmatch.text.suggestions import HINTED, correction

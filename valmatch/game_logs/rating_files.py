@@ -23,9 +23,8 @@ from valmatch.inputs.files import sha256
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.storage.contents import MANIFEST
-from valmatch.storage.documents import SUMMARY
 from valmatch.storage.output import csv_line, write_csv, write_json
-from valmatch.storage.results import Result
+from valmatch.storage.results import SUMMARY, Result
 from valmatch.storage.run_folder import RunFolder
 
 HISTORY = "history.csv"

@@ -13,8 +13,8 @@ import numpy as np
 from valmatch.config.config import Config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import TARGET, Chunks, build, run
+from valmatch.execution.executors import WorkerPool
 from valmatch.execution.interruption import Stop, Stopped
-from valmatch.execution.processes import WorkerPool
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model, row_of
 from valmatch.optimization.problem import Problem

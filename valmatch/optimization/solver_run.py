@@ -26,9 +26,8 @@ from valmatch.optimization.certification import (
 from valmatch.optimization.evaluation import HERE, BudgetSpent, Evaluator, Execution
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.archive import Archive, Controls, PointEstimates
-from valmatch.optimization.solvers.registry import make, search_budget
+from valmatch.optimization.solvers.registry import SolverFactory, make, search_budget
 from valmatch.optimization.solvers.search import Search, SearchTask
-from valmatch.optimization.solvers.user_solvers import SolverFactory
 
 SOLVER_SOURCE = 1_000_000  # source of a solver's own random numbers, beyond those of any model
 

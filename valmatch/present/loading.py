@@ -25,7 +25,7 @@ KINDS = {
     "predict": "game_logs.prediction:PredictedGames",
     "next": "game_logs.next_pairs:NextPairs",
     "plan": "game_logs.planning:PlannedGames",
-    "rules replay": "experiments.replay_result:ReplayedTickets",
+    "rules replay": "experiments.replay:ReplayedTickets",
 }
 """The class of the results of each command."""
 

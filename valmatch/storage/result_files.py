@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from array import array
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence, Sized
 from contextlib import closing, contextmanager
@@ -13,6 +14,7 @@ from sys import intern
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from valmatch.errors import InputError, OptionError
 from valmatch.inputs.csv_reader import rows_of
@@ -60,15 +62,7 @@ class ResultFiles:
     @cached_property
     def config(self) -> Config:
         """The config of the run, whose files need not be there any more."""
-        from valmatch.config.identity import restore
-
-        content = self.manifest.config
-        if content is None:
-            raise InputError(f"{self.folder / MANIFEST}: damaged: there is no 'config'")
-        try:
-            return restore(content.model_dump(), self.manifest.source, files=False)
-        except InputError as error:
-            raise InputError(f"{self.folder / MANIFEST}: {error}") from None
+        return self.manifest.restored(self.folder, files=False)
 
     @property
     def tables(self) -> list[str]:
@@ -164,6 +158,24 @@ def _number(cell: str, infinite: bool, where: str) -> float:
     if abs(value) > FAR and not (infinite and cell == "inf"):
         raise InputError(f"{where}: {shown(cell)} is too large (allowed: up to {FAR:g})")
     return value
+
+
+# What reading a damaged archive raises; RuntimeError where it seems to be encrypted.
+DAMAGED = (OSError, EOFError, ValueError, RuntimeError, MemoryError, zipfile.BadZipFile)
+
+
+def read_array(
+    parts: zipfile.ZipFile, name: str, kinds: str, shape: Sequence[int | None]
+) -> NDArray[Any] | None:
+    """Return an array of an .npz file; None if there is none of these kinds and this shape."""
+    if f"{name}.npy" not in parts.namelist():
+        return None
+    with parts.open(f"{name}.npy") as file:
+        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    fits = array.ndim == len(shape) and all(
+        wanted in (None, size) for size, wanted in zip(array.shape, shape, strict=True)
+    )
+    return array if fits and array.dtype.kind in kinds and array.dtype.isnative else None
 
 
 @contextmanager

@@ -1,42 +1,126 @@
-"""The replications of a run, in memory and in its folder, each part with how far it is."""
+"""The replications of a run, in memory and in files that survive a kill at any moment."""
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import zipfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import compress, pairwise, takewhile
+from itertools import compress, pairwise, product, takewhile
 from pathlib import Path
-from typing import TextIO
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic_core import to_json
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, Shard, shard_files
+from valmatch.inputs.files import MAX_FILE, regular
 from valmatch.kernels.arrays import Floats
-from valmatch.models.model import Batch, Model
+from valmatch.models.model import Axes, Batch, Model
 from valmatch.statistics.curve_sums import CurveSums
-from valmatch.storage.curve_file import SUMS, read_sums, write_sums
-from valmatch.storage.output import cell, numbers, read_lines, write_bytes, writing
+from valmatch.storage.output import cell, numbers, read_lines, write_bytes, write_csv, writing
+from valmatch.storage.result_files import DAMAGED, read_array
 
-Warn = Callable[[str], None]
+Warn: TypeAlias = Callable[[str], None]
 
-# CSV files of replications that survive a kill at any moment.
+Key = TypeVar("Key")
 
-Rows = dict[int, tuple[str, list[float]]]
-"""Lines and their values, by replication."""
+Rows: TypeAlias = dict[int, tuple[str, list[float]]]  # lines and their values, by replication
+
+
+class LineFormat(ABC, Generic[Key]):
+    """The lines of a file: a key and its numbers each."""
+
+    header: str  # the first line
+    names: Sequence[str]  # the columns of the numbers
+
+    @abstractmethod
+    def parse(self, line: str) -> tuple[Key, list[float]] | None:
+        """Return the key of a line (without its end) and its numbers; None if damaged."""
+
+    @abstractmethod
+    def named(self, key: Key) -> str:
+        """Return what messages call a key."""
+
+    def read(
+        self, paths: Iterable[Path], warn: Warn = lambda text: None
+    ) -> dict[Key, tuple[str, list[float]]]:
+        """Return all lines of those of some files that exist, with their numbers, by key."""
+        # Torn and repeated ones are dropped with a warning.
+        rows: dict[Key, tuple[str, list[float]]] = {}
+        origin: dict[Key, Path] = {}
+        for path in paths:
+            try:
+                lines, tail = read_lines(path, self.header)
+            except FileNotFoundError:
+                continue
+            if not tail and lines and self.parse(lines[-1]) is None:
+                tail = lines.pop()
+            if tail:
+                warn(f"{path}:{len(lines) + 2}: the last line is torn and dropped")
+            here = set[Key]()
+            for number, line in enumerate(lines, 2):
+                row = self.parse(line)
+                if row is None:
+                    raise InputError(f"{path}:{number}: damaged: {line[:60]!r}; remove this line")
+                key, values = row
+                known = rows.setdefault(key, (f"{line}\n", values))[1]
+                if known is not values and repr(known) != repr(values):  # NaN is the same there
+                    columns = zip(self.names, map(repr, known), map(repr, values), strict=True)
+                    shown = next(f"{name} {a} and {b}" for name, a, b in columns if a != b)
+                    if key in here:
+                        raise InputError(
+                            f"{path}:{number}: contradicts an earlier line on {self.named(key)}"
+                            f" ({shown}); remove one of them"
+                        )
+                    raise InputError(
+                        f"{origin[key]} and {path}: contradict each other on {self.named(key)}"
+                        f" ({shown}); one of them was changed, or made by another version"
+                    )
+                here.add(key)
+                origin.setdefault(key, path)
+            if repeated := len(lines) - len(here):
+                warn(f"{path}: {repeated} repeated line{'s' * (repeated > 1)} dropped")
+        return rows
+
+
+class GrowingFile:
+    """A file to which lines are appended."""
+
+    def __init__(self, path: Path, content: str) -> None:
+        self._path = path
+        with writing(path):
+            write_bytes(path, content.encode())
+            self._file = path.open("a", encoding="utf-8", newline="")
+
+    def append(self, text: str, *, synced: bool) -> None:
+        """Append lines; they are on disk when this returns, if that is asked for."""
+        with writing(self._path):
+            self._file.write(text)
+            self._file.flush()
+            if synced:
+                os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file."""
+        with suppress(OSError):  # everything was flushed; a full disk was reported then
+            self._file.close()
+
 
 KEYS = ("config_id", "seed", "replication")
 
 
 @dataclass(frozen=True)
-class RowFormat:
-    """The lines of a file of replications, one each, keyed by config, seed and replication."""
+class RowFormat(LineFormat[int]):
+    """The lines of a file of replications, keyed by config, seed and replication."""
 
     # config_id, seed: the same in all lines
     config_id: str
@@ -45,9 +129,13 @@ class RowFormat:
     whole: Sequence[bool]  # whether each of them is a whole number
 
     @property
-    def header(self) -> str:
+    def header(self) -> str:  # type: ignore[override]
         """The first line."""
         return ",".join((*KEYS, *self.names)) + "\n"
+
+    def named(self, key: int) -> str:
+        """Return what messages call a replication."""
+        return f"replication {key}"
 
     def line(self, replication: int, values: Sequence[float]) -> str:
         """Return the line of a replication."""
@@ -83,53 +171,6 @@ class RowFormat:
         fractional = (value % 1.0 > 0.0 for value in compress(values, self.whole))
         return None if any(fractional) else (int(number), values)
 
-    def read(self, paths: Iterable[Path], warn: Warn) -> Rows:
-        """Return all lines of those of some files that exist, with their values, by replication."""
-        rows: Rows = {}
-        origin: dict[int, Path] = {}
-        for path in paths:
-            for index, row in self._read(path, warn).items():
-                known = rows.setdefault(index, row)
-                origin.setdefault(index, path)
-                if known[0] != row[0]:
-                    columns = zip(self.names, known[1], row[1], strict=True)
-                    shown = next(f"{name} {a!r} and {b!r}" for name, a, b in columns if a != b)
-                    raise InputError(
-                        f"{origin[index]} and {path}: contradict each other on replication"
-                        f" {index} ({shown}); one of them was changed, or made by another version"
-                    )
-        return rows
-
-    def _read(self, path: Path, warn: Warn) -> Rows:
-        """Return the lines of one file; torn and repeated ones are dropped with a warning."""
-        try:
-            lines, tail = read_lines(path, self.header)
-        except FileNotFoundError:
-            return {}
-        if not tail and lines and self.parse(lines[-1]) is None:
-            tail = lines.pop()
-        if tail:
-            warn(f"{path}:{len(lines) + 2}: the last line is torn and dropped")
-        rows: Rows = {}
-        repeated = 0
-        for number, line in enumerate(lines, 2):
-            row = self.parse(line)
-            if row is None:
-                raise InputError(f"{path}:{number}: damaged: {line[:60]!r}; remove this line")
-            replication, values = row
-            if replication not in rows:
-                rows[replication] = line + "\n", values
-            elif rows[replication][0] == line + "\n":
-                repeated += 1
-            else:
-                raise InputError(
-                    f"{path}:{number}: contradicts an earlier line on replication {replication};"
-                    " remove one of them"
-                )
-        if repeated:
-            warn(f"{path}: {repeated} repeated line{'s' * (repeated > 1)} dropped")
-        return rows
-
 
 class RowFile:
     """Rows of replications in their order, each chunk on disk before the next is written."""
@@ -140,10 +181,10 @@ class RowFile:
         self, path: Path | None, form: RowFormat, indices: range, parts: Iterable[Path], warn: Warn
     ) -> None:
         self._path, self._form, self._indices = path, form, indices
-        self._file: TextIO | None = None
-        rows = form.read(parts, warn)
+        self._file: GrowingFile | None = None
         rest = indices.start % indices.step  # other shards have replications of their own
-        rows = {index: row for index, row in rows.items() if index % indices.step == rest}
+        read = form.read(parts, warn).items()
+        rows = {index: row for index, row in read if index % indices.step == rest}
         if beyond := [index for index in rows if index not in indices]:
             raise InputError(
                 f"{path}: holds {len(beyond)} replications that this run is not to make, such"
@@ -166,28 +207,21 @@ class RowFile:
     def open(self) -> None:
         """Open the file for further replications, after those that were read and kept."""
         if self._path:
-            content = (self._form.header + "".join(self._lines)).encode()
-            with writing(self._path):
-                write_bytes(self._path, content)
-                self._file = self._path.open("a", encoding="utf-8", newline="")
+            self._file = GrowingFile(self._path, self._form.header + "".join(self._lines))
         self._lines.clear()
 
     def add(self, rows: Floats) -> None:
         """Take in the next replications; they are on disk when this returns."""
         indices = self._indices[self.done : self.done + len(rows)]
-        if self._file and self._path and len(rows):
-            with writing(self._path):
-                self._file.write(self._form.lines(indices, rows))
-                self._file.flush()
-                os.fsync(self._file.fileno())
+        if self._file and len(rows):
+            self._file.append(self._form.lines(indices, rows), synced=True)
         self._blocks.append(rows)
         self.done += len(rows)
 
     def close(self) -> None:
         """Close the file."""
         if self._file:
-            with suppress(OSError):  # everything was flushed; a full disk was reported then
-                self._file.close()
+            self._file.close()
 
 
 ROWS = "replications.csv"
@@ -233,6 +267,115 @@ class Place:
         return RowFile(self.file(name), form, indices, self.parts(name), self.warn)
 
 
+# Exact sums of curves, from which a run is resumed and shards are combined.
+
+CURVES, SUMS = "curves.csv", "curves.npz"
+DEFINED = "defined"  # the part of sums that is there if some replication does not define a value
+
+
+class CurveFile:
+    """Sums of curves over the replications, in a file that is whole after each chunk."""
+
+    def __init__(self, place: Place, shape: tuple[int, ...], indices: range) -> None:
+        self._path, self._indices = place.file(SUMS), indices
+        self.sums = CurveSums.zeros(shape)
+        if self._path and place.resume:
+            sums, over = read_sums(self._path, shape, place.warn)
+            # The sums of combined folders may be over replications with gaps.
+            if over in ([], [indices[: sums.n]]):
+                self.sums = sums
+
+    @property
+    def done(self) -> int:
+        """Number of replications that are there."""
+        return self.sums.n
+
+    def add(self, curves: CurveSums) -> None:
+        """Take in the sums of the next replications; they are on disk when this returns."""
+        self.sums.merge(curves)
+        self.open()
+
+    def open(self) -> None:
+        """Write the file."""
+        if self._path:
+            write_sums(self._path, self.sums, [self._indices[: self.sums.n]])
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def read_sums(
+    path: Path, shape: tuple[int, ...], warn: Callable[[str], None]
+) -> tuple[CurveSums, list[range]]:
+    """Return the sums of a file, none with a warning if it is torn, and their replications."""
+    defined = None
+    try:
+        with zipfile.ZipFile(regular(path, MAX_FILE)) as parts:
+            if not parts.namelist():  # a crash has left zeros where the directory was
+                raise zipfile.BadZipFile
+            ends = _array(path, parts, "replications", (None, 3))
+            total, squares = (_array(path, parts, name, shape) for name in ("total", "squares"))
+            if f"{DEFINED}.npy" in parts.namelist():
+                defined = _array(path, parts, DEFINED, shape)
+    except FileNotFoundError:
+        return CurveSums.zeros(shape), []
+    except DAMAGED:
+        warn(f"{path}: damaged; its curves are simulated again")
+        return CurveSums.zeros(shape), []
+    starts, stops, steps = ends.T
+    wrong = (starts < 0).any() or (stops < starts).any() or (steps < 1).any() or (squares < 0).any()
+    over = [] if wrong else [range(*row) for row in ends.tolist()]
+    n = sum(map(len, over))
+    if wrong or (defined is not None and ((defined < 0).any() or (defined > n).any())):
+        raise InputError(f"{path}: damaged: holds numbers that no run writes; remove it")
+    return CurveSums(n, total, squares, defined), over
+
+
+def _array(
+    path: Path, parts: zipfile.ZipFile, name: str, shape: tuple[int | None, ...]
+) -> NDArray[np.int64]:
+    """Return an array of int64 of a shape, or refuse the file."""
+    with suppress(ValueError):  # no array of numbers
+        array = read_array(parts, name, "i", shape)
+        if array is not None and array.dtype == np.int64:
+            return array
+    sizes = " x ".join("n" if size is None else str(size) for size in shape)
+    raise InputError(f"{path}: damaged: {name}: not an array of {sizes} int64; remove it")
+
+
+def write_sums(path: Path, sums: CurveSums, over: Sequence[range]) -> None:
+    """Write sums over replications; they are on disk when this returns, whole or not at all."""
+    ends = [(part.start, part.stop, part.step) for part in over]
+    content, replications = io.BytesIO(), np.array(ends, dtype=np.int64).reshape(len(ends), 3)
+    further: dict[str, Any] = {DEFINED: sums.defined} if (sums.defined != sums.n).any() else {}
+    np.savez(content, replications=replications, total=sums.total, squares=sums.squares, **further)
+    write_bytes(path, content.getvalue())
+
+
+def stretches(indices: Sequence[int]) -> list[range]:
+    """Return increasing indices as ranges without gaps."""
+    ends = [k for k in range(1, len(indices)) if indices[k] != indices[k - 1] + 1]
+    borders = [0, *ends, len(indices)] if indices else []
+    return [range(indices[a], indices[b - 1] + 1) for a, b in pairwise(borders)]
+
+
+def write_curves(folder: Path, axes: Axes, sums: CurveSums) -> None:
+    """Write ``curves.csv``: a row for each policy, measure and game."""
+    policies, measures, games = zip(
+        *product(axes.policies, axes.measures, range(1, axes.games + 1)), strict=True
+    )
+    scales = np.array(axes.scales)[:, np.newaxis]
+    columns: dict[str, Any] = {
+        "policy": policies,
+        "game": games,
+        "measure": measures,
+        "n": sums.defined.ravel(),
+        "mean": (scales * sums.mean).ravel(),
+        "std_error": (scales * sums.std_error).ravel(),
+    }
+    write_csv(folder / CURVES, columns)
+
+
 class Store:
     """Takes in batches of replications in order; a context that closes the files."""
 
@@ -253,13 +396,13 @@ class Store:
         self.remarks: list[str] = []  # those on the replications made since
         self._responses = place.rows(ROWS, row_format(config, seed, model), indices)
         self.resumed = self._responses.done  # number of replications that an earlier run left
-        self._parts: list[RowFile | _Curves] = [self._responses]
+        self._parts: list[RowFile | CurveFile] = [self._responses]
         self._controls, self._curves = None, None
         if controls:
             self._controls = place.rows(CONTROLS, control_format(config, seed, model), indices)
             self._parts.append(self._controls)
         if model.axes:
-            self._curves = _Curves(place, model.axes.shape, indices)
+            self._curves = CurveFile(place, model.axes.shape, indices)
             self._parts.append(self._curves)
 
     @property
@@ -294,7 +437,7 @@ class Store:
             yield first, self.indices[first:last]
 
     def add(self, first: int, batch: Batch) -> None:
-        """Take in the replications from `place` on, in every part that lacks them."""
+        """Take in the replications from the first on, in every part that lacks them."""
         if self._responses.done == first:
             self.remarks += batch.remarks
             self._responses.add(batch.responses)
@@ -313,31 +456,3 @@ class Store:
     def __exit__(self, *exception: object) -> None:
         for part in self._parts:
             part.close()
-
-
-class _Curves:
-    """Sums of curves over the replications, in a file that is whole after each chunk."""
-
-    def __init__(self, place: Place, shape: tuple[int, ...], indices: range) -> None:
-        self._path, self._indices = place.file(SUMS), indices
-        self.sums = CurveSums.zeros(shape)
-        if self._path and place.resume:
-            sums, over = read_sums(self._path, shape, place.warn)
-            # The sums of combined folders may be over replications with gaps.
-            if over in ([], [indices[: sums.n]]):
-                self.sums = sums
-
-    @property
-    def done(self) -> int:
-        return self.sums.n
-
-    def add(self, curves: CurveSums) -> None:
-        self.sums.merge(curves)
-        self.open()
-
-    def open(self) -> None:
-        if self._path:
-            write_sums(self._path, self.sums, [self._indices[: self.sums.n]])
-
-    def close(self) -> None:
-        """Do nothing."""

@@ -16,9 +16,8 @@ from valmatch.game_logs.options import TIME_UNITS
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW, UNLINKED
-from valmatch.storage.curve_file import DAMAGED, read_array
-from valmatch.storage.documents import SUMMARY, DocumentedResult, plain
-from valmatch.storage.result_files import ResultFiles
+from valmatch.storage.result_files import DAMAGED, ResultFiles, read_array
+from valmatch.storage.results import SUMMARY, DocumentedResult, plain
 from valmatch.text.terminal import shown
 
 RATINGS, POSTERIOR = "ratings.csv", "posterior.npz"

@@ -245,7 +245,6 @@ class Archive:
     _outcomes: list[Floats] = field(default_factory=list)
     _moments: list[Floats] = field(default_factory=list)
     _rows: dict[tuple[float, ...], int] = field(default_factory=dict)
-    _by_controls: dict[tuple[int, ...], _ByControls] = field(default_factory=dict)
     _estimates: tuple[PointEstimates, Floats] | None = None
 
     def __len__(self) -> int:
@@ -324,10 +323,7 @@ class Archive:
         away = [units_of.deviating(rows) for rows in longest]
         by_controls = _ByControls(np.zeros(1), np.ones(1), 1.0)
         if away:
-            key = len(away[0]), len(away), *units_of.relative
-            if key not in self._by_controls:
-                self._by_controls[key] = _by_controls(np.mean(away, axis=0), self.controls)
-            by_controls = self._by_controls[key]
+            by_controls = _by_controls(np.mean(away, axis=0), self.controls)
         means += by_controls.shift
         means[~defined] = 0.0
         errors, test, common = self._errors(

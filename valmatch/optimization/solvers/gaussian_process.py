@@ -29,9 +29,6 @@ SMALLEST = 1e-12
 FIRST_STEP = 0.2
 FASTER, SLOWER = 1.3, 0.5
 
-# Rows of half a matrix that are added at once, as far as the longest of them.
-BLOCK = 8
-
 ROOT5 = math.sqrt(5.0)
 
 
@@ -140,34 +137,6 @@ def columns_of(units: Floats, lengths: Floats) -> Floats:
         for k in range(len(units)):
             columns[j, k] = units[k, j] / lengths[j]
     return columns
-
-
-@part(inline=True)
-def add_rows(
-    row: Floats,
-    sign: float,
-    factors: Floats,
-    matrix: Floats,
-    first: int,
-    last: int,
-    start: int,
-    stop: int,
-) -> None:
-    """Add multiples of rows first to last - 1 of a matrix to columns start to stop - 1 of a row."""
-    # Columns compile to vectors without reordering any sum; four rows at a time, in their order,
-    # write the sums a quarter as often.
-    k = first
-    while k + 4 <= last:
-        a, b = sign * factors[k], sign * factors[k + 1]
-        c, d = sign * factors[k + 2], sign * factors[k + 3]
-        w0, w1, w2, w3 = matrix[k], matrix[k + 1], matrix[k + 2], matrix[k + 3]
-        for j in range(start, stop):
-            row[j] = (((row[j] + a * w0[j]) + b * w1[j]) + c * w2[j]) + d * w3[j]
-        k += 4
-    for rest in range(k, last):
-        a = sign * factors[rest]
-        for j in range(start, stop):
-            row[j] += a * matrix[rest, j]
 
 
 @kernel(allocates=True)
@@ -284,25 +253,18 @@ def project(
     """Return the change of the mean at new points, and the share of the variance that remains."""
     n = len(units)
     columns, points = columns_of(units, lengths), columns_of(new, lengths)
-    # The inverse is symmetric: one half of it, counted twice, gives the same quadratic form.
-    half = np.zeros((n, n))
-    for i in range(n):
-        half[i, i] = inverse[i, i]
-        for j in range(i):
-            half[i, j] = 2.0 * inverse[i, j]
-    mean = np.zeros(len(new))
-    remaining = np.empty(len(new))
-    cross = np.empty(n)
-    product = np.empty(n)
+    mean, remaining = np.zeros(len(new)), np.empty(len(new))
+    cross, product = np.empty(n), np.empty(n)
     for i in range(len(new)):
         product[:] = 0.0
         squared_distances(points[:, i], columns, n, cross)
         for k in range(n):
             cross[k] = matern(cross[k])[0]
             mean[i] += cross[k] * weights[k]
-        for first in range(0, n, BLOCK):
-            last = min(n, first + BLOCK)
-            add_rows(product, 1.0, cross, half, first, last, 0, last)
+            # The inverse is symmetric: one half of it, counted twice, gives the same form.
+            for j in range(k):
+                product[j] += cross[k] * (2.0 * inverse[k, j])
+            product[k] += cross[k] * inverse[k, k]
         explained = 0.0
         for j in range(n):
             explained += cross[j] * product[j]

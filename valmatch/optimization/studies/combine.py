@@ -25,7 +25,6 @@ from valmatch.experiments.combine import (
     shards_of,
     with_whole,
 )
-from valmatch.experiments.run_manifests import OptimizeManifest, config_of
 from valmatch.optimization.evaluation import Address, Execution, Journal, Row, Rows
 from valmatch.optimization.studies.journal import JOURNAL, TRUTHS, FileJournal, read_journal
 from valmatch.optimization.studies.kinds import spec_of
@@ -39,6 +38,7 @@ from valmatch.optimization.studies.study import (
     summarised,
 )
 from valmatch.storage.contents import CONTENTS, MANIFEST
+from valmatch.storage.manifest import OptimizeManifest
 from valmatch.storage.run_folder import refuse_to_replace
 
 Warn = Callable[[str], None]
@@ -71,7 +71,7 @@ def combine_optimizations(
             f"{first_folder}: the front of several objectives is one run (allowed: folders of"
             " several runs, or of a sweep)"
         )
-    config = config_of(first, first_folder, "combine")
+    config = first.same_config(first_folder, "combine")
     macroreps = max(manifest.macroreps or 1 for manifest in manifests.values())
     options = OptimizeArguments(
         budget=first.budget, seed=first.seed, macroreps=macroreps, confidence=first.confidence

@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from collections import UserDict
 from collections.abc import ItemsView, Iterable
-from contextlib import suppress
 from pathlib import Path
-from typing import TextIO
 
-from valmatch.errors import InputError, RunError
 from valmatch.execution.shards import shard_files
 from valmatch.optimization.evaluation import Address, Row, Rows
 from valmatch.optimization.problem import Problem
-from valmatch.storage.output import cell, numbers, read_lines, write_bytes
-from valmatch.storage.store import Place
+from valmatch.storage.output import cell, numbers, write_bytes
+from valmatch.storage.store import GrowingFile, LineFormat, Place
 
 JOURNAL = "evaluations.csv"  # file of all replications
 
@@ -24,23 +21,44 @@ TRUTHS = "judged.csv"
 TRUTH = ("objective", "violation")  # its columns after the point and the number of replications
 
 
+class _Lines(LineFormat[Address]):
+    """The lines of one of the two files: the point, the index, the values."""
+
+    def __init__(self, name: str, problem: Problem) -> None:
+        self._stem, self._variables = name.removesuffix(".csv"), len(problem.variables)
+        judged = name == TRUTHS
+        self.names = TRUTH if judged else problem.responses
+        self._columns = [*problem.names, f"replication{'s' * judged}", *self.names]
+        self.header = ",".join(self._columns) + "\n"
+
+    def parse(self, line: str) -> tuple[Address, list[float]] | None:
+        """Return the address of a line and its numbers, NaN where a cell is empty."""
+        cells, key = line.split(","), self._variables + 1
+        if len(cells) != len(self._columns) or not re.fullmatch("[0-9]{1,19}", cells[key - 1]):
+            return None
+        values = numbers(cells)
+        return None if values is None else (tuple(values[:key]), values[key:])
+
+    def named(self, key: Address) -> str:
+        """Return what messages call an address."""
+        return f"{self._stem} at {', '.join(map(cell, key))}"
+
+    def rows(self, paths: Iterable[Path]) -> Rows:
+        """Return what files hold."""
+        return {address: tuple(values) for address, (_, values) in self.read(paths).items()}
+
+
 def open_journal(home: Place, name: str, problem: Problem) -> FileJournal:
     """Open one of the two files of a run, with the replications that it goes on with."""
-    path = home.file(name)
+    path, lines = home.file(name), _Lines(name, problem)
     assert path
-    return FileJournal(path, _header(name, problem), _read(home.parts(name), name, problem))
+    return FileJournal(path, lines.header, lines.rows(home.parts(name)))
 
 
 def read_journal(folders: Iterable[Path], name: str, problem: Problem) -> Rows:
     """Return what one of the two files holds in several folders, of shards and of the whole."""
-    return _read((path for folder in folders for path in shard_files(folder, name)), name, problem)
-
-
-def _header(name: str, problem: Problem) -> str:
-    """Return the first line of one of the two files: the point, the index, the values."""
-    if name == TRUTHS:
-        return ",".join([*problem.names, "replications", *TRUTH]) + "\n"
-    return ",".join([*problem.names, "replication", *problem.responses]) + "\n"
+    paths = (path for folder in folders for path in shard_files(folder, name))
+    return _Lines(name, problem).rows(paths)
 
 
 class UsedRows(UserDict[Address, Row]):
@@ -68,33 +86,21 @@ class FileJournal(UsedRows):
     def __init__(self, path: Path, header: str, rows: Rows) -> None:
         super().__init__(rows)
         self._path, self._header = path, header
-        write_bytes(path, (header + "".join(map(_line, rows, rows.values()))).encode())
-        try:
-            self._file: TextIO = path.open("a", encoding="utf-8", newline="")
-        except OSError as error:
-            raise RunError(f"{path}: cannot be written: {error.strerror}") from None
+        self._file = GrowingFile(path, header + _text(rows))
 
     def __setitem__(self, address: Address, row: Row) -> None:
         super().__setitem__(address, row)
-        self._write(_line(address, row))
+        self._file.append(_text({address: row}), synced=False)
 
     def absorb(self, rows: Rows) -> None:
         """Add what others have made, which is not used by that."""
         new = {address: row for address, row in rows.items() if address not in self.data}
         self.data |= new
-        self._write("".join(map(_line, new, new.values())))
-
-    def _write(self, text: str) -> None:
-        try:
-            self._file.write(text)
-            self._file.flush()
-        except OSError as error:
-            raise RunError(f"{self._path}: cannot be written: {error.strerror}") from None
+        self._file.append(_text(new), synced=False)
 
     def close(self) -> None:
         """Close the file."""
-        with suppress(OSError):  # everything was flushed; a full disk was reported then
-            self._file.close()
+        self._file.close()
 
     def trim(self) -> None:
         """Leave in the file what this run has used, in that order, as if nothing had been there."""
@@ -102,47 +108,10 @@ class FileJournal(UsedRows):
         # stand in another order.
         if list(self.used) != list(self.data):
             self.close()
-            lines = map(_line, self.used, self.used.values())
-            write_bytes(self._path, (self._header + "".join(lines)).encode())
+            write_bytes(self._path, (self._header + _text(self.used)).encode())
 
 
-def _read(paths: Iterable[Path], name: str, problem: Problem) -> Rows:
-    """Return the rows of files; what several hold must be the same there."""
-    # A torn last line is dropped. A file that does not exist holds nothing.
-    header, size = _header(name, problem), len(problem.variables)
-    rows: Rows = {}
-    origin: dict[Address, Path] = {}
-    for path in paths:
-        lines: list[str] = []
-        with suppress(FileNotFoundError):
-            lines, _ = read_lines(path, header)
-        for number, line in enumerate(lines, 2):
-            values = _values(line, header.count(",") + 1, size)
-            if values is None and number == len(lines) + 1:
-                break
-            if values is None:
-                raise InputError(f"{path}:{number}: damaged: {line[:60]!r}; remove this line")
-            address, row = tuple(values[: size + 1]), tuple(values[size + 1 :])
-            known = rows.setdefault(address, row)
-            origin.setdefault(address, path)
-            if repr(known) != repr(row):  # NaN is the same there
-                raise InputError(
-                    f"{origin[address]} and {path}: contradict each other on {name[:-4]} at"
-                    f" {', '.join(map(cell, address))} ({known} and {row}); one of them was"
-                    " changed, or made by another version"
-                )
-    return rows
-
-
-def _line(address: Address, row: Row) -> str:
-    """Return the line of a replication."""
-    *values, index = address
-    return ",".join([*map(cell, values), str(int(index)), *map(cell, row)]) + "\n"
-
-
-def _values(line: str, width: int, variables: int) -> list[float] | None:
-    """Return the numbers of a line, NaN where a cell is empty; None if it is damaged."""
-    cells = line.split(",")
-    if len(cells) != width or not re.fullmatch("[0-9]{1,19}", cells[variables]):
-        return None
-    return numbers(cells)
+def _text(rows: Rows) -> str:
+    """Return the lines of replications."""
+    lines = ([*map(cell, key[:-1]), str(int(key[-1])), *map(cell, rows[key])] for key in rows)
+    return "".join(",".join(cells) + "\n" for cells in lines)

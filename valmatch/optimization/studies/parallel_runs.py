@@ -11,9 +11,8 @@ from typing import Any, NamedTuple, TypeAlias
 from valmatch.config.config import Config
 from valmatch.errors import WorkersLostError
 from valmatch.execution.chunks import RETRIES, lost, result_of
-from valmatch.execution.executors import open_pool, pool_for
+from valmatch.execution.executors import WorkerPool, open_pool, pool_for
 from valmatch.execution.interruption import Stop, Stopped
-from valmatch.execution.processes import WorkerPool
 from valmatch.execution.run_options import PROCESSES, RunOptions
 from valmatch.optimization.evaluation import Execution, Journal, Rows, SharedPool
 from valmatch.optimization.solver_run import RUN

@@ -28,8 +28,7 @@ from valmatch.optimization.post_analysis import COMPARISONS, post_analysis
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import scales_by_default, with_factors
 from valmatch.optimization.solver_run import RUN, RunSpec, SolverRun, failures, run_solver
-from valmatch.optimization.solvers.registry import AUTO, algorithm, check
-from valmatch.optimization.solvers.user_solvers import SolverFactory
+from valmatch.optimization.solvers.registry import AUTO, SolverFactory, algorithm, check
 from valmatch.optimization.studies.parallel_runs import Job
 from valmatch.optimization.studies.solver_comparison import columns_of, compare
 from valmatch.optimization.studies.study import (

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.experiments.replay_result import DONE, ReplayedTickets
+from valmatch.experiments.explain import DONE
+from valmatch.experiments.replay import ReplayedTickets
 from valmatch.present import document as d
 from valmatch.present.bins import queue_charts
 from valmatch.text.terminal import shortened
