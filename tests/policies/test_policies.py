@@ -13,23 +13,16 @@ import pytest
 from tests.oracles import knowledge_gradient as oracle_kg
 from valmatch.kernels.arrays import Floats
 from valmatch.policies import lookahead_search as kg
+from valmatch.policies.decisions import Circumstances, choose_opponent, knowledge_of
 from valmatch.policies.lookahead_search import (
+    best_of_scores,
     best_opponent,
-    best_opponent_plain,
     error_bound,
-    expected_best_quality,
-    knowledge_gradient,
-    knowledge_gradient_finite,
-    knowledge_of,
+    future_quality,
     score,
 )
-from valmatch.policies.myopic import draw_chance, point_estimate, random_opponent
 from valmatch.policies.upper_confidence import error_bound as error_of_bound
-from valmatch.policies.upper_confidence import (
-    quality_bound,
-    upper_confidence,
-    upper_confidence_plain,
-)
+from valmatch.policies.upper_confidence import quality_bound, upper_confidence
 from valmatch.ratings.trueskill import draw_quality
 
 VECTORS = json.loads((Path(__file__).parents[1] / "fixtures" / "opponent_vectors.json").read_text())
@@ -62,29 +55,29 @@ def wild_states(n: int, seed: int) -> list[tuple[Floats, Floats, int, float, flo
 def test_decision_vectors(vector: dict[str, Any]) -> None:
     means, variances = np.array(vector["mu"]), np.array(vector["var"])
     noise = vector["noise_var"]
-    assert point_estimate(means, 0) == vector["PE"]
-    assert draw_chance(means, variances, 0, noise) == vector["DC"]
     games_left = vector["N"] - vector["n"]
     weights = {"eq12": float(games_left), "eq13": vector["gamma"] / (1 - vector["gamma"])}
     for form in FORMS:
-        want, printed = vector[form], form == "as_printed"
-        known = knowledge_of(means, variances, 0, noise, printed)
+        want = vector[form]
+        around = Circumstances(noise, vector["gamma"], games_left, as_printed=form == "as_printed")
+        known = knowledge_of(means, variances, 0, around)
         for j in range(1, len(means)):
-            future = expected_best_quality(j, means, variances, 0, noise, printed)
-            assert future == pytest.approx(float(want["F"][j - 1]), rel=1e-12)
+            assert future_quality(j, known) == pytest.approx(float(want["F"][j - 1]), rel=1e-12)
             for rule, weight in weights.items():
                 value = score(j, known, weight)
                 assert value == pytest.approx(float(want[f"{rule}_score"][j - 1]), rel=1e-12)
-        chosen = knowledge_gradient_finite(means, variances, 0, noise, games_left, printed)
-        assert chosen == want["eq12"]
-        discounted = knowledge_gradient(means, variances, 0, noise, vector["gamma"], printed)
-        assert discounted == want["eq13"]
+        for policy, wanted in {
+            "point_estimate": vector["PE"],
+            "draw_chance": vector["DC"],
+            "knowledge_gradient_finite": want["eq12"],
+            "knowledge_gradient": want["eq13"],
+        }.items():
+            assert choose_opponent(policy, means, variances, 0, around) == wanted
 
 
 @pytest.mark.parametrize(("form", "margin"), [(FORMS[0], 0.0), (FORMS[1], 0.0), (FORMS[0], 0.7)])
 def test_expected_best_quality_equals_the_formula(form: str, margin: float) -> None:
     rng = np.random.default_rng(10)
-    printed = form == "as_printed"
     decided = 0
     for _ in range(1000):
         n_players = int(rng.integers(2, 52)) if rng.random() < 0.2 else int(rng.integers(2, 8))
@@ -92,17 +85,20 @@ def test_expected_best_quality_equals_the_formula(form: str, margin: float) -> N
         player, games_left = int(rng.integers(n_players)), int(rng.integers(1, 500))
         mean, var = means.tolist(), variances.tolist()
         futures, qualities = np.full((2, n_players), -np.inf)
+        around = Circumstances(
+            NOISE, 0.99, games_left, as_printed=form == "as_printed", draw_margin=margin
+        )
+        state = means, variances, player, around
+        known = knowledge_of(*state)
         for j in range(n_players):
             if j != player:
                 future = oracle_kg.expected_best_quality(j, player, mean, var, NOISE, form, margin)
-                got = expected_best_quality(j, means, variances, player, NOISE, printed, margin)
-                assert got == pytest.approx(future, rel=1e-11)
+                assert future_quality(j, known) == pytest.approx(future, rel=1e-11)
                 futures[j] = future
                 qualities[j] = oracle_kg.quality(mean[player], var[player], mean[j], var[j], NOISE)
-        state, form_of = (means, variances, player, NOISE), (printed, margin)
         for weight, chosen in (
-            (99.0, knowledge_gradient(*state, 0.99, *form_of)),
-            (games_left, knowledge_gradient_finite(*state, games_left, *form_of)),
+            (99.0, choose_opponent("knowledge_gradient", *state)),
+            (games_left, choose_opponent("knowledge_gradient_finite", *state)),
         ):
             scores = np.sort(qualities + weight * futures)
             if n_players == 2 or scores[-1] - scores[-2] > 1e-10 * scores[-1]:
@@ -117,8 +113,9 @@ def test_pruned_choice_is_the_plain_choice_in_wild_states(printed: bool, drawn: 
     rng = np.random.default_rng(14)
     for means, variances, player, noise, multiplier in wild_states(800, seed=11):
         margin = 10 ** rng.uniform(-4, 1.5) * math.sqrt(noise) if drawn else 0.0
-        known = knowledge_of(means, variances, player, noise, printed, margin)
-        plain = best_opponent_plain(means, variances, player, noise, multiplier, printed, margin)
+        around = Circumstances(noise, as_printed=printed, draw_margin=margin)
+        known = knowledge_of(means, variances, player, around)
+        plain = best_of_scores(np.zeros(means.size), 0.0, known, multiplier)
         assert best_opponent(known, multiplier) == plain
         limit = error_bound(known) * (1 + multiplier)
         for j in range(means.size):
@@ -130,21 +127,24 @@ def test_pruned_choice_is_the_plain_choice_in_wild_states(printed: bool, drawn: 
 def test_policies_without_exploration_are_draw_chance() -> None:
     """The knowledge gradient with gamma 0, the upper bounds with kappa 0."""
     rng = np.random.default_rng(70)
+    policies = ("knowledge_gradient", "ucb_opponent", "ucb_both")
     for player in range(50):
-        state = rng.normal(0, 2, 50), rng.uniform(2, 3, 50), player, NOISE
-        chosen = draw_chance(*state)
-        assert chosen == knowledge_gradient(*state, 0.0)
-        assert chosen == knowledge_gradient(*state, 0.0, True)
-        assert {upper_confidence_plain(*state, 0.0, both) for both in (False, True)} == {chosen}
+        state = rng.normal(0, 2, 50), rng.uniform(2, 3, 50), player
+        for printed in (False, True):
+            around = Circumstances(NOISE, gamma=0.0, kappa=0.0, as_printed=printed)
+            chosen = choose_opponent("draw_chance", *state, around)
+            assert {choose_opponent(policy, *state, around) for policy in policies} == {chosen}
 
 
 def test_random_opponent_divides_the_unit_interval_evenly() -> None:
+    def chosen(player: int, uniform: float) -> int:
+        state = np.zeros(5), np.ones(5), player, Circumstances(uniform=uniform)
+        return choose_opponent("random", *state)
+
     for player in range(5):
-        uniforms = (np.arange(400) + 0.5) / 400
-        chosen = [random_opponent(5, player, float(u)) for u in uniforms]
-        counts = np.bincount(chosen, minlength=5)
+        counts = np.bincount([chosen(player, (k + 0.5) / 400) for k in range(400)], minlength=5)
         assert counts.tolist() == [0 if j == player else 100 for j in range(5)]
-        assert random_opponent(5, player, math.nextafter(1.0, 0.0)) == (3 if player == 4 else 4)
+        assert chosen(player, math.nextafter(1.0, 0.0)) == (3 if player == 4 else 4)
 
 
 def test_bounds_are_the_moments_of_the_draw_density() -> None:
@@ -174,10 +174,9 @@ def test_upper_confidence_takes_the_largest_bound() -> None:
                 for j in range(means.size)
             ]
             bounds[player] = -math.inf
-            scores, state = np.empty(means.size), (means, variances, player, noise, kappa, both)
-            chosen = upper_confidence(*state, scores)
-            assert chosen == upper_confidence_plain(*state) == int(np.argmax(bounds))
-            error = np.abs(np.delete(scores, player) - np.delete(bounds, player))
+            known = knowledge_of(means, variances, player, Circumstances(noise, kappa=kappa))
+            assert upper_confidence(known, both) == int(np.argmax(bounds))
+            error = np.abs(np.delete(known.work.scores, player) - np.delete(bounds, player))
             assert np.all(error <= 0.5 * error_of_bound(width, kappa))
     # The mean of the bound over both skills is that of the quality (5), whatever is averaged first.
     alone = quality_bound(1.0, 2.0, 2 * NOISE + 3.0, 0.0)
@@ -189,7 +188,10 @@ def test_upper_confidence_takes_the_largest_bound() -> None:
 def test_lookahead_agrees_with_its_twin(printed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """All inner kernels run interpreted too."""
     states = [
-        (knowledge_of(means, variances, player, noise, printed), multiplier)
+        (
+            knowledge_of(means, variances, player, Circumstances(noise, as_printed=printed)),
+            multiplier,
+        )
         for means, variances, player, noise, multiplier in wild_states(60, seed=52)
     ]
     compiled = []

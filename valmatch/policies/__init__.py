@@ -1,14 +1,14 @@
 """Policies that choose whom a player meets, and which two who wait should play.
 
-Functions over arrays of what is known of the players, usable without any config. Sources: Ryzhov,
+By name, over arrays of what is known of the players, usable without any config. Sources: Ryzhov,
 Tariq, Powell, "May the best man win: simulation optimization for match-making in e-sports" (2011),
 whose equation numbers are quoted; Lai, Robbins, "Asymptotically efficient adaptive allocation
 rules" (1985), for upper confidence bounds. Examples::
 
-    >>> import numpy as np
-    >>> from valmatch.policies import knowledge_gradient
-    >>> means, variances = np.array([0.0, 0.3, -0.4]), np.array([2.0, 0.1, 3.0])
-    >>> knowledge_gradient(means, variances, player=0, noise_variance=2.5, gamma=0.99)
+    >>> from valmatch import policies
+    >>> known = policies.Circumstances(noise_variance=2.5, gamma=0.99)
+    >>> means, variances = [0.0, 0.3, -0.4], [2.0, 0.1, 3.0]
+    >>> policies.choose_opponent("knowledge_gradient", means, variances, 0, known)
     2
 """
 

@@ -10,96 +10,48 @@ import math
 
 import numpy as np
 
-from valmatch.kernels.compilation import at, kernel, macro, part
-from valmatch.policies.myopic import pair_draw_chance
+from valmatch.kernels.compilation import at, macro, part
 from valmatch.policies.waiting import MeanOrder, Ticket, Waiting
-from valmatch.ratings.trueskill import both_outcomes, hazard_excess, normal_density
-
-
-@kernel
-def expected_variance(
-    mean_i: float, variance_i: float, mean_j: float, variance_j: float, noise_variance: float
-) -> float:
-    """Return the expected variance of the belief about player i after a game against player j.
-
-    Parameters
-    ----------
-    mean_i, variance_i, mean_j, variance_j
-        Beliefs about the two skills.
-    noise_variance
-        Variance of one performance around the skill.
-
-    Notes
-    -----
-    It is variance_i - variance_i^2 / c^2 phi(x)^2 / (Phi(x) Phi(-x)), x = d / c.
-
-    Examples
-    --------
-    >>> variance = expected_variance(1500.0, 100.0**2, 1500.0, 100.0**2, noise_variance=150.0**2)
-    >>> round(variance**0.5, 2)
-    94.98
-    """
-    total = variance_i + variance_j + 2.0 * noise_variance
-    return variance_i - variance_i * variance_i / total * _learnt(mean_i - mean_j, total)
+from valmatch.ratings.trueskill import (
+    both_outcomes,
+    draw_quality_normalised,
+    hazard_excess,
+    normal_density,
+)
 
 
 @part
-def _learnt(difference: float, total: float) -> float:
+def learnt(difference: float, total: float) -> float:
     """Return phi(x)^2 / (Phi(x) Phi(-x)), x = d / c: the product of both hazards."""
+    # A game leaves of a variance s^2, on average, s^2 - s^4 / c^2 times this.
     y = abs(difference) / math.sqrt(total)
     hazard, density = y + hazard_excess(y), normal_density(y)
     return density / (1.0 - density / hazard) * hazard
-
-
-@kernel
-def pair_knowledge_gradient_variance(
-    mean_i: float,
-    variance_i: float,
-    mean_j: float,
-    variance_j: float,
-    mean_variance: float,
-    noise_variance: float,
-    multiplier: float,
-) -> float:
-    """Return the draw chance plus what the narrower beliefs are worth.
-
-    Parameters
-    ----------
-    mean_i, variance_i, mean_j, variance_j
-        Beliefs about the two skills.
-    mean_variance
-        Mean variance of the beliefs about all who wait.
-    noise_variance
-        Variance of one performance around the skill.
-    multiplier
-        Games for which what is learnt is of use.
-
-    Examples
-    --------
-    A game with a newcomer is worth more than one of two who are known well.
-
-    >>> others = 100.0**2, 150.0**2, 19.0
-    >>> round(pair_knowledge_gradient_variance(1500.0, 200.0**2, 1500.0, 50.0**2, *others), 3)
-    1.162
-    >>> round(pair_knowledge_gradient_variance(1500.0, 50.0**2, 1500.0, 50.0**2, *others), 3)
-    0.96
-    """
-    quality = pair_draw_chance(mean_i, variance_i, mean_j, variance_j, noise_variance)
-    total = variance_i + variance_j + 2.0 * noise_variance
-    learnt = _learnt(mean_i - mean_j, total)
-    added = 0.0
-    for variance in (variance_i, variance_j):
-        after = variance - variance * variance / total * learnt
-        added += _evenness(after + mean_variance, noise_variance) - _evenness(
-            variance + mean_variance, noise_variance
-        )
-    return quality + 0.5 * multiplier * added
 
 
 @part
 def _evenness(variance: float, noise_variance: float) -> float:
     """Return the draw chance of equal means, of two beliefs with this sum of variances."""
     return math.sqrt(2.0 * noise_variance / (variance + 2.0 * noise_variance))
+
+
+@macro
+def weigh_by_variance(first: Ticket, second: Ticket, limit: float, waiting: Waiting) -> float:
+    """Return the draw chance of a pair, and what narrower beliefs about them are worth."""
+    variance_i, variance_j = first["variance"], second["variance"]
+    noise_variance, others = waiting.noise_variance, waiting.mean_variance
+    quality = draw_quality_normalised(
+        first["mean"], variance_i, second["mean"], variance_j, noise_variance
+    )
+    total = variance_i + variance_j + 2.0 * noise_variance
+    share = learnt(first["mean"] - second["mean"], total)
+    added = 0.0
+    for variance in (variance_i, variance_j):
+        after = variance - variance * variance / total * share
+        added += _evenness(after + others, noise_variance) - _evenness(
+            variance + others, noise_variance
+        )
+    return quality + 0.5 * waiting.multiplier * added
 
 
 @part
@@ -143,7 +95,7 @@ def best_next(
     if best < 0:
         return 0.0
     other_mean, other_variance = order.means[at(best)], order.variances[at(best)]
-    return pair_draw_chance(mean, variance, other_mean, other_variance, order.noise_variance)
+    return draw_quality_normalised(mean, variance, other_mean, other_variance, order.noise_variance)
 
 
 @part(inline=True)
@@ -161,7 +113,7 @@ def pair_knowledge_gradient(i: int, j: int, order: MeanOrder, multiplier: float)
         after_win = best_next(place_of(win[0], x, order), x, y, win, order)
         after_loss = best_next(place_of(loss[0], x, order), x, y, loss, order)
         gained += (p * after_win + (1.0 - p) * after_loss) - best_next(x, x, y, now, order)
-    quality = pair_draw_chance(mean_i, variance_i, mean_j, variance_j, noise_variance)
+    quality = draw_quality_normalised(mean_i, variance_i, mean_j, variance_j, noise_variance)
     return quality + 0.5 * multiplier * gained
 
 
@@ -169,17 +121,3 @@ def pair_knowledge_gradient(i: int, j: int, order: MeanOrder, multiplier: float)
 def weigh(first: Ticket, second: Ticket, limit: float, waiting: Waiting) -> float:
     """Return the draw chance of a pair, and what their game adds to their next ones."""
     return pair_knowledge_gradient(first["rank"], second["rank"], waiting.order, waiting.multiplier)
-
-
-@macro
-def weigh_by_variance(first: Ticket, second: Ticket, limit: float, waiting: Waiting) -> float:
-    """Return the draw chance of a pair, and what narrower beliefs about them are worth."""
-    return pair_knowledge_gradient_variance(
-        first["mean"],
-        first["variance"],
-        second["mean"],
-        second["variance"],
-        waiting.mean_variance,
-        waiting.noise_variance,
-        waiting.multiplier,
-    )

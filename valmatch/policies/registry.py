@@ -1,4 +1,4 @@
-"""The policies by name: what they choose by, where their code is, how they are drawn."""
+"""The policies by name: what they choose by, and where their code is."""
 
 from __future__ import annotations
 
@@ -21,11 +21,6 @@ Measure: TypeAlias = Callable[[Any], int]
 
 GOALS = ("best", "order", "widest")  # name the best, order neighbours, narrow the widest
 
-# Styles of lines for print in black: dashes in points.
-DOTTED, DASHED, LONG = (0, (1, 1)), (0, (5, 1.5)), (0, (8, 2))
-DASH_DOT_DOT = (0, (3, 1, 1, 1, 1, 1))
-SHORT_LONG, DOUBLE = (0, (2, 1, 6, 1)), (0, (4, 1, 4, 3))
-
 
 @dataclass(frozen=True)
 class Decision:
@@ -45,10 +40,6 @@ class Policy:
     opponent: Decision | None = None  # who of many meets one player; its function is a `Choose`
     # how much a match of two who wait is worth; its function is a `Weigh`
     pair: Decision | None = None
-    label: str = ""  # what figures call it
-    # of its line; those of Okabe and Ito, which all kinds of colour vision tell apart
-    colour: str = "#000000"
-    line: Any = "-"  # style of its line, as matplotlib takes it
     # how much a game of two is worth to play next, of all who were rated together; its function
     # takes a `Pairs` and fills in the values
     joint: Decision | None = None
@@ -61,38 +52,29 @@ GROUP = "valmatch.policies"
 
 OWN = {
     "point_estimate": Policy(
-        Decision("the nearest believed mean (8)", "myopic:choose_nearest"),
-        label="point estimate",
-        colour="#E69F00",
-        line=DOTTED,
+        opponent=Decision("the nearest believed mean (8)", "myopic:choose_nearest"),
         target=Decision("the believed mean nearest to the target", "target:choose_nearest"),
     ),
     "nearest": Policy(
-        pair=Decision("1 less its difference over the largest allowed one", "myopic:weigh_nearest"),
+        pair=Decision("1 less its difference over the largest allowed one", "myopic:weigh_nearest")
     ),
     "draw_chance": Policy(
-        Decision("the largest believed draw quality (9)", "myopic:choose_draw_chance"),
-        Decision(
+        opponent=Decision("the largest believed draw quality (9)", "myopic:choose_draw_chance"),
+        pair=Decision(
             "how likely the players are equal, as the belief has it", "myopic:weigh_draw_chance"
         ),
-        "DrawChance",
-        "#0072B2",
-        DASHED,
         target=Decision("the largest expected quality", "target:choose_quality"),
     ),
     "knowledge_gradient": Policy(
-        Decision(
-            "draw quality now and, discounted, after the game (13)",
-            "lookahead_search:choose",
+        opponent=Decision(
+            "draw quality now and, discounted, after the game (13)", "lookahead_search:choose"
         ),
-        Decision(
+        pair=Decision(
             "that, and what the game teaches about whom both can play later",
             "pair_lookahead:weigh",
             ("gamma",),
             learns=True,
         ),
-        "knowledge gradient",
-        "#D55E00",
         joint=Decision(
             "how much better the goal is known after a game, or after several, per game",
             "joint.lookahead:knowledge_gradient",
@@ -104,10 +86,9 @@ OWN = {
         ),
     ),
     "knowledge_gradient_finite": Policy(
-        Decision("draw quality now and in the games left (12)", "lookahead_search:choose_finite"),
-        label="knowledge gradient, finite horizon",
-        colour="#CC79A7",
-        line="-.",
+        opponent=Decision(
+            "draw quality now and in the games left (12)", "lookahead_search:choose_finite"
+        )
     ),
     "knowledge_gradient_variance": Policy(
         pair=Decision(
@@ -115,25 +96,19 @@ OWN = {
             "pair_lookahead:weigh_by_variance",
             ("gamma",),
             learns=True,
-        ),
+        )
     ),
     "ucb_opponent": Policy(
-        Decision(
+        opponent=Decision(
             "draw quality plus kappa standard deviations of it over the opponent's skill",
             "upper_confidence:choose_opponent",
-        ),
-        label="upper confidence bound, opponent",
-        colour="#000000",
-        line=SHORT_LONG,
+        )
     ),
     "ucb_both": Policy(
-        Decision(
+        opponent=Decision(
             "draw quality plus kappa standard deviations of it over both skills",
             "upper_confidence:choose_both",
-        ),
-        label="upper confidence bound, both",
-        colour="#999999",
-        line=DOUBLE,
+        )
     ),
     "ucb": Policy(
         pair=Decision(
@@ -142,69 +117,47 @@ OWN = {
             ("kappa",),
             learns=True,
         ),
-        label="upper confidence bound",
-        colour="#000000",
-        line=SHORT_LONG,
         target=Decision(
             "expected quality plus kappa standard deviations of the quality",
             "target:choose_bound",
         ),
     ),
     "bold": Policy(
-        label="BOLD",
-        colour="#CC79A7",
-        line="-.",
         target=Decision(
             "the nearest believed mean, or the likeliest to be mistaken for it, in balance (BOLD)",
             "target:choose_balanced",
-        ),
+        )
     ),
     "random": Policy(
-        Decision("any opponent, all equally likely", "myopic:choose_random"),
-        Decision("a random number", "myopic:weigh_random"),
-        "random",
-        "#56B4E9",
-        DASH_DOT_DOT,
+        opponent=Decision("any opponent, all equally likely", "myopic:choose_random"),
+        pair=Decision("a random number", "myopic:weigh_random"),
     ),
     "oracle": Policy(
-        Decision("the nearest true skill, which no other policy knows", "myopic:choose_oracle"),
-        Decision("how equal the players truly are", "myopic:weigh_oracle"),
-        "oracle",
-        "#009E73",
-        LONG,
+        opponent=Decision(
+            "the nearest true skill, which no other policy knows", "myopic:choose_oracle"
+        ),
+        pair=Decision("how equal the players truly are", "myopic:weigh_oracle"),
     ),
     "uniform": Policy(
         joint=Decision("the pair with the fewest games first", "joint.lookahead:uniform"),
-        label="uniform",
-        colour="#56B4E9",
-        line=DASH_DOT_DOT,
         target=Decision("the fewest measurements so far", "target:choose_fewest"),
     ),
     "closeness": Policy(
         joint=Decision(
             "exp(-|difference| / 200) times both standard errors, a heuristic in use",
             "joint.lookahead:closeness",
-        ),
-        label="closeness",
-        colour="#E69F00",
-        line=DOTTED,
+        )
     ),
     "contenders": Policy(
         joint=Decision(
             "1 of the leader and the rival who is nearest to them in standard errors, else 0",
             "joint.lookahead:contenders",
-        ),
-        label="contenders",
-        colour="#009E73",
-        line=LONG,
+        )
     ),
     "information": Policy(
         joint=Decision(
             "what its outcome tells of the difference, in nats", "joint.lookahead:information"
-        ),
-        label="information",
-        colour="#0072B2",
-        line=DASHED,
+        )
     ),
 }
 POLICIES = Extended(OWN, GROUP, "policy", an(Policy))

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import kernel, macro
 from valmatch.policies.knowledge import place_of_largest
-from valmatch.policies.myopic import pair_draw_chance
 from valmatch.policies.upper_confidence import quality_bound
+from valmatch.ratings.trueskill import draw_quality_normalised
 
 
 class Aim(NamedTuple):
@@ -31,7 +31,7 @@ def expected_quality(mean: float, variance: float, target: float, tolerance: flo
     """Return E[exp(-(s - target)^2 / (2 tolerance^2))] for a value s that is believed normal."""
     # It is q~ of (6) of player 0 whose skill, the target, is known, in games whose draws are as
     # wide as the tolerance: 2 sigma_eps^2 is tolerance^2.
-    return pair_draw_chance(target, 0.0, mean, variance, 0.5 * tolerance * tolerance)
+    return draw_quality_normalised(target, 0.0, mean, variance, 0.5 * tolerance * tolerance)
 
 
 @kernel
