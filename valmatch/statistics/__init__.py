@@ -7,8 +7,7 @@
 (2.333, 2.575)
 
 Paired differences under common random numbers (`paired`), means adjusted by controls (`adjust`),
-replicating until a mean is known well enough (`sequential_estimate`), and the blocks by which one
-log is resampled (`block_days`, `overlapping_degrees`, `widening`).
+replicating until a mean is known well enough (`sequential_estimate`).
 """
 
 from __future__ import annotations

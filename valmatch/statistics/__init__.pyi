@@ -7,9 +7,6 @@ from valmatch.statistics.pairs import paired as paired
 from valmatch.statistics.precision import Precision as Precision
 from valmatch.statistics.precision import Target as Target
 from valmatch.statistics.precision import sequential_estimate as sequential_estimate
-from valmatch.statistics.sampling import block_days as block_days
-from valmatch.statistics.sampling import overlapping_degrees as overlapping_degrees
-from valmatch.statistics.sampling import widening as widening
 from valmatch.statistics.sequential_tests import SequentialTest as SequentialTest
 from valmatch.statistics.sequential_tests import sequential_test as sequential_test
 

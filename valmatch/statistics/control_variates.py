@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.statistics.estimates import t_quantile
+from valmatch.statistics.estimates import Limits, t_quantile
 
 ROUNDING = 1e-12  # what varies by less than this share of its size does not vary
 DISTINCT = 1e-4  # least share of a control that is not explained by the controls before it
@@ -36,7 +36,7 @@ class Adjusted:
     ci_high_cv: float | None = None
     variance_reduction: float | None = None
 
-    def within(self, limits: tuple[float, float]) -> Adjusted:
+    def within(self, limits: Limits) -> Adjusted:
         """Return the same with a mean and an interval that do not leave the limits of values."""
         if self.mean_cv is None or self.ci_low_cv is None or self.ci_high_cv is None:
             return self

@@ -18,6 +18,7 @@ import numpy as np
 from valmatch.kernels.arrays import Floats
 from valmatch.statistics.exact_sums import ExactSums, sums_of
 
+Limits: TypeAlias = tuple[float, float]  # the least and the largest possible value
 UNLIMITED = (-math.inf, math.inf)  # limits of values that may be any number
 FEW_VALUES, SKEWED = "few_values", "skewed"  # remarks on an estimate
 COMMON = 30  # times that each of two values is seen from which on Student's interval does for them
@@ -88,7 +89,7 @@ class Estimate:
         least = 1e-9 * abs(self.mean or 0.0)
         return self.arms is not None and not math.isclose(*self.arms, rel_tol=1e-6, abs_tol=least)
 
-    def within(self, limits: tuple[float, float]) -> Estimate:
+    def within(self, limits: Limits) -> Estimate:
         """Return the same with an interval that ends where values do.
 
         The mean of values that cannot leave an interval is in it too, so that what is cut off never
@@ -128,7 +129,7 @@ class Estimate:
         return {**asdict(self), "remarks": " ".join(self.remarks)}
 
 
-def limits_of_difference(limits: tuple[float, float]) -> tuple[float, float]:
+def limits_of_difference(limits: Limits) -> Limits:
     """Return the least and the largest difference of two values that have limits."""
     low, high = limits
     return low - high, high - low
@@ -148,9 +149,7 @@ def range_quantile(probability: float, n: int, degrees: float = math.inf) -> flo
     return float(studentized_range.ppf(probability, n, degrees))
 
 
-def estimate(
-    values: Floats, confidence: float = 0.95, limits: tuple[float, float] = UNLIMITED
-) -> Estimate:
+def estimate(values: Floats, confidence: float = 0.95, limits: Limits = UNLIMITED) -> Estimate:
     """Estimate the mean of a response.
 
     The interval is Student's with n - 1 degrees of freedom, except:
@@ -215,7 +214,7 @@ def _of_two_values(
     sums: ExactSums,
     ends: tuple[float, float],
     confidence: float,
-    limits: tuple[float, float],
+    limits: Limits,
 ) -> Interval | None:
     """Return the interval where values are one or two; None if more, or each of two is common."""
     at_limits = {sums.low, sums.high} <= {*limits} and all(map(math.isfinite, limits))

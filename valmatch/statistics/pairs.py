@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.statistics.estimates import UNLIMITED, Estimate, limits_of_difference
+from valmatch.statistics.estimates import UNLIMITED, Estimate, Limits, limits_of_difference
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Sampling
 
 # A difference that varies by less than this share of what it is taken of is constant; one that is
@@ -64,7 +64,7 @@ def paired(
     confidence: float = 0.95,
     samplings: tuple[Sampling, Sampling] = (INDEPENDENT, INDEPENDENT),
     replications: Sequence[int] = (),
-    limits: Sequence[tuple[float, float]] = (),
+    limits: Sequence[Limits] = (),
 ) -> list[PairedDifference]:
     """Compare systems A and B, response by response.
 
@@ -107,7 +107,7 @@ def _compare(
     confidence: float,
     samplings: tuple[Sampling, Sampling],
     replications: Sequence[int],
-    limits: tuple[float, float],
+    limits: Limits,
 ) -> PairedDifference:
     undefined = np.isnan(a) | np.isnan(b)
     # Of a log and something else: neither says how far the difference may be off.

@@ -18,6 +18,7 @@ from valmatch.statistics.estimates import (
     PER_SKEWNESS,
     UNLIMITED,
     Estimate,
+    Limits,
     central_moments,
     estimate,
     t_quantile,
@@ -106,7 +107,7 @@ class Target:
     column: int
     size: float
     relative: bool
-    limits: tuple[float, float] = UNLIMITED
+    limits: Limits = UNLIMITED
 
     def reached(self, values: Floats, confidence: float = 0.95) -> bool:
         """Return whether replicating may stop; see `assess`."""
@@ -220,7 +221,7 @@ def sequential_estimate(
     return estimate(values, confidence), target.assess(values, confidence)
 
 
-def parse_target(text: str, limits: Mapping[str, tuple[float, float]]) -> Target:
+def parse_target(text: str, limits: Mapping[str, Limits]) -> Target:
     """Read ``NAME=1%`` (of the mean) or ``NAME=0.05``; responses are in order of their columns."""
     name, equals, size = (part.strip() for part in text.rpartition("="))
     if not equals:

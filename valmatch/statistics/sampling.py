@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,12 +14,15 @@ from valmatch.statistics.estimates import (
     FEW_VALUES,
     UNLIMITED,
     Estimate,
+    Limits,
     central_moments,
     estimate,
     student,
     t_quantile,
 )
 from valmatch.statistics.exact_sums import sums_of
+
+Numbers: TypeAlias = Sequence[int]  # of replications; () where they are not known
 
 # Moving blocks: how long they are, how much they say of a spread, and what skewness costs.
 
@@ -32,51 +35,25 @@ def block_days(days: float) -> int:
     The cube root of its length, the rate that is best for the variance of a mean (Künsch 1989,
     "The jackknife and the bootstrap for general stationary observations", section 3.3): longer
     blocks keep more of the dependence between days, shorter ones are more. One below `SHORT`.
-
-    Parameters
-    ----------
-    days : float
-        Length of the series.
-
-    Examples
-    --------
-    >>> [block_days(days) for days in (7, 21, 90, 365)]
-    [1, 3, 4, 7]
     """
     return 1 if days < SHORT else round(math.cbrt(days))
 
 
 def overlapping_degrees(days: float, length: float) -> float:
-    """Return the degrees of freedom of a spread that is taken over overlapping blocks.
+    """Return the degrees of freedom, at least 1, of a spread over overlapping blocks of days.
 
     Means of blocks that begin k days apart are correlated by 1 - k / b, their squares by
     (1 - k / b)^2, so that N days say as much of the spread as N / sum of (1 - k / b)^2 over
     -b < k < b, which is N 3b / (2b^2 + 1), independent blocks: about 3/2 as many as do not overlap.
     These are the degrees of freedom of Bartlett's window, of which the moving-block bootstrap is a
-    version (Priestley 1981, "Spectral Analysis and Time Series", section 6.2.4; Künsch 1989).
-
-    Parameters
-    ----------
-    days : float
-        Length of the series, N.
-    length : float
-        Length of the blocks in days, b >= 1.
-
-    Returns
-    -------
-    float
-        One less than the blocks, as their mean is an estimate; at least 1.
-
-    Examples
-    --------
-    >>> overlapping_degrees(days=90, length=1), round(overlapping_degrees(days=90, length=4), 1)
-    (89.0, 31.7)
+    version (Priestley 1981, "Spectral Analysis and Time Series", section 6.2.4; Künsch 1989). One
+    less, as their mean is an estimate.
     """
     return max(1.0, days * 3.0 * length / (2.0 * length**2 + 1.0) - 1.0)
 
 
 def widening(resamples: Floats, confidence: float, n: int = 1) -> float:
-    """Return by which factor the skewness of resamples widens an interval around the log.
+    """Return by which factor the skewness of resamples, or of `n` values, widens an interval.
 
     Means and spreads of skewed values go together, with covariance (third central moment) / n: a
     log whose mean is z standard errors low understates them by a factor of about 1 - γ z / 2, with
@@ -85,20 +62,6 @@ def widening(resamples: Floats, confidence: float, n: int = 1) -> float:
     Hall 1992, "The Bootstrap and Edgeworth Expansion", section 2.3). That arm would have to be
     longer by γ z / 2 of itself. The interval stays symmetric: both arms get half of it, whichever
     side the tail is on; none is shortened.
-
-    Parameters
-    ----------
-    resamples : (n,) ndarray of float64
-        A response in resamples of the log, NaN where undefined; or, with `n`, single values.
-    confidence : float
-        Level of the interval, in (0, 1).
-    n : int
-        Values of which a mean is taken, whose skewness is that of the values over sqrt(n).
-
-    Returns
-    -------
-    float
-        1 + γ z / 4, where γ^2 is that of the resamples less what chance makes of none.
     """
     from scipy.special import ndtri
 
@@ -138,13 +101,9 @@ class Sampling:
         return "there is one replication only" if n else "no replication has ended"
 
     def estimate(
-        self,
-        values: Floats,
-        confidence: float,
-        replications: Sequence[int] = (),
-        limits: tuple[float, float] = UNLIMITED,
+        self, values: Floats, confidence: float, numbers: Numbers = (), limits: Limits = UNLIMITED
     ) -> Estimate:
-        """Estimate the mean of a response."""
+        """Estimate the mean of a response in replications of these numbers."""
         return estimate(values, confidence, limits)
 
 
@@ -160,11 +119,7 @@ class OneHistory(Sampling):
         return "every replication is the same; log.resample=block makes resamples of a log"
 
     def estimate(
-        self,
-        values: Floats,
-        confidence: float,
-        replications: Sequence[int] = (),
-        limits: tuple[float, float] = UNLIMITED,
+        self, values: Floats, confidence: float, numbers: Numbers = (), limits: Limits = UNLIMITED
     ) -> Estimate:
         """Return the value without any interval, however often it was made."""
         mean = student(sums_of(values), confidence)
@@ -200,11 +155,7 @@ class Resampled(Sampling):
         }
 
     def estimate(
-        self,
-        values: Floats,
-        confidence: float,
-        replications: Sequence[int] = (),
-        limits: tuple[float, float] = UNLIMITED,
+        self, values: Floats, confidence: float, numbers: Numbers = (), limits: Limits = UNLIMITED
     ) -> Estimate:
         """Return what the log has, with the interval of the bootstrap around it."""
         # Around the log, not around the mean of its resamples: who meets whom differs between them
@@ -213,7 +164,7 @@ class Resampled(Sampling):
         # often than it says.
         plain = student(sums_of(values), confidence)
         center, spread, resamples = plain.mean, plain.std, values
-        is_log = np.array(replications) == 0
+        is_log = np.array(numbers) == 0
         if is_log.any() and not np.isnan(values[is_log]).any():
             center, resamples = float(values[is_log][0]), values[~is_log]
             spread = student(sums_of(resamples), confidence).std
@@ -242,11 +193,7 @@ class Widened(Sampling):
     # in a sample tells how many these are and how large the rarest: see `pairs.differing`.
 
     def estimate(
-        self,
-        values: Floats,
-        confidence: float,
-        replications: Sequence[int] = (),
-        limits: tuple[float, float] = UNLIMITED,
+        self, values: Floats, confidence: float, numbers: Numbers = (), limits: Limits = UNLIMITED
     ) -> Estimate:
         """Return the usual interval, whose arms are at least Student's times a factor."""
         usual = estimate(values, confidence, limits)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 from valmatch.errors import InputError, option
@@ -256,10 +256,8 @@ def _counts(counts: Sequence[int]) -> tuple[int, ...]:
 def _check_hypotheses(elo0: float, elo1: float) -> None:
     """Refuse hypotheses that are none, or in the wrong order."""
     for name, value in (("elo0", elo0), ("elo1", elo1)):
-        number = isinstance(value, Real) and not isinstance(value, bool)
-        if not number or not abs(float(value)) <= FARTHEST:
-            allowed = f"a number from {-FARTHEST:g} to {FARTHEST:g}"
-            raise InputError(f"{option(name)}: {shown(value)} (allowed: {allowed})")
+        allowed = f"a number from {-FARTHEST:g} to {FARTHEST:g}"
+        arguments.real(name, value, -FARTHEST, FARTHEST, allowed)
     if elo0 >= elo1:
         what = f"{elo0!r} is not below {option('elo1')} {elo1!r}"
         raise InputError(f"{option('elo0')}: {what} (allowed: the smaller of both)")

@@ -10,7 +10,7 @@ import numpy as np
 
 from valmatch.draws.streams import Streams, uniform_at
 from valmatch.kernels.arrays import Bools, Floats, Ints
-from valmatch.kernels.compilation import at, kernel
+from valmatch.kernels.compilation import at, kernel, part
 from valmatch.policies.joint.belief import Belief, Pairs, number_of, pairs_of
 from valmatch.policies.joint.lookahead import pair_information, variance_of
 from valmatch.policies.registry import JOINT, function_of
@@ -34,26 +34,23 @@ class Batch(NamedTuple):
 @kernel
 def _pick(pairs: Pairs) -> int:
     """Return the number of the best open pair; ties: fewer games, then names."""
-    n, most = pairs.mean.size, -np.inf
+    most, best = -np.inf, -1
     for p in range(pairs.values.size):
         if pairs.open[at(p)]:
             most = max(most, pairs.values[at(p)])
-    p = 0
     least = most - TIED * abs(most)
-    best, chosen, player = -1, 0, 0
-    for i in range(n):
-        for j in range(i + 1, n):
-            if pairs.open[at(p)] and pairs.values[at(p)] >= least:
-                before = best < 0 or pairs.games[at(p)] < pairs.games[at(best)]
-                if not before and pairs.games[at(p)] == pairs.games[at(best)]:
-                    name, other = pairs.names[at(i)], pairs.names[at(chosen)]
-                    before = name < other or (
-                        name == other and pairs.names[at(j)] < pairs.names[at(player)]
-                    )
-                if before:
-                    best, chosen, player = p, i, j
-            p += 1
+    for p in range(pairs.values.size):
+        tied = pairs.open[at(p)] and pairs.values[at(p)] >= least
+        if tied and (best < 0 or _order(pairs, p) < _order(pairs, best)):
+            best = p
     return best
+
+
+@part
+def _order(pairs: Pairs, p: int) -> tuple[int, int, int]:
+    """Return by what equal pairs are ordered."""
+    i, j = pairs.first[at(p)], pairs.second[at(p)]
+    return pairs.games[at(p)], pairs.names[at(i)], pairs.names[at(j)]
 
 
 @kernel
@@ -118,15 +115,16 @@ def choose_batch(
     #
     # Shapes: `allowed` (n, n); `games` (n, n); `names` (n,).
     n = belief.mean.size
-    first, second = upper = np.triu_indices(n, 1)
+    upper = np.triu_indices(n, 1)
     pairs = pairs_of(
         belief,
         goal,
-        np.ones(first.size, np.bool_) if allowed is None else allowed[upper],
-        np.zeros(first.size, np.int64) if games is None else games[upper].astype(np.int64),
+        np.ones(upper[0].size, np.bool_) if allowed is None else allowed[upper],
+        np.zeros(upper[0].size, np.int64) if games is None else games[upper].astype(np.int64),
         np.arange(n) if names is None else names,
         once,
     )
+    first, second = pairs.first, pairs.second
     value_pairs, rng_key = function_of(JOINT[policy]), (streams or Streams(0)).place(replication)
     rows: list[tuple[int, int, float, float, int, float]] = []
     for k in range(start, start + size):

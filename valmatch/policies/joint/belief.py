@@ -28,6 +28,9 @@ class Belief(NamedTuple):
 class Pairs(NamedTuple):
     """A choice of pairs under way; pairs i < j are numbered in rows of a triangle."""
 
+    # first, second: (pairs,) their players
+    first: Ints
+    second: Ints
     # mean, draw_weight, points: as in `Belief`
     mean: Floats
     covariance: Floats  # (n, n); as it is after the games chosen so far
@@ -60,6 +63,7 @@ def pairs_of(
     """Return a choice about to begin; the arrays given are copied."""
     n = belief.mean.size
     return Pairs(
+        *(side.copy() for side in np.triu_indices(n, 1)),
         belief.mean,
         belief.covariance.copy(),
         float(belief.draw_weight),

@@ -151,35 +151,30 @@ def uniform(pairs: Pairs) -> None:
 def closeness(pairs: Pairs) -> None:
     """Value each open pair by how close its ratings are, times both standard errors."""
     # A heuristic in use, for comparison: exp(-|d| / 200) (se_i + se_j).
-    n, p = pairs.mean.size, 0
-    for i in range(n):
-        error = math.sqrt(max(pairs.covariance[at(i), at(i)], 0.0))
-        for j in range(i + 1, n):
-            value = -np.inf
-            if pairs.open[at(p)]:
-                other = math.sqrt(max(pairs.covariance[at(j), at(j)], 0.0))
-                lead = pairs.mean[at(i)] - pairs.mean[at(j)]
-                value = math.exp(-abs(lead) / 200.0) * (error + other)
-            pairs.values[at(p)] = value
-            p += 1
+    v = pairs.covariance
+    for p in range(pairs.values.size):
+        i, j, value = pairs.first[at(p)], pairs.second[at(p)], -np.inf
+        if pairs.open[at(p)]:
+            error = math.sqrt(max(v[at(i), at(i)], 0.0))
+            other = math.sqrt(max(v[at(j), at(j)], 0.0))
+            lead = pairs.mean[at(i)] - pairs.mean[at(j)]
+            value = math.exp(-abs(lead) / 200.0) * (error + other)
+        pairs.values[at(p)] = value
 
 
 @kernel
 def contenders(pairs: Pairs) -> None:
     """Value by 1 the open pair of the leader and the rival who may best be above, others by 0."""
     # A plain top-two rule: the rival of the smallest lead in standard errors.
-    leader, chosen, nearest, p = place_of_largest(pairs.mean), -1, np.inf, 0
-    n = pairs.mean.size
-    for i in range(n):
-        for j in range(i + 1, n):
-            pairs.values[at(p)] = 0.0 if pairs.open[at(p)] else -np.inf
-            if pairs.open[at(p)] and leader in (i, j):
-                lead = abs(pairs.mean[at(i)] - pairs.mean[at(j)])
-                spread = variance_of(pairs, i, j)
-                ratio = lead / math.sqrt(spread) if spread > 0.0 else np.inf
-                if ratio < nearest:
-                    chosen, nearest = p, ratio
-            p += 1
+    leader, chosen, nearest = place_of_largest(pairs.mean), -1, np.inf
+    for p in range(pairs.values.size):
+        i, j = pairs.first[at(p)], pairs.second[at(p)]
+        pairs.values[at(p)] = 0.0 if pairs.open[at(p)] else -np.inf
+        if pairs.open[at(p)] and leader in (i, j):
+            lead, spread = abs(pairs.mean[at(i)] - pairs.mean[at(j)]), variance_of(pairs, i, j)
+            ratio = lead / math.sqrt(spread) if spread > 0.0 else np.inf
+            if ratio < nearest:
+                chosen, nearest = p, ratio
     if chosen >= 0:
         pairs.values[at(chosen)] = 1.0
 
@@ -187,17 +182,15 @@ def contenders(pairs: Pairs) -> None:
 @kernel
 def information(pairs: Pairs) -> None:
     """Value each open pair by how much its outcome tells of its difference, in nats."""
-    n, p, lead, deviation, nats = pairs.mean.size, 0, 0.0, -1.0, 0.0
-    for i in range(n):
-        for j in range(i + 1, n):
-            pairs.values[at(p)] = -np.inf
-            if pairs.open[at(p)]:
-                before = lead, deviation
-                lead, deviation = _log_odds(pairs, i, j)
-                if (lead, deviation) != before:  # newcomers are all alike
-                    nats = mutual_information(lead, deviation, pairs.draw_weight)
-                pairs.values[at(p)] = nats
-            p += 1
+    lead, deviation, nats = 0.0, -1.0, 0.0
+    for p in range(pairs.values.size):
+        pairs.values[at(p)] = -np.inf
+        if pairs.open[at(p)]:
+            before = lead, deviation
+            lead, deviation = _log_odds(pairs, pairs.first[at(p)], pairs.second[at(p)])
+            if (lead, deviation) != before:  # newcomers are all alike
+                nats = mutual_information(lead, deviation, pairs.draw_weight)
+            pairs.values[at(p)] = nats
 
 
 @kernel
@@ -230,26 +223,22 @@ def knowledge_gradient(pairs: Pairs) -> None:
         count = _neighbours(pairs)
     else:
         count = _widest(pairs)
-    n, p, exact = pairs.mean.size, 0, pairs.exact or pairs.goal == _ORDER
-    for i in range(n):
-        for j in range(i + 1, n):
-            value = -np.inf
-            if pairs.open[at(p)]:
-                value = _value(pairs, i, j, count) if exact else _ceiling(pairs, i, j, count)
-            pairs.values[at(p)] = value
-            p += 1
+    exact = pairs.exact or pairs.goal == _ORDER
+    for p in range(pairs.values.size):
+        i, j, value = pairs.first[at(p)], pairs.second[at(p)], -np.inf
+        if pairs.open[at(p)]:
+            value = _value(pairs, i, j, count) if exact else _ceiling(pairs, i, j, count)
+        pairs.values[at(p)] = value
     if exact:
         return
     likely, best = place_of_largest(pairs.values), 0.0
     for look in range(2):  # at the pair of the largest bound, then at those that may be better
-        p = 0
-        for i in range(n):
-            for j in range(i + 1, n):
-                wanted = p == likely if look == 0 else p != likely
-                if wanted and pairs.open[at(p)] and pairs.values[at(p)] >= best * (1.0 - _NEAR):
-                    pairs.values[at(p)] = _value(pairs, i, j, count)
-                    best = max(best, pairs.values[at(p)])
-                p += 1
+        for p in range(pairs.values.size):
+            wanted = p == likely if look == 0 else p != likely
+            if wanted and pairs.open[at(p)] and pairs.values[at(p)] >= best * (1.0 - _NEAR):
+                i, j = pairs.first[at(p)], pairs.second[at(p)]
+                pairs.values[at(p)] = _value(pairs, i, j, count)
+                best = max(best, pairs.values[at(p)])
 
 
 @part(inline=True)
