@@ -16,7 +16,6 @@ import trueskill
 
 from valmatch.ratings.matches import update_ratings
 from valmatch.ratings.trueskill import (
-    both_outcomes,
     draw_probability,
     draw_quality,
     draw_quality_normalised,
@@ -173,18 +172,6 @@ def test_belief_is_a_martingale(printed: bool) -> None:
 def test_true_draw_probability_is_the_density_of_the_performance_difference() -> None:
     expected = math.exp(-(1.5**2) / (4 * 2.5)) / math.sqrt(4 * math.pi * 2.5)
     assert true_draw_probability(1.0, -0.5, 2.5) == pytest.approx(expected, rel=1e-14)
-
-
-def test_both_outcomes_at_once_are_those_one_by_one_to_the_last_bit() -> None:
-    rng = np.random.default_rng(5)
-    apart = [0.0, 5e-324, -5e-324, 1e-12, 40.0, -40.0, 1e6, -1e6]
-    for difference in [*apart, *(rng.normal(0.0, 2.0, 500) * 10.0 ** rng.uniform(-3, 3, 500))]:
-        i = (float(difference), float(rng.uniform(0.0, 1e3)))
-        j, noise = (0.0, float(rng.uniform(0.0, 1e3))), float(rng.uniform(0.1, 1e3))
-        p, won, lost = both_outcomes(*i, *j, noise)
-        assert p == win_probability(*i, *j, noise)
-        assert won == update(*i, *j, noise)
-        assert (lost[2:], lost[:2]) == (update(*j, *i, noise)[:2], update(*j, *i, noise)[2:])
 
 
 # Drawn games.

@@ -13,10 +13,11 @@ import numpy as np
 from valmatch.kernels.compilation import at, macro, part
 from valmatch.policies.waiting import MeanOrder, Ticket, Waiting
 from valmatch.ratings.trueskill import (
-    both_outcomes,
     draw_quality_normalised,
     hazard_excess,
     normal_density,
+    update,
+    win_probability,
 )
 
 
@@ -104,11 +105,13 @@ def pair_knowledge_gradient(i: int, j: int, order: MeanOrder, multiplier: float)
     noise_variance = order.noise_variance
     mean_i, variance_i = order.means[at(i)], order.variances[at(i)]
     mean_j, variance_j = order.means[at(j)], order.variances[at(j)]
-    p, won, lost = both_outcomes(mean_i, variance_i, mean_j, variance_j, noise_variance)
+    p = win_probability(mean_i, variance_i, mean_j, variance_j, noise_variance)
+    won = update(mean_i, variance_i, mean_j, variance_j, noise_variance)
+    lost = update(mean_j, variance_j, mean_i, variance_i, noise_variance)
     gained = 0.0
     for x, y, now, win, loss in (
-        (i, j, (mean_i, variance_i), (won[0], won[1]), (lost[0], lost[1])),
-        (j, i, (mean_j, variance_j), (won[2], won[3]), (lost[2], lost[3])),
+        (i, j, (mean_i, variance_i), (won[0], won[1]), (lost[2], lost[3])),
+        (j, i, (mean_j, variance_j), (won[2], won[3]), (lost[0], lost[1])),
     ):
         after_win = best_next(place_of(win[0], x, order), x, y, win, order)
         after_loss = best_next(place_of(loss[0], x, order), x, y, loss, order)

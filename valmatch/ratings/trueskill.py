@@ -161,30 +161,6 @@ def update(
 
 
 @kernel
-def both_outcomes(
-    mean_i: float, variance_i: float, mean_j: float, variance_j: float, noise_variance: float
-) -> tuple[float, tuple[float, float, float, float], tuple[float, float, float, float]]:
-    """Return the numbers of `win_probability`, and of `update` after player i wins, or loses."""
-    total = variance_i + variance_j + 2.0 * noise_variance
-    root = math.sqrt(total)
-    x = (mean_i - mean_j) / root
-    y = abs(x)
-    excess, density = hazard_excess(y), normal_density(y)
-    hazard = y + excess
-    tail = density / hazard
-    v = density / (1.0 - tail)
-    expected, upset = (v, v * (v + y)), (hazard, hazard * excess)
-    win, loss = upset if x < 0.0 else expected, upset if x > 0.0 else expected
-    step, shrink = win[0] / root, win[1] / total
-    back, shrunk = loss[0] / root, loss[1] / total
-    return (
-        tail if x < 0.0 else 1.0 - tail,
-        _moved(mean_i, variance_i, mean_j, variance_j, step, shrink),
-        _moved(mean_i, variance_i, mean_j, variance_j, -back, shrunk),
-    )
-
-
-@kernel
 def draw_quality(
     mean_i: float, variance_i: float, mean_j: float, variance_j: float, noise_variance: float
 ) -> float:

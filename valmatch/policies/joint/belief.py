@@ -62,8 +62,10 @@ def pairs_of(
 ) -> Pairs:
     """Return a choice about to begin; the arrays given are copied."""
     n = belief.mean.size
+    first, second = np.triu_indices(n, 1)
     return Pairs(
-        *(side.copy() for side in np.triu_indices(n, 1)),
+        first.copy(),
+        second.copy(),
         belief.mean,
         belief.covariance.copy(),
         float(belief.draw_weight),
