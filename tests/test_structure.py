@@ -82,11 +82,9 @@ MODULES = [
 ]
 
 WITH_EXAMPLES = {
-    "control_variates", "davidson", "elo", "estimates",
-    "glicko2", "lookahead", "lookahead_search", "matches", "matching", "moving_blocks",
-    "myopic", "pair_lookahead", "policies", "precision", "ratings", "sequential_tests",
-    "statistics", "trueskill", "trueskill_teams", "upper_confidence",
-    "zonestats",
+    "control_variates", "davidson", "decisions", "elo", "estimates", "glicko2", "matches",
+    "matching", "policies", "precision", "ratings", "sequential_tests", "statistics", "trueskill",
+    "trueskill_teams", "zonestats",
 }  # fmt: skip
 
 

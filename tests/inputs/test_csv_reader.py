@@ -9,6 +9,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,6 @@ from valmatch.inputs.csv_reader import (
     Dialect,
     Row,
     RowError,
-    as_text,
     open_text,
     read_rows,
 )
@@ -161,15 +161,23 @@ def test_what_is_no_text_is_named(content: bytes, what: str, tmp_path: Path) -> 
     assert str(error.value).startswith(f"{path}: cannot be read: {what}")
 
 
-def test_an_open_file_can_be_unpacked_and_is_closed_in_time() -> None:
-    packed = io.BytesIO(packed_by_gzip(TEXT))
-    with as_text(packed, "standard input") as file:
+def test_a_file_is_unpacked_and_closed_in_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Any] = []
+
+    def kept(path: Path, mode: str) -> Any:  # noqa: ANN401
+        opened.append(open(path, mode))  # noqa: SIM115, PTH123 - closed by what is tested
+        return opened[-1]
+
+    (tmp_path / "packed").write_bytes(packed_by_gzip(TEXT))
+    (tmp_path / "bad").write_bytes(b"PAR1")
+    monkeypatch.setattr(Path, "open", kept)
+    with open_text(tmp_path / "packed") as file:
         assert file.read() == TEXT
-    assert packed.closed
-    bad = io.BytesIO(b"PAR1")
-    with pytest.raises(InputError, match=r"standard input: cannot be read: it is a Parquet file"):
-        as_text(bad, "standard input")
-    assert bad.closed
+    with pytest.raises(InputError, match="bad: cannot be read: it is a Parquet file"):
+        open_text(tmp_path / "bad")
+    assert [file.closed for file in opened] == [True, True]
 
 
 def test_a_full_disk_is_a_failed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,9 @@ import inspect
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, replace
+from dataclasses import MISSING, Field, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
@@ -27,18 +27,9 @@ if TYPE_CHECKING:
 # Commands: functions that typer reads, whose parameters are texts.
 
 
-class _Parameter(NamedTuple):
-    """A parameter of a command."""
-
-    declared: o.Declared
-    default: Any
-
-
 _SPEAKING = {
-    "quiet": _Parameter(
-        o.Declared("Print nothing but errors, and JSON if asked.", "", short="-q"), False
-    ),
-    "verbose": _Parameter(o.Declared("Also say how the run is made.", "", short="-v"), False),
+    "quiet": o.flag("Print nothing but errors, and JSON if asked.", short="-q"),
+    "verbose": o.flag("Also say how the run is made.", short="-v"),
 }
 
 
@@ -50,12 +41,14 @@ def command(
     def make(function: Callable[..., None]) -> Callable[..., None]:
         hints = get_type_hints(function, include_extras=True)
         hints.pop("return")
-        declared: dict[str, _Parameter] = {}
+        entries: dict[str, Field[Any]] = {}
         for name, hint in hints.items():
-            fields = [(name, field) for field in getattr(hint, "__metadata__", ())]
-            for key, field in fields or [(f.name, f) for f in o.options_of(hint)]:
-                if not o.declared(field).listener:
-                    declared[key] = _Parameter(o.declared(field), o.default_of(field))
+            alone = getattr(hint, "__metadata__", ())
+            if alone:
+                entries[name] = alone[0]
+            else:
+                entries |= {entry.name: entry for entry in o.options_of(hint)}
+        entries = {name: entry for name, entry in entries.items() if not o.declared(entry).listener}
 
         def call(**texts: Any) -> None:  # noqa: ANN401
             texts = {k: v for k, v in texts.items() if v is not None and v is not False and v != ()}
@@ -65,13 +58,13 @@ def command(
                 if isinstance(hint, type) and issubclass(hint, o.Options):
                     values[name] = o.from_texts(hint, texts)
                     continue
-                of, values[name] = declared[name]
+                of, values[name] = o.declared(entries[name]), o.default_of(entries[name])
                 if name in texts:
                     values[name] = of.check(name, o.value_of(name, of, texts[name]))
             function(**values)
 
-        options = declared | {name: _SPEAKING[name] for name in speaks}
-        parameters = [_typer_parameter(name, option) for name, option in options.items()]
+        entries |= {name: _SPEAKING[name] for name in speaks}
+        parameters = [_typer_parameter(name, entry) for name, entry in entries.items()]
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         call.__doc__ = function.__doc__
@@ -81,9 +74,9 @@ def command(
     return make
 
 
-def _typer_parameter(name: str, parameter: _Parameter) -> inspect.Parameter:
+def _typer_parameter(name: str, entry: Field[Any]) -> inspect.Parameter:
     """Return a parameter as typer takes it."""
-    of, default = parameter
+    of, default = o.declared(entry), o.default_of(entry)
     more: dict[str, Any] = {"help": o.help_of(of, default, flag), "metavar": of.metavar or None}
     more["autocompletion"] = of.complete
     kind: Any = list[str] if of.repeated else str if of.metavar else bool

@@ -288,25 +288,22 @@ def _print_explanations(documents: Sequence[Document]) -> None:
     for number, document in enumerate(documents):
         if number:
             print()
-        print_wrapped(f"search {document['search']}: {_headline(document)}")
-        for line in _about(document):
+        # Those that the ticket tried, and those that tried it.
+        candidates = document["tried"]["tried"] + document["tried_by_others"]["tried"]
+        print_wrapped(f"search {document['search']}: {_headline(document, candidates)}")
+        for line in _about(document, candidates):
             print_wrapped(line, "  ")
-        if _candidates(document):
-            print_table("", _rules_table(document))
+        if candidates:
+            print_table("", _rules_table(document, candidates))
         for line in _failures(document):
             print_wrapped(line, "  ")
 
 
-def _candidates(document: Document) -> int:
-    """Return how many candidates there were: those that the ticket tried, and that tried it."""
-    return int(document["tried"]["tried"] + document["tried_by_others"]["tried"])
-
-
-def _headline(document: Document) -> str:
+def _headline(document: Document, candidates: int) -> str:
     """Return in one sentence what became of a ticket, and why it waited."""
     players = document["players"]
-    size = "1 player" if len(players) == 1 else f"party of {len(players)}"
-    parts = [size, *([document["region"]] if document["region"] else [])]
+    parts = ["1 player" if len(players) == 1 else f"party of {len(players)}"]
+    parts += filter(None, [document["region"]])
     for name, value in players[0]["attributes"].items():
         if isinstance(value, float):
             values = [player["attributes"].get(name, value) for player in players]
@@ -314,7 +311,6 @@ def _headline(document: Document) -> str:
     ended = f"{ENDS[document['status']]} after {document['waited']:g} s"
     sentence = f"{document['ticket']} ({', '.join(parts)}) {ended}"
     most = max(document["rules"], key=lambda rule: rule["refused"], default=None)
-    candidates = _candidates(document)
     if not most or not candidates:
         return sentence
     then = "; before, " if document["status"] == "COMPLETED" else ": "
@@ -322,19 +318,21 @@ def _headline(document: Document) -> str:
     return f"{sentence}{then}{refused}"
 
 
-def _about(document: Document) -> Iterator[str]:
+def _about(document: Document, candidates: int) -> Iterator[str]:
     """Yield when a ticket came and went, what its players are, and what its reviews were."""
+    from valmatch.present.document import counted
+
     when = f"joined at {document['joined']:g} s, ended at {document['ended']:g} s"
     yield "; ".join([when, *map(_player, document["players"])])
     if document["unmatchable"]:
         yield f"no match can take it: no value of {', '.join(document['unmatchable'])}"
     looked, reviews = document["looked_at"], document["reviews"]
     every = "all" if looked == reviews else f"{looked:,}"
-    yield f"still waited after {_counted(reviews, 'review')}, {every} of them looked at"
+    yield f"still waited after {counted(reviews, 'review')}, {every} of them looked at"
     for rule, count in document["refused_alone"].items():
         why = NO_ROOM if rule == "no room" else f"{rule} refused it"
         yield f"even alone, before others were tried: {why} {_times(count)}"
-    if _candidates(document):
+    if candidates:
         tried, others = document["tried"], document["tried_by_others"]
         yield (
             f"anchor {_times(document['anchor'])}: it tried {tried['tried']:,} candidates,"
@@ -345,21 +343,18 @@ def _about(document: Document) -> Iterator[str]:
 
 def _player(player: Document) -> str:
     """Return a player with their attributes and latencies."""
-    parts = [f"{name} {_value(value)}" for name, value in player["attributes"].items()]
+    parts = []
+    for name, value in player["attributes"].items():
+        if isinstance(value, Mapping):
+            value = "/".join(f"{key} {number:g}" for key, number in value.items()) or "-"
+        elif isinstance(value, list | tuple):
+            value = "/".join(value) or "-"
+        parts.append(f"{name} {value}" if isinstance(value, str) else f"{name} {value:.12g}")
     parts += [f"{region} {ping:g} ms" for region, ping in player["latency"].items()]
     return f"{player['id']}: {', '.join(parts)}" if parts else str(player["id"])
 
 
-def _value(value: Any) -> str:  # noqa: ANN401
-    """Return the value of an attribute."""
-    if isinstance(value, Mapping):
-        return "/".join(f"{key} {number:g}" for key, number in value.items()) or "-"
-    if isinstance(value, list | tuple):
-        return "/".join(value) or "-"
-    return value if isinstance(value, str) else f"{value:.12g}"
-
-
-def _rules_table(document: Document) -> TextTable:
+def _rules_table(document: Document, candidates: int) -> TextTable:
     """Return a table of which rule refused how many candidates."""
     from valmatch.present.document import TextTable
 
@@ -367,56 +362,54 @@ def _rules_table(document: Document) -> TextTable:
     table = TextTable.of(*heads, left=["rule"])
     for rule in document["rules"]:
         (nearest,) = rule["nearest"]["rules"]
-        since = nearest["holds_from"]
+        since, needs = nearest["holds_from"], nearest["needs"]
         table.add(
             rule["rule"],
             f"{rule['refused']:,}",
             _percent(rule["share"]),
             f"{rule['alone']:,}",
-            ", ".join(f"{need['property']} {need['needed']:g}" for need in nearest["needs"]),
-            ", ".join(f"{need['in_force']:g}" for need in nearest["needs"]),
+            ", ".join(f"{need['property']} {need['needed']:g}" for need in needs),
+            ", ".join(f"{need['in_force']:g}" for need in needs),
             "never" if since is None else f"{since:g} s",
         )
     no_room = document["tried"]["no_room"] + document["tried_by_others"]["no_room"]
-    table.add(NO_ROOM, f"{no_room:,}", _percent(no_room / _candidates(document)))
+    table.add(NO_ROOM, f"{no_room:,}", _percent(no_room / candidates))
     return table
 
 
 def _failures(document: Document) -> Iterator[str]:
     """Yield who blocked a ticket, and what the nearest and the fullest matches failed by."""
+    from valmatch.present.document import counted
+
     for blocker in document["blocked_by"]:
         without = " and ".join(blocker["tickets"])
-        yield f"blocked: without {without}, a match at {_counted(blocker['reviews'], 'review')}"
+        yield f"blocked: without {without}, a match at {counted(blocker['reviews'], 'review')}"
     if failed := document["nearest"]:
         (rule,) = failed["rules"]
-        text = f"nearest: {_where(failed)}: {rule['rule']}"
-        for need in rule["needs"]:
-            text += f" needs {need['property']} {need['needed']:g}, {need['in_force']:g} is in"
-            text += " force;"
+        needs = "".join(
+            f" needs {need['property']} {need['needed']:g}, {need['in_force']:g} is in force;"
+            for need in rule["needs"]
+        )
         since = rule["holds_from"]
-        yield text + (" no step allows it" if since is None else f" allowed from {since:g} s")
+        allowed = " no step allows it" if since is None else f" allowed from {since:g} s"
+        yield f"nearest: {_where(failed)}: {rule['rule']}{needs}{allowed}"
     if failed := document["fullest"]:
-        text = f"most complete: {_where(failed)}: {_counted(failed['players'], 'player')}"
+        text = f"most complete: {_where(failed)}: {counted(failed['players'], 'player')}"
         if failed["rules"]:
-            refused = ", ".join(rule["rule"] for rule in failed["rules"])
-            yield f"{text}, refused by {refused}"
+            yield f"{text}, refused by {', '.join(rule['rule'] for rule in failed['rules'])}"
         else:
             lacking = [
                 f"{name} {team['players']} of {team['least']}"
                 for name, team in failed["teams"].items()
                 if team["players"] < team["least"]
             ]
-            yield text + (f"; {', '.join(lacking)}" if lacking else "")
+            yield "; ".join([text, *([", ".join(lacking)] if lacking else [])])
 
 
 def _where(failed: Document) -> str:
     """Return with whom, and when, a match failed."""
     company = f"with {', '.join(failed['with'])}" if failed["with"] else "alone"
     return f"{company} at {failed['time']:g} s, {failed['age']:g} s old"
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def _times(number: int) -> str:

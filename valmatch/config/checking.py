@@ -117,69 +117,48 @@ class _Check:
         self.overrides = overrides  # names of the overrides in order
         self.problems: list[tuple[Node, str]] = []  # (node, message) pairs; the node tells where
         self.further = 0  # how many problems there are besides
+        self.model = self._model()
+        self.entry = entry = MODELS.get(self.model)
         # what may stand at the top level with the model; with none, all that may with any
-        self.keys: tuple[str, ...] = ()
-        self.model = ""
+        self.keys = ("model", "factors", *(entry.files if entry else FILES), *SECTIONS)
         self.factors: Factors | None = None  # once they are known
         # keys under which a mapping stood, by the names of the factors that it is
         self.moved: dict[str, str] = {}
 
     def config(self, source: str, folder: Path) -> Config:
         """Check all of the document; raise with one line for each problem."""
-        self.model = model = self._model()
-        entry = MODELS.get(model)
+        entry, files = self.entry, dict[str, InputFile]()
         if entry:
             self._move_files(entry)
             self._move_mappings(entry)
-        inner = {name: ".".join(path) for name, path in problem_names(self.root).items()}
-        if entry:
-            names = dict.fromkeys((*entry.factors.model_fields, *factor_names(entry.factors)))
-            inner |= by_last_part(f"factors.{name}" for name in names)
-        self.keys = ("model", "factors", *(entry.files if entry else FILES), *SECTIONS)
-        known = self.keys if entry else TOP_LEVEL
-        others = [(key, value) for key, value in self.root.value if key.value not in known]
-        self.further += max(len(others) - MOST, 0)
-        without: list[str] = []
-        for key, value in others[:MOST]:
-            factor = entry.mappings.get(key.value) if entry else None
-            if entry and factor:
-                without.append(factor)
-                example = schema_at(entry.factors, [factor]).get("example")
-                wrong = f"{key.value}: should be a mapping such as {example} (got {show(value)})"
-                self.problems.append((value, wrong))
-            else:
-                self._unknown_key(key, value, inner)
-        files = {}
+        # Without a factor that is no mapping, what goes with it would be refused, too.
+        complete = self._check_keys()
         for name in entry.files if entry else ():
             node = find(self.root, [name])
             if node is not None and kind(node) != "null":
                 files[name] = self._file(name, node, folder)
-        cls = entry.factors if entry else Factors
-        context = {"files": frozenset(files)}
-        # Without a factor that is no mapping, what goes with it would be refused, too.
-        factors = self._section("factors", cls, context) if entry and not without else None
-        self.factors = factors
-        ranges = [path for path, keys in BY_FACTOR.items() if keys]
-        starred = [pair for path in ranges for pair in self._take_starred(path)]
-        replicate = self._section("replicate", ReplicateOptions)
-        optimize: OptimizeOptions | None = OptimizeOptions.model_validate({})
-        design: DesignOptions | None = DesignOptions.model_validate({})
-        if not starred:
-            optimize = self._section("optimize", OptimizeOptions)
-            design = self._section("design", DesignOptions)
+        if entry and complete:
+            context = {"files": frozenset(files)}
+            self.factors = self._section("factors", entry.factors, context)
+        factors, replicate = self.factors, self._section("replicate", ReplicateOptions)
+        starred = [
+            (path, *pair)
+            for path, keys in BY_FACTOR.items()
+            if keys
+            for pair in self._starred(path)
+        ]
+        if entry and factors and not self.problems:
+            if files or entry.mappings:
+                factors = self._with_files(factors, files)
+            for path, key, value in starred:
+                self._spread(path, key, value, factors)
+        optimize = self._section("optimize", OptimizeOptions)
+        design = self._section("design", DesignOptions)
         if self.problems or not (factors and replicate and optimize and design):
             self._raise()
-        if files or (entry and entry.mappings):
-            factors = self._with_files(factors, files)
-        for path, key, value in starred:
-            self._spread(path, key, value, factors)
-        if starred:
-            optimize = self._section("optimize", OptimizeOptions)
-            design = self._section("design", DesignOptions)
-            if self.problems or not (optimize and design):
-                self._raise()
+        remarks = [(["factors", *name.split(".")], text) for name, text in factors.remarks()]
         return Config(
-            model=model,
+            model=self.model,
             factors=factors,
             files=files,
             replicate=replicate,
@@ -188,21 +167,45 @@ class _Check:
             source=source,
             warnings=tuple(
                 Notice(f"{place(self._closest_node(path))}: {'.'.join(path)}: {text}", "setting")
-                for path, text in (
-                    (["factors", *name.split(".")], text) for name, text in factors.remarks()
-                )
+                for path, text in remarks
             ),
             places=dict(_places(self.root)),
         )
 
-    def _take_starred(self, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Node, Node]]:
+    def _check_keys(self) -> bool:
+        """Find unknown keys; return whether each mapping that is a factor is one."""
+        entry, complete = self.entry, True
+        inner = {name: ".".join(path) for name, path in problem_names(self.root).items()}
+        if entry:
+            names = dict.fromkeys((*entry.factors.model_fields, *factor_names(entry.factors)))
+            inner |= by_last_part(f"factors.{name}" for name in names)
+        known = self.keys if entry else TOP_LEVEL
+        others = [(key, value) for key, value in self.root.value if key.value not in known]
+        self.further += max(len(others) - MOST, 0)
+        for key, value in others[:MOST]:
+            node, factor = value, entry.mappings.get(key.value) if entry else None
+            if entry and factor:
+                complete, example = False, schema_at(entry.factors, [factor]).get("example")
+                wrong = f"{key.value}: should be a mapping such as {example} (got {show(value)})"
+            elif key.value not in FILES or kind(value) in ("map", "seq"):
+                # A file is named by a text: a mapping is something else.
+                meant = _key_hint(key.value, self.keys, inner)
+                node, wrong = key, f"{shortened(key.value)}: unknown key ({meant})"
+            elif kind(value) != "null":
+                wrong = f"{key.value}: this model takes none"
+            else:
+                continue
+            self.problems.append((node, wrong))
+        return complete
+
+    def _starred(self, path: tuple[str, ...]) -> list[tuple[Node, Node]]:
         """Take names with ``*`` out of a mapping by factor; return them with what they hold."""
         mapping = find(self.root, path)
         if not isinstance(mapping, MappingNode):
             return []
         starred = [(key, value) for key, value in mapping.value if "*" in str(key.value)]
-        mapping.value = [pair for pair in mapping.value if "*" not in str(pair[0].value)]
-        return [(path, key, value) for key, value in starred]
+        mapping.value = [pair for pair in mapping.value if pair not in starred]
+        return starred
 
     def _spread(self, path: tuple[str, ...], key: Node, value: Node, factors: Factors) -> None:
         """Put the factors that a name with ``*`` stands for in its place, with their ranges."""
@@ -213,7 +216,7 @@ class _Check:
             known = ", ".join(list(factors.starred_ranges())[:2]) or "none without a rule set"
             allowed = f"allowed: expansions.* or expansions.*.wait, for steps such as {known}"
             self.problems.append((key, f"{'.'.join(path)}.{shortened(name)}: {what} ({allowed})"))
-            self._raise()
+            return
         for factor, (low, high) in ranges.items():
             if find(self.root, [*path, factor]) is not None:
                 continue  # it has a range of its own
@@ -236,10 +239,9 @@ class _Check:
                 responses += model.further(factors.model_copy(update={"measure": (group,)}))
         return responses
 
-    def _check_names(self) -> None:
+    def _check_names(self, cls: type[Factors]) -> None:
         """Find names of no factor and no response, which commands refuse, to say all at once."""
         # Of the first entries of each mapping: more lines are not shown.
-        cls = MODELS[self.model].factors
         names = by_last_part(factor_names(cls))
         for path in BY_FACTOR:
             mapping = find(self.root, path)
@@ -262,8 +264,8 @@ class _Check:
                     self.problems.append((node, f"{label}: {what}"))
 
     def _raise(self) -> NoReturn:
-        if self.model in MODELS:
-            self._check_names()
+        if self.entry:
+            self._check_names(self.entry.factors)
 
         def order(problem: tuple[Node, str]) -> tuple[int, int, int]:
             mark = problem[0].start_mark
@@ -319,14 +321,6 @@ class _Check:
         self.problems.append((node, f"model: {wrong}"))
         return ""
 
-    def _unknown_key(self, key: Node, value: Node, inner: Mapping[str, str]) -> None:
-        # A file is named by a text: a mapping is something else.
-        if key.value not in FILES or kind(value) in ("map", "seq"):
-            meant = _key_hint(key.value, self.keys, inner)
-            self.problems.append((key, f"{shortened(key.value)}: unknown key ({meant})"))
-        elif kind(value) != "null":
-            self.problems.append((value, f"{key.value}: this model takes none"))
-
     def _file(self, key: str, node: Node, folder: Path) -> InputFile:
         """Return a file with its digest."""
         name = to_value(node)
@@ -357,7 +351,7 @@ class _Check:
                 if node is None or self._overridden(path):
                     node = self._closest_node(path)
                 self.problems.append((node, f"{_label(path)}: {factor.text}"))
-            self._raise()
+            return factors
 
     def _overridden(self, path: Sequence[str | int]) -> bool:
         """Return whether what stands at a path is from an override."""
@@ -407,10 +401,10 @@ class _Check:
         bound = (section, key) == ("optimize", "constraints") and inner in BOUNDS
         if not (bound or (section, key) in BY_FACTOR):
             return ""
-        if self.model not in MODELS:
+        if self.entry is None:
             return None
         if not bound:
-            return unit_at(MODELS[self.model].factors, name)
+            return unit_at(self.entry.factors, name)
         responses = self._responses()
         response = outer.get("response") if isinstance(outer, dict) else None
         return next((known.unit for known in responses if known.name == response), None)

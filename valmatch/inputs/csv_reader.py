@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -22,7 +22,6 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
 from valmatch.errors import InputError, RunError, option
-from valmatch.inputs import arguments
 from valmatch.inputs.files import MARKS_OF_UTF_16, regular, too_large
 from valmatch.text.durations import PER_SECOND, moment_of_digits, seconds_of, unit_since_1970
 from valmatch.text.numerals import real_number
@@ -82,13 +81,6 @@ def _unquoted(text: str) -> str:
     return quoted[1].replace('""', '"') if quoted else text
 
 
-def separator_called(name: str) -> str:
-    """Return the separator that is meant by its name or by itself."""
-    if name in SEPARATORS.values():
-        return name
-    return SEPARATORS[arguments.one_of("separator", name, SEPARATORS)]
-
-
 # CSV text in the files of users: opened, unpacked, or named as what it is instead.
 
 MAX_UNPACKED = 1 << 32  # bytes of what a gzip file holds: a small one may hold any number of them
@@ -96,6 +88,7 @@ MAX_UNPACKED = 1 << 32  # bytes of what a gzip file holds: a small one may hold 
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 
 KINDS = {
+    GZIP: "a gzip file in a gzip file",
     b"PAR1": "a Parquet file",
     b"ARROW1": "an Arrow file",
     b"ORC": "an ORC file",
@@ -120,29 +113,23 @@ ZIPPED = {
 
 
 def open_text(path: Path | None, most: int | None = None) -> BinaryIO:
-    """Open a file of CSV text, None for standard input, to be read as UTF-8 again and again."""
-    name = str(path or "standard input")
+    """Open CSV text, None for standard input, unpacked and in UTF-8, to be read again and again."""
+    name, limit = str(path or "standard input"), MAX_UNPACKED if most is None else most
+    file: BinaryIO | None = None
     try:
         if path is None:
             file = _temporary_copy(_pieces(sys.stdin.buffer))
         else:
-            file = (regular(path) if most is None else regular(path, most)).open("rb")
-    except OSError as error:
-        raise InputError(f"{name}: cannot be read: {error.strerror}") from None
-    return as_text(file, name, MAX_UNPACKED if most is None else most)
-
-
-def as_text(file: BinaryIO, name: str, most: int = MAX_UNPACKED) -> BinaryIO:
-    """Return a file at its first byte, unpacked if it is in gzip, and in UTF-8 if in UTF-16."""
-    try:
+            file = regular(path, math.inf if most is None else most).open("rb")
         if _first_bytes(file).startswith(GZIP):
             with file, gzip.GzipFile(fileobj=file) as packed:
-                file = _temporary_copy(_pieces(packed), most)
+                file = _temporary_copy(_pieces(packed), limit)
         if _first_bytes(file).startswith(MARKS_OF_UTF_16):
             with file, io.TextIOWrapper(file, "utf-16", newline="") as text:
-                file = _temporary_copy((piece.encode() for piece in _pieces(text)), most)
-        what = _not_text(file)
-        why = f"it is {what} (allowed: CSV text in UTF-8, plain or packed by gzip)" if what else ""
+                file = _temporary_copy((piece.encode() for piece in _pieces(text)), limit)
+        if not (what := _not_text(file)):
+            return file
+        why = f"it is {what} (allowed: CSV text in UTF-8, plain or packed by gzip)"
     except EOFError:
         why = "the gzip file ends too early"
     except (gzip.BadGzipFile, zlib.error):
@@ -151,10 +138,9 @@ def as_text(file: BinaryIO, name: str, most: int = MAX_UNPACKED) -> BinaryIO:
         why = "damaged text in UTF-16"
     except OSError as error:
         why = str(error.strerror or error)
-    if why:
+    if file:
         file.close()
-        raise InputError(f"{name}: cannot be read: {why}")
-    return file
+    raise InputError(f"{name}: cannot be read: {why}")
 
 
 def other_separator(header: Sequence[str], separator: str) -> str:
@@ -208,10 +194,12 @@ def _room() -> Iterator[None]:
 def _not_text(file: BinaryIO) -> str:
     """Return what a file is that holds no text in UTF-8, as far as its beginning shows."""
     first = _first_bytes(file)
-    if first.startswith(GZIP):
-        return "a gzip file in a gzip file"
     if first.startswith(ZIP):
-        return _zipped(file)
+        names: list[str] = []
+        with suppress(zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+            names = zipfile.ZipFile(file).namelist()
+        kinds = (what for part, what in ZIPPED.items() if any(n.startswith(part) for n in names))
+        return next(kinds, "a zip archive")
     for magic, what in KINDS.items():
         if first.startswith(magic):
             return what
@@ -220,17 +208,6 @@ def _not_text(file: BinaryIO) -> str:
     zeros = [half.count(0) for half in halves]
     wide = len(first) > 3 and 2 * max(zeros) > len(halves[1]) and min(zeros) == 0
     return "text in UTF-16 without its mark" if wide else ""
-
-
-def _zipped(file: BinaryIO) -> str:
-    """Return what a zip archive is, by the names in it."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            names = archive.namelist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        names = []
-    kinds = (what for part, what in ZIPPED.items() if any(n.startswith(part) for n in names))
-    return next(kinds, "a zip archive")
 
 
 # Bad rows of a log, or bad games: refused, or left out and counted.

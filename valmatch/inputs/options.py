@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from valmatch.errors import InputError, option
 from valmatch.inputs import arguments
-from valmatch.inputs.csv_reader import cells_of, parse_columns, separator_called
+from valmatch.inputs.csv_reader import SEPARATORS, cells_of, parse_columns
 from valmatch.text.durations import in_unit
 from valmatch.text.numerals import count, real_number
 from valmatch.text.terminal import shown
@@ -130,7 +130,12 @@ def columns(help: str, example: str = "game=match_id") -> Any:  # noqa: ANN401
 def separator(value: str | None = ",", default: str = "comma") -> Any:  # noqa: ANN401
     """Declare the field separator of a CSV file."""
     help = "Field separator: comma, semicolon, tab, bar, or the character."
-    check = lambda name, x: None if x is None else separator_called(x)  # noqa: E731
+
+    def check(name: str, x: str | None) -> str | None:
+        if x is None or x in SEPARATORS.values():
+            return x
+        return SEPARATORS[arguments.one_of("separator", x, SEPARATORS)]
+
     return declare(value, help, "CHAR", check=check, default=default)
 
 

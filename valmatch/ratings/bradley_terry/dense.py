@@ -259,39 +259,26 @@ def _find_ways(counts: Counts, with_draws: bool, ways: Floats) -> None:
 
 
 @kernel
-def _is_linked(counts: Counts, ways: Floats) -> bool:
-    """Return whether wins and draws lead from everybody to everybody (Ford 1957)."""
-    _find_ways(counts, True, ways)
-    n = counts.won.shape[0]
-    for i in range(n):
-        for j in range(n):
-            if i != j and ways[i, j] == 0.0:
-                return False
-    return True
-
-
-@kernel
-def _wins_go_round(counts: Counts, ways: Floats) -> bool:
-    """Return whether wins alone lead from somebody back to them, so that nu has a maximum."""
-    _find_ways(counts, False, ways)
-    for i in range(counts.won.shape[0]):
-        if ways[i, i] > 0.0:
-            return True
-    return False
-
-
-@kernel
 def _begin(counts: Counts, frame: Frame, space: Space, ways: Floats) -> int:
     """Return how many parameters there are to fit, ln nu where it begins; -1: no estimate."""
-    used, drawn = int(frame.basis.shape[1]), counts.drawn.sum()
-    if frame.ruled == 0 and not _is_linked(counts, ways):
-        return -1
+    n, used, drawn = counts.won.shape[0], int(frame.basis.shape[1]), counts.drawn.sum()
+    if frame.ruled == 0:  # wins and draws have to lead from everybody to everybody (Ford 1957)
+        _find_ways(counts, True, ways)
+        for i in range(n):
+            for j in range(n):
+                if i != j and ways[i, j] == 0.0:
+                    return -1
     if not frame.fits_draws:
         return used
     if drawn == 0.0:
         return used - 1
-    if frame.ruled == 0 and not _wins_go_round(counts, ways):
-        return -1
+    if frame.ruled == 0:  # wins alone have to lead from somebody back, so that nu has a maximum
+        _find_ways(counts, False, ways)
+        rounds = 0
+        for i in range(n):
+            rounds += ways[i, i] > 0.0
+        if rounds == 0:
+            return -1
     decided = counts.won.sum() + counts.lost.sum()
     if space.parameters[used - 1] == 0.0:
         space.parameters[used - 1] = math.log(2.0 * drawn / max(decided, 0.5))
