@@ -11,16 +11,12 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 import valmatch
 from tests.support.matchmaker_case import LichessPool, Steps
-from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import at, kernel
 from valmatch.matching.living import bar, lichess
 from valmatch.matching.living.pairing import pair
 from valmatch.matching.living.registry import kernel_numbers
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import Belief
-from valmatch.policies.pair_lookahead import pair_knowledge_gradient
 from valmatch.policies.registry import GOALS
-from valmatch.policies.waiting import MeanOrder
 
 N_ROWS, N_RATED = 100_000, 5_000
 SHAPES = {"1v1": (2, 1), "5v5": (2, 5), "free_for_all": (8, 1)}  # sides and their size
@@ -71,35 +67,6 @@ def test_a_batch_of_200_players(benchmark: BenchmarkFixture, goal: str) -> None:
     choose_batch(belief, GRADIENT, goal, 1)  # compile outside the measurement
     batch = benchmark(choose_batch, belief, GRADIENT, goal, size)
     assert batch.first.size == size
-
-
-@pytest.mark.parametrize("policy", ["uniform", GRADIENT])
-def test_a_plan_of_12_players(benchmark: BenchmarkFixture, policy: str) -> None:
-    given = {"players": 12, "spread": 100.0, "best": 0.6, "replications": 2, "max_games": 2_000}
-    valmatch.plan_games(**given, policy=policy)  # type: ignore[arg-type]
-    found = benchmark(valmatch.plan_games, **given, policy=policy)
-    assert found.players == 12
-
-
-WAITING, BAND = 1_000, 8
-
-
-@kernel
-def weigh_all(order: MeanOrder, worth: Floats) -> None:
-    """Weigh all pairs in the band."""
-    for i in range(order.means.size):
-        for k in range(min(order.band, order.means.size - 1 - i)):
-            worth[at(i), at(k)] = pair_knowledge_gradient(i, i + 1 + k, order, 19.0)
-
-
-def test_a_look_ahead_with_1_000_waiting(benchmark: BenchmarkFixture) -> None:
-    rng = np.random.default_rng(1)
-    means, variances = rng.normal(1500.0, 300.0, WAITING), rng.uniform(40.0, 300.0, WAITING) ** 2
-    order = MeanOrder(np.sort(means), variances, rng.permutation(WAITING), BAND, 150.0**2)
-    worth = np.zeros((WAITING, BAND))
-    weigh_all(order, worth)
-    benchmark.pedantic(weigh_all, (order, worth), rounds=100)  # type: ignore[no-untyped-call]
-    assert worth[:-1, 0].min() > 0.0
 
 
 def test_a_wave_of_300_of_lichess(benchmark: BenchmarkFixture) -> None:

@@ -139,7 +139,7 @@ def test_a_second_environment_compiles_nothing(tmp_path: Path) -> None:
     (line,) = said("warm", "elo", at=homes[0])
     compiled = re.fullmatch(r"compiled (\d+) kernels in [\d.]+ s; (\d\.\d) MB in (.*)", line)
     assert compiled
-    assert (int(compiled[1]) > 1, float(compiled[2]) > 0.0) == (True, True)
+    assert int(compiled[1]) > 0
     assert compiled[3] == f"{tmp_path}/cache/valmatch"
     (line,) = said("warm", "elo", at=homes[1])
     assert line.startswith("compiled 0 kernels in 0.0 s; ")

@@ -664,14 +664,6 @@ def test_a_duration_is_read_in_the_unit_of_its_factor(
     assert factor(model, name, text) == value
 
 
-@pytest.mark.parametrize("text", ["12 fortnights", "-3 min", "nan h"])
-def test_what_is_no_duration_is_refused(text: str) -> None:
-    with pytest.raises(InputError) as error:
-        load_config("valorant", [f"wait_thresh={text}"])
-    assert "factors.wait_thresh" in str(error.value)
-    assert ", in hours, or with a unit, such as 12 min (got " in str(error.value)
-
-
 def test_minutes_in_place_of_hours_are_remarked_upon() -> None:
     (remark,) = load_config("valorant", ["wait_thresh=12"]).warnings
     assert "factors.wait_thresh: 12 hours; 12 minutes is 0.2 (a bare number is hours" in remark

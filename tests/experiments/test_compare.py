@@ -24,23 +24,6 @@ from valmatch.statistics.pairs import paired
 from valmatch.statistics.sampling import INDEPENDENT, Widened, widening
 
 
-def test_differences_are_those_of_the_two_runs() -> None:
-    a, b = load_config("valorant"), load_config("valorant", ["team_diff=150"])
-    found = compare(a, b, 60, seed=4)
-    first, second = replicate(a, 60, 4), replicate(b, 60, 4)
-    for name, one in found.comparisons.items():
-        change = second[name] - first[name]
-        assert one.difference.mean == pytest.approx(np.mean(change), rel=1e-12, abs=1e-15)
-        assert one.difference.n == 60
-    # Both met the same players, and the rule brings teams together.
-    assert found.comparisons["n_players"].difference.max == 0.0
-    teams = found.comparisons["avg_team_diff"]
-    assert teams.difference.ci_high is not None
-    assert teams.difference.ci_high < 0.0
-    assert teams.variance_ratio is not None
-    assert teams.variance_ratio > 1.0
-
-
 @pytest.mark.slow
 def test_files_of_a_comparison(tmp_path: Path) -> None:
     change = ["--set", "team_diff=150"]

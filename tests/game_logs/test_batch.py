@@ -58,21 +58,6 @@ def test_known_answers(name: str, tmp_path: Path) -> None:
         assert float(row["std_error"]) == pytest.approx(error, rel=1e-5)
 
 
-def test_a_weight_is_as_many_games(tmp_path: Path) -> None:
-    weighted = "winner,loser,w\nann,bob,3\nbob,ann,1\nann,cy,0\n"
-    plain = "winner,loser\n" + 3 * "ann,bob\n" + "bob,ann\n"
-    found = []
-    for log, options in ((weighted, ["--weight", "w"]), (plain, [])):
-        (tmp_path / "log.csv").write_text(log, encoding="utf-8")
-        ratings = json.loads(success("rank", tmp_path / "log.csv", *options, "--json").out)[
-            "ratings"
-        ]
-        found.append([(one["player"], one["rating"], one["std_error"]) for one in ratings])
-    assert found[0] == found[1]
-    lead = 400.0 * np.log10(3.0)
-    assert found[0][0][1] - found[0][1][1] == pytest.approx(lead, abs=1e-5)
-
-
 HEAVY = """game,player,score,home,neutral,weight,x,z
 0,ann,1,yes,no,1000000,-1.59,0.3
 0,cy,0,no,no,1000000,0.81,-1.13

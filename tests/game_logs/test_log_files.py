@@ -76,13 +76,6 @@ def test_days_however_written_give_the_same_paths(name: str) -> None:
     assert {row.player: row.rating for row in found.players} == pytest.approx(want, abs=0.06)
 
 
-def test_a_free_for_all_by_trueskill() -> None:
-    found = rate_games(GIVEN / "01-trueskill-free-for-all/log.csv", "trueskill").ranking
-    assert found.players[0] == "p1"
-    assert found.state["mu"] == pytest.approx([30.62, *[23.595] * 4], abs=0.015)
-    assert found.state["sigma"] == pytest.approx([6.37, *[5.10] * 4], abs=0.01)
-
-
 def test_a_bootstrap_with_somebody_unrated_compares_differences_of_the_others() -> None:
     done = success("rank", GIVEN / "16-bootstrap-with-an-unrated/log.csv", "--bootstrap", "200")
     said = " ".join(done.out.split())

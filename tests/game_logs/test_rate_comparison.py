@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import signal
 import statistics
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -20,7 +18,6 @@ from tests.support.game_logs import LONG, random_rows, write
 from tests.support.leagues import League, covered
 from tests.support.refusals import defined
 from valmatch.errors import InputError
-from valmatch.game_logs import tuning as tuning_module
 from valmatch.game_logs.rating import compare_ratings, compared, rate_games
 from valmatch.game_logs.scores import FIRST_BIN, GAMES, LOSS, MEASURES, difference, new_tally
 from valmatch.ratings.games import Games
@@ -391,25 +388,6 @@ def test_unit_of_the_ratings_cannot_be_fitted(ladder: Path, tmp_path: Path) -> N
         ).tuning
     )
     assert known.fitted == ["T", "GAME_MULT"]
-
-
-def test_fit_stops_when_asked_to(ladder: Path, tmp_path: Path) -> None:
-    loss = tuning_module._Trials.loss
-    losses: list[float] = []
-
-    def interrupted(trials: tuning_module._Trials, values: dict[str, float]) -> float:
-        losses.append(loss(trials, values))
-        if len(losses) == 5:
-            signal.raise_signal(signal.SIGINT)
-        return losses[-1]
-
-    with (
-        mock.patch.object(tuning_module._Trials, "loss", interrupted),
-        pytest.raises(KeyboardInterrupt),
-    ):
-        rate_games(ladder, "zonestats", tune=["GAME_MULT"], out=tmp_path / "out")
-    assert len(losses) == 5
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("system", ["zonestats", "elo", "trueskill"])

@@ -171,15 +171,6 @@ def test_the_system_follows_from_the_log_where_none_is_named(tmp_path: Path) -> 
         assert sum("rated by" in text for text in said) == 1
 
 
-def test_only_ten_bad_games_are_named(tmp_path: Path) -> None:
-    path = write(tmp_path / "log.csv", [[[f"g{k}", "a", "x", "1", "1"]] for k in range(30)])
-    with pytest.raises(InputError) as error:
-        rate_games(path)
-    lines = str(error.value).splitlines()
-    assert len(lines) == 11
-    assert lines[10].startswith("... and 20 more;")
-
-
 MOMENTS = [
     "1970-01-01",
     "1969-12-31 23:59:59",
@@ -484,15 +475,3 @@ def test_names_like_formulas_read_back_the_same(tmp_path: Path) -> None:
     cells = [row["players"] for row in table(tmp_path / "p" / "predictions.csv")]
     assert cells == ["'=new", "'@other"]
     success("plot", tmp_path / "elo")
-
-
-def test_a_name_is_the_same_with_and_without_a_mark(tmp_path: Path) -> None:
-    """As players write them in logs and aliases; a name that a mark belongs to has two."""
-    log = tmp_path / "l.csv"
-    log.write_text("winner,loser\n=a,'-b\n'=a,-b\n''@c,O'Neil\n+,-5\n")
-    assert sorted(rate_games(log, "elo").ranking.players) == sorted(
-        ["=a", "-b", "'@c", "O'Neil", "+", "-5"]
-    )
-    aliases = tmp_path / "aliases.csv"
-    aliases.write_text("name,alias\nann,'=a\n'-bob,-b\n")
-    assert {"ann", "-bob"} <= set(rate_games(log, "elo", alias=aliases).ranking.players)

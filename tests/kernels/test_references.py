@@ -173,25 +173,3 @@ def test_one_kernel_calls_any_function_of_the_same_types(size: int) -> None:
     assert values == (2.5 * group.values.max() if size else -math.inf)
     assert group.counts.tolist() == [2] * size
     assert len(getattr(twice, "signatures", [0])) == 1
-
-
-def in_full(size: int) -> list[float]:
-    group, weights = group_of(size)
-    functions = (weighted, largest)
-    values = [
-        twice(address_of(first, group, weights, 1.0, 1), group, weights) for first in functions
-    ]
-    return [float(value) for value in (*values, *group.counts)]
-
-
-@pytest.mark.slow
-def test_functions_with_an_address_are_kept(tmp_path: Path) -> None:
-    """References in their signatures are the same types in each process."""
-    code = (
-        "from tests.kernels.test_references import in_full; print(in_full(3));"
-        "from valmatch.kernels.first_run import compiling; print(compiling.kernels)"
-    )
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    first, again = (python("-c", code, env=environment).stdout.splitlines() for _ in range(2))
-    assert first[0] == again[0] == str(in_full(3))
-    assert (int(first[1]) > 0, again[1]) == (True, "0")

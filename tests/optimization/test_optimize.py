@@ -48,15 +48,6 @@ def test_the_problem_is_that_of_the_source() -> None:
     assert problem.constraints == {"upper_time": Constraint.of("avg_wait_time", 1, 10)}
 
 
-def test_the_other_readings_of_the_limit_change_it_alone() -> None:
-    minutes, hours, bounds = map(posed, ("valorant-1", "valorant-1-hours", "valorant-1-bounds"))
-    for other in (hours, bounds):
-        assert (other.variables, other.terms) == (minutes.variables, minutes.terms)
-    limit, longer = (problem.constraints["upper_time"] for problem in (minutes, hours))
-    assert longer == Constraint.of(limit.response, 1, 60 * limit.bound)
-    assert not bounds.constraints
-
-
 @pytest.mark.parametrize("kept", [evaluation.STORED_INPUTS, 3])
 def test_controls_are_those_of_the_simulator(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evaluation, "STORED_INPUTS", kept)
@@ -168,15 +159,6 @@ def test_a_study_that_was_cut_short_gives_the_same_answer(
     for file in whole.glob("*.csv"):
         assert (part / file.name).read_bytes() == file.read_bytes(), file.name
     assert (part / "summary.json").read_bytes() == (whole / "summary.json").read_bytes()
-
-
-def test_points_without_matches_are_infeasible(tmp_path: Path) -> None:
-    narrow = "optimize.variables={player_diff: {low: 0, high: 0.001, start: 0}}"
-    options = ["--set", narrow, "--set", "player_slack=0", *SMALL, "--json"]
-    done = valmatch("optimize", "valorant-30min", *options)
-    document = json.loads(done.out)
-    assert (done.code, document["feasible"]) == (3, False)
-    assert "undefined (no matches) in" in document["why"]
 
 
 def test_another_problem_never_overwrites_results(tmp_path: Path) -> None:

@@ -258,18 +258,6 @@ def test_a_first_config_runs(tmp_path: Path) -> None:
 EXAMPLES = Path(__file__).parents[1] / "fixtures" / "rule_sets"
 
 
-def test_errors_end_with_2_and_stand_by_place() -> None:
-    file = EXAMPLES / "example-07.json"
-    done = valmatch("rules", "check", file)
-    assert (done.code, done.err) == (2, "")
-    assert [line for line in done.out.splitlines() if ": error: " in line] == [
-        f'{file}:16:7: error: expansions[0]: key "target" twice in one object: the expansion of'
-        " rules[low-latency].maxLatency is lost (first at 14:7)",
-        f'{file}:17:7: error: expansions[0]: key "steps" twice in one object (first at 15:7)',
-    ]
-    assert valmatch("rules", "check", file, "--lenient").code == 0
-
-
 def test_warnings_end_with_0() -> None:
     file = EXAMPLES / "example-02.json"
     done = valmatch("rules", "check", file, "--timeout", "1 min")

@@ -22,36 +22,6 @@ def refused(**factors: object) -> str:
     return f"{next(key for key in keys if key in factors)}: {error['msg']}"
 
 
-def test_defaults_are_those_of_the_source() -> None:
-    assert ValorantFactors().model_dump() == {
-        # "Valorant Matchmaking Model", Model Factors.
-        "poisson_rate": (
-            20, 15, 18, 20, 20, 23, 30, 25, 30, 20, 15, 18, 20, 20, 23, 30, 25, 30, 20, 15, 18, 20,
-            20, 23, 30, 25, 30,
-        ),
-        "player_diff": 200.0,
-        "team_diff": 400.0,
-        "team_num": 5,
-        "mean_matrix": (1200.0, 1.0, 50.0),
-        "cov_matrix": ((40000, 28, 950), (28, 0.04, 0.8), (950, 0.8, 100)),
-        "wait_thresh": 0.20,
-        "player_slack": 200.0,
-        "team_slack": 200.0,
-        "multiplier_matrix": (1.0, 1.0, 1.0),
-        # Added factors.
-        "rate_multiplier": 1.0,
-        "gaps": "exponential",
-        "elo_max": None,
-        "num_players": None,
-        "horizon": 24.0,
-        "matching": "team_first",
-        "team_rule": "range",
-        "review": "arrivals",
-        "slack_scope": "team",
-        "tie_break": "balanced",
-    }  # fmt: skip
-
-
 IDENTITY = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 REFUSED = """

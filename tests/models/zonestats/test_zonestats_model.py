@@ -17,7 +17,6 @@ from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Record, row_of
 from valmatch.models.zonestats.factors import ZoneStatsFactors
 from valmatch.models.zonestats.model import ZoneStatsModel
-from valmatch.ratings import zonestats
 
 SMALL = {"n_players": 12, "games_per_player": 6}
 SHORT = {"latest_join": 0.7, "early_chance": 1.0, "MAX_GAME_LENGTH": 7.0}
@@ -274,12 +273,3 @@ def test_every_rule_matters() -> None:
         same = np.array_equal(plain.responses, changed.responses, equal_nan=True)
         ratings = [columns(full, 0)["rating"] for full in (plain, changed)]
         assert not (same and np.array_equal(*ratings)), name
-
-
-def test_defaults_are_those_of_the_source() -> None:
-    factors = ZoneStatsFactors()
-    assert (factors.T, factors.GAME_MULT) == (120, 2) == (zonestats.T, zonestats.GAME_MULT)
-    assert factors.MAX_GAME_LENGTH == 20 == zonestats.MAX_GAME_LENGTH
-    assert factors.initial_rating == 500 == zonestats.INITIAL_RATING
-    assert factors.compare == "score_per_hour"
-    assert factors.true_spread == factors.T
