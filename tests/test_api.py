@@ -62,18 +62,6 @@ def test_what_the_command_line_refuses_is_refused(call: str, message: str) -> No
     assert str(error.value) == message
 
 
-def test_nothing_is_written_for_a_refused_argument(tmp_path: Path) -> None:
-    for call in (
-        lambda out: valmatch.replicate(SMALL, 3, seed=-1, out=out),
-        lambda out: valmatch.simulate(SMALL, replication=-1, out=out),
-        lambda out: valmatch.compare(SMALL, SMALL, 3, confidence=2.0, out=out),
-        lambda out: valmatch.optimize("valorant-20min", seed=-1, out=out),
-    ):
-        with pytest.raises(valmatch.InputError):
-            call(tmp_path / "out")
-        assert not (tmp_path / "out").exists()
-
-
 def test_a_run_says_in_words_of_python_how_to_go_on(tmp_path: Path) -> None:
     valmatch.replicate(SMALL, 3, out=tmp_path)
     with pytest.raises(valmatch.InputError) as error:

@@ -382,6 +382,12 @@ def test_the_added_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     )
     best = valmatch("optimize", config, "--set", problem, "--budget", 100, "--solver", "random")
     assert (best.code, "feasible: yes" in best.out) == (0, True)
+    (tmp_path / "duels.py").write_text((tmp_path / "duels.py").read_text() + "#\n")
+    for command in (
+        ("replicate", config, "-n", 30, "--resume", "--out", tmp_path / "o"),
+        ("combine", tmp_path / "all", tmp_path / "o"),
+    ):
+        assert "the code of the model has changed: digest " in refusal(*command)
 
 
 @pytest.mark.slow

@@ -16,8 +16,6 @@ from valmatch.inputs.arguments import LEVEL, RANGES
 from valmatch.statistics.estimates import t_quantile
 from valmatch.storage.results import warnings_of_parts
 from valmatch.text.durations import in_words
-from valmatch.text.numerals import DIGITS as MOST_DIGITS
-from valmatch.text.numerals import count
 from valmatch.text.terminal import Note, Notice, escaped
 
 NASTY = "a\x1b[31mb\x9b\x7f\r\nc\u2028d\u202ee"
@@ -144,19 +142,6 @@ def test_more_workers_than_cores_get_a_remark(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {0}, raising=False)
     done = valmatch("replicate", "valorant", "-n", 2, "--set", "horizon=2", "--workers", 2)
     assert (done.code, done.err) == (0, "note: 2 workers on 1 core: no faster than 1\n")
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        *(("12", 12), ("1e6", 10**6), ("1E+3", 1000), ("2.50e1", 25), ("1,000,000", 10**6)),
-        ("12,345", 12345),
-        *((wrong, None) for wrong in ("1.0", "1.25e1", "1e-3", "1,00", "1,0000", ",100", "1_000")),
-        *((wrong, None) for wrong in ("-1e3", "٣e3", "", "1" * (MOST_DIGITS + 1))),
-    ],
-)
-def test_counts_as_people_write_them(text: str, number: int | None) -> None:
-    assert count(text) == number
 
 
 @pytest.mark.parametrize(

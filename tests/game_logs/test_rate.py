@@ -80,43 +80,31 @@ def test_agrees_exactly_with_dictionaries_and_loops(system: str, seed: int, tmp_
     assert 0 < result.predictions["after_burn_in"].games < result.games == 60
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_every_players_cap_agrees_exactly_too(seed: int, tmp_path: Path) -> None:
-    path = write(tmp_path / "log.csv", random_rows(seed, sides=(2, 3, 5)))
-    result = rate_games(path, out=tmp_path / "out", cap="every_player", burn_in=3)
-    oracle = EveryPlayerOracle(published("zonestats"))
-    oracle.play(read_long(path))
-    assert_agrees(result, tmp_path / "out", oracle, 3)
-    usual = rate_games(path)
-    assert result.ranking.ratings != usual.ranking.ratings
-    assert "cap" not in usual.summary()
-    assert json.loads((tmp_path / "out" / "summary.json").read_text())["cap"] == "every_player"
-    with pytest.raises(InputError, match=r"another run \(cap every_player, this run has None\)"):
-        rate_games(path, out=tmp_path / "out", burn_in=3)
-
-
 def details(row: dict[str, str]) -> tuple[float, ...]:
     assert row["capped"] == str(int(float(row["scale"]) < 1))
     return tuple(float(row[name]) for name in ("score_per_hour", "rating_offset", "scale"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("cap", ["most_distant", "every_player"])
 def test_every_step_of_zonestats_is_written(cap: str, tmp_path: Path) -> None:
-    """Each sum and each scale is that of dictionaries and loops."""
+    """Each sum and each scale is that of dictionaries and loops, by both caps."""
     path = write(tmp_path / "log.csv", random_rows(22, sides=(2, 3, 5)))
     oracle = (ZoneStatsOracle if cap == "most_distant" else EveryPlayerOracle)(
         published("zonestats")
     )
     oracle.play(read_long(path))
     out = tmp_path / "out"
-    rate_games(path, out=out, cap=cap)
+    result = rate_games(path, out=out, cap=cap, burn_in=3)
+    assert_agrees(result, out, oracle, 3)
     history = table(out / "history.csv")
     assert [details(row) for row in history] == oracle.details
     assert {row["capped"] for row in history} == {"0", "1"}
     assert [*history[0]][-4:] == ["score_per_hour", "rating_offset", "scale", "capped"]
-    rate_games(path, "elo", out=tmp_path / "elo")
-    assert [*table(tmp_path / "elo" / "history.csv")[0]][-1] == "rating_after"
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary.get("cap", "most_distant") == cap
+    other = "every_player" if cap == "most_distant" else "most_distant"
+    with pytest.raises(InputError, match=r"another run \(cap "):
+        rate_games(path, out=out, cap=other, burn_in=3)
 
 
 @pytest.mark.parametrize("kind", ["alone", "mixed", "disabled"])
@@ -189,13 +177,13 @@ def test_compiled_and_interpreted_write_the_same_bytes(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from valmatch.game_logs.rating import rate_games\n"
         "log, duels, out = map(Path, sys.argv[1:])\n"
-        "rate_games(log, 'zonestats', out=out / 'zonestats')\n"
-        "rate_games(log, 'elo', out=out / 'elo')\n"
+        "for system in ('zonestats', 'elo', 'glicko', 'glicko2', 'elo_margin'):\n"
+        "    rate_games(log, system, out=out / system)\n"
         "rate_games(duels, 'trueskill', out=out / 'trueskill')\n"
     )
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     assert not python("-c", program, path, duels, tmp_path / "twin", env=environment).returncode
-    for system in ORACLES:
+    for system in (*ORACLES, "glicko", "glicko2", "elo_margin"):
         rate_games(duels if system == "trueskill" else path, system, out=tmp_path / system)
         assert contents(tmp_path / system) == contents(tmp_path / "twin" / system)
 

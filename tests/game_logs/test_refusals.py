@@ -45,36 +45,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 OF_FILES = cases(
     r"""
 rank FILE --weight w | winner,loser,w\nann,bob,1\nbob,ann,-2\n | FILE:3:9: w: '-2'
-rank FILE --weight w | game,player,score,w\n1,a,1,1\n1,b,0,2\n | w: '2' is not what the first row
 rank FILE --cluster v | winner,loser,v\nann,bob,1\nbob,ann,\n | v: the cell is empty
 rank circle.csv --anchors FILE | player,rating\nann,1\nann,2\n | FILE:3:1: player: 'ann' is there
-rank circle.csv --anchors FILE | player,rating\nzoe,1500\n | none of its players has played
-rank circle.csv --anchors FILE | player,rating\n"ann\nb",nan\n | FILE:3: rating: 'nan'
 rank FILE --system whole_history | winner,loser,time\nann,bob,1\nann,bob,\n | FILE:3
-rank FILE --system whole_history | winner,loser,time\na,b,1\nb,a,-1e15\n | time: beyond day
 predict elo FILE | home,away\na,a\n | FILE:2: 'a' is in this game twice
-predict elo FILE | home,away,time\na,b,soon\n | FILE:2: time: 'soon' (allowed: a number or
 predict elo FILE | home,awya\na,b\n | FILE:1: no column 'away' (did you mean awya? fixtures
 predict elo FILE | game,player\n1,a\n1,b\n2,a\n2,b\n1,c\n1,d\n | FILE:6: game '1' was there before
 sprt FILE --player a --against b | player_a,player_b,result\na,b,2?2\n | FILE:2:5: result: '2?2'
 rate zoned FILE | player,rating\na,5\na,6\n | FILE:3: player: 'a' is here
-rate zoned FILE | player,rating,last_game\na,5,soon\n | FILE:2:
-  last_game: 'soon' (allowed: a number or an ISO
 rank circle.csv --alias FILE | name,alias\nann,x\n | FILE:2:5: alias: 'x' is nobody in
-rate circle.csv --system elo --alias FILE | name,alias\nzed,bob\nann,bob\n | FILE:3:5: alias: 'bob'
-  is there twice
 rate circle.csv --system elo --alias FILE | name,alias\nann,bob\nbob,ann\n | FILE:2:1: name: 'ann'
   is itself an alias of 'bob' (allowed
 rate FILE --system elo | {"model_a": "x", "model_b": "y", "winner": "tie"}\n{"model_a": "x", |
   FILE:2:17: is no JSON:
-rate FILE --system elo | {"model_a": "x"}\n[1]\n | FILE:2:1: ['1'] (allowed: a JSON object on each
-  line)
 rate FILE --system elo | {"model_a": "x", "model_b": "y", "winner": "who"}\n | FILE:1:34: winner:
   'who' (allowed
 rate FILE --system elo | [White "a"]\n[Black "b"]\n[Result "1-0"]\n\n1. e4 {no\n\n[White "c"]\n |
   FILE:5:1: a comment
-rate FILE --system elo | [White "a"]\n[Black "b"]\n[Result "1-0"]\n\n1. e4\n\n[White "c | FILE:7:1:
-  '[White "c' is no
 rate FILE --system elo | [White "a"]\n[Black "b"]\n[Result "1-0"]\n\n[Black "b"]\n[Result "0-1"]\n
   | FILE:5:1: White: the cell is empty
 rate FILE --system elo | winner,loser,time\na,b,13/01/2024\na,b,14/01/2024\na,b,01/20/2024\n |
@@ -99,46 +86,28 @@ def test_a_bad_file_is_refused_by_its_place(
 OF_OPTIONS = cases(r"""
 rank circle.csv --weight ww | --weight: no column 'ww'
 rank circle.csv --cluster-days 7 | --cluster-days: needs times
-rank circle.csv --cluster v --interval none | --cluster: --interval none has no use for it
 rank circle.csv --home fit | --home fit: no game has one side at home
-rank circle.csv --tune K | --tune: goes with --system whole_history
 rank circle.csv --system elo | --system elo: valmatch rate follows a log game by game
-rank circle.csv --system bt | ; did you mean bradley_terry?)
-rank dated.csv --system whole_history --prior 100 | --prior: whole_history knows a first day and a
 rank dated.csv --system whole_history --tune drift --set drift=2 | --tune drift: is given by --set
 rate circle.csv --columns gane=game | --columns: gane: no such meaning (did you mean game?)
-rate circle.csv --columns player_a=w | --columns: player_a: has no meaning in a log in results
 rate circle.csv --system elo --cap every_player | every_player: elo has no cap
 rate circle.csv --system bt | bt: no such system (did you mean bradley_terry (of valmatch rank)?)
-rate circle.csv --system zonestats --tune GAME_MULTI | (did you mean GAME_MULT?)
 rate circle.csv --system elo --tune K --train 0.001 | --train 0.001: leaves a part of the 4 games
 rate duels.csv --system zonestats --ratings elo | holds ratings by elo (allowed: by zonestats)
 predict elo --pair a,b --out elo | --out elo: holds the results of another
-rate circle.csv --system zonestats --set T=0 | --set T=0.0: out of range (allowed: 0.001 to
 rate circle.csv --system elo,zonestats --set K=3 | --set K: of which system? (allowed: elo.K
 rate circle.csv --system elo,zonestats --ratings . | --ratings: goes with one --system
-predict elo | FIXTURES.csv or --pair: says which games to predict
 predict elo --pair a;b,b;c | --pair 'a;b,b;c': 'b' is in this game
 predict lone.csv --pair a,b | lone.csv: no manifest.json of a rating beside it: --system
-predict lone.csv --pair a,b --system bradley_terry | (allowed: a folder of `rank`)
 next flat --new zoe | was rated without a prior
-next rated --without a,b | no pair is left to play
 next rated --goal order --policy uniform | goes with --policy
-next rated --allowed bad.csv | bad.csv:3:3: player_b: 'cc' is not rated (did you
 next rated --allowed self.csv | self.csv:2:3: player_b: 'a' cannot play themselves
 next elo | holds ratings by elo (allowed: by bradley_terry)
 next partly | 1 of 3 players have no rating: 'c' (rank with --prior
-next bare | ratings without intervals
 plan --best 0.9 | --players: is missing (allowed: --players and --spread, or a folder
 plan --players 4 --spread 1 --best 0.9 --shown 0.9 | --best and --shown given (allowed: one)
-plan --players 4 --spread 1 --best 0.9 --goal best | --goal: best goes with --policy
-plan rated --best 0.9 --spread 3 | --spread: goes without a folder of ratings
-sprt | GAMES.csv or --counts: one of both must be given
 sprt --counts 1,2,3 --wins 1 | --counts: goes without --wins
-sprt --counts 1,2,3 --elo0 5 | --elo0: 5.0 is not below --elo1 5.0
-sprt --counts 1,2,3 --player ann | --player: goes with GAMES.csv
 sprt pairs.csv --player ann --against ann | --against: 'ann' is --player, too
-sprt pairs.csv --player bob --against cy | pairs.csv: holds no game between 'bob'
 rate circle.csv --system elo_margin | rates by the margin, and this log has only results
 plot elo --players d | --players: 'd' has no rating here
 sprt pairs.csv --player cy --against ann --pairs-by opening | no two of the 1 games share a cell

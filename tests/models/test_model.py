@@ -40,6 +40,10 @@ def test_what_nobody_has_set_is_missing() -> None:
         PAIR.row(record)
     with pytest.raises(ValueError, match="response 'wait' is missing"):
         PAIR.row(PAIR.record())
+    with pytest.raises(ValueError, match="response 'm' is none of wait, n"):
+        PAIR.row({"wait": 1.0, "n": 2.0, "m": 3.0})
+    with pytest.raises(ValueError, match="response 'n' is an array of shape"):
+        PAIR.row({"wait": 1.0, "n": np.zeros(3)})  # type: ignore[dict-item]
 
 
 def test_tables_are_arrays_of_one_length() -> None:

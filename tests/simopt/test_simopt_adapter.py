@@ -154,17 +154,6 @@ def test_a_replication_without_a_match_counts_as_the_worst() -> None:
     assert math.isnan(model.replicate()[0]["avg_wait_time"])
 
 
-def test_without_a_horizon_the_worst_wait_is_that_of_the_replication() -> None:
-    nothing = (0.0,) * 5
-    problem = ValorantAvgDifference(model_fixed_factors={"num_players": 30, "horizon": None})
-    waits = simulated(problem, nothing, 2).stoch_constraints[:, 0].tolist()
-    expected = ours(
-        load_config("valorant", [*overrides(nothing), "num_players=30", "horizon=null"]), 2
-    )
-    assert expected["n_matches"] == [0.0, 0.0]
-    assert waits == [wait - 10.0 for wait in expected["avg_wait_time_all"]]
-
-
 def test_rounding_over_the_bounds_is_undone() -> None:
     problem = ValorantAvgDifference()
     x = problem.vector_to_factor_dict((2400.0 + 1e-9, -1e-9, 10.0 + 1e-12, np.float64(5.0), 7))
@@ -207,14 +196,6 @@ def test_solvers_run(
     again = experiment(solver_class, problem_class, 400)
     assert visited == first
     assert again.all_recommended_xs == made.all_recommended_xs
-
-
-@pytest.mark.usefixtures("_experiments")
-def test_nelder_mead_improves_what_it_minimises() -> None:
-    made = experiment(NelderMead, PenalizedValorantAvgDifference, 600)
-    made.post_replicate(n_postreps=50)
-    for estimates in made.all_est_objectives:
-        assert estimates[-1] < 0.9 * estimates[0]
 
 
 @pytest.mark.usefixtures("_experiments")

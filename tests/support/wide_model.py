@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -46,11 +46,7 @@ class WideFactors(Factors):
     ratios: Annotated[tuple[bool, ...], Field(min_length=6, max_length=6)] = Field(
         default=(True,) * 6, description="Whether ratios of such distances matter, or differences."
     )
-    loss: Literal["squares", "sum"] = Field(
-        default="squares", description="Squares of what is off, or the sum of the numbers."
-    )
     noise: Positive = Field(default=0.3, description="How far the best values move in a day.")
-    size: Positive = Field(default=1.0, description="Unit of the loss.")
 
 
 class Wide(Model[Floats]):
@@ -76,16 +72,10 @@ class Wide(Model[Floats]):
 
     def day(self, x: Floats, moved: Floats) -> tuple[float, float]:
         """Return loss and strain at some numbers."""
-        given = self.factors
-        if given.loss == "sum":
-            far = x / np.array(given.unit)
-            strain = float((1.0 / (far + 0.1) * np.exp(moved[:6])).sum())
-            spread = far * np.exp(moved[:6] - given.noise**2 / 2.0)
-            return given.size * float(spread.sum()), strain + float(moved[6])
-        off = self._place(x) - self._place(np.array(given.best))
+        off = self._place(x) - self._place(np.array(self.factors.best))
         noisy = off - moved[:6]
         squares = noisy @ (noisy + COUPLED * np.roll(noisy, 1))
-        return given.size * (BASE + float(squares)), NEEDED - float(off.sum() + moved[6])
+        return BASE + float(squares), NEEDED - float(off.sum() + moved[6])
 
     def _place(self, x: Floats) -> Floats:
         """Return where numbers are, on the scale on which they matter."""
@@ -95,21 +85,12 @@ class Wide(Model[Floats]):
 
     def least(self) -> float:
         """Return the least mean loss of which the mean strain is at most that allowed."""
-        given = self.factors
-        if given.loss == "sum":
-            return given.size * 6.0
-        moved = 6.0 * given.noise**2
-        return given.size * (BASE + moved + (1.0 + COUPLED) * NEEDED**2 / 6.0)
+        return BASE + 6.0 * self.factors.noise**2 + (1.0 + COUPLED) * NEEDED**2 / 6.0
 
     def mean(self, x: Floats) -> tuple[float, float]:
         """Return the mean loss and strain, by the formulas."""
-        given = self.factors
         loss, strain = self.day(x, np.zeros(7))
-        if given.loss == "sum":
-            return float(given.size * (x / np.array(given.unit)).sum()), strain * float(
-                np.exp(given.noise**2 / 2.0)
-            )
-        return loss + given.size * 6.0 * given.noise**2, strain
+        return loss + 6.0 * self.factors.noise**2, strain
 
     def record(self, inputs: Floats) -> Record:
         """Show what moved."""
@@ -121,19 +102,16 @@ ENTRY = ModelEntry(WideFactors, "six numbers", "tests.support.wide_model:Wide")
 
 def _alike(low: float, high: float, start: float, scale: float, **one: Any) -> dict[str, Any]:  # noqa: ANN401
     """Return a problem whose six variables are alike."""
-    several = {name: [value] * 6 for name, value in one.items() if name != "loss"}
-    factors = several | {name: one[name] for name in ("loss",) if name in one}
+    factors = {name: [value] * 6 for name, value in one.items()}
     return {"factors": factors, "ranges": [(low, high, start, scale)] * 6}
 
 
 LOW = {"best": 20.0, "end": 0.0, "unit": 10.0, "ratios": True}
 MIDDLE = {"best": 1100.0, "end": 0.0, "unit": 600.0, "ratios": False}
-HIGH = {"best": 2000.0, "end": 0.0, "unit": 600.0, "ratios": False}
 TOP = {"best": 2380.0, "end": 2400.0, "unit": 10.0, "ratios": True}
 
 PROBLEMS: dict[str, dict[str, Any]] = {
     "low": _alike(0.0, 2400.0, 600.0, 20.0, **LOW),
-    "low-start": _alike(0.0, 2400.0, 150.0, 20.0, **LOW),
     "low-log": _alike(1.0, 10000.0, 2000.0, 5.0, best=20.0, end=0.0, unit=5.0, ratios=True),
     "low-apart": {
         "factors": {
@@ -144,9 +122,7 @@ PROBLEMS: dict[str, dict[str, Any]] = {
         },
         "ranges": [(0.0, 2400.0, 500.0, 20.0)] * 3 + [(1.0, 10000.0, 500.0, 20.0)] * 3,
     },
-    "sum": _alike(0.0, 2400.0, 300.0, 20.0, unit=20.0, loss="sum"),
     "middle": _alike(0.0, 2400.0, 300.0, 600.0, **MIDDLE),
-    "high": _alike(0.0, 2400.0, 300.0, 600.0, **HIGH),
     "top": _alike(0.0, 2400.0, 600.0, 600.0, **TOP),
     "mixed": {
         "factors": {key: [LOW[key]] * 2 + [MIDDLE[key]] * 2 + [TOP[key]] * 2 for key in LOW},
@@ -165,14 +141,13 @@ def posed(name: str, scaled: bool = False, **factors: object) -> dict[str, Any]:
         if scaled:
             variables[f"x.{place}"]["scale"] = scale
     given = {"x": [start for _, _, start, _ in problem["ranges"]], **problem["factors"], **factors}
-    allowed = 6.0 / 1.1 * float(np.exp(0.3**2 / 2.0)) if given.get("loss") == "sum" else 0.0
     return {
         "model": "wide",
         "factors": given,
         "optimize": {
             "variables": variables,
             "objective": {"loss": {"response": "loss"}},
-            "constraints": {"enough": {"response": "strain", "at_most": allowed}},
+            "constraints": {"enough": {"response": "strain", "at_most": 0.0}},
         },
     }
 

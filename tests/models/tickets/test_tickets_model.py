@@ -105,7 +105,6 @@ rules.FairTeamSkil.maxDistance=80 | rules.FairTeamSkil: is not in the rule set (
   FairTeamSkill?)
 expansions.FairTeamSkill.maxDistance[1].wait=5 | factors.expansions.FairTeamSkill.maxDistance: steps
   have to increase: 5 s comes after 10 s
-rule_set={teams: 2x5} | factors.rule_set: there is a file, too
 """
 
 

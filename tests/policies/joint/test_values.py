@@ -66,28 +66,6 @@ def test_a_batch_is_chosen_one_by_one() -> None:
         covariance = covariance - np.outer(moved, moved) * told / (1 + told * spread)
 
 
-@pytest.mark.parametrize("goal", GOALS)
-def test_bounds_rule_out_no_pair_that_is_the_best(goal: str) -> None:
-    rng = np.random.default_rng(7)
-    for n in (2, 3, 12, 12, 30, 30):
-        belief = random_belief(rng, n)
-        upper = np.triu_indices(n, 1)
-        some = rng.random(upper[0].size) < rng.choice([0.5, 1.0])
-        some[0] = True
-        games = np.zeros(some.size, np.int64)
-        values = []
-        for exact in (True, False):
-            pairs = pairs_of(belief, goal, some, games, np.arange(n), exact)
-            function_of(JOINT["knowledge_gradient"])(pairs)
-            values.append(pairs.values)
-        whole, bounded = values
-        best = whole.max()
-        assert bounded.max() == best
-        near = bounded >= best * (1.0 - 1e-8)
-        assert np.array_equal(whole[near], bounded[near])
-        assert np.array_equal(np.isneginf(whole), ~some)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["any", "newcomers", "known", "level"])
 @pytest.mark.parametrize("goal", GOALS)
