@@ -145,6 +145,7 @@ OPTION_GROUPS = {
     " cluster cluster_days bootstrap differences",
     "Reading files": "columns separator results date_format time_unit alias skip_bad_rows"
     " max_bad_rows sort_rows skip_bad_games",
+    "Firmness": "firmness bought swapped_by best_of show_when",
     "Running": "shard workers executor scheduler resume max_seconds",
     "Output": "responses min_games top markdown out json quiet verbose help",
 }

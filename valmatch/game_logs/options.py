@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,7 +33,7 @@ from valmatch.ratings.registry import (
     batch_named,
     refuse_system_of_other_command,
 )
-from valmatch.text.numerals import real_number
+from valmatch.text.numerals import count, real_number
 from valmatch.text.terminal import shown
 
 if TYPE_CHECKING:
@@ -261,6 +262,45 @@ def _whole_log_system(name: str, value: object) -> str:
     return arguments.one_of(name, value, BATCH_NAMES)
 
 
+def _numbers(text: str) -> tuple[int, ...] | None:
+    """Return the whole numbers between commas; None where one is none."""
+    numbers = [count(cell.strip()) for cell in text.split(",")]
+    return None if None in numbers else tuple(n for n in numbers if n is not None)
+
+
+def _numbers_of_variants(name: str, value: object) -> tuple[int, ...]:
+    """Return numbers of variants, of which there are two or more."""
+    several = isinstance(value, Iterable) and not isinstance(value, str)
+    numbers: Iterable[object] = value if several else (value,)  # type: ignore[assignment]
+    return tuple(arguments.whole(name, n, "variants") for n in numbers)
+
+
+_CONDITION = re.compile(r"\s*(half_width\s*<=|games\s*>=)\s*(\S+)\s*")
+
+
+def read_conditions(text: str) -> dict[str, float] | None:
+    """Return the limits of a gate by name; None where it is none."""
+    limits: dict[str, float] = {}
+    for part in text.split(",") if text else ():
+        match = _CONDITION.fullmatch(part)
+        limit = real_number(match[2]) if match else None
+        if not match or limit is None or not 0.0 < limit <= 1e9:
+            return None
+        if (name := match[1][:-2].strip()) in limits:
+            return None
+        limits[name] = limit
+    return limits
+
+
+def _conditions(name: str, value: object) -> str:
+    """Return the conditions of a gate, checked."""
+    text = arguments.text(name, value)
+    if read_conditions(text) is None:
+        allowed = "half_width<=POINTS, games>=N, each once, with numbers > 0"
+        raise InputError(f"{option(name)}: {shown(text)} (allowed: {allowed})")
+    return text
+
+
 @dataclass(frozen=True)
 class RankOptions(LogOptions, o.OutOptions):
     """How a whole log is rated."""
@@ -326,9 +366,39 @@ class RankOptions(LogOptions, o.OutOptions):
     )
     seed: int = o.whole("seed", 1, "Seed of all random numbers.")
     differences: bool = o.flag(f"Write all differences, also of more than {MOST_LISTED} players.")
+    firmness: bool = o.flag(
+        "bradley_terry, games of two: say how few games decide who is ahead, what order does, and"
+        " what is gained by entering several times."
+    )
+    bought: Sequence[str] = o.repeated(
+        "With {firmness}: how many wins put this player first; may be repeated.",
+        "PLAYER",
+        check=_distinct,
+    )
+    swapped_by: str = o.text(
+        "",
+        "With {firmness}: games of two with equal cells in this column, each shown first once, are"
+        " one question.",
+        "COLUMN",
+    )
+    best_of: Sequence[int] = o.declare(
+        (2, 5, 10, 30),
+        "With {firmness}: numbers of equal variants of which the best is kept.",
+        "N,...",
+        read=_numbers,
+        check=_numbers_of_variants,
+        default="2,5,10,30",
+    )
+    show_when: str = o.text(
+        "",
+        "Show only players of whom this holds: half_width<=POINTS, games>=N, or both with a comma.",
+        "CONDITION,...",
+        check=_conditions,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self._check_firmness()
         if self.cluster and self.cluster_days is not None:
             what = f"goes without {option('cluster')} (allowed: one kind of clusters)"
             raise InputError(f"{option('cluster_days')}: {what}")
@@ -339,6 +409,25 @@ class RankOptions(LogOptions, o.OutOptions):
             self._check_paths()
         elif self.tune:
             raise InputError(f"{option('tune')}: goes with {option('system')} {BATCH_NAMES[1]}")
+
+    def _check_firmness(self) -> None:
+        """Refuse what does not go with the firmness of a ranking, or without it."""
+        for name in ("bought", "swapped_by", "best_of") if not self.firmness else ():
+            if getattr(self, name) != self.__dataclass_fields__[name].default:
+                raise InputError(f"{option(name)}: goes with {option('firmness')}")
+        if self.firmness and self.system_of.paths:
+            what = f"goes with {option('system')} {BATCH_NAMES[0]}"
+            raise InputError(f"{option('firmness')}: {what}")
+        if self.firmness and self.weight:
+            raise InputError(f"{option('firmness')}: goes without {option('weight')}")
+        if "half_width" in self.gate and self.interval == NONE:
+            what = f"half_width: {option('interval')} none has no half-widths"
+            raise InputError(f"{option('show_when')}: {what}")
+
+    @property
+    def gate(self) -> dict[str, float]:
+        """What has to hold of players who are shown."""
+        return read_conditions(self.show_when) or {}
 
     def _check_paths(self) -> None:
         """Refuse what ratings that move have no use for."""
@@ -377,7 +466,9 @@ class RankOptions(LogOptions, o.OutOptions):
         timed = "" if self.cluster_days is None else option("cluster_days")
         if self.system_of.paths:
             timed = f"{option('system')} {self.system}"
-        return Further(self.weight, tuple(self.cluster), tuple(self.covariate), timed)
+        columns = (*self.cluster, *filter(None, [self.swapped_by]))
+        covariates = tuple(self.covariate)
+        return Further(self.weight, columns, covariates, timed, swapped_by=self.swapped_by)
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ _OPTIMIZE = (
 
 _RANK = (
     *("ratings.csv", "differences.csv", "superiority.csv", "coefficients.csv", "bootstrap.csv"),
-    *("days.csv", "posterior.npz", "summary.json"),
+    *("days.csv", "firmness.csv", "posterior.npz", "summary.json"),
 )
 
 _REPLAY = (

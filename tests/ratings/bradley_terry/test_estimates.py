@@ -314,7 +314,7 @@ def test_refits_of_few_games_a_player_end_where_nothing_is_to_gain(seed: int, pl
     for _ in range(3):  # steps of Newton's method alone would end far outside in some
         times = np.bincount(rng.integers(len(a), size=len(a)), minlength=len(a))
         weights = np.where(estimate.linked.games, 1.0 * times, 0.0)
-        low, high = refit(design, levels, model, estimate, weights)
+        _, low, high = refit(design, levels, model, estimate, weights)
         rated = np.isfinite(low) & np.isfinite(high)
         assert rated.sum() > 30
         linked = link(contests, levels, weights, model.anchors.players, all_rated=False)

@@ -79,6 +79,7 @@ class Further:
     covariates: Sequence[str] = ()  # what is known of sides
     timed_by: str = ""  # what wants times, as messages call it; "" for nothing
     clustered_by: str = "cluster"  # the argument that names the columns of `clusters`
+    swapped_by: str = ""  # the last of these, where another argument names it
 
     def wanted(self, header: Sequence[str], long: bool) -> list[tuple[str, str]]:
         """Return what each is wanted for, with its name; a covariate may have one for each side."""
@@ -102,7 +103,9 @@ class GameFacts(NamedTuple):
     weights: Floats  # (games,) 1 without a column for them
     clusters: Ints  # (games, columns) numbers of the cells
     covariates: Floats  # (rows, covariates) of the side of each row
-    homes: Floats  # (rows,) 1 of who is at home, else 0
+    # homes, named_first: (rows,) 1 of who is at home, or who a row of a pair names first, else 0
+    homes: Floats
+    named_first: Floats
 
 
 class Columns(NamedTuple):
@@ -282,6 +285,7 @@ def _further_places(
     for argument, name in wanted:
         if not _occurs_once(where, header, name) and name not in places:
             called = option(further.clustered_by if argument == "cluster" else argument)
+            called = option("swapped_by") if name == further.swapped_by else called
             raise InputError(f"{where}: {called}: no column {name!r} ({hint(name, header)})")
         at = header.index(name) if name in header else places[name]
         more[further_key(argument, name)] = at

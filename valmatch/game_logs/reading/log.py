@@ -229,7 +229,9 @@ class Rows:
             if len(homes) > n and len(values) == 1:  # the lead of the first side
                 values.append(np.zeros(n))
             covariates[:, k] = np.column_stack(values).ravel()
-        return GameFacts(weights[first], cells[first], covariates, homes.astype(np.float64))
+        named_first = np.arange(len(homes)) % 2 == 0
+        sides = (homes.astype(np.float64), named_first.astype(np.float64))
+        return GameFacts(weights[first], cells[first], covariates, *sides)
 
     def _numbers(self, meaning: str, low: float, high: float, reason: str) -> Floats:
         """Return numbers within limits, in which others are put for a reason."""
@@ -481,8 +483,8 @@ class GameLog:
         self._options.aliases.check(self.name, self.players)
         if facts:
             of, order = games.names, np.concatenate([np.arange(0), *orders])
-            weights, clusters = facts.weights[of], facts.clusters[of]
-            facts = GameFacts(weights, clusters, facts.covariates[order], facts.homes[order])
+            of_rows = (column[order] for column in facts[2:])
+            facts = GameFacts(facts.weights[of], facts.clusters[of], *of_rows)
         return games, facts
 
     def _grouped(

@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,7 +66,7 @@ from valmatch.storage.output import cell, csv_line, csv_text, write_atomically, 
 from valmatch.storage.results import Warnings
 from valmatch.text.terminal import Note, Notice, shown
 
-ERRORS, _RESAMPLING = range(2)
+ERRORS, _RESAMPLING, SIMULATED = range(3)
 """Sources of random numbers."""
 
 
@@ -115,15 +116,24 @@ def rank_games(
         read = log.games_with_facts(settings.progress)
         look()
         weighted = weighted_games(log, *read, settings)
+        if settings.firmness:
+            # It builds on this module.
+            from valmatch.game_logs.whole_log.firmness import check_firmness, firmness_of
+
+            check_firmness(log, weighted, settings)
         with one_thread(weighted.most_ratings):
-            fitted = _fitted(log, weighted, settings, look)
+            fitted = fit_log(log, weighted, settings, look)
             result = _result(fitted)
+            if settings.firmness:
+                result.facts["firmness"] = firmness_of(log, fitted, result, look)
         trouble = fitted.trouble
         notes = [_trouble(fitted, trouble)] if trouble else _notes(result, settings)
         for warning in log_warnings(log):
             warn(warning)
         warnings = [*warn, *(Notice(text, "note") for text in notes)]
-        result = replace(result, source=log.name, warnings=warnings)
+        again = {k: v for k, v in options.items() if k not in ("out", "progress", "warn")}
+        rerun = None if str(path) == "-" else partial(rank_games, path, system, **again)
+        result = replace(result, source=log.name, warnings=warnings, rerun=rerun)
         look()
         if folder is not None:
             folder.remark_input(log_warnings(log))
@@ -133,6 +143,8 @@ def rank_games(
             }
             if result.bootstrap:
                 tables[r.BOOTSTRAP] = r.columns_of(r.BootstrapRow, result.bootstrap)
+            if settings.firmness and (rows := result.facts["firmness"].get("boundaries")):
+                tables[r.FIRMNESS] = {name: [row[name] for row in rows] for name in rows[0]}
             if result.days:
                 tables[r.DAYS] = r.columns_of(r.DayRow, result.days)
 
@@ -156,6 +168,9 @@ class WeightedGames(NamedTuple):
     features: list[str]  # what coefficients are called
     days: Ints | None  # (games,) the day of each, where players have ratings by day
     dated: bool  # whether days are those of the calendar, counted from 1970
+    rows: Ints  # (games,) the row of the log, or the game, from 0
+    first: Ints | None  # (games,) which side a row of two names first; None where it is the winner
+    questions: Ints | None  # (games,) what `swapped_by` has
 
     @property
     def most_ratings(self) -> int:
@@ -206,7 +221,12 @@ def weighted_games(
     if options.system_of.paths:
         days = _days_of_games(log, games, options)[weighty].astype(np.int64)
     by_name = [names[k] for k in np.argsort(ranks)[present].tolist()]
-    return WeightedGames(contests, by_name, coefficients, days, log.dated)
+    first, places = None, log.columns.places
+    if "player" not in places and "winner" not in places:
+        first = np.argmax(facts.named_first[rows].reshape(-1, 2), axis=1)
+    questions = facts.clusters[weighty, -1] if options.swapped_by else None
+    of_log = games.names[weighty], first, questions
+    return WeightedGames(contests, by_name, coefficients, days, log.dated, *of_log)
 
 
 def _starts(sizes: Ints) -> Ints:
@@ -248,7 +268,8 @@ def _clusters(log: GameLog, games: Games, facts: GameFacts, options: RankOptions
         blocks = np.floor((days - days[facts.weights > 0.0].min()) / options.cluster_days)
         return np.unique(blocks, return_inverse=True)[1].ravel()
     if options.cluster:
-        _, numbers = np.unique(facts.clusters, axis=0, return_inverse=True)
+        columns = facts.clusters[:, : len(options.cluster)]
+        _, numbers = np.unique(columns, axis=0, return_inverse=True)
         return numbers.ravel()
     return np.arange(games.n_games)
 
@@ -323,7 +344,7 @@ class FittedLog:
         return self.options.draws == HALF and bool(drawn.any())
 
 
-def _fitted(
+def fit_log(
     log: GameLog, weighted: WeightedGames, options: RankOptions, look: Callable[[], None]
 ) -> FittedLog:
     """Return the estimate of a log, and how sure it is."""
@@ -413,7 +434,7 @@ def _result(fitted: FittedLog) -> BatchRating:
         fitted.options.system,
         facts,
         _players(fitted),
-        _coefficients(fitted),
+        coefficient_rows(fitted),
         posterior,
         resampled,
         _days(fitted),
@@ -442,6 +463,8 @@ def _facts(fitted: FittedLog) -> dict[str, Any]:
         "prior": options.prior,
         "log_likelihood": made.fit.log_likelihood if made else None,
     }
+    if options.gate:
+        facts["gate"] = options.gate
     if isinstance(model, PathModel):
         facts |= {
             "drift": model.drift,
@@ -500,7 +523,7 @@ def _players(fitted: FittedLog) -> list[r.PlayerRow]:
     return rows
 
 
-def _coefficients(fitted: FittedLog) -> list[r.CoefficientRow]:
+def coefficient_rows(fitted: FittedLog) -> list[r.CoefficientRow]:
     """Return the rows of the coefficients."""
     made, known, half = fitted.estimate, fitted.uncertainty, fitted.quantile
     if made is None or not fitted.linked.games.any():

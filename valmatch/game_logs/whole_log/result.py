@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.errors import InputError
+from valmatch.errors import InputError, option
 from valmatch.game_logs.options import TIME_UNITS
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW, UNLINKED
+from valmatch.storage.curve_file import DAMAGED, read_array
+from valmatch.storage.documents import SUMMARY, DocumentedResult
 from valmatch.storage.result_files import DAMAGED, ResultFiles, read_array
-from valmatch.storage.results import SUMMARY, DocumentedResult, plain
+from valmatch.storage.results import SUMMARY, DocumentedResult
 from valmatch.text.terminal import shown
 
 RATINGS, POSTERIOR = "ratings.csv", "posterior.npz"
 COEFFICIENTS, BOOTSTRAP, DAYS = "coefficients.csv", "bootstrap.csv", "days.csv"
+FIRMNESS = "firmness.csv"
 
 DIGITS = 6  # decimals of points, beyond which the search for the maximum has not looked
 ANCHOR = "anchor"  # the status of a player whose rating is given
@@ -65,6 +69,17 @@ class PlayerRow(NamedTuple):
     status: str
 
 
+def games_to_show(gate: Mapping[str, float], row: PlayerRow) -> int | None:
+    """Return how many games more a player needs by a gate, 0 of who is shown; None if not known."""
+    needed = float(gate.get("games", 0.0))
+    if limit := gate.get("half_width"):
+        if row.low is None or row.high is None:
+            return None
+        if (half := 0.5 * (row.high - row.low)) > limit:  # it falls with the root of the games
+            needed = max(needed, row.games * (half / limit) ** 2)
+    return max(0, math.ceil(needed) - row.games)
+
+
 UNBEATEN, UNBEATEN_BY_RATED, WINLESS = "unbeaten", "unbeaten by the rated", "winless"
 
 
@@ -93,6 +108,21 @@ OF_TWO = (
     *("low_together", "high_together", "linked", "games"),
 )
 """The columns of ``differences.csv``."""
+
+
+class BoundaryRow(NamedTuple):
+    """A row of ``firmness.csv``: the fewest games found without which a player is ahead."""
+
+    boundary: int | None  # 1 between first and second
+    player_a: str
+    player_b: str  # who is ahead without these games
+    games: int | None  # None where no such games are found
+    share: float | None  # of all games
+    # expected, low, high: of logs that are simulated from the ratings, by influence alone
+    expected: float | None
+    low: float | None
+    high: float | None
+    rows: str  # of the log, from 1 on
 
 
 class BootstrapRow(NamedTuple):
@@ -175,6 +205,8 @@ class BatchRating(DocumentedResult):
     source: str = ""
     warnings: Sequence[str] = ()
     folder: Path | None = None
+    # rates the log again, by more options; None of a rating that was read from its folder
+    rerun: Callable[..., BatchRating] | None = field(default=None, compare=False)
 
     @property
     def title(self) -> str:
@@ -217,9 +249,40 @@ class BatchRating(DocumentedResult):
         """The values of the coefficients by name."""
         return {row.name: row.value for row in self.coefficients}
 
+    def firmness(self, **options: Any) -> dict[str, Any]:  # noqa: ANN401
+        """Return how firm the ranking is, rating the log again where that is not known yet.
+
+        Parameters
+        ----------
+        **options
+            ``bought``, ``swapped_by``, ``best_of`` and others of `rank_games`.
+
+        Returns
+        -------
+        dict
+            What the entry ``firmness`` of ``summary.json`` holds.
+
+        Raises
+        ------
+        InputError
+            If the log is not one of games of two with a row each, or cannot be read again.
+        """
+        result = self
+        if options or "firmness" not in self.facts:
+            if self.rerun is None:
+                what = f"rate the log with {option('firmness')}, it is not read again here"
+                raise InputError(f"{option('firmness')}: {what}")
+            result = self.rerun(**{"firmness": True, **options})
+        entry: dict[str, Any] = result.facts["firmness"]
+        return entry
+
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each player, the best first."""
-        return columns_of(PlayerRow, self.players)
+        columns = columns_of(PlayerRow, self.players)
+        if gate := self.facts.get("gate"):
+            more = [games_to_show(gate, row) for row in self.players]
+            columns |= {"shown": ["no" if n != 0 else "yes" for n in more], "games_more": more}
+        return columns
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
@@ -228,7 +291,9 @@ class BatchRating(DocumentedResult):
 
     def as_json(self) -> dict[str, Any]:
         """Return the summary with the ratings."""
-        return {**self.summary(), "ratings": plain(self.players)}
+        columns = self.columns()
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        return {**self.summary(), "ratings": rows}
 
     @classmethod
     def held_elsewhere(cls, files: ResultFiles, document: dict[str, Any]) -> dict[str, Any]:
@@ -256,9 +321,9 @@ def rows_of(files: ResultFiles, name: str, kind: type[Any]) -> list[Any]:
     texts = [field for field, of in types.items() if str in of]
     table = files.table(name, [field for field in types if field not in texts], texts)
     columns: dict[str, list[Any]] = dict(table.texts)
-    for field, values in table.numbers.items():
-        number = int if int in types[field] else float
-        columns[field] = [None if x != x else number(x) for x in values.tolist()]
+    for name_of, values in table.numbers.items():
+        number = int if int in types[name_of] else float
+        columns[name_of] = [None if x != x else number(x) for x in values.tolist()]
     if "day" in columns:
         columns["day"] = [int(day) if day.lstrip("-").isdigit() else day for day in columns["day"]]
     return [kind(*row) for row in zip(*(columns[field] for field in types), strict=True)]

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from valmatch.game_logs.whole_log.result import (
+    HOME,
     UNBEATEN,
     UNBEATEN_BY_RATED,
     WINLESS,
     BatchRating,
     CoefficientRow,
     PlayerRow,
+    games_to_show,
     superiority_of,
     unrated_kind,
 )
@@ -38,7 +40,14 @@ def present(result: BatchRating, view: d.View) -> d.Presentation:
     log, facts = log_name(result.source), result.facts
     listed = [row for row in result.players if row.games >= view.min_games]
     rated = [row for row in listed if row.rating is not None]
-    tables = [d.Block("Players", table=_players(listed, view.top or BEST, result))]
+    gate, most = facts.get("gate", {}), view.top or BEST
+    seen = [row for row in listed if games_to_show(gate, row) == 0] if gate else listed
+    tables = [d.Block("Players", table=_players(seen, most, result))]
+    if gate and len(seen) < len(listed):
+        rest = [row for row in listed if games_to_show(gate, row) != 0]
+        tables.append(d.Block("Not shown yet", table=_not_shown(rest, most, gate)))
+    if firm := facts.get("firmness"):
+        tables.append(d.Block("How firm it is", table=_boundaries(firm), items=_firmness(firm)))
     if result.coefficients:
         tables.append(d.Block("Coefficients", table=_coefficients(result)))
     charts = [d.Block("Ratings", charts=_ratings(rated, result, view), figure="ratings")]
@@ -82,6 +91,8 @@ def _finding(result: BatchRating) -> str:
         text += ", and better than all others"
     elif tied:
         text += f"; {len(tied):,} are tied for first ({_named(tied)})"
+    if firm := facts.get("firmness"):
+        text += f"; {_decided(firm['leader'], firm['boundaries'][0])}"
     if WINLESS in unrated:
         text += f"; {_named(unrated[WINLESS])}: {WINLESS}, no finite rating"
     text += f"; {facts['rated']:,} of {d.counted(int(facts['players']), 'player')} are rated"
@@ -141,6 +152,106 @@ def _coefficients(result: BatchRating) -> d.TextTable:
             arms = arms if row.unit else f"-{row.value - row.low:.{digits}f}/+{arms}"
         table.add(row.name, f"{row.value:.{digits}f}", arms, row.unit)
     return table
+
+
+def _not_shown(rows: Sequence[PlayerRow], most: int, gate: Mapping[str, float]) -> d.TextTable:
+    """Return who is not shown by a gate, and how many games more they need."""
+    more = [games_to_show(gate, row) for row in rows]
+    limits = {"half_width": "half_width<={:g}", "games": "games>={:g}"}
+    told = ", ".join(limits[name].format(limit) for name, limit in gate.items())
+    columns = {
+        "player": [row.player for row in rows],
+        "rating": [formatted(row.rating, ".1f") for row in rows],
+        "half_width": [formatted(_half(row), ".1f") for row in rows],
+        "games": [f"{row.games}" for row in rows],
+        "games more": ["unknown" if n is None else f"{n:,}" for n in more],
+    }
+    table = d.TextTable.of_columns(
+        ((name, cells[:most]) for name, cells in columns.items()),
+        title=f"Not shown yet ({len(rows):,}): {told} does not hold.",
+    )
+    if len(rows) > most:
+        table.notes.append(f"The first {most} of {len(rows):,}.")
+    return table
+
+
+# How firm a ranking is.
+
+
+def _share(share: float) -> str:
+    return f"{100.0 * share:.3g} %"
+
+
+def _decided(row: Mapping[str, Any], first: Mapping[str, Any]) -> str:
+    """Say how few games decide who is first."""
+    if row["games"] is None:
+        return "no games were found that decide who is first"
+    without = f"without {d.counted(row['games'], 'game')} ({_share(row['share'])})"
+    text = f"{without} player {row['player_b']} would be ahead of {row['player_a']}"
+    if first["expected"] is not None:
+        text += f", in logs like this without {first['expected']:.1f}"
+        text += f" ({first['low']:.0f} to {first['high']:.0f})"
+    return text
+
+
+def _boundaries(firm: Mapping[str, Any]) -> d.TextTable:
+    """Return the fewest games found that decide each boundary."""
+    title = "Fewest games found without which the second of two would be ahead"
+    table = d.TextTable.of("ranks", "player_a", "player_b", "games", "share", title=title)
+    table.heads += ["expected", "in simulated logs"]
+    for row in firm["boundaries"]:
+        cells = ["none found", ""] if row["games"] is None else []
+        cells = cells or [f"{row['games']:,}", _share(row["share"])]
+        if row["expected"] is not None:
+            cells += [f"{row['expected']:.1f}", f"{row['low']:.0f} to {row['high']:.0f}"]
+        ranks = f"{row['boundary']}-{row['boundary'] + 1}"
+        table.add(ranks, row["player_a"], row["player_b"], *cells)
+    table.repeated = 3
+    logs = d.counted(firm["simulated_logs"], "simulated log")
+    table.notes.append(
+        "An upper bound: fewer may do. Each was tried by rating the other games. Expected: the mean"
+        f" of {logs}, by the influence of games alone."
+    )
+    return table
+
+
+def _firmness(firm: Mapping[str, Any]) -> list[str]:
+    """Return a sentence on each other fact that firmness rests on."""
+    sentences = []
+    for row in firm["bought"]:
+        wins = "No number of wins" if row["wins"] is None else d.counted(row["wins"], "more win")
+        sentences.append(f"Bought: {wins} over {row['over']} would put {row['player']} first.")
+    if order := firm["order"]:
+        what = "At home" if order["name"] == HOME else "Shown first"
+        ends = ["", ""]
+        if order["low"] is not None:
+            ends = [f" ({order['low']:+.1f} to {order['high']:+.1f})"]
+            ends += [f" ({order['percent_low']:.1f} to {order['percent_high']:.1f})"]
+        points, percent = f"{order['points']:+.1f} points", f"{order['percent']:.1f} %"
+        sentences.append(f"{what}: {points}{ends[0]}; of two equals it wins {percent}{ends[1]}.")
+    if swapped := firm.get("swapped"):
+        ends = [f"{100.0 * swapped[name]:.1f}" for name in ("low", "high")]
+        moved = [row["player"] for row in swapped["steady"] if row["rank"] != row["rank_by_all"]]
+        sentences.append(
+            f"Both orders: {swapped['turned']:,} of {d.counted(swapped['pairs'], 'judgement')} turn"
+            f" over with the order, {100.0 * swapped['share']:.1f} % ({ends[0]} to {ends[1]}); by"
+            f" the others alone {_moved(moved)}."
+        )
+    for covariate in firm["covariates"]:
+        moved = [row["player"] for row in covariate["changed"] or ()]
+        text = "nobody can be rated" if covariate["changed"] is None else _moved(moved)
+        sentences.append(f"Without {covariate['name']}: {text}.")
+    best = firm["best_of"]
+    ahead = ", ".join(f"{row['points']:.1f} (N = {row['n']:,})" for row in best["ahead"])
+    return [
+        *sentences,
+        f"Best of N: who enters N equal variants, {best['games']:,.0f} games each, and keeps the"
+        f" best is ahead by luck alone by so many points: {ahead}.",
+    ]
+
+
+def _moved(players: Sequence[str]) -> str:
+    return f"{d.counted(len(players), 'rank')} change" + (f" ({_named(players)})" * bool(players))
 
 
 # Charts.

@@ -307,13 +307,22 @@ class Bootstrap(NamedTuple):
     differences: Floats
 
 
+class Refit(NamedTuple):
+    """An estimate of reweighted games."""
+
+    estimate: Estimate | None  # None where there is none
+    # low, high: (players,) the lowest and the highest rating, infinite of who is not linked
+    low: Floats
+    high: Floats
+
+
 def refit(
     design: Design, levels: Levels, model: WholeModel, before: Estimate, weights: Floats
-) -> tuple[Floats, Floats]:
-    """Return the lowest and highest ratings of reweighted games, infinite of who is not linked."""
+) -> Refit:
+    """Rate the players of reweighted games, beginning with an estimate of others."""
     n = len(before.ratings)
     if not (weights > 0.0).any():
-        return np.full(n, -np.inf), np.full(n, np.inf)
+        return Refit(None, np.full(n, -np.inf), np.full(n, np.inf))
     if not model.rates_all:
         anchors = model.anchors.players
         linked = link(design.contests, levels, weights, anchors, all_rated=False, grouped=False)
@@ -322,11 +331,11 @@ def refit(
     try:
         again = estimate(design, levels, model, linked, weights, before)
     except NoEstimate:
-        return np.full(n, -np.inf), np.full(n, np.inf)
+        return Refit(None, np.full(n, -np.inf), np.full(n, np.inf))
     statuses = np.array(linked.statuses)
     low = np.where(linked.rated, again.ratings, np.where(statuses == ABOVE, np.inf, -np.inf))
     high = np.where(linked.rated, again.ratings, np.where(statuses == BELOW, -np.inf, np.inf))
-    return low, high
+    return Refit(again, low, high)
 
 
 def bootstrap(
@@ -348,7 +357,7 @@ def bootstrap(
         times = np.bincount(generator.integers(n, size=n), minlength=n)
         again = weights.copy()
         again[used] *= times[clusters.ravel()]
-        refits.append(refit(design, levels, model, before, again))
+        refits.append(refit(design, levels, model, before, again)[1:])
     low, high = np.array(refits).transpose(1, 0, 2)
     finite = np.isfinite(low) & np.isfinite(high)
     counts = finite.sum(axis=0)
