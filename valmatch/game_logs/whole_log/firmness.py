@@ -10,7 +10,7 @@ import numpy as np
 
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
-from valmatch.game_logs.options import RankOptions
+from valmatch.game_logs.options import SANDWICH, RankOptions
 from valmatch.game_logs.reading.columns import LONG
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.whole_log import result as r
@@ -18,8 +18,6 @@ from valmatch.game_logs.whole_log.rating import (
     SIMULATED,
     FittedLog,
     WeightedGames,
-    coefficient_rows,
-    fit_log,
 )
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry import firmness as science
@@ -78,7 +76,7 @@ def firmness_of(
         "leader": leader._asdict(),
         "simulated_logs": logs,
         "bought": [row for name in options.bought for row in _bought(fitted, made, name, look)],
-        "order": _order(log, fitted, look),
+        "order": _order(fitted, made, result),
         "covariates": [_without(fitted, name) for name in options.covariate],
         "best_of": {
             "games": games,
@@ -174,26 +172,38 @@ def _bought(
 # Order and covariates.
 
 
-def _order(log: GameLog, fitted: FittedLog, look: Callable[[], None]) -> dict[str, Any] | None:
+def _order(fitted: FittedLog, made: Estimate, result: r.BatchRating) -> dict[str, Any] | None:
     """Return the advantage of who is shown first; None where that cannot be told."""
-    games = fitted.games
+    games, contests = fitted.games, fitted.games.contests
+    assert isinstance(fitted.model, Model)
     if games.first is None:
         return None
-    if r.HOME not in games.features:  # which is the same
-        contests, feature = games.contests, np.zeros((2 * games.contests.n_games, 1))
+    name = r.HOME if r.HOME in games.features else SHOWN_FIRST
+    points, half = made.coefficients[0] if name == r.HOME else 0.0, None
+    if name == r.HOME:  # which is the same
+        row = result.coefficients[0]
+        half = None if row.high is None else row.high - row.value
+    else:
+        feature = np.zeros((2 * contests.n_games, 1))
         feature[2 * np.arange(contests.n_games) + games.first] = 1.0
         contests = contests._replace(features=np.hstack([feature, contests.features]))
-        games = games._replace(contests=contests, features=[SHOWN_FIRST, *games.features])
-        fitted = fit_log(log, games, fitted.options, look)
-    if not (rows := coefficient_rows(fitted)) or rows[0].name == r.DRAW_WEIGHT:
-        return None
-    row = rows[0]
-    ends = {"points": row.value, "low": row.low, "high": row.high}
-    percent = {
-        name: None if x is None else round(100.0 / (1.0 + 10.0 ** (-x / 400.0)), r.DIGITS)
-        for name, x in zip(("percent", "percent_low", "percent_high"), ends.values(), strict=True)
-    }
-    return {"name": row.name, **ends, **percent}
+        try:
+            again = rate(design_of(contests), fitted.levels, fitted.model)
+        except NoEstimate:
+            return None
+        points = again.coefficients[0]
+        if fitted.quantile is not None:
+            error = science.error_of_feature(again, 0, fitted.kind == SANDWICH)
+            half = fitted.quantile * error
+    ends = [points] if half is None else [points, points - half, points + half]
+    shares = [100.0 / (1.0 + 10.0 ** (-x / 400.0)) for x in ends]
+    names = ("points", "low", "high", "percent", "percent_low", "percent_high")
+    numbers = [
+        None if k >= len(values) else round(float(values[k]), r.DIGITS)
+        for values in (ends, shares)
+        for k in range(3)
+    ]
+    return {"name": name, **dict(zip(names, numbers, strict=True))}
 
 
 def _without(fitted: FittedLog, name: str) -> dict[str, Any]:

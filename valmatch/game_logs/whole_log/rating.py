@@ -122,7 +122,7 @@ def rank_games(
 
             check_firmness(log, weighted, settings)
         with one_thread(weighted.most_ratings):
-            fitted = fit_log(log, weighted, settings, look)
+            fitted = _fitted(log, weighted, settings, look)
             result = _result(fitted)
             if settings.firmness:
                 result.facts["firmness"] = firmness_of(log, fitted, result, look)
@@ -344,7 +344,7 @@ class FittedLog:
         return self.options.draws == HALF and bool(drawn.any())
 
 
-def fit_log(
+def _fitted(
     log: GameLog, weighted: WeightedGames, options: RankOptions, look: Callable[[], None]
 ) -> FittedLog:
     """Return the estimate of a log, and how sure it is."""
@@ -434,7 +434,7 @@ def _result(fitted: FittedLog) -> BatchRating:
         fitted.options.system,
         facts,
         _players(fitted),
-        coefficient_rows(fitted),
+        _coefficients(fitted),
         posterior,
         resampled,
         _days(fitted),
@@ -523,7 +523,7 @@ def _players(fitted: FittedLog) -> list[r.PlayerRow]:
     return rows
 
 
-def coefficient_rows(fitted: FittedLog) -> list[r.CoefficientRow]:
+def _coefficients(fitted: FittedLog) -> list[r.CoefficientRow]:
     """Return the rows of the coefficients."""
     made, known, half = fitted.estimate, fitted.uncertainty, fitted.quantile
     if made is None or not fitted.linked.games.any():

@@ -11,6 +11,7 @@ import numpy as np
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.connections import Levels, levels_of
 from valmatch.ratings.bradley_terry.contests import Contests, Design, design_of, duel_chances
+from valmatch.ratings.bradley_terry.covariance import meat, times_meat
 from valmatch.ratings.bradley_terry.fit import EXACT, POINTS, solve
 from valmatch.ratings.bradley_terry.rating import Estimate, Refit, WholeModel, refit
 
@@ -109,6 +110,13 @@ class Cells:
         return ends.astype(np.float64).ravel()
 
 
+def _by_gain(gains: Floats) -> Ints:
+    """Return the cells of which a game less gains something, the best first."""
+    useful = np.flatnonzero(gains > 0.0)
+    order: Ints = useful[np.argsort(-gains[useful], kind="stable")]
+    return order
+
+
 def games_needed(held: Floats, gains: Floats, order: Ints, lead: float) -> float:
     """Return how many games seem to use up a lead, those that gain most taken first."""
     ends, most = np.cumsum(held[order]), np.cumsum(held[order] * gains[order])
@@ -124,10 +132,10 @@ def first_looks(cells: Cells, weights: Floats, at: Estimate, pairs: Pairs) -> li
     needed = []
     for (a, b), column in zip(pairs, -cells.influences(at, pairs).T, strict=True):
         gains = np.where(weights > 0.0, column, 0.0)
-        order = np.argsort(-gains)[: np.count_nonzero(gains > 0.0)]
+        order = _by_gain(gains)
         lead = float(at.ratings[a] - at.ratings[b])
-        some = len(order) > 0
-        needed.append(max(1.0, games_needed(weights, gains, order, lead)) if some else math.inf)
+        most = float(weights.sum())  # where nothing helps
+        needed.append(max(1.0, games_needed(weights, gains, order, lead)) if len(order) else most)
     return needed
 
 
@@ -147,7 +155,7 @@ def fewest_games(cells: Cells, at: Estimate, pair: tuple[int, int]) -> Floats | 
     while True:
         left = cells.weights - removed
         gains = np.where(left > 0.0, -cells.influences(now, [pair])[:, 0], 0.0)
-        order = np.argsort(-gains, kind="stable")[: np.count_nonzero(gains > 0.0)]
+        order = _by_gain(gains)
         if not len(order):
             return None
         needed = games_needed(left, gains, order, float(now.ratings[a] - now.ratings[b]))
@@ -199,6 +207,20 @@ def expected_largest(n: int) -> float:
     at = np.linspace(-12.0, 12.0, 4801)
     slopes = np.exp(-0.5 * at**2) / math.sqrt(2.0 * math.pi) * n * ndtr(at) ** (n - 1)
     return float(np.trapezoid(at * slopes, at))
+
+
+def error_of_feature(at: Estimate, feature: int, sandwich: bool) -> float:
+    """Return the standard error of a coefficient in points, without those of all others."""
+    problem, unit = at.problem, np.zeros(len(at.problem.start))
+    unit[problem.n_players + feature] = 1.0
+    solved = solve(at.fit.information, unit[problem.free], 0.0, EXACT)
+    if solved is None:
+        return math.nan
+    variance = unit[problem.free] @ solved
+    if sandwich:
+        column = solved[:, np.newaxis]
+        variance = (column.T @ times_meat(problem, meat(problem, at.fit), column)).item()
+    return math.sqrt(variance) / POINTS
 
 
 def error_of_own_games(at: Estimate) -> tuple[float, float]:
