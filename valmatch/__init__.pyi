@@ -45,6 +45,7 @@ from valmatch.optimization.problem import Problem as Problem
 from valmatch.optimization.studies.pareto import pareto_front as pareto_front
 from valmatch.optimization.studies.solver_study import optimize as optimize
 from valmatch.optimization.studies.study import Study as Study
+from valmatch.present.exploring import explore as explore
 from valmatch.present.loading import load_result as load_result
 from valmatch.present.plotting import plot as plot
 from valmatch.present.reporting import report as report

@@ -15,6 +15,7 @@ Words = tuple[str, ...]
 
 REPLICATE: Words = ("replicate", "valorant", "-n", "2")
 SIMULATE: Words = ("simulate", "valorant")
+EXPLORE: Words = ("explore", "valorant", "-n", "2", "-o", "page.html")
 COMPARE: Words = ("compare", "valorant", "--set", "team_diff=300", "-n", "2")
 OPTIMIZE: Words = ("optimize", "valorant-20min", "--budget", "100")
 COMBINE: Words = ("combine", "out", "shard")
@@ -114,6 +115,7 @@ SHARE: Words = tuple(one for one in LEVEL if one not in ("0", "1", "1.0", "1e-40
 BY_COMMAND: Sequence[tuple[Words, Mapping[str, Words]]] = (
     (REPLICATE, {"-n": POSITIVE, "--seed": WHOLE, "--workers": POSITIVE, "--shard": SHARD}),
     (REPLICATE, {"--sweep": SWEEP, "--target": TARGET}),
+    (EXPLORE, {"--over": (*SWEEP, "team_diff=1,1", "team_diff=1:9000:1")}),
     ((*REPLICATE, "--target", "avg_wait_time=50%"), {"--max-reps": POSITIVE}),
     (REPLICATE, {"--confidence": LEVEL, "--max-time": TIME, "--executor": NAME}),
     ((*REPLICATE, "--executor", "dask"), {"--scheduler": SCHEDULER}),

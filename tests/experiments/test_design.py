@@ -16,6 +16,7 @@ from valmatch.errors import InputError
 from valmatch.execution.run_options import RunOptions
 from valmatch.experiments.replicate import Plan
 from valmatch.experiments.sweep import Design, design_of, parse_levels, run_design, span
+from valmatch.models.registry import MODELS
 
 SMALL = ["--set", "rate_multiplier=0.2"]
 
@@ -36,6 +37,10 @@ def test_levels_are_yaml() -> None:
     # The last is a string, not minutes and seconds.
     for text, values in {**lists, "1:3:1": [1, 2, 3], "1:2": ["1:2"]}.items():
         assert parse_levels(f"a={text}") == ("a", values)
+    factors = MODELS["valorant"].factors
+    units = {"3,6,12min": [0.05, 0.1, 0.2], "30min,1": [0.5, 1], "6:12:3 min": [0.1, 0.15, 0.2]}
+    for text, values in units.items():
+        assert parse_levels(f"wait_thresh={text}", "over", factors) == ("wait_thresh", values)
     for wrong in ("a", "a=", "=1", "a=1,,2", "a=1:2:0", "a=["):
         with pytest.raises(InputError, match=r"--sweep .*: not of the form KEY=VALUE"):
             parse_levels(wrong)

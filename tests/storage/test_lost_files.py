@@ -39,6 +39,7 @@ COMMANDS = {
 simulate | simulate | simulate AT/mine.yaml | mine.yaml queue.csv
 replicate | replicate | replicate AT/drawn.yaml -n 2 | drawn.yaml
 sweep | design | replicate AT/drawn.yaml -n 2 --sweep team_diff=300,400 | drawn.yaml
+explore | design | explore AT/drawn.yaml -n 2 --over team_diff=300,400 -o AT/page.html | drawn.yaml
 compare | compare | compare AT/drawn.yaml --set team_diff=300 -n 2 | drawn.yaml
 optimize | optimize | optimize AT/problem.yaml --budget 100 --solver random | problem.yaml
 combine | replicate | combine OUT AT/0 AT/1 | 0/replications-0-of-2.csv 1/manifest.json

@@ -147,7 +147,7 @@ OPTION_GROUPS = {
     " max_bad_rows sort_rows skip_bad_games",
     "Firmness": "firmness bought swapped_by best_of show_when",
     "Running": "shard workers executor scheduler resume max_seconds",
-    "Output": "responses min_games top markdown out json quiet verbose help",
+    "Output": "responses min_games top markdown out page json quiet verbose help",
 }
 """Options by what they are on, whichever command has them."""
 
@@ -166,6 +166,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Queues (valmatch compare valorant --set team_diff=300)": {
         "simulate": ("runs", "Simulate once and show the responses"),
         "replicate": ("runs", "Repeat the simulation: means with confidence intervals"),
+        "explore": ("runs", "Make a page with sliders: drag a rule, see what it does"),
         "compare": ("runs", "Compare configs on the same simulated players"),
         "optimize": ("runs", "Find the rules that are best within limits"),
         "fit": ("fit", "Print a config whose arrivals are like those of a queue log"),

@@ -38,6 +38,7 @@ from valmatch.cli.options import (
 from valmatch.errors import InputError, RunError
 from valmatch.execution.run_options import (
     CompareArguments,
+    ExploreArguments,
     OptimizeArguments,
     ReplicateArguments,
     SimulateArguments,
@@ -45,7 +46,7 @@ from valmatch.execution.run_options import (
 from valmatch.inputs import arguments
 from valmatch.inputs import options as o
 from valmatch.kernels.plain_python import interpret
-from valmatch.text.terminal import shortened
+from valmatch.text.terminal import escaped, shortened
 
 if TYPE_CHECKING:
     from valmatch.config.config import Config
@@ -146,6 +147,44 @@ def replicate(config: ConfigArgument, options: ReplicateOptions, json: Json) -> 
         info(f"{expected - len(missed)} of {expected} expected means met")
     if missed:
         raise RunError(*missed)
+
+
+@dataclass(frozen=True)
+class ExploreOptions(ResponseOptions, ExploreArguments):
+    """The options of `explore`."""
+
+
+@command()
+def explore(config: ConfigArgument, options: ExploreOptions) -> None:
+    """Replicate at every point of a grid and write a web page with a slider for each factor.
+
+    All points meet the same random numbers. The page shows means with intervals, and paired
+    differences to the config as it is; it is one file and loads nothing. With --out `report` makes
+    it again. Exit code 75: the time was up before all replications were made (--resume continues).
+    """
+    from valmatch.config.identity import config_id
+    from valmatch.execution.shards import WHOLE, shard_of_job
+    from valmatch.present.exploring import grid_of, run_grid
+
+    if options.shard is None:
+        options = replace(options, shard=shard_of_job(os.environ))
+    if options.page is None and options.shard == WHOLE:
+        raise InputError("-o: is missing (such as -o page.html)")
+    levels = options.levels(config)
+    settings = options.load(config, levels)
+    name_options(settings, "replicate", options)
+    grid = grid_of(settings, options, lambda level: options.load(config, [*levels, *level]))
+    points = len(set(map(config_id, grid.points)))
+    total = points * len(grid.plan.shard.indices(grid.plan.n))
+    with progress("replications", None if grid.plan.targets else total) as bar:
+        result, page = run_grid(grid, watched(options, settings.replicate, bar))
+    for warning in result.warned:
+        warn(warning)
+    if page:
+        print(escaped(str(options.page)))
+    elif options.out:
+        info(f"when all shards are made: valmatch combine {options.out}, then valmatch report")
+    _exit(result.status, options.out)
 
 
 MEASURED = ("log", "measure", "bands")

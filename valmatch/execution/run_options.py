@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from valmatch.errors import InputError, option
@@ -138,6 +139,24 @@ class ReplicateArguments(RunOptions):
     looked: Callable[[Sequence[Precision]], None] = o.listener(
         "Called with what is known of the targets whenever it is looked at."
     )
+
+
+EXPLORED = 200  # replications of a point of a page with sliders, unless told otherwise
+
+
+@dataclass(frozen=True)
+class ExploreArguments(ReplicateArguments):
+    """What is varied, and what the page shows."""
+
+    over: Sequence[str] = o.repeated(
+        "A slider: 100,200,400 or 100:400:100, also 3,6,12min; repeated, one more slider each.",
+        "KEY=VALUES",
+    )
+    page: Path | None = o.path("The page, such as page.html.", short="-o")
+    n: int | None = o.whole(
+        "n", None, "Number of replications of each point.", short="-n", default=str(EXPLORED)
+    )
+    responses: Sequence[str] = o.names("Responses of the page.", "NAME,...")
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
@@ -351,11 +351,12 @@ def combine_designs(
     for key, point in merged.items():
         if config_id(point.result.config) != key:
             raise InputError(f"{point.folders[0]}: holds the replications of another point")
-    design = Design(first.design.factors, list(map(tuple, first.design.points)))
+    points = list(map(tuple, first.design.points))
+    design = Design(first.design.factors, points, beside=first.design.beside)
     there = [pair for pair in zip(ids, design.points, strict=True) if pair[0] in merged]
     result = DesignReplications(
         first.restored(folders[0]),
-        Design(design.factors, [levels for _, levels in there]),
+        replace(design, points=[levels for _, levels in there]),
         [merged[key].result for key, _ in there],
         "" if len(merged) == len(parts) else "incomplete",
     )

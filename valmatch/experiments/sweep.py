@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from valmatch.config.config import Config
-from valmatch.config.factor_paths import parts
+from valmatch.config.factor_paths import dotted, parts, unit_at
 from valmatch.config.identity import config_id
 from valmatch.errors import InputError, option
 from valmatch.execution.run_options import DEFAULT_SEED, RunOptions
@@ -21,7 +22,7 @@ from valmatch.execution.shards import WHOLE
 from valmatch.experiments.replicate import Plan, open_cases
 from valmatch.experiments.replications import STATISTICS, Replications
 from valmatch.inputs.arguments import LARGEST, RANGES
-from valmatch.inputs.fields import schema_at
+from valmatch.inputs.fields import Factors, schema_at
 from valmatch.inputs.yaml_document import parse, to_value
 from valmatch.models.registry import MODELS
 from valmatch.statistics.no_interval import doubtful_intervals, reason_of_each
@@ -30,10 +31,13 @@ from valmatch.storage.output import write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged, result_files
 from valmatch.storage.results import Result, warnings_entry, warnings_of_parts
 from valmatch.storage.run_folder import RunFolder, ShardFolder
+from valmatch.text.durations import SECONDS, in_unit
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import Notice, shortened, shown
 
 MOST_LEVELS = 10_000  # most values of FIRST:LAST:STEP
+
+WITH_UNIT = re.compile(r"(.*[0-9.])\s*([a-z]+)\s*")  # the last value has a unit, for all without
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ class Design:
     points: Sequence[tuple[Any, ...]]  # values of the factors
     # what messages call the factors: where they are given
     names: Sequence[str] = field(default=(), compare=False)
+    beside: bool = False  # whether the last point is the config itself, which the grid lacks
 
     def levels(self, point: tuple[Any, ...]) -> list[tuple[str, str]]:
         """Return a point as the name and ``KEY=VALUE`` of each factor."""
@@ -54,24 +59,48 @@ class Design:
 def design_of(config: Config, sweeps: Sequence[str]) -> Design | None:
     """Return the grid that sweeps span, else the design of the config, if it has one."""
     if sweeps:
-        levels = [parse_levels(text) for text in sweeps]
-        if len({key for key, _ in levels}) < len(levels):
-            named = " ".join(f"{option('sweep')} {text}" for text in sweeps)
-            raise InputError(f"{named}: a key is given twice")
-        names = [f"{option('sweep')} {shortened(key)}" for key, _ in levels]
-        return _grid(dict(levels), option("sweep"), names)
+        return grid_of_texts(config, sweeps, "sweep")
     if config.design.grid:
         names = [config.at(f"design.grid.{key}") for key in config.design.grid]
         return _grid(config.design.grid, config.at("design.grid"), names)
     return _sample(config) if config.design.ranges else None
 
 
-def parse_levels(text: str) -> tuple[str, list[Any]]:
+def grid_of_texts(
+    config: Config, texts: Sequence[str], argument: str, most: int = RANGES["points"].most
+) -> Design:
+    """Return the grid that texts ``KEY=VALUES`` of an argument span."""
+    factors = MODELS[config.model].factors
+    levels = [parse_levels(text, argument, factors) for text in texts]
+    if len({key for key, _ in levels}) < len(levels):
+        named = " ".join(f"{option(argument)} {text}" for text in texts)
+        raise InputError(f"{named}: a key is given twice")
+    names = [f"{option(argument)} {shortened(key)}" for key, _ in levels]
+    return _grid(dict(levels), option(argument), names, most)
+
+
+def parse_levels(
+    text: str, argument: str = "sweep", factors: type[Factors] | None = None
+) -> tuple[str, list[Any]]:
     """Return the key and the values of ``KEY=VALUE,...`` or ``KEY=FIRST:LAST:STEP``."""
+    key, _, listed = text.partition("=")
+    path = dotted(key.strip().removeprefix("factors."))
+    unit = unit_at(factors, path) if factors else None
+    if unit not in SECONDS:
+        return _plain_levels(text, argument)
+    match = WITH_UNIT.fullmatch(listed)
+    listed, suffix = match.groups() if match else (listed, "")
+    name, values = _plain_levels(f"{key}={listed}", argument)
+    written = (v if isinstance(v, str) or not suffix else f"{v}{suffix}" for v in values)
+    return name, [in_unit(value, unit) for value in written]
+
+
+def _plain_levels(text: str, argument: str) -> tuple[str, list[Any]]:
+    """Return the key and the values as they are written, without a unit for all."""
     # LAST is among the values if a step ends there.
     key, equals, listed = text.partition("=")
     wrong = InputError(
-        f"{option('sweep')} {shortened(text)}: not of the form KEY=VALUE,VALUE,... or"
+        f"{option(argument)} {shortened(text)}: not of the form KEY=VALUE,VALUE,... or"
         " KEY=FIRST:LAST:STEP (numbers up to 1e100, at most 10,000 values)"
     )
     if not (key.strip() and equals and listed.strip()):
@@ -92,9 +121,13 @@ def parse_levels(text: str) -> tuple[str, list[Any]]:
     return key.strip(), values
 
 
-def _grid(levels: Mapping[str, Sequence[Any]], where: str, names: Sequence[str]) -> Design:
+def _grid(
+    levels: Mapping[str, Sequence[Any]],
+    where: str,
+    names: Sequence[str],
+    most: int = RANGES["points"].most,
+) -> Design:
     count = math.prod(map(len, levels.values()))
-    most = RANGES["points"].most
     if count > most:
         raise InputError(f"{where}: the design has {shown(count)} points (allowed: at most {most})")
     return Design(list(levels), list(product(*levels.values())), names)
@@ -223,7 +256,8 @@ class DesignReplications(Result):
         with damaged(files.folder / MANIFEST):
             entry = files.fact("design")
             factors, ids = list(map(str, entry["factors"])), list(map(str, entry["config_ids"]))
-            design = Design(factors, [tuple(point) for point in entry["points"]])
+            points = [tuple(point) for point in entry["points"]]
+            design = Design(factors, points, beside=bool(entry.get("beside")))
         results: dict[str, Replications] = {}
         for key in dict.fromkeys(ids):
             folder = files.folder / POINTS / key
@@ -252,8 +286,10 @@ def run_design(
     configs: Sequence[Config],
     plan: Plan,
     options: RunOptions = RunOptions(),  # noqa: B008 - never changed
+    shown: Sequence[str] = (),
 ) -> DesignReplications:
     """Run the replications of every point of a design, one point after the other."""
+    # The manifest notes which responses were shown, unless all were: pages are of the same.
     # Points that are the same system (equal config ids) are simulated once.
     ids, out = list(map(config_id, configs)), options.out
     cases = dict(zip(reversed(ids), reversed(configs), strict=True))  # the first of equal ones
@@ -268,6 +304,7 @@ def run_design(
         stopped = stop.reason if len(made) < len(configs) else ""
         experiment = DesignReplications(config, design, made, stopped, out)
         if folder:
+            folder.note(**({"shown": [*shown]} if shown else {}))
             write_experiment(folder, experiment)
     return experiment
 
@@ -289,6 +326,7 @@ def open_design(
             "factors": list(design.factors),
             "points": [list(point) for point in design.points],
             "config_ids": list(ids),
+            **({"beside": True} if design.beside else {}),
         },
     }
     kind = RunFolder if plan.shard == WHOLE else ShardFolder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -226,6 +226,15 @@ class Block:
     items: Sequence[str] = ()  # texts in a list, below all else
     code: str = ""  # text to be copied as it is
     folded: bool = False  # whether a reader has to open it
+    explored: bool = False  # whether sliders show the same, where a page has them
+
+
+class Explorer(NamedTuple):
+    """The sliders of a page: what their script reads, and a table of all points without it."""
+
+    data: Mapping[str, Any]
+    heads: Sequence[str]
+    rows: Iterable[Sequence[str]]
 
 
 class View(NamedTuple):
@@ -255,6 +264,8 @@ class Presentation:
     tables: list[Block] = field(default_factory=list)  # shown everywhere
     charts: list[Block] = field(default_factory=list)  # shown by pages and figures
     blocks: list[Block] = field(default_factory=list)  # shown by pages alone
+    # what makes the sliders over the points of a design; None where it makes none
+    explorer: Callable[[], Explorer | None] = lambda: None
     # the files of the run by name, with their addresses; "" where the report is no file
     files: Mapping[str, str] = field(default_factory=dict)
 

@@ -75,8 +75,8 @@ def report(
     if not runs:
         raise InputError(f"{option('folders')}: {shown(folders)} (allowed: the folder of a run)")
     if path is not None:
-        _refuse_file(path, SUFFIXES[markdown])
-    chapters = [_chapter(folder, path.parent if path else None) for folder in runs.values()]
+        refuse_file(path, SUFFIXES[markdown])
+    chapters = [chapter_of(folder, path.parent if path else None) for folder in runs.values()]
     text = pages.markdown_of(chapters) if markdown else html.html_of(chapters)
     if path is not None:
         write_bytes(path, text.encode())
@@ -95,7 +95,7 @@ def _folder(source: object) -> Path:
     return source.folder
 
 
-def _refuse_file(path: Path, allowed: Sequence[str]) -> None:
+def refuse_file(path: Path, allowed: Sequence[str]) -> None:
     """Refuse a file that is no report, or cannot be one."""
     if path.suffix.lower() not in allowed:
         raise InputError(f"{option('out')} {path}: allowed is a name in {' or '.join(allowed)}")
@@ -108,7 +108,7 @@ def _refuse_file(path: Path, allowed: Sequence[str]) -> None:
         )
 
 
-def _chapter(folder: Path, home: Path | None) -> Presentation:
+def chapter_of(folder: Path, home: Path | None) -> Presentation:
     """Return the chapter on the run in a folder."""
     run = result_files(folder)
     chapter = present_folder(run, View(top=LISTED))

@@ -198,6 +198,7 @@ class DesignPart(ManifestPart):
     factors: list[str]
     points: list[list[Any]]
     config_ids: list[Id]
+    beside: bool = False  # whether the last point is the config itself, which the grid lacks
 
     @model_validator(mode="after")
     def _one_each(self) -> Self:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from valmatch.experiments.sweep import DesignReplications
 from valmatch.models.model import Response
 from valmatch.present import document as d
+from valmatch.present.kinds.explorer import explorer_of
 from valmatch.present.kinds.replicate import curve_charts
 from valmatch.present.kinds.responses import glossary
 from valmatch.present.provenance import unit_of_factor
@@ -18,6 +20,7 @@ from valmatch.text.terminal import labelled, shortened
 
 CHARTS = 24  # most responses that are drawn
 MEANS = 3  # responses in the table of points, where none are chosen
+EXPLORED = 20  # responses beside sliders, where none are chosen
 SEVERAL = 2  # responses that a finding names where several factors vary
 
 Point = Mapping[str, object]
@@ -56,14 +59,16 @@ def present(result: DesignReplications, view: d.View) -> d.Presentation:
             if response.window and response.window[1:] == window[1:]
         ]
     table = _points(points, means, list(chosen) or [response.name for response in first])
-    page.tables = [d.Block("Means at each point", table=table)]
+    page.tables = [d.Block("Means at each point", table=table, explored=True)]
     wanted = [
         response
         for response in responses
         if (response.name in chosen if chosen else not response.part)
     ]
     charts = [_chart(model, factors, points, means, response) for response in wanted[:CHARTS]]
-    page.charts = [d.Block("Means against the factors", charts=charts, figure="design")]
+    title = "Means against the factors"
+    page.charts = [d.Block(title, charts=charts, figure="design", explored=True)]
+    page.explorer = partial(explorer_of, result, wanted if chosen else wanted[:EXPLORED], shown)
     if all(run.axes and run.curves for run in result.results):
         rows = [
             replace(chart, title=f"{chart.title}, {_place(point)}")

@@ -1,0 +1,161 @@
+"""Pages with sliders: what they hold, what is refused before anything runs, how often they hold."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import valmatch as library
+from tests.support.command import refusal, success, valmatch
+from valmatch.config.identity import config_id
+from valmatch.experiments.replications import Replications
+from valmatch.experiments.sweep import Design, DesignReplications
+from valmatch.models.model import Response
+from valmatch.present.html import html_of
+from valmatch.present.presenting import present
+from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.rounding import mean_and_half
+
+OVER: dict[str, list[Any]] = {"team_diff": [200, 10], "wait_thresh": ["6 min", "60min"]}
+SMALL = {"model": "valorant", "factors": {"horizon": 4, "team_num": 2, "wait_thresh": 1}}
+
+
+def data_of(page: str) -> dict[str, Any]:
+    """Return what the script of a page reads."""
+    text = page.partition('<script type="application/json">')[2].partition("</script>")[0]
+    data: dict[str, Any] = json.loads(text)
+    return data
+
+
+def text_of(row: dict[str, str]) -> str:
+    """Return a mean as a page holds it, of a row of ``design.csv``."""
+    facts: dict[str, Any] = {key: value or None for key, value in row.items() if key != "remarks"}
+    mark = [" ?"] if "few_values" in row["remarks"] else []
+    return " ".join(mean_and_half(Estimate.read(facts))) + "".join(mark)
+
+
+def test_a_page_holds_the_numbers_of_its_folder(tmp_path: Path) -> None:
+    out, file = tmp_path / "run", tmp_path / "page.html"
+    page = library.explore(SMALL, OVER, 6, out=out, page=file)
+    data = data_of(page)
+    assert file.read_text("utf-8") == page
+    assert data_of(library.report(out)) == data
+    assert [f["texts"] for f in data["factors"]] == [["10", "200"], ["0.1", "1"]]
+    assert [(f["today"], f["start"], f["unit"]) for f in data["factors"]] == [
+        ("400", 1, "Elo points"),
+        ("1", 1, "hours"),
+    ]
+    assert (data["grid"], data["today"]) == ([2, 3, 0, 1], 4)  # of today is beside the grid
+    with (out / "design.csv").open() as table:
+        rows = list(csv.DictReader(table))
+    runs = [
+        library.load_result(out / "points" / row["config_id"]) for row in rows[:: len(rows) // 5]
+    ]
+    for response in data["responses"]:
+        assert response["means"] == [
+            text_of(row) for row in rows if row["response"] == response["name"]
+        ]
+        mean = response["changes"][0].split(" ")[0]
+        difference = np.nanmean(runs[0][response["name"]] - runs[1][response["name"]])
+        digits = len(mean.partition(".")[2])
+        assert float(mean) == pytest.approx(difference, abs=0.6 * 0.1**digits)
+        assert response["changes"][4].startswith("0")
+    for key, levels in ((ids[0], ("200", "0.1")), (ids[3], ("10", "1.0"))):
+        rule = data["rule"][:]
+        rule[1::2] = [levels[int(k)] for k in rule[1::2]]
+        (tmp_path / "rule.yaml").write_text("".join(rule))
+        assert config_id(library.load_config(tmp_path / "rule.yaml")) == key
+    assert page.count("<tr><td>") == 5
+
+
+BASE = "explore valorant --over team_diff=1:9:1"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            "--over wait_thresh=1:999:1",
+            "the design has 8991 points (allowed: at most 5000)",
+        ),
+        (
+            "--over wait_thres=1,2",
+            "--over wait_thres=1: factors.wait_thres: unknown key (did",
+        ),
+        ("--over wait_thresh=6min", "--over wait_thresh: a single value (allowed: two or more)"),
+        ("--over wait_thresh=2,2", "--over wait_thresh: a single value (allowed: two or more)"),
+        ("--over team_diff=1,2", "a key is given twice"),
+        ("--responses wait_p9", "--responses: wait_p9 is no response (did you mean wait_p9"),
+        ("--shard 0/2", "--shard: needs --out"),
+    ],
+)
+def test_refused_before_anything_runs(words: str, message: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    outcome = valmatch(*BASE.split(), *words.split(), "-o", page)
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert message in outcome.err
+    page.write_text("mine")
+    assert "is there already and is no report" in refusal(*BASE.split(), "-o", page)
+    assert page.read_text() == "mine"
+    assert "-o: is missing" in refusal(*BASE.split())
+
+
+@pytest.mark.slow
+def test_shards_of_a_page_combine(tmp_path: Path) -> None:
+    words = ["explore", "valorant", "-n", 5, "--over", "team_diff=100,300", "--set", "horizon=4"]
+    shown = ["--responses", "wait_p90,avg_wait_time"]
+    for k in range(2):
+        done = success(*words, *shown, "--shard", f"{k}/2", "--out", tmp_path / "run")
+        assert "valmatch combine" in done.err
+    success("combine", tmp_path / "run")
+    success(*words, *shown, "--out", tmp_path / "alone", "-o", tmp_path / "page.html")
+    data = data_of((tmp_path / "page.html").read_text())
+    assert [r["name"] for r in data["responses"]] == ["avg_wait_time", "wait_p90"]
+    combined = data_of(library.report(tmp_path / "run"))
+    named = {r["name"]: r["changes"] for r in combined["responses"]}
+    assert all(named[r["name"]] == r["changes"] for r in data["responses"])
+
+
+def drawn(rng: np.random.Generator, names: list[str], n: int, base: int) -> DesignReplications:
+    """Return a grid of 4 points whose k-th mean is k, under common random numbers."""
+    common = rng.normal(size=(n, len(names)))
+    runs = []
+    for k in range(4):
+        config = library.load_config("valorant", {"team_diff": 100 + k})
+        values = common * (1 + k / 4) + k + 0.3 * rng.normal(size=common.shape)
+        responses = [Response(name, "", "") for name in names]
+        runs.append(Replications(config, 1, n, responses, range(n), values, 0.95))
+    points = [(100 + k,) for k in range(4)]
+    return DesignReplications(runs[base].config, Design(["team_diff"], points), runs)
+
+
+def test_paired_intervals_of_known_differences_hold() -> None:
+    """4,500 intervals as a page shows them: 93 to 97 %; all are of 15 replications."""
+    rng, names = np.random.default_rng(5), [f"r{k}" for k in range(20)]
+    held, count = 0, 0
+    for _ in range(75):
+        explorer = present(drawn(rng, names, 15, base=1)).explorer()
+        assert explorer
+        for response in explorer.data["responses"]:
+            for k in (0, 2, 3):
+                mean, half, *_ = response["changes"][k].split(" ")
+                below, above = map(abs, map(float, (half.split("/") * 2)[:2]))
+                held += -below <= k - 1 - float(mean) <= above
+                count += 1
+    assert count == 4500
+    assert math.isclose(held / count, 0.95, abs_tol=0.02)
+
+
+def test_names_are_texts_whatever_they_hold() -> None:
+    name = "</script><script>alert(1)</script><!--\u202e"
+    page = present(drawn(np.random.default_rng(1), [name, "b"], 5, base=0))
+    text = html_of([page])
+    assert data_of(text)["responses"][0]["name"] == name.replace("\u202e", "\\u202e")
+    assert "<script>alert" not in text
+    assert text.count("</script>") == 2
