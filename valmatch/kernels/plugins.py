@@ -15,26 +15,6 @@ from valmatch.errors import InputError
 T = TypeVar("T")
 
 
-class Lazy(Mapping[str, T], Generic[T]):
-    """A mapping that is made when it is first read: what makes it may import this module."""
-
-    def __init__(self, make: Callable[[], Mapping[str, T]]) -> None:
-        self._make = make
-
-    @cached_property
-    def _made(self) -> Mapping[str, T]:
-        return self._make()
-
-    def __getitem__(self, name: str) -> T:
-        return self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._made)
-
-    def __len__(self) -> int:
-        return len(self._made)
-
-
 class Extended(Mapping[str, T], Generic[T]):
     """Entries of this package by name, and those that installed packages bring under a group."""
 

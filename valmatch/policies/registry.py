@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from valmatch.kernels.plugins import COMPILED_IN, Extended, Lazy, an, code_of
+from valmatch.kernels.plugins import COMPILED_IN, Extended, an, code_of
 
 Choose: TypeAlias = Callable[[Any, int, float], int]
 """(a `Knowledge`, games played, a uniform draw in [0, 1)) -> the index of the opponent."""
@@ -168,21 +169,19 @@ if brought := {file for point in POLICIES.others.values() for file in code_of(po
     COMPILED_IN[Path(__file__)] = brought
 
 
-def _of(kind: str) -> Lazy[Decision]:
-    """Return the policies for one of the decisions."""
-    return Lazy(
-        lambda: {
-            name: decision
-            for name, policy in POLICIES.items()
-            if (decision := getattr(policy, kind)) is not None
-        }
-    )
+OPPONENT: Mapping[str, Decision]  # the policies that choose an opponent
+PAIR: Mapping[str, Decision]  # those that weigh pairs; kernels know them by their place here
+JOINT: Mapping[str, Decision]  # those that value pairs by a belief about all players together
+TARGET: Mapping[str, Decision]  # those that choose what to measure for a target
 
 
-OPPONENT = _of("opponent")  # those that choose an opponent
-PAIR = _of("pair")  # those that weigh pairs; kernels know them by their place here
-JOINT = _of("joint")  # those that value pairs by a belief about all players together
-TARGET = _of("target")  # those that choose what to measure for a target
+@cache
+def __getattr__(name: str) -> Mapping[str, Decision]:
+    """Return the policies for a decision when they are first read: others' import this module."""
+    if name not in ("OPPONENT", "PAIR", "JOINT", "TARGET"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    decisions = {key: getattr(policy, name.lower()) for key, policy in POLICIES.items()}
+    return {key: decision for key, decision in decisions.items() if decision is not None}
 
 
 def place_of(name: str, decisions: Mapping[str, Decision]) -> int:
