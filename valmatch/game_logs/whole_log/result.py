@@ -17,8 +17,6 @@ from valmatch.game_logs.options import TIME_UNITS
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW, UNLINKED
-from valmatch.storage.curve_file import DAMAGED, read_array
-from valmatch.storage.documents import SUMMARY, DocumentedResult
 from valmatch.storage.result_files import DAMAGED, ResultFiles, read_array
 from valmatch.storage.results import SUMMARY, DocumentedResult
 from valmatch.text.terminal import shown

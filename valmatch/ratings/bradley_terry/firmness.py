@@ -216,10 +216,10 @@ def error_of_feature(at: Estimate, feature: int, sandwich: bool) -> float:
     solved = solve(at.fit.information, unit[problem.free], 0.0, EXACT)
     if solved is None:
         return math.nan
-    variance = unit[problem.free] @ solved
+    variance = float(unit[problem.free] @ solved)
     if sandwich:
         column = solved[:, np.newaxis]
-        variance = (column.T @ times_meat(problem, meat(problem, at.fit), column)).item()
+        variance = float((column.T @ times_meat(problem, meat(problem, at.fit), column)).item())
     return math.sqrt(variance) / POINTS
 
 
