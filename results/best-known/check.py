@@ -22,7 +22,7 @@ from valmatch.config.config import Config
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.best_known import shipped_problems, table_file
-from valmatch.optimization.problem_of_config import problem_of, with_factors
+from valmatch.optimization.problem import problem_of, with_factors
 
 RESULTS = Path(__file__).parents[1]
 LOOK, CHUNK, SEED = 100, 2_000, 424_242

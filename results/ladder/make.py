@@ -24,7 +24,7 @@ from valmatch import load_config, replicate
 from valmatch import simulate as simulate_one
 from valmatch.execution import chunks
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.problem import problem_of
 from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
 from valmatch.optimization.verdict import verdict as verdict_of
 

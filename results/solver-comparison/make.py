@@ -29,11 +29,9 @@ from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.optimization.best_known import best_known
-from valmatch.optimization.evaluation import Evaluator
-from valmatch.optimization.problem import Problem
-from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
-from valmatch.optimization.studies.solver_comparison import (
+from valmatch.optimization.problem import Problem, problem_of
+from valmatch.optimization.solver_run import Evaluator, RunSpec, Settings, run_solver
+from valmatch.optimization.studies.solver_study import (
     POST_FIRST,
     bootstrapped,
     post_replications,

@@ -32,7 +32,7 @@ from valmatch.execution.run_options import ReplicateArguments
 from valmatch.execution.shards import INDICES, WHOLE, Shard, in_job_array, shard_of_job
 from valmatch.models.model import Batch
 from valmatch.models.valorant.model import ValorantModel
-from valmatch.optimization import evaluation
+from valmatch.optimization import solver_run
 from valmatch.optimization.studies import parallel_runs
 
 LONG = "rate_multiplier=100000"
@@ -326,23 +326,19 @@ def deadly(monkeypatch: pytest.MonkeyPatch) -> list[Future[Any]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("executor", ["processes", "dask"])
 @pytest.mark.parametrize(
     "name",
     ["replicate", "design", pytest.param("several runs", marks=pytest.mark.long)],
 )
 def test_a_run_that_loses_a_worker_says_so_and_goes_on(
     name: str,
-    executor: str,
     deadly: list[Future[Any]],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if executor == "dask":
-        pytest.importorskip("distributed")
-    monkeypatch.setattr(evaluation, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(solver_run, "LEAST_SECONDS", 0.0)
     command = (*COMMANDS[name], "--out", tmp_path / "out")
-    lost = valmatch(*command, "--executor", executor, "--workers", 2)
+    lost = valmatch(*command, "--executor", "processes", "--workers", 2)
     assert (lost.code, lost.out) == (1, "")
     assert lost.err == f"{DIED}; what is finished is kept, --resume goes on\n"
     assert multiprocessing.active_children() == []
@@ -357,11 +353,8 @@ def test_a_run_that_loses_a_worker_says_so_and_goes_on(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("executor", ["processes", "dask"])
-def test_a_worker_that_dies_while_there_is_no_work(executor: str) -> None:
-    if executor == "dask":
-        pytest.importorskip("distributed")
-    with open_pool(executor, 2) as pool:
+def test_a_worker_that_dies_while_there_is_no_work() -> None:
+    with open_pool("processes", 2) as pool:
         assert pool.executor.submit(abs, -3).result(60) == 3
         kill_a_worker()
         with pytest.raises(RunError, match="a worker process died"):

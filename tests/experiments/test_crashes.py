@@ -8,7 +8,7 @@ import signal
 import time
 from pathlib import Path
 from random import Random
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -162,10 +162,14 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("executor", "workers"), [("local", 3), ("dask", 2)])
 def test_any_workers(part: Case, executor: str, workers: int, tmp_path: Path) -> None:
-    if executor == "dask":
-        pytest.importorskip("distributed")
     config, n, serial = part
-    replicate(config, n, executor=executor, workers=workers, out=tmp_path)
+    options: dict[str, Any] = {"executor": executor, "workers": workers, "out": tmp_path}
+    if executor == "dask":
+        distributed = pytest.importorskip("distributed")
+        with distributed.LocalCluster(workers, dashboard_address=None) as cluster:
+            replicate(config, n, scheduler=cluster.scheduler_address, **options)
+    else:
+        replicate(config, n, **options)
     assert contents(tmp_path) == serial
 
 

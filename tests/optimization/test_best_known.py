@@ -15,7 +15,7 @@ from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.optimization import best_known as module
 from valmatch.optimization.best_known import best_known, listed, shipped_problems, table_file
-from valmatch.optimization.problem_of_config import problem_of, with_factors
+from valmatch.optimization.problem import problem_of, with_factors
 
 
 def table() -> dict[str, dict[str, str]]:

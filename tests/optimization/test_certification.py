@@ -24,8 +24,13 @@ from valmatch.optimization.certification import (
     lengths,
     of_few_values,
 )
-from valmatch.optimization.solvers.archive import Noise, PointEstimates, without_controls
-from valmatch.optimization.solvers.search import Level, Proposal
+from valmatch.optimization.solvers.search import (
+    Level,
+    Noise,
+    PointEstimates,
+    Proposal,
+    without_controls,
+)
 from valmatch.statistics.estimates import UNLIMITED, t_quantile
 
 ALPHA = 0.1

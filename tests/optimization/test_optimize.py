@@ -15,10 +15,9 @@ from valmatch.config.config import Constraint
 from valmatch.config.loading import load_config
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build, run
-from valmatch.optimization import evaluation
-from valmatch.optimization.evaluation import BudgetSpent, Evaluator
-from valmatch.optimization.problem import Problem
-from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization import solver_run
+from valmatch.optimization.problem import Problem, problem_of
+from valmatch.optimization.solver_run import BudgetSpent, Evaluator
 from valmatch.optimization.studies.solver_study import optimize
 
 SMALL = ["--budget", "120", "--solver", "random"]
@@ -48,9 +47,9 @@ def test_the_problem_is_that_of_the_source() -> None:
     assert problem.constraints == {"upper_time": Constraint.of("avg_wait_time", 1, 10)}
 
 
-@pytest.mark.parametrize("kept", [evaluation.STORED_INPUTS, 3])
+@pytest.mark.parametrize("kept", [solver_run.STORED_INPUTS, 3])
 def test_controls_are_those_of_the_simulator(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluation, "STORED_INPUTS", kept)
+    monkeypatch.setattr(solver_run, "STORED_INPUTS", kept)
     evaluator = Evaluator(load_config("valorant-20min"), posed(), 5, 100, budget=12)
     model = build(load_config("valorant-start"))
     seen, expectations = evaluator.controls(6)
@@ -69,11 +68,11 @@ def test_variables_that_enter_the_draws_have_no_controls() -> None:
     assert [part.shape for part in evaluator.controls(6)] == [(6, 0), (0,)]
 
 
-@pytest.mark.parametrize("kept", [evaluation.STORED_INPUTS, 3])
+@pytest.mark.parametrize("kept", [solver_run.STORED_INPUTS, 3])
 def test_evaluations_are_those_of_the_simulator_and_made_once(
     kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evaluation, "STORED_INPUTS", kept)
+    monkeypatch.setattr(solver_run, "STORED_INPUTS", kept)
     config = load_config("valorant-20min")
     problem = posed()
     evaluator = Evaluator(config, problem, 5, 100, budget=12)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import signal
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,10 @@ from valmatch import InputError, load_config, optimize
 from valmatch.execution.chunks import build
 from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import Stop
-from valmatch.optimization import evaluation
-from valmatch.optimization.evaluation import Evaluator, Execution, SharedPool
-from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.studies import solver_comparison
+from valmatch.optimization import solver_run
+from valmatch.optimization.problem import problem_of
+from valmatch.optimization.solver_run import Evaluator, Execution, SharedPool
+from valmatch.optimization.studies import solver_study
 from valmatch.optimization.studies.combine import combine_optimizations
 
 STUDY = ("--macroreps", 5, "--solver", "random,spsa", "--budget", 100)
@@ -49,7 +50,7 @@ def facts(folder: Path) -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def _judged_by_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Judge points by fewer replications, which takes less time."""
-    monkeypatch.setattr(solver_comparison, "POST", (20, 20_000))
+    monkeypatch.setattr(solver_study, "POST", (20, 20_000))
 
 
 @pytest.fixture
@@ -78,11 +79,17 @@ def test_one_run_gives_the_same_bytes_on_any_number_of_workers(
         return make(self, *given)
 
     monkeypatch.setattr(SharedPool, "make", counted)
-    monkeypatch.setattr(evaluation, "LEAST_SECONDS", 0.0)
-    for workers in (1, 2, 3) if executor == "local" else (1, 2):
-        options: dict[str, Any] = {"workers": workers, "executor": executor}
-        optimize("valorant-30min", "spsa", 150, out=tmp_path / str(workers), **options)
-        assert bool(made) == ((workers, executor) != (1, "local"))
+    monkeypatch.setattr(solver_run, "LEAST_SECONDS", 0.0)
+    with ExitStack() as stack:
+        options: dict[str, Any] = {"executor": executor}
+        if executor == "dask":
+            distributed = pytest.importorskip("distributed")
+            cluster = distributed.LocalCluster(2, dashboard_address=None)
+            options["scheduler"] = stack.enter_context(cluster).scheduler_address
+        for workers in (1, 2, 3) if executor == "local" else (1, 2):
+            how = {**options, "workers": workers}
+            optimize("valorant-30min", "spsa", 150, out=tmp_path / str(workers), **how)
+            assert bool(made) == ((workers, executor) != (1, "local"))
     whole = contents(tmp_path / "1")
     assert contents(tmp_path / "2") == whole
     if executor == "local":
@@ -101,7 +108,7 @@ def test_what_the_journal_has_is_not_made_by_workers_either(
     for k in (0, 4, 5, 9):
         del journal[(*point, 7 + k)]
     shared: list[range] = []
-    monkeypatch.setattr(evaluation, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(solver_run, "LEAST_SECONDS", 0.0)
     with open_pool("local", 2, threads=True) as pool:
         one = SharedPool(pool, Stop())
         make = one.make
@@ -129,7 +136,7 @@ def test_what_the_journal_has_is_not_made_by_workers_either(
 def test_runs_at_once_give_the_bytes_of_one_after_the_other(
     command: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evaluation, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(solver_run, "LEAST_SECONDS", 0.0)
     for workers in (1, 2, 4):
         options = ("--workers", workers, "--out", tmp_path / str(workers))
         assert valmatch("optimize", "valorant-30min", *command, *options).code in (0, 3)

@@ -17,7 +17,7 @@ from tests.support import sectioned_model
 from tests.support.case_tables import cases
 from tests.support.command import refusal
 from tests.support.command import valmatch as command
-from valmatch.optimization.solvers.front_search import nondominated
+from valmatch.optimization.solvers.bayes import nondominated
 
 SHOTS: dict[str, Any] = copy.deepcopy(sectioned_model.SHOTS)
 del SHOTS["optimize"]["objective"]

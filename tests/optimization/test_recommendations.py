@@ -20,11 +20,17 @@ from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification import FreshReplications, certify_run
-from valmatch.optimization.problem import Problem, Term, Variable
-from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.problem import Problem, Term, Variable, problem_of
 from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
-from valmatch.optimization.solvers.archive import Archive, PointEstimates
-from valmatch.optimization.solvers.search import Level, NextTest, Proposal, Search, SearchTask
+from valmatch.optimization.solvers.search import (
+    Archive,
+    Level,
+    NextTest,
+    PointEstimates,
+    Proposal,
+    Search,
+    SearchTask,
+)
 from valmatch.optimization.studies.pareto import pareto_front
 from valmatch.optimization.studies.solver_study import optimize
 from valmatch.optimization.studies.study import Study

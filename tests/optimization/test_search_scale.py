@@ -12,8 +12,7 @@ from tests.support.wide_model import ENTRY, posed
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build
 from valmatch.models.registry import OWN
-from valmatch.optimization.problem import Variable
-from valmatch.optimization.problem_of_config import default_ends, problem_of
+from valmatch.optimization.problem import Variable, default_ends, problem_of
 
 
 @pytest.fixture(autouse=True)

@@ -14,10 +14,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
 from valmatch.errors import InputError
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.solvers.archive import Archive
 from valmatch.optimization.solvers.gaussian_process import likelihood_of, log_density, posterior
 from valmatch.optimization.solvers.registry import SOLVERS, make
-from valmatch.optimization.solvers.search import Search, SearchTask
+from valmatch.optimization.solvers.search import Archive, Search, SearchTask
 from valmatch.statistics.control_variates import regress
 
 BUDGET = 400

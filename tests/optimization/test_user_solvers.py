@@ -20,12 +20,10 @@ from tests.support.sectioned_model import SHOTS
 from valmatch import InputError, Problem
 from valmatch.execution.run_options import OptimizeArguments
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.evaluation import HERE
-from valmatch.optimization.solver_run import SolverRun
+from valmatch.optimization.solver_run import HERE, SolverRun
 from valmatch.optimization.solvers import registry
 from valmatch.optimization.solvers.registry import SOLVERS
 from valmatch.optimization.studies.solver_study import study_spec
-from valmatch.optimization.studies.study import built_problem
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-solver.md"
 
@@ -56,7 +54,7 @@ def runs_of(solvers: Any, macroreps: int = 1) -> list[SolverRun]:  # noqa: ANN40
     """Return the runs of solvers, of 200 replications each."""
     options = OptimizeArguments(budget=200, macroreps=macroreps)
     spec = study_spec(valmatch.load_config(SHOTS), options, solvers)
-    return [job.make(HERE) for job in spec.jobs(built_problem(spec, print))]
+    return [job.make(HERE) for job in spec.jobs()]
 
 
 def variant(name: str, **methods: Any) -> type[Watched]:  # noqa: ANN401

@@ -17,7 +17,7 @@ from valmatch.optimization.certification import (
     certify_along,
     pick,
 )
-from valmatch.optimization.solvers.archive import Controls, Noise, PointEstimates, without_controls
+from valmatch.optimization.solvers.search import Controls, Noise, PointEstimates, without_controls
 from valmatch.statistics.estimates import UNLIMITED
 
 UNKNOWN = Noise.unknown(np.array([UNLIMITED]))

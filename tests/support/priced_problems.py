@@ -11,7 +11,7 @@ import numpy as np
 
 from valmatch.config.config import Constraint
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.prices import Price, prices
+from valmatch.optimization.post_analysis import Price, prices
 from valmatch.optimization.solver_run import Evaluation
 from valmatch.statistics.sampling import INDEPENDENT
 

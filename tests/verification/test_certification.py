@@ -27,18 +27,16 @@ from valmatch.optimization.certification import (
     certify_run,
     replications_of_test,
 )
-from valmatch.optimization.evaluation import Evaluator
-from valmatch.optimization.problem import Problem
-from valmatch.optimization.problem_of_config import problem_of, with_factors
-from valmatch.optimization.solver_run import RUN, STAGE, RunSpec, Settings, run_solver
-from valmatch.optimization.solvers.archive import (
+from valmatch.optimization.problem import Problem, problem_of, with_factors
+from valmatch.optimization.solver_run import RUN, STAGE, Evaluator, RunSpec, Settings, run_solver
+from valmatch.optimization.solvers.registry import make
+from valmatch.optimization.solvers.search import (
     Archive,
     Controls,
     PointEstimates,
+    SearchTask,
     without_controls,
 )
-from valmatch.optimization.solvers.registry import make
-from valmatch.optimization.solvers.search import SearchTask
 
 ALPHA = 0.05
 RUNS, SEARCHES, BOX_RUNS = 500, 300, 120

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from valmatch.errors import InputError, option
@@ -59,15 +60,17 @@ def parse_shard(text: str) -> Shard:
     raise InputError(f"{option('shard')} {shortened(text)}: {what}")
 
 
+def stretches(indices: Sequence[int]) -> list[range]:
+    """Return increasing indices as ranges without gaps."""
+    ends = [k for k in range(1, len(indices)) if indices[k] != indices[k - 1] + 1]
+    borders = [0, *ends, len(indices)] if indices else []
+    return [range(indices[a], indices[b - 1] + 1) for a, b in pairwise(borders)]
+
+
 def array_of(indices: Iterable[int]) -> str:
     """Return tasks of a job array as SLURM takes them, such as ``1-3,7``."""
-    ends: list[list[int]] = []  # first and last of each stretch
-    for index in sorted(set(indices)):
-        if ends and ends[-1][1] == index - 1:
-            ends[-1][1] = index
-        else:
-            ends.append([index, index])
-    return ",".join(f"{first}" if first == last else f"{first}-{last}" for first, last in ends)
+    parts = stretches(sorted(set(indices)))
+    return ",".join(f"{part[0]}" if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
 
 
 # Job arrays: the place of a task in one, as SLURM tells it; PBS tells a task its number alone.

@@ -15,19 +15,14 @@ import numpy as np
 from valmatch.config.identity import changed_factors, changes, config_id
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build, run
-from valmatch.execution.shards import WHOLE, Shard, shard_files
+from valmatch.execution.shards import WHOLE, Shard, shard_files, stretches
+from valmatch.experiments import sweep
 from valmatch.experiments.replicate import Plan, open_run, write_results
 from valmatch.experiments.replications import Replications
-from valmatch.experiments.sweep import (
-    POINTS,
-    Design,
-    DesignReplications,
-    open_design,
-    write_experiment,
-)
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.statistics.curve_sums import CurveSums
+from valmatch.storage import store
 from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.manifest import (
     DesignManifest,
@@ -39,19 +34,7 @@ from valmatch.storage.manifest import (
 from valmatch.storage.output import write_bytes
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
-from valmatch.storage.store import (
-    CONTROLS,
-    ROWS,
-    SUMS,
-    RowFormat,
-    Rows,
-    Warn,
-    control_format,
-    read_sums,
-    row_format,
-    stretches,
-    write_sums,
-)
+from valmatch.storage.store import Warn
 
 SHOWN = 8  # missing replications and differing keys that are named one by one
 LISTED = 1_000  # missing replications of a shard that a summary lists
@@ -92,27 +75,31 @@ def _files(folders: Iterable[Path], name: str) -> dict[Path, Shard]:
 
 
 def _controls(
-    folders: Sequence[Path], indices: Sequence[int], form: RowFormat, warn: Warn
+    folders: Sequence[Path], indices: Sequence[int], form: store.RowFormat, warn: Warn
 ) -> Floats | None:
     """Return the control variates, if the folders hold those of all replications."""
-    if not (files := _files(folders, CONTROLS)):
+    if not (files := _files(folders, store.CONTROLS)):
         return None
     rows = form.read(files, warn)
     if any(index not in rows for index in indices):
-        warn(f"not all folders hold {CONTROLS}: the whole has no control variates")
+        warn(f"not all folders hold {store.CONTROLS}: the whole has no control variates")
         return None
     return np.array([rows[index][1] for index in indices])
 
 
 def _curves(
-    folders: Sequence[Path], indices: Sequence[int], model: Model[object], seed: int, warn: Warn
+    folders: Sequence[Path],
+    indices: Sequence[int],
+    model: Model[object],
+    seed: int,
+    warn: Warn,
 ) -> CurveSums:
     """Return the sums over all replications; those that no folder's sums cover are simulated."""
     # Sums cannot be taken apart again, so that of files that overlap only one counts.
     assert model.axes
     shape, left = model.axes.shape, set(indices)
     total = CurveSums.zeros(shape)
-    sums_of_files = [read_sums(path, shape, warn) for path in _files(folders, SUMS)]
+    sums_of_files = [store.read_sums(path, shape, warn) for path in _files(folders, store.SUMS)]
     for sums, over in sorted(sums_of_files, key=lambda item: -item[0].n):
         if sums.n <= len(left) and left.issuperset(chain.from_iterable(over)):
             total.merge(sums)
@@ -129,7 +116,7 @@ def _curves(
 class MergedReplications(Combined[Replications]):
     """The replications of several folders; of what is missing, how many and the first."""
 
-    rows: Rows  # the lines of the file of all
+    rows: store.Rows  # the lines of the file of all
     model: Model[object]  # what was simulated
     folders: Sequence[Path]  # where they were
 
@@ -143,15 +130,15 @@ class MergedReplications(Combined[Replications]):
         """Write them as `replicate` writes a run."""
         result = self.result
         with self.open_run(out) as folder:
-            form = row_format(result.config, result.seed, self.model)
+            form = store.row_format(result.config, result.seed, self.model)
             text = form.header + "".join(self.rows[index][0] for index in result.indices)
-            write_bytes(out / ROWS, text.encode())
+            write_bytes(out / store.ROWS, text.encode())
             if result.controls is not None:
-                controls = control_format(result.config, result.seed, self.model)
+                controls = store.control_format(result.config, result.seed, self.model)
                 lines = map(controls.line, result.indices, result.controls.tolist())
-                write_bytes(out / CONTROLS, (controls.header + "".join(lines)).encode())
+                write_bytes(out / store.CONTROLS, (controls.header + "".join(lines)).encode())
             if result.curves:
-                write_sums(out / SUMS, result.curves, stretches(result.indices))
+                store.write_sums(out / store.SUMS, result.curves, stretches(result.indices))
             write_results(folder, result)
 
 
@@ -200,7 +187,7 @@ def gather(
     first = manifests[folders[0]]
     config, seed = first.same_config(folders[0], "combine"), first.seed
     model = build(config)
-    form, files = row_format(config, seed, model), _files(folders, ROWS)
+    form, files = store.row_format(config, seed, model), _files(folders, store.ROWS)
     rows = form.read(files, warn)
     indices = sorted(rows)
     # A run with a target stops where it is met.
@@ -210,7 +197,7 @@ def gather(
     )
     wanted = range(requested if expect is None else expect)
     owed = _owed(wanted, rows, set(files.values()))
-    controls = _controls(folders, indices, control_format(config, seed, model), warn)
+    controls = _controls(folders, indices, store.control_format(config, seed, model), warn)
     remarks = [remark.notice for manifest in manifests.values() for remark in manifest.remarks]
     input_remarks = [*(remark.notice for remark in first.input_remarks), *model.warnings]
     result = Replications(
@@ -332,7 +319,7 @@ def combine_designs(
     check: bool = False,
     warn: Warn = lambda text: None,
     **options: Any,  # noqa: ANN401
-) -> Combined[DesignReplications]:
+) -> Combined[sweep.DesignReplications]:
     """Put the folders of one design together; see `combine`."""
     same = {"design_id": "designs"}
     manifests = read_manifests(with_whole(out, folders), "design", DesignManifest, warn, same)
@@ -340,7 +327,9 @@ def combine_designs(
     first = manifests[folders[0]]
     ids = first.design.config_ids
     parts = {
-        key: [f / POINTS / key for f in folders if (f / POINTS / key / MANIFEST).is_file()]
+        key: [
+            f / sweep.POINTS / key for f in folders if (f / sweep.POINTS / key / MANIFEST).is_file()
+        ]
         for key in ids
     }
     merged = {
@@ -352,9 +341,9 @@ def combine_designs(
         if config_id(point.result.config) != key:
             raise InputError(f"{point.folders[0]}: holds the replications of another point")
     points = list(map(tuple, first.design.points))
-    design = Design(first.design.factors, points, beside=first.design.beside)
+    design = sweep.Design(first.design.factors, points, beside=first.design.beside)
     there = [pair for pair in zip(ids, design.points, strict=True) if pair[0] in merged]
-    result = DesignReplications(
+    result = sweep.DesignReplications(
         first.restored(folders[0]),
         replace(design, points=[levels for _, levels in there]),
         [merged[key].result for key, _ in there],
@@ -363,14 +352,16 @@ def combine_designs(
     if not check:
         # The whole design, so that the points that are not there yet can follow.
         read = files_of_runs("design", folders, out)
-        opened = open_design(out, result.config, design, ids, Plan(seed=first.seed), True, read)
+        opened = sweep.open_design(
+            out, result.config, design, ids, Plan(seed=first.seed), True, read
+        )
         for key, point in merged.items():
-            point.open_run(out / POINTS / key)
+            point.open_run(out / sweep.POINTS / key)
         with opened as folder:
             for key, point in merged.items():
-                point.write(out / POINTS / key)
-            write_experiment(folder, result)
-    shards = shards_of(_files(chain.from_iterable(parts.values()), ROWS).values())
+                point.write(out / sweep.POINTS / key)
+            sweep.write_experiment(folder, result)
+    shards = shards_of(_files(chain.from_iterable(parts.values()), store.ROWS).values())
     shortfalls: list[str] = []
     missing: dict[str, Any] = {}  # null: everything
     owed: dict[str, None] = {}

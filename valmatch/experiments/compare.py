@@ -184,7 +184,7 @@ class Comparison(Result):
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
-        reason, first = self.why_no_interval(), self.variants[0]
+        reason = self.why_no_interval()
         of_all = {
             "seed": self.base.seed,
             "replications": self.n,
@@ -193,16 +193,14 @@ class Comparison(Result):
             "confidence": self.confidence,
         }
         start = {"model": self.base.config.model, BASE: _side(self.base)}
+        rows = {
+            variant.name: {**variant.as_dict(), "differences": self._rows(variant)}
+            for variant in self.variants
+        }
         if self.is_pair:
-            of_b = first.as_dict()
-            changed = of_b.pop("changed")
-            return {
-                **start,
-                first.name: of_b,
-                "changed": changed,
-                **of_all,
-                "differences": self._rows(first),
-            }
+            ((name, of),) = rows.items()
+            changed, differences = of.pop("changed"), of.pop("differences")
+            return {**start, name: of, "changed": changed, **of_all, "differences": differences}
         return {
             **start,
             **of_all,
@@ -213,10 +211,7 @@ class Comparison(Result):
                 "confidence_each": self.level,
                 "differ_in_few": self.rare,
             },
-            "variants": {
-                variant.name: {**variant.as_dict(), "differences": self._rows(variant)}
-                for variant in self.variants
-            },
+            "variants": rows,
         }
 
     def _rows(self, variant: Variant) -> dict[str, dict[str, Any]]:

@@ -37,7 +37,6 @@ from valmatch.matching.tickets.reading import (
 from valmatch.rule_sets.descriptions import stepped
 from valmatch.rule_sets.files import as_remarks, in_line, is_yaml, read_rule_file
 from valmatch.rule_sets.json_text import Problem, plain
-from valmatch.rule_sets.table import Table
 from valmatch.rule_sets.types import spelled
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.result_files import ResultFiles, damaged
@@ -85,26 +84,26 @@ class ReplayInput:
             arguments.one_of("latency_of", self.latency_of, LATENCIES)
         if is_yaml(source) or not has_world(text):
             world, log = self._world_of_rules(text, warn)
-            return self._with_latency(world, "ticket"), log
-        for name in ("tickets", "players", "timeout", "review"):
-            if getattr(self, name) is not None:
-                raise InputError(f"{source}: is a world, which has {name} of its own")
-        read, problems = read_world(text)
-        _report(source, problems, warn)
-        if read is None:
-            raise InputError(f"{source}: is no world")
-        return self._with_latency(read, read.latency_of), None
-
-    def _with_latency(self, world: WorldReading, default: str) -> WorldReading:
+            default = "ticket"
+        else:
+            for name in ("tickets", "players", "timeout", "review"):
+                if getattr(self, name) is not None:
+                    raise InputError(f"{source}: is a world, which has {name} of its own")
+            read, problems = read_world(text)
+            _report(source, problems, warn)
+            if read is None:
+                raise InputError(f"{source}: is no world")
+            world, log, default = read, None, read.latency_of
         whose = self.latency_of or default
-        return world.with_latency_of(next(name for name in LATENCIES if name == whose))
+        return world.with_latency_of(next(name for name in LATENCIES if name == whose)), log
 
     def _world_of_rules(self, text: str, warn: Warn) -> tuple[WorldReading, EventLog | None]:
         """Return the world of a rule set and a list of tickets, or a game's log."""
         source, listed = self.rules, self.tickets
         reading = read_rule_file(source, self.timeout)
         _report(source, reading.problems, warn)
-        if reading.table is None:
+        table = reading.table
+        if table is None:
             raise InputError(f"{source}: is no rule set")
         if listed is None:
             why = "is a rule set; a list of tickets is needed too (--tickets)"
@@ -113,48 +112,40 @@ class ReplayInput:
         if is_yaml(source) or reading.is_short:
             rules = "" if reading.node is None else json.dumps(plain(reading.node), indent=1)
         listing, is_table = read_text(listed), listed.suffix.lower() == ".csv"
-        review = REVIEW if self.review is None else self.review
+        review, log = REVIEW if self.review is None else self.review, None
         if not is_table and is_event_log(listing):
-            known = self._players(reading.table, warn)
+            known: dict[str, Document] = {}
+            if self.players is not None:
+                of_csv = self.players.suffix.lower() == ".csv"
+                known, problems = read_players(read_text(self.players), table, of_csv)
+                _report(self.players, problems, warn)
             log, problems = read_events(listing)
             _report(listed, problems, warn)
             assert log is not None
-            world, problems = world_of_log(log, known, reading.table, (self.timeout, review), warn)
+            world, problems = world_of_log(log, known, table, (self.timeout, review), warn)
             _report(listed, problems, lambda text: None)
             assert world is not None
-            _check_reviews(listed, world.service)
-            return world._replace(rules=rules), log
-        if self.players is not None:
+            world = world._replace(rules=rules)
+        elif self.players is not None:
             raise InputError(f"{listed}: is no log of events; its tickets say all of their players")
-        tickets, problems = read_list(listing, reading.table, is_table)
-        _report(listed, problems, warn)
-        assert tickets is not None
-        last = float(tickets.times.max(initial=0.0))
-        patience = TIMEOUT if self.timeout is None else self.timeout
-        service = Service(patience, last + patience, review)
-        _check_reviews(listed, service)
-        return WorldReading(reading.table, tickets, service, ("pass",), rules), None
-
-    def _players(self, table: Table, warn: Warn) -> dict[str, Document]:
-        """Return what is known of players, by id; nothing without a file."""
-        if self.players is None:
-            return {}
-        is_table = self.players.suffix.lower() == ".csv"
-        players, problems = read_players(read_text(self.players), table, is_table)
-        _report(self.players, problems, warn)
-        return players
-
-
-def _check_reviews(listed: Path, service: Service) -> None:
-    """Raise where a list of tickets would be reviewed too often."""
-    # Reviews are counted from second 0, also where times are dates in seconds, or in
-    # milliseconds.
-    if service.reviews_too_often:
-        raise InputError(
-            f"{listed}: more than {MOST_REVIEWS:,} reviews, one each {service.review:g} s up to"
-            f" {service.horizon:g} s (times are in seconds from the start of the list; with"
-            " --review there are fewer)"
-        )
+        else:
+            tickets, problems = read_list(listing, table, is_table)
+            _report(listed, problems, warn)
+            assert tickets is not None
+            patience = TIMEOUT if self.timeout is None else self.timeout
+            last = float(tickets.times.max(initial=0.0))
+            service = Service(patience, last + patience, review)
+            world = WorldReading(table, tickets, service, ("pass",), rules)
+        # Reviews are counted from second 0, also where times are dates in seconds, or in
+        # milliseconds.
+        if world.service.reviews_too_often:
+            horizon = world.service.horizon
+            raise InputError(
+                f"{listed}: more than {MOST_REVIEWS:,} reviews, one each {review:g} s up to"
+                f" {horizon:g} s (times are in seconds from the start of the list; with"
+                " --review there are fewer)"
+            )
+        return world, log
 
 
 def _report(path: Path, problems: Sequence[Problem], warn: Warn) -> None:

@@ -77,6 +77,11 @@ class Plan:
         """The replications that this run makes, at most."""
         return self.shard.indices(self.requested)
 
+    def store(self, config: Config, model: Model[object], home: Place) -> Store:
+        """Return what keeps the replications, with those that an earlier run left."""
+        controls = self.control_variates
+        return Store(config, self.seed, model, self.indices, home, controls=controls)
+
     def goals(self) -> Iterator[int]:
         """Yield the numbers of replications of this run at which it may stop."""
         for goal in looks(self.n, self.max_reps) if self.targets else [self.n]:
@@ -169,9 +174,7 @@ def run_plan(
             folder = stack.enter_context(open_run(out, config, plan, resume))
             if resume and (changed := folder.changed_versions()):
                 warn(f"{option('out')} {out}: the run was begun with {changed}; results may differ")
-        store = stack.enter_context(
-            open_store(config, plan, model, Place(out, plan.shard, resume, warn))
-        )
+        store = stack.enter_context(plan.store(config, model, Place(out, plan.shard, resume, warn)))
         stop = begin()
         options.resumed(store.done)
         options.progress(store.done)
@@ -225,7 +228,7 @@ def open_cases(
             for name, config in cases.items():
                 open_run(below / name, config, plan, options.resume, read=folder.read)
                 if options.resume:
-                    open_store(config, plan, build(config), Place(below / name, plan.shard, True))
+                    plan.store(config, build(config), Place(below / name, plan.shard, True))
             stack.enter_context(folder)
         stop = stack.enter_context(stop_on_signal(options.max_seconds))
 
@@ -257,12 +260,6 @@ def _targets(config: Config, plan: Plan, model: Model[object]) -> list[Target]:
         what = f"{config.model} has none with these arrivals"
         raise InputError(f"{option('control_variates')}: {what}")
     return targets
-
-
-def open_store(config: Config, plan: Plan, model: Model[object], place: Place) -> Store:
-    """Return what keeps planned replications, with those that an earlier run left."""
-    indices, controls = plan.indices, plan.control_variates
-    return Store(config, plan.seed, model, indices, place, controls=controls)
 
 
 def _advance(

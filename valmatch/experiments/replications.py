@@ -291,7 +291,7 @@ class Replications(Result):
             seed = int(files.fact("seed"))
             sampling = sampling_of(summary.get("sampling", {}), config.one_history)
             controls = {str(k): float(v) for k, v in summary.get("controls", {}).items()}
-            precision = [Precision(**one) for one in summary.get("targets", ())]
+            precision = [Precision(**target) for target in summary.get("targets", ())]
             summarised = list(summary["responses"]) if "responses" in summary else None
         responses, axes = shown_by(config)
         names = [response.name for response in responses]

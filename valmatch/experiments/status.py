@@ -16,7 +16,6 @@ from valmatch.execution.shards import WHOLE, Shard, shard_files
 from valmatch.experiments.sweep import POINTS
 from valmatch.storage.contents import MANIFEST, PROGRESS
 from valmatch.storage.manifest import (
-    CompareManifest,
     DesignManifest,
     Manifest,
     ReplicateManifest,
@@ -92,8 +91,7 @@ def _counts_of(folder: Path, manifest: Manifest) -> Counts | None:
         return _lines([folder], journal), lambda s: manifest.wanted if s == WHOLE else None
     parts = [folder]
     if manifest.command == "compare":
-        variants = read_manifest(folder, CompareManifest).variants
-        count = 2 if variants is None else 1 + len(variants)
+        count = 2 if manifest.variants is None else 1 + len(manifest.variants)
         parts = [folder / side for side in ascii_lowercase[:count]]
     elif manifest.command == "design":
         ids = read_manifest(folder, DesignManifest).design.config_ids

@@ -9,7 +9,7 @@ model has them: these take out much of what days have in common whatever the rul
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
@@ -17,14 +17,17 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.solvers.archive import (
+from valmatch.optimization.solvers.search import (
     OFTEN,
     Controls,
+    NextTest,
     Noise,
     PointEstimates,
+    Proposal,
+    Propose,
+    Search,
     regression,
 )
-from valmatch.optimization.solvers.search import NextTest, Proposal, Propose, Search
 from valmatch.statistics.control_variates import regress
 from valmatch.statistics.estimates import (
     Estimate,
@@ -490,9 +493,9 @@ def certify_run(problem: Problem, search: Search, fresh: FreshReplications) -> C
         path, spent = pick(finalists, *fresh.first(0), fresh.budget, fresh.alpha, noise)
     left = fresh.budget - spent
     # With few replications there are enough for the first of them.
-    others = _others(problem, points, path)[: max(0, left // LEAST - len(path))]
-    n = max(1, left // (len(path) + len(others)))
-    beside = [_beside(unit, known, known.of(best), fresh, n) for unit in others]
+    further = others(problem, points, path)[: max(0, left // LEAST - len(path))]
+    n = max(1, left // (len(path) + len(further)))
+    beside = [_beside(unit, known, known.of(best), fresh, n) for unit in further]
     tests = certify_along(path, fresh.second, left, fresh.alpha, noise, beside, surer)
     run = _certificate(problem, tests, fresh, left)
     return replace(run, spent=run.spent + spent, name=problem.name_of(run.unit))
@@ -542,14 +545,14 @@ def _by_luck(noise: Noise, n: int, alpha: float) -> bool:
     return bool((clopper_pearson(OFTEN, n, alpha)[1] > -low / (high - low)).any())
 
 
-def _others(problem: Problem, points: Sequence[Floats], path: Sequence[Floats]) -> list[Floats]:
+def others(problem: Problem, points: Iterable[Floats], path: Iterable[Floats]) -> list[Floats]:
     """Return the points that are not on the path, each once."""
-    known, others = [problem.point(unit) for unit in path], []
+    known, new = {problem.values(unit) for unit in path}, []
     for unit in points:
-        if problem.point(unit) not in known:
-            known.append(problem.point(unit))
-            others.append(unit)
-    return others
+        if problem.values(unit) not in known:
+            known.add(problem.values(unit))
+            new.append(unit)
+    return new
 
 
 def _beside(

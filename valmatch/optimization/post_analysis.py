@@ -7,24 +7,34 @@ compared in its place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from valmatch.config.config import Config
+from valmatch.config.config import Config, Constraint
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
+from valmatch.inputs.fields import plain_number
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model, Response, row_of
-from valmatch.optimization.evaluation import Evaluator, Execution
-from valmatch.optimization.prices import PILOT, Price, prices
-from valmatch.optimization.problem import START, TODAY, Problem
-from valmatch.optimization.problem_of_config import with_factors
-from valmatch.optimization.solver_run import STAGE, Settings, SolverRun
+from valmatch.optimization.certification import Evaluate
+from valmatch.optimization.problem import EDGE, START, TODAY, Problem, with_factors
+from valmatch.optimization.solver_run import (
+    STAGE,
+    Evaluation,
+    Evaluator,
+    Execution,
+    Settings,
+    SolverRun,
+)
 from valmatch.optimization.verdict import OBJECTIVE, limits_of_objective
+from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import why_no_interval
 from valmatch.statistics.pairs import PairedDifference, paired
+from valmatch.statistics.sampling import Sampling
 
 SHORT = {START: START, TODAY: "today"}  # what files call the baselines
 RECOMMENDED, LEAST = "recommended", "least_violation"  # what they call the point
@@ -155,3 +165,349 @@ def _compared(
     rows = list(zip(responses, pairs, strict=True))
     changes = {response.name: pair.difference for response, pair in rows}
     return rows, why_no_interval(changes, model.sampling.no_interval(len(first)))
+
+
+# Prices of constraints: the change of the best objective per unit of its bound.
+#
+# Where a sweep has solved for several bounds, that is the paired difference of neighbouring ones.
+# After a single run the neighbouring bounds are a tighter and a looser one near the recommended
+# point, which lies between them (`steps_along`), and the price is the paired difference of the
+# objective by that of the response: at an optimum all small moves that change a binding response by
+# a unit change the objective by as much, so that any of them shows it. The best points of two
+# searches would not do: they miss the best by more than neighbouring bounds are worth, which no
+# interval of replications shows.
+#
+# A price is given where its interval lies on the side on which prices lie: a bound that is loosened
+# makes no optimum worse. A constraint is called not binding on evidence alone: its response is
+# short of the bound beyond its interval, and going there could gain no more than a hundredth of the
+# objective, nor more than the objective is known to. Everything else is not distinguishable from 0,
+# with the interval, or not known, with the reason.
+
+MOST_ALIKE = 25.0  # condition of their changes beyond which constraints cannot be told apart
+FAR = 10.0  # a bound is out of reach this many times the range of the response in the search away
+
+# Shares of the objective that are as good as nothing: always, and if it is known no better.
+NOTHING, LITTLE = 1e-3, 1e-2
+
+SOME = 0.1  # share of the change between both bounds that a slack counts for at least
+
+UNKNOWN = "cost unknown:"
+
+
+@dataclass(frozen=True)
+class Price:
+    """What one constraint costs."""
+
+    constraint: Constraint
+    # change of the best objective when its bound is one larger; None where it is not known, not
+    # distinguishable from 0, or 0 as the constraint is not binding
+    slope: Estimate | None = None
+    why: str = ""  # why it is not known; "" where it is, is 0, or is not distinguishable from 0
+    # the interval of a change that is not distinguishable from 0; one of its ends is 0
+    between: tuple[float, float] | None = None
+
+    def entry(self, name: str, unit: str = "", of_objective: str = "") -> dict[str, Any]:
+        """Return the part of ``summary.json`` that holds it, with the units of both."""
+        bound = self.constraint
+        known = not self.why and self.between is None
+        return {
+            "response": bound.response,
+            "sense": bound.sense,
+            "bound": bound.bound,
+            "binding": self.slope is not None if known else None,
+            "objective_per_unit_of_bound": self.slope.as_dict() if self.slope else None,
+            **({"not_distinguishable_from_0": list(self.between)} if self.between else {}),
+            "in_words": f"{name} ({bound.response} {bound.sense} {plain_number(bound.bound)}):"
+            f" {self._in_words(unit, of_objective)}",
+        }
+
+    def _in_words(self, unit: str, of_objective: str) -> str:
+        """Say what the constraint costs."""
+        bound, slope = self.constraint, self.slope
+        if self.why:
+            return self.why
+        # A share is not changed by 1.
+        step = 1.0 if abs(bound.bound) > 1.0 or bound.bound == 0.0 else 0.01
+        more = "more allowed" if bound.sign > 0 else "less demanded"
+        named = unit.removesuffix("s") if step == 1.0 else unit
+        what = f"{plain_number(step)}{_after(named)} {more} changes the objective by"
+        if self.between:
+            low, high = sorted(step * end * bound.sign for end in self.between)
+            return (
+                f"its cost is not distinguishable from 0 ({what} between {_digits(low)} and"
+                f" {_digits(high)}{_after(of_objective)})"
+            )
+        if slope is None or slope.mean is None:
+            return "not binding, it costs nothing"
+        spread = "" if slope.half_width is None else f" ± {step * slope.half_width:.2g}"
+        return f"{what} {step * slope.mean * bound.sign:+.3g}{spread}{_after(of_objective)}"
+
+
+def _after(unit: str) -> str:
+    return f" {unit}" if unit else ""
+
+
+def _digits(value: float) -> str:
+    """Return three digits of a number, with no exponent where it is of a common size."""
+    return plain_number(float(f"{value:.3g}")) if value else "0"
+
+
+@dataclass(frozen=True, eq=False)
+class _Local:
+    """A constraint and what fresh replications say of it around the recommended point."""
+
+    k: int  # its outcome, from 1
+    levels: tuple[float, float]  # the mean excess before and after the steps
+    changes: Floats  # (n, 1 + constraints): of all outcomes, from the one to the other
+    # how far the recommended point is from the bound, 0 unless that is beyond its interval
+    slack: float
+
+    @property
+    def size(self) -> float:
+        """How far the response changes."""
+        return abs(self.levels[1] - self.levels[0])
+
+    @property
+    def reaches(self) -> bool:
+        """Whether the bound lies between the levels."""
+        return min(self.levels) <= 0.0 <= max(self.levels)
+
+    def multiplier(self, others: Mapping[_Local, Floats]) -> Floats:
+        """Return (n,) values whose mean is the multiplier, and whose spread is its error."""
+        # What the constraints that are active let the objective change is taken off.
+        change, level = self.changes[:, 0].copy(), self.changes.mean(axis=0)
+        for other, values in others.items():
+            mean = values.mean()
+            change += mean * self.changes[:, other.k] + (values - mean) * level[other.k]
+        mean = -change.mean() / level[self.k]
+        result: Floats = mean - (change + mean * self.changes[:, self.k]) / level[self.k]
+        return result
+
+
+def prices(
+    constraints: Sequence[Constraint],
+    evaluations: Sequence[Evaluation],
+    unit: Floats,
+    evaluate: Evaluate,
+    n: int,
+    sampling: Sampling,
+    confidence: float,
+) -> list[Price]:
+    """Estimate what each constraint costs at the point that a run came to."""
+    around = Neighbourhood.of(evaluations, unit)
+    if around is None:
+        few = f"{UNKNOWN} the search looked at too few points"
+        return [Price(bound, why=few) for bound in constraints]
+    seen = np.array([point.mean for point in evaluations if not np.isnan(point.mean).any()])
+    center = evaluate(unit, PILOT + n)[PILOT:]
+    known = sampling.estimate(center[:, 0], confidence)
+    priced: dict[int, Price] = {}
+    shown: list[_Local] = []
+    for k, bound in enumerate(constraints, 1):
+        # How far the response is from the bound, 0 unless that is beyond its interval.
+        excess = sampling.estimate(center[:, k], confidence)
+        beyond = excess.mean is not None and excess.ci_high is not None and excess.ci_high < 0.0
+        slack = -(excess.mean or 0.0) if beyond else 0.0
+        if slack > FAR * float(np.ptp(seen[:, k])):
+            priced[k] = Price(bound)
+            continue
+        steps = steps_along(around, k, unit, evaluate, n, 2.0 * slack)
+        if steps is not None:
+            before, after = (evaluate(point, PILOT + n)[PILOT:] for point in steps)
+            levels = float(before[:, k].mean()), float(after[:, k].mean())
+            if levels[0] != levels[1] and not np.isnan(after - before).any():
+                shown.append(_Local(k, levels, after - before, slack))
+                continue
+        priced[k] = Price(bound, why=f"{UNKNOWN} no small move of the variables shows it")
+    active, left_out = _active(shown, sampling, confidence)
+    for local in shown:
+        bound, values = constraints[local.k - 1], active.get(local)
+        if values is None and local.slack == 0.0:
+            alike = "it cannot be told apart from that of another constraint"
+            priced[local.k] = Price(bound, why=f"{UNKNOWN} {alike}")
+            continue
+        if values is None:
+            values = left_out.get(local, local.multiplier(active))
+        priced[local.k] = _price(bound, local, values, local in active, known, sampling)
+    return [priced[k] for k in range(1, 1 + len(constraints))]
+
+
+def _active(
+    shown: Sequence[_Local], sampling: Sampling, confidence: float
+) -> tuple[dict[_Local, Floats], dict[_Local, Floats]]:
+    """Return the constraints that may hold up the objective together, and those that may not."""
+    # Each with (n,) values, whose mean is its multiplier and whose spread is the error of that. The
+    # constraints are those whose bound is reached, nearest first, and can be told apart; one that
+    # the recommended point is short of may not where its multiplier is not above 0.
+    left_out: dict[_Local, Floats] = {}
+    candidates = [local for local in shown if local.slack == 0.0 or local.reaches]
+    candidates.sort(key=lambda local: local.slack / local.size)
+    while True:
+        chosen: list[_Local] = []
+        for local in candidates:
+            several = [*chosen, local]
+            sizes = np.array([of.size for of in several])
+            if np.linalg.cond(_slopes(several) / sizes) <= MOST_ALIKE:
+                chosen = several
+        multipliers = _multipliers(chosen)
+        doubtful: dict[_Local, float] = {}
+        for local, values in multipliers.items():
+            multiplier = sampling.estimate(values, confidence)
+            if local.slack > 0.0 and (multiplier.ci_low is None or multiplier.ci_low <= 0.0):
+                doubtful[local] = (multiplier.mean or 0.0) / (multiplier.std_error or 1.0)
+        if not doubtful:
+            return multipliers, left_out
+        least = min(doubtful, key=lambda local: doubtful[local])
+        left_out[least] = multipliers[least]
+        candidates.remove(least)
+
+
+def _slopes(chosen: Sequence[_Local]) -> Floats:
+    """Return how the response of each constraint changes along the steps of each."""
+    return np.array([[a.changes[:, b.k].mean() for b in chosen] for a in chosen])
+
+
+def _multipliers(chosen: Sequence[_Local]) -> dict[_Local, Floats]:
+    """Return (n,) values for each constraint, whose mean is its multiplier."""
+    # Along the steps of each, the objective changes by what all of them cost together.
+    if not chosen:
+        return {}
+    slopes, columns = _slopes(chosen), [local.k for local in chosen]
+    gains = np.array([local.changes[:, 0] for local in chosen])
+    means = -np.linalg.solve(slopes, gains.mean(axis=1))
+    rest = gains + [local.changes[:, columns] @ means for local in chosen]
+    values = means[:, None] - np.linalg.solve(slopes, rest)
+    return dict(zip(chosen, values, strict=True))
+
+
+def _price(
+    bound: Constraint,
+    local: _Local,
+    multiplier: Floats,
+    active: bool,
+    known: Estimate,
+    sampling: Sampling,
+) -> Price:
+    """Say what a constraint costs, given the values of its multiplier and the objective."""
+    price = sampling.estimate(multiplier, known.confidence)
+    if price.ci_low is None or price.ci_high is None:
+        return Price(bound, why=f"{UNKNOWN} it has no interval")
+    if not active:
+        # What all of the slack could gain; where that is next to nothing, so would be the gain.
+        gain = price.ci_high * max(local.slack, SOME * local.size)
+        size, half = abs(known.mean or 0.0), known.half_width or 0.0
+        if gain <= max(NOTHING * size, min(LITTLE * size, half)):
+            return Price(bound)
+        if price.ci_low > 0.0:
+            what = "the point is short of its bound although the objective falls towards it"
+            return Price(bound, why=f"{UNKNOWN} {what}")
+    if price.ci_high <= 0.0 and price.ci_low < 0.0:
+        what = "the objective also falls where the response moves away from its bound"
+        return Price(bound, why=f"{UNKNOWN} {what}")
+    if price.ci_low <= 0.0:
+        low, high = sorted((0.0, -bound.sign * price.ci_high))
+        return Price(bound, between=(low, high))
+    return Price(bound, sampling.estimate(-bound.sign * multiplier, known.confidence))
+
+
+# Steps from the recommended point to a tighter and to a looser bound on a response.
+#
+# They go where the search saw the response change most, in proportion to how far the search went: a
+# search is long where the objective is flat, so that this is about the path of the optimum as the
+# bound moves. Pilot replications, used for nothing else, say how long steps must be to change the
+# response clearly.
+
+NEAR = 4  # points near the recommended one that are looked at, for each variable and one more
+PILOT = 10  # replications that tell how long steps must be
+
+TRIALS = 7
+GROWTH = 3.0  # by which factor steps are made longer or shorter, at most
+
+# Change of the response between both points, in its standard errors: wanted, and at least.
+CLEAR, LEAST_CLEAR = 20.0, 6.0
+
+SAME = 0.4  # logarithm of two lengths that are as good as one
+SHORTEST, LONGEST = 1e-3, 0.5  # lengths of a step in the unit cube
+
+
+class Neighbourhood(NamedTuple):
+    """The points that a search has seen near the recommended one."""
+
+    units: Floats  # (points, variables): in the unit cube
+    means: Floats  # (points, 1 + constraints): mean outcomes
+    weights: Floats  # (points,): more replications and less distance count more; their sum is 1
+
+    @classmethod
+    def of(cls, evaluations: Sequence[Evaluation], unit: Floats) -> Neighbourhood | None:
+        """Return the points near `unit` as they were seen last; None if there are too few."""
+        last = {tuple(evaluation.unit.tolist()): evaluation for evaluation in evaluations}
+        seen = [evaluation for evaluation in last.values() if not np.isnan(evaluation.mean).any()]
+        if len(seen) < 2 * (1 + len(unit)):
+            return None
+        units = np.array([evaluation.unit for evaluation in seen])
+        distances = np.linalg.norm(units - unit, axis=1)
+        order = np.argsort(distances, kind="stable")
+        nearest = order[: NEAR * (1 + len(unit))]
+        reach = distances[order[min(len(nearest), len(order) - 1)]] * (1.0 + 1e-9)
+        closeness = (1.0 - (distances[nearest] / reach) ** 3) ** 3
+        weights = np.array([seen[k].n for k in nearest]) * closeness
+        means = np.array([seen[k].mean for k in nearest])
+        return cls(units[nearest], means, weights / weights.sum())
+
+
+def steps_along(
+    around: Neighbourhood, k: int, unit: Floats, evaluate: Evaluate, n: int, least: float
+) -> Floats | None:
+    """Return the points before and after `unit` between which outcome `k` changes clearly."""
+    # By `least`, if they can. None if there are none.
+    direction = _direction(around, k, unit)
+    if direction is None:
+        return None
+    spread = math.sqrt(float(around.weights @ ((around.units - unit) @ direction) ** 2))
+    length, steps, clearest = min(LONGEST / 4.0, max(SHORTEST, spread)), None, LEAST_CLEAR
+    for _ in range(TRIALS):
+        points = _points(unit, direction, length)
+        before, after = (evaluate(point, PILOT)[:, k] for point in points)
+        change = after - before
+        error, size = float(change.std(ddof=1)) / math.sqrt(n), abs(float(change.mean()))
+        clear = size / max(error, 1e-12 * size) if size else 0.0
+        if min(CLEAR, clear) >= clearest:
+            steps, clearest = points, min(CLEAR, clear)
+        # Undefined outcomes are as bad as a change that is far too large.
+        wanted = max(CLEAR / clear, least / size) if clear > 0.0 else GROWTH if size == 0.0 else 0.0
+        longer = length * min(GROWTH, max(1.0 / GROWTH, wanted))
+        longer = min(LONGEST, max(SHORTEST, longer))
+        if abs(math.log(longer / length)) < SAME:
+            break
+        length = longer
+    return steps
+
+
+def _direction(around: Neighbourhood, k: int, unit: Floats) -> Floats | None:
+    """Return the direction in which outcome `k` changed, of length 1; None if it did not."""
+    # Variables at their bounds stay there, unless no other is left.
+    away = around.units - around.weights @ around.units
+    excess = around.means[:, k] - around.weights @ around.means[:, k]
+    direction = np.ones(1) if len(unit) == 1 else (around.weights * excess) @ away
+    held = (unit < EDGE) | (unit > 1.0 - EDGE)
+    if (direction[~held] != 0.0).any():
+        direction[held] = 0.0
+    else:  # into the cube, either all that do so forwards or all that do so backwards
+        inward = direction * np.where(unit < 0.5, 1.0, -1.0)
+        sides = np.where(inward > 0.0, direction, 0.0), np.where(inward < 0.0, direction, 0.0)
+        direction = max(sides, key=lambda side: float(np.linalg.norm(side)))
+    norm = float(np.linalg.norm(direction))
+    return direction / norm if norm > 0.0 else None
+
+
+def _points(unit: Floats, direction: Floats, length: float) -> Floats:
+    """Return a point on each side, equally far; on one side alone if that is where the room is."""
+    moving = direction != 0.0
+    far = (np.where(direction > 0.0, 1.0, 0.0) - unit)[moving] / direction[moving]
+    back = (np.where(direction > 0.0, 0.0, 1.0) - unit)[moving] / direction[moving]
+    up, down = float(far.min()), float(-back.max())
+    if min(up, down) >= 0.5 * min(length, max(up, down)):
+        ends = -min(length, up, down), min(length, up, down)
+    else:
+        ends = (0.0, min(length, up)) if up > down else (-min(length, down), 0.0)
+    return np.array([np.clip(unit + end * direction, 0.0, 1.0) for end in ends])

@@ -15,7 +15,7 @@ from valmatch.models.model import ANY, Model
 from valmatch.optimization.certification import Certificate
 from valmatch.optimization.problem import Problem, Term
 from valmatch.optimization.solver_run import SolverRun
-from valmatch.optimization.solvers.archive import OFTEN
+from valmatch.optimization.solvers.search import OFTEN
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import why_no_interval
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Resampled

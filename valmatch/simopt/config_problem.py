@@ -30,7 +30,7 @@ from valmatch.execution.chunks import build
 from valmatch.models import model as valmatch_model
 from valmatch.models.model import row_of
 from valmatch.optimization import problem as valmatch_problem
-from valmatch.optimization.problem_of_config import problem_of, with_factors
+from valmatch.optimization.problem import problem_of, with_factors
 from valmatch.optimization.studies.study import DEFAULT_BUDGET
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown

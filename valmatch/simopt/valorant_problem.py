@@ -22,7 +22,7 @@ from valmatch.models.valorant.days import RESPONSES
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.model import ValorantModel
 from valmatch.optimization import problem as valmatch_problem
-from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.problem import problem_of
 from valmatch.simopt.config_problem import CoordinateProblem, ReplicatedModel, inside
 
 Vector = tuple[float, ...]

@@ -96,6 +96,7 @@ class Manifest(ManifestPart):
     files: list[str] | None = None
     shown: list[str] = []
     shards: dict[ShardText, str] = {}  # how each shard ended, before they are put together
+    variants: list[Id] | None = None  # of a comparison of several
 
     @property
     def is_ours(self) -> bool:
@@ -158,12 +159,6 @@ class SimulateManifest(SimulationManifest):
     """What ``simulate`` writes."""
 
     replication: Count
-
-
-class CompareManifest(Manifest):
-    """What ``compare`` writes; `variants` only where there are several."""
-
-    variants: list[Id] | None = None
 
 
 class OptimizeManifest(SimulationManifest):

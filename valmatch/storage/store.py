@@ -175,24 +175,23 @@ class RowFormat(LineFormat[int]):
 class RowFile:
     """Rows of replications in their order, each chunk on disk before the next is written."""
 
-    # Without a path they are in memory alone. `parts` are files that may hold some of them already:
-    # the first of `indices` without a gap are kept.
-    def __init__(
-        self, path: Path | None, form: RowFormat, indices: range, parts: Iterable[Path], warn: Warn
-    ) -> None:
-        self._path, self._form, self._indices = path, form, indices
+    # Without a folder they are in memory alone. Of those that an earlier run left, the first of
+    # `indices` without a gap are kept.
+    def __init__(self, home: Place, name: str, form: RowFormat, indices: range) -> None:
+        self._path, self._form, self._indices = home.file(name), form, indices
         self._file: GrowingFile | None = None
         rest = indices.start % indices.step  # other shards have replications of their own
-        read = form.read(parts, warn).items()
+        read = form.read(home.parts(name), home.warn).items()
         rows = {index: row for index, row in read if index % indices.step == rest}
         if beyond := [index for index in rows if index not in indices]:
             raise InputError(
-                f"{path}: holds {len(beyond)} replications that this run is not to make, such"
+                f"{self._path}: holds {len(beyond)} replications that this run is not to make, such"
                 f" as {min(beyond)}; ask for more of them, or choose another folder"
             )
         kept = [rows[index] for index in takewhile(rows.__contains__, indices)]
         if len(kept) < len(rows):
-            warn(f"{path}: {len(rows) - len(kept)} replications after a gap are made again")
+            gap = len(rows) - len(kept)
+            home.warn(f"{self._path}: {gap} replications after a gap are made again")
         self._lines = [line for line, _ in kept]
         self._blocks = [np.array([row for _, row in kept]).reshape(len(kept), len(form.names))]
         self.done = len(kept)  # number of replications that are there
@@ -262,10 +261,6 @@ class Place:
         # There may be thousands of other shards.
         return [self.folder / self.shard.file_name(name), self.folder / name]
 
-    def rows(self, name: str, form: RowFormat, indices: range) -> RowFile:
-        """Return a file of rows, with those that an earlier run left."""
-        return RowFile(self.file(name), form, indices, self.parts(name), self.warn)
-
 
 # Exact sums of curves, from which a run is resumed and shards are combined.
 
@@ -276,11 +271,11 @@ DEFINED = "defined"  # the part of sums that is there if some replication does n
 class CurveFile:
     """Sums of curves over the replications, in a file that is whole after each chunk."""
 
-    def __init__(self, place: Place, shape: tuple[int, ...], indices: range) -> None:
-        self._path, self._indices = place.file(SUMS), indices
+    def __init__(self, home: Place, shape: tuple[int, ...], indices: range) -> None:
+        self._path, self._indices = home.file(SUMS), indices
         self.sums = CurveSums.zeros(shape)
-        if self._path and place.resume:
-            sums, over = read_sums(self._path, shape, place.warn)
+        if self._path and home.resume:
+            sums, over = read_sums(self._path, shape, home.warn)
             # The sums of combined folders may be over replications with gaps.
             if over in ([], [indices[: sums.n]]):
                 self.sums = sums
@@ -352,13 +347,6 @@ def write_sums(path: Path, sums: CurveSums, over: Sequence[range]) -> None:
     write_bytes(path, content.getvalue())
 
 
-def stretches(indices: Sequence[int]) -> list[range]:
-    """Return increasing indices as ranges without gaps."""
-    ends = [k for k in range(1, len(indices)) if indices[k] != indices[k - 1] + 1]
-    borders = [0, *ends, len(indices)] if indices else []
-    return [range(indices[a], indices[b - 1] + 1) for a, b in pairwise(borders)]
-
-
 def write_curves(folder: Path, axes: Axes, sums: CurveSums) -> None:
     """Write ``curves.csv``: a row for each policy, measure and game."""
     policies, measures, games = zip(
@@ -388,71 +376,67 @@ class Store:
         seed: int,
         model: Model[object],
         indices: range,
-        place: Place,
+        home: Place,
         *,
         controls: bool,
     ) -> None:
         self.indices = indices
         self.remarks: list[str] = []  # those on the replications made since
-        self._responses = place.rows(ROWS, row_format(config, seed, model), indices)
-        self.resumed = self._responses.done  # number of replications that an earlier run left
-        self._parts: list[RowFile | CurveFile] = [self._responses]
-        self._controls, self._curves = None, None
+        self._rows = RowFile(home, ROWS, row_format(config, seed, model), indices)
+        self._parts: dict[str, Any] = {"responses": self._rows}  # as a batch calls them
         if controls:
-            self._controls = place.rows(CONTROLS, control_format(config, seed, model), indices)
-            self._parts.append(self._controls)
+            form = control_format(config, seed, model)
+            self._parts["controls"] = RowFile(home, CONTROLS, form, indices)
         if model.axes:
-            self._curves = CurveFile(place, model.axes.shape, indices)
-            self._parts.append(self._curves)
+            self._parts["curves"] = CurveFile(home, model.axes.shape, indices)
+        self.resumed = self._rows.done  # number of replications that an earlier run left
 
     @property
     def done(self) -> int:
         """Number of replications that are complete in every part."""
-        return min(part.done for part in self._parts)
+        return int(min(part.done for part in self._parts.values()))
 
     @property
     def made(self) -> int:
         """Number of replications whose responses are new."""
-        return self._responses.done - self.resumed
+        return self._rows.done - self.resumed
 
     @property
     def values(self) -> Floats:
         """Responses of the `done` replications, (done, len(model.responses)) float64."""
-        return self._responses.values[: self.done]
+        return self._rows.values[: self.done]
 
     @property
     def controls(self) -> Floats | None:
         """Control variates of the same, (done, q) float64; None where they are not kept."""
-        return self._controls.values[: self.done] if self._controls else None
+        part = self._parts.get("controls")
+        return part.values[: self.done] if part else None
 
     @property
     def curves(self) -> CurveSums | None:
         """Sums of the curves; None where the model has none."""
-        return self._curves.sums if self._curves else None
+        part = self._parts.get("curves")
+        return part.sums if part else None
 
     def gaps(self, goal: int) -> Iterator[tuple[int, range]]:
         """Yield the first number and the replications that `add` has to take in before the next."""
-        marks = sorted({part.done for part in self._parts if part.done < goal} | {goal})
-        for first, last in pairwise(marks):
+        dones = {part.done for part in self._parts.values() if part.done < goal}
+        for first, last in pairwise(sorted(dones | {goal})):
             yield first, self.indices[first:last]
 
     def add(self, first: int, batch: Batch) -> None:
         """Take in the replications from the first on, in every part that lacks them."""
-        if self._responses.done == first:
+        if self._rows.done == first:
             self.remarks += batch.remarks
-            self._responses.add(batch.responses)
-        if self._controls and self._controls.done == first:
-            assert batch.controls is not None
-            self._controls.add(batch.controls)
-        if self._curves and self._curves.done == first:
-            assert batch.curves is not None
-            self._curves.add(batch.curves)
+        for name, part in self._parts.items():
+            if part.done == first:
+                part.add(getattr(batch, name))
 
     def __enter__(self) -> Store:
-        for part in self._parts:
+        for part in self._parts.values():
             part.open()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        for part in self._parts:
+        for part in self._parts.values():
             part.close()

@@ -17,7 +17,7 @@ from valmatch.config.identity import config_id
 from valmatch.config.loading import shipped_configs
 from valmatch.errors import InputError, RunError
 from valmatch.execution.chunks import build
-from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.problem import problem_of
 from valmatch.rule_sets.files import read_rule_file
 
 

@@ -1,18 +1,415 @@
-"""The common frame of all solvers: asking for evaluations, keeping them, choosing finalists."""
+"""The common frame of all solvers: evaluations, estimates of points, requests, finalists."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from valmatch.kernels.arrays import Floats
+from valmatch.config.config import Constraint
+from valmatch.kernels.arrays import Bools, Floats
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.solvers.archive import Archive, PointEstimates, spread
+from valmatch.statistics.control_variates import Regression, regress
+
+# Control variates of the replications that all points meet.
+
+# n -> (n, controls) control variates of the first n replications, with their expectations.
+Controls: TypeAlias = Callable[[int], tuple[Floats, Floats]]
+
+# Replications for each control variate, at least: with fewer, slopes cost more than they gain.
+PER_CONTROL = 5
+
+
+def without_controls(n: int) -> tuple[Floats, Floats]:
+    """Return the control variates of a model that has none."""
+    return np.empty((n, 0)), np.empty(0)
+
+
+def regression(outcomes: Floats, controls: Controls) -> list[Regression]:
+    """Regress each column of the outcomes of a point on the controls of its replications."""
+    n = len(outcomes)
+    values, expectations = controls(n)
+    if n < PER_CONTROL * (1 + expectations.size):
+        values, expectations = without_controls(n)
+    return regress(outcomes, values, expectations)
+
+
+# What noise is like, and units in which it is the same for all points.
+
+LEAST_POINTS = 3  # points by which it is seen how noise goes with the mean, at least
+OFTEN = 2  # times that each of two values is seen, at least, where there is no third
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What is known of the noise of the constraints."""
+
+    limits: Floats  # (constraints, 2): the least and the largest excess that there can be
+    skewness: Floats  # of the points with the most replications; 0 where nothing is known
+    low: Floats  # the lesser excess where there are two, NaN where there are more
+    high: Floats  # the greater one
+    constant: Bools  # whether the replications of each point were alike
+    common: float = 0.0  # correlation of two good points, the least of all constraints
+
+    @classmethod
+    def unknown(cls, limits: Floats) -> Noise:
+        """Return what is known before any replication: nothing but the limits."""
+        count = len(limits)
+        none, no = np.full(count, np.nan), np.zeros(count, np.bool_)
+        return cls(limits, np.zeros(count), none, none.copy(), no)
+
+    @property
+    def two_valued(self) -> bool:
+        """Whether some constraint is of yes and no."""
+        return not np.isnan(self.low).all()
+
+    def take(self, rows: slice) -> Noise:
+        """Return what is known of some of the constraints."""
+        names = "limits", "skewness", "low", "high", "constant"
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
+
+
+@dataclass(frozen=True)
+class Units:
+    """Units of outcomes in which the noise of all points is alike."""
+
+    # In them the excess of a response whose noise goes with its mean is the logarithm of its share
+    # of the bound; errors are shares of the mean.
+    constraints: Sequence[Constraint]
+    relative: Sequence[int]  # columns of the outcomes
+
+    @classmethod
+    def of(
+        cls, constraints: Sequence[Constraint], outcomes: Sequence[Floats], deviations: Floats
+    ) -> Units:
+        """Return the units of points by their outcomes, which are all defined."""
+        # Noise goes with the mean where its deviations vary less as shares of the means than by
+        # themselves; means must have been above 0 throughout.
+        relative = []
+        for k, constraint in enumerate(constraints, 1):
+            noise = deviations[:, k]
+            some = noise > 0.0
+            if constraint.bound <= 0.0 or some.sum() < LEAST_POINTS:
+                continue
+            columns = [constraint.bound + constraint.sign * rows[:, k] for rows in outcomes]
+            means = np.array([column.mean() for column in columns])
+            if min(column.min() for column in columns) < 0.0 or means.min() <= 0.0:
+                continue
+            logarithms = np.log(noise[some])
+            if (logarithms - np.log(means[some])).std() < logarithms.std():
+                relative.append(k)
+        return cls(constraints, relative)
+
+    def _level(self, means: Floats, k: int) -> Floats:
+        """Return the mean responses of a constraint, above 0."""
+        c = self.constraints[k - 1]
+        level: Floats = np.maximum(c.bound + c.sign * means[..., k], 1e-12 * c.bound)
+        return level
+
+    def convert(self, means: Floats, errors: Floats) -> tuple[Floats, Floats]:
+        """Return mean outcomes, with their deviations or errors, in these units."""
+        means, errors = means.copy(), errors.copy()
+        for k in self.relative:
+            constraint, level = self.constraints[k - 1], self._level(means, k)
+            means[..., k] = constraint.sign * np.log(level / constraint.bound)
+            errors[..., k] /= level
+        return means, errors
+
+    def undo(self, means: Floats, errors: Floats) -> tuple[Floats, Floats]:
+        """Return means and errors in these units as those of the outcomes."""
+        means, errors = means.copy(), errors.copy()
+        for k in self.relative:
+            constraint = self.constraints[k - 1]
+            level = constraint.bound * np.exp(constraint.sign * means[..., k])
+            means[..., k] = constraint.sign * (level - constraint.bound)
+            errors[..., k] *= level
+        return means, errors
+
+    def mean(self, outcomes: Floats) -> Floats:
+        """Return the means of the outcomes of points, (..., n, 1 + constraints), in these units."""
+        mean = outcomes.mean(axis=-2)
+        return self.convert(mean, mean)[0]
+
+    def deviating(self, outcomes: Floats) -> Floats:
+        """Return by how much the outcomes of a point deviate from their mean, in these units."""
+        mean = outcomes.mean(axis=0)
+        away: Floats = outcomes - mean
+        for k in self.relative:
+            away[:, k] /= self._level(mean, k)
+        return away
+
+
+@dataclass(frozen=True)
+class PointEstimates:
+    """What is known of the evaluated points, in the order in which they were first evaluated."""
+
+    units: Floats  # (points, variables): in the unit cube
+    counts: NDArray[np.int64]  # (points,): replications made
+    # (points, 1 + constraints): mean outcomes in `units_of`, as if every point had met the same
+    # replications; 0 where undefined
+    means: Floats
+    errors: Floats  # (points, 1 + constraints): standard errors; 0 where undefined
+    # (1 + constraints,): standard errors that fresh replications of a finalist will have
+    test: Floats
+    defined: Bools  # (points,): whether all replications of the point gave all outcomes
+    noise: Noise | None = None  # what the noise is like, where that is known
+    # in which units means and errors are; None for those of the outcomes
+    units_of: Units | None = None
+
+    @property
+    def doubts(self) -> Floats:
+        """Standard errors of what fresh replications will find, as far as is known now."""
+        doubts: Floats = np.hypot(self.errors, self.test)
+        return doubts
+
+    def take(self, points: Sequence[int]) -> PointEstimates:
+        """Return the estimates of some of the points."""
+        names = "units", "counts", "means", "errors", "defined"
+        rows = np.array(points, np.intp)
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
+
+    def of(self, unit: Floats) -> PointEstimates | None:
+        """Return the estimates of one point; None if it is unknown or undefined."""
+        rows = np.flatnonzero((self.units == unit).all(axis=1) & self.defined)
+        return self.take([int(rows[0])]) if len(rows) else None
+
+    def violation(self, margin: float = 0.0, needed: float = 0.0) -> Floats:
+        """Return the sum of the violations, each in units of that constraint's spread."""
+        spare = margin * self.doubts[:, 1:] + needed * self.test[1:]
+        excess = np.maximum(0.0, self.means[:, 1:] + spare)
+        total: Floats = (excess / spread(self.means[self.defined, 1:])).sum(axis=1)
+        return np.where(self.defined, total, np.inf)
+
+    def ranking(self, margin: float = 0.0, needed: float = 0.0) -> NDArray[np.intp]:
+        """Return the points from best to worst: least violation first, then least objective."""
+        return np.lexsort((self.means[:, 0], self.violation(margin, needed)))
+
+
+def spread(values: Floats) -> Floats:
+    """Return the standard deviation of each column, 1 for a column that does not vary."""
+    if len(values) == 0:
+        return np.ones(values.shape[1])
+    deviation: Floats = values.std(axis=0)
+    return np.where(deviation > 1e-12 * np.abs(values).max(axis=0), deviation, 1.0)
+
+
+class _ByControls(NamedTuple):
+    """What control variates say of the replications that all points share."""
+
+    shift: Floats  # (1 + constraints,): to be added to all means
+    left: Floats  # (1 + constraints,): share of the deviation that they do not explain
+    leverage: float  # variance of a mean over that of a replication
+
+
+def _by_controls(outcomes: Floats, controls: Controls) -> _ByControls:
+    """Regress the outcomes, (n, 1 + constraints), on the controls."""
+    fits = regression(outcomes, controls)
+    mean = outcomes.mean(axis=0)
+    degrees, plain = max(1, fits[0].degrees), max(1, len(outcomes) - 1)
+    residual = np.array([(fit.residuals**2).sum() for fit in fits]) / degrees
+    total = ((outcomes - mean) ** 2).sum(axis=0) / plain
+    left = np.sqrt(residual / np.where(total > 0.0, total, 1.0))
+    shift = np.array([fit.mean for fit in fits]) - mean
+    return _ByControls(shift, np.where(total > 0.0, left, 1.0), fits[0].leverage)
+
+
+# (point of the unit cube, n) -> (n, terms) what each term adds to the objective.
+Parts: TypeAlias = Callable[[Floats, int], Floats]
+
+
+def without_parts(unit: Floats, n: int) -> Floats:
+    """Return no parts: the objective is not known to be a sum."""
+    return np.empty((n, 0))
+
+
+NEAR = 20  # what sets points apart is measured on this many of those with the most replications
+MOST_COMMON = 0.999  # two points have less than this in common, at most
+
+
+@dataclass
+class Archive:
+    """All outcomes told so far, by point."""
+
+    problem: Problem  # what is optimised; says which points of the unit cube are the same
+    test: int  # replications by which finalists will be tested; 0 where one replication is exact
+    controls: Controls = without_controls  # the control variates of the replications
+    parts: Parts = without_parts  # what the terms add to the objective
+    _units: list[Floats] = field(default_factory=list)
+    # of each point its outcomes, with the parts of the objective beside them; their means and
+    # standard deviations
+    _outcomes: list[Floats] = field(default_factory=list)
+    _moments: list[Floats] = field(default_factory=list)
+    _rows: dict[tuple[float, ...], int] = field(default_factory=dict)
+    _estimates: tuple[PointEstimates, Floats] | None = None
+
+    def __len__(self) -> int:
+        return len(self._units)
+
+    @property
+    def exact(self) -> bool:
+        """Whether all replications of a point are the same, so that one says everything."""
+        return self.test == 0
+
+    def outcomes(self, unit: Floats) -> Floats:
+        """Return the outcomes known of a point, (n, 1 + constraints); n is 0 for a new one."""
+        row = self._rows.get(self.problem.values(unit))
+        return np.empty((0, self._width)) if row is None else self._outcomes[row][:, : self._width]
+
+    def unseen(self, units: Floats) -> Iterator[Floats]:
+        """Yield the points of which nothing is known."""
+        return (unit for unit in units if self.problem.values(unit) not in self._rows)
+
+    def record(self, unit: Floats, outcomes: Floats) -> None:
+        """Keep the outcomes of the first replications of a point."""
+        self._keep(unit, np.hstack([outcomes, self.parts(unit, len(outcomes))]))
+
+    def exclude(self, unit: Floats) -> None:
+        """Take a point to be undefined."""
+        self._keep(unit, np.full_like(min(self._outcomes, key=len), np.nan))
+
+    def _keep(self, unit: Floats, outcomes: Floats) -> None:
+        """Keep outcomes with the parts of the objective beside them."""
+        self._estimates = None
+        row = self._rows.setdefault(self.problem.values(unit), len(self._units))
+        deviations = outcomes.std(axis=0, ddof=min(1, len(outcomes) - 1))
+        moments = np.array([outcomes.mean(axis=0), deviations])
+        if row == len(self._units):
+            self._units.append(unit.copy())
+        self._outcomes[row : row + 1], self._moments[row : row + 1] = [outcomes], [moments]
+
+    @property
+    def _width(self) -> int:
+        """Number of outcomes: the objective and the excesses."""
+        return 1 + len(self.problem.constraints)
+
+    def estimates(self) -> PointEstimates:
+        """Return means with their standard errors, all points on an equal footing."""
+        return self.estimates_and_parts()[0]
+
+    def estimates_and_parts(self) -> tuple[PointEstimates, Floats]:
+        """Return these with (points, terms): the parts of the mean objectives."""
+        if self._estimates is None:
+            self._estimates = self._estimate()
+        return self._estimates
+
+    def _estimate(self) -> tuple[PointEstimates, Floats]:
+        # Points with few replications met other random numbers than points with many. What the
+        # missing replications would have added is read off all points that have made them, and
+        # what control variates say of the level of all off the points that have the most.
+        counts = np.array([len(rows) for rows in self._outcomes])
+        means, deviations = np.stack(self._moments, axis=1)
+        defined: Bools = np.logical_not(np.isnan(means).any(axis=1))
+        noise = self._noise(counts, means, deviations, defined)
+        several = [self._outcomes[i] for i in np.flatnonzero(defined & (counts > 1))]
+        units_of = Units.of(
+            [*self.problem.constraints.values()], several, deviations[defined & (counts > 1)]
+        )
+        # Of yes and no, shares of the mean mean nothing.
+        numbers = [k for k in units_of.relative if np.isnan(noise.low[k - 1])]
+        units_of = replace(units_of, relative=numbers)
+        means, deviations = units_of.convert(means, deviations)
+        most = counts[defined].max(initial=0)
+        longest = [self._outcomes[i] for i in np.flatnonzero(defined & (counts == most))]
+        for n, more in pairwise(np.unique(counts[defined]).tolist()):
+            longer = np.flatnonzero(defined & (counts >= more))
+            rows = np.array([self._outcomes[i][:more] for i in longer])
+            missing = units_of.mean(rows) - units_of.mean(rows[:, :n])
+            means[defined & (counts <= n)] += missing.mean(axis=0)
+        away = [units_of.deviating(rows) for rows in longest]
+        by_controls = _ByControls(np.zeros(1), np.ones(1), 1.0)
+        if away:
+            by_controls = _by_controls(np.mean(away, axis=0), self.controls)
+        means += by_controls.shift
+        means[~defined] = 0.0
+        errors, test, common = self._errors(
+            np.where(defined, counts, 0), deviations, by_controls, (longest, units_of)
+        )
+        common *= not noise.two_valued  # no yes is read off another one
+        width = self._width
+        noise = replace(noise, common=common, skewness=_skewness(away, width))
+        points, errors = np.array(self._units), errors[:, :width]
+        estimates = PointEstimates(
+            points, counts, means[:, :width], errors, test[:width], defined, noise, units_of
+        )
+        return estimates, means[:, width:]
+
+    def _noise(
+        self, counts: NDArray[np.int64], means: Floats, deviations: Floats, defined: Bools
+    ) -> Noise:
+        """Return the values of constraints that have two; their deviations are mended in place."""
+        # A point that has shown one of them alone has a deviation, too.
+        noise, width = Noise.unknown(self.problem.limits_of_excesses), self._width
+        if not defined.any() or self.exact:
+            return noise
+        rows = np.concatenate([self._outcomes[i][:, :width] for i in np.flatnonzero(defined)])
+        longer = deviations[defined & (counts > 1), 1:width]
+        noise.constant[:] = len(longer) > 0 and (longer == 0.0).all(axis=0)
+        for k in range(1, width):
+            values, times = np.unique(rows[:, k], return_counts=True)
+            declared = np.isin(values, noise.limits[k - 1]).all()
+            two = len(values) == 2 and (times.min() >= OFTEN or declared)
+            if two and not noise.constant[k - 1]:
+                low, high = values
+                noise.low[k - 1], noise.high[k - 1] = low, high
+                share = ((means[:, k] - low) / (high - low) * counts + 0.5) / (counts + 1.0)
+                mended = (high - low) * np.sqrt(np.clip(share * (1.0 - share), 0.0, None))
+                deviations[defined, k] = mended[defined]
+        return noise
+
+    def _errors(
+        self,
+        counts: NDArray[np.int64],
+        deviations: Floats,
+        by_controls: _ByControls,
+        longest: tuple[Sequence[Floats], Units],
+    ) -> tuple[Floats, Floats, float]:
+        """Return the errors of means and of a test, and how much good points have in common."""
+        # All points share the error of the most replications; points with fewer add an error of
+        # what sets them apart from the points that have the most. `counts` is 0 for undefined ones.
+        errors: Floats = np.zeros_like(deviations)
+        most = counts.max(initial=0)
+        if most < 2:
+            return errors, np.zeros(errors.shape[1]), 0.0
+        nearest = np.argsort(-counts, kind="stable")[:NEAR]
+        nearest = nearest[counts[nearest] > 1]
+        near = nearest[counts[nearest] < most]
+        weights = counts[nearest] - 1
+        shared = np.sqrt(np.average(deviations[nearest] ** 2, axis=0, weights=weights))
+        single, common = errors[0], 0.0
+        if len(near) > 0:
+            points, units_of = longest
+            apart = []
+            for i in near:
+                rest = units_of.deviating(self._outcomes[i])
+                rest -= np.mean([units_of.deviating(rows[: counts[i]]) for rows in points], axis=0)
+                apart.append(rest.std(axis=0, ddof=1))
+            single = np.median(apart, axis=0)
+            bounded = slice(1, self._width)
+            share = single[bounded] ** 2 / np.maximum(shared[bounded] ** 2, 1e-300) / 2.0
+            common = float(np.clip(1.0 - share, 0.0, MOST_COMMON).min(initial=MOST_COMMON))
+            common *= bool((shared[bounded] > 0.0).any())  # no noise says nothing
+        shared *= by_controls.left
+        some = counts > 0
+        fewer = (1.0 / counts[some] - 1.0 / most)[:, None]
+        errors[some] = np.sqrt(shared**2 * by_controls.leverage + single**2 * fewer)
+        return errors, shared / math.sqrt(self.test), common
+
+
+def _skewness(away: Sequence[Floats], width: int) -> Floats:
+    """Return the skewness of the constraints at the points with the most replications."""
+    if not away:
+        return np.zeros(width - 1)
+    rest = np.mean(away, axis=0)[:, 1:width]
+    deviation = np.maximum(np.sqrt((rest**2).mean(axis=0)), 1e-100)
+    skewness: Floats = (rest**3).mean(axis=0) / deviation**3
+    return skewness
+
 
 # Points proposed for the next test, by what a search and the tests before have shown.
 

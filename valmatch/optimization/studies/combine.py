@@ -16,24 +16,19 @@ from valmatch.errors import InputError
 from valmatch.execution.interruption import Stop
 from valmatch.execution.run_options import OptimizeArguments
 from valmatch.execution.shards import shard_files
-from valmatch.experiments.combine import (
-    Combined,
-    Owed,
-    files_of_runs,
-    name_of,
-    read_manifests,
-    shards_of,
-    with_whole,
-)
-from valmatch.optimization.evaluation import Address, Execution, Journal, Row, Rows
-from valmatch.optimization.studies.journal import JOURNAL, TRUTHS, FileJournal, read_journal
+from valmatch.experiments import combine as experiments
+from valmatch.optimization.solver_run import Address, Execution, Journal, Row, Rows
 from valmatch.optimization.studies.kinds import spec_of
-from valmatch.optimization.studies.parallel_runs import Job
+from valmatch.optimization.studies.parallel_runs import (
+    JOURNAL,
+    TRUTHS,
+    FileJournal,
+    Job,
+    read_journal,
+)
 from valmatch.optimization.studies.study import (
-    BuiltProblem,
     Study,
     StudySpec,
-    built_problem,
     open_files,
     summarised,
 )
@@ -61,10 +56,10 @@ def combine_optimizations(
     *,
     check: bool = False,
     warn: Warn = lambda text: None,
-) -> Combined[Study]:
+) -> experiments.Combined[Study]:
     """Merge the folders of one optimisation; see `valmatch.experiments.combine.combine`."""
-    parts = with_whole(out, folders)
-    manifests = read_manifests(parts, "optimize", OptimizeManifest, warn, SAME)
+    parts = experiments.with_whole(out, folders)
+    manifests = experiments.read_manifests(parts, "optimize", OptimizeManifest, warn, SAME)
     first_folder, first = next(iter(manifests.items()))
     if first.solver is None:
         raise InputError(
@@ -77,39 +72,40 @@ def combine_optimizations(
         budget=first.budget, seed=first.seed, macroreps=macroreps, confidence=first.confidence
     )
     spec = spec_of(config, options, first.solver, first.sweep)
-    built = built_problem(spec, lambda text: None)
-    rows, truths = (read_journal(manifests, name, built.problem) for name in (JOURNAL, TRUTHS))
+    rows, truths = (read_journal(manifests, name, spec.problem) for name in (JOURNAL, TRUTHS))
     to = None if check else out
     if to:
         names = (MANIFEST, *CONTENTS["optimize"])
-        refuse_to_replace(to, names, files_of_runs("optimize", folders, to))
-    result, missing = _combined(spec, built, rows, truths, to)
+        refuse_to_replace(to, names, experiments.files_of_runs("optimize", folders, to))
+    result, missing = _combined(spec, rows, truths, to)
     files = (shard_files(folder, JOURNAL).values() for folder in manifests)
     owed = {}
-    for shard in shards_of(set(chain.from_iterable(files))):
+    for shard in experiments.shards_of(set(chain.from_iterable(files))):
         indices = [index for index in missing if index % shard.count == shard.index]
         if indices:
-            owed[name_of(shard)] = indices
-    lines = [Owed(len(runs), runs).in_words(name, spec.part) for name, runs in owed.items()]
-    return Combined(result, {"missing": owed}, lines, owed)
+            owed[experiments.name_of(shard)] = indices
+    lines = [
+        experiments.Owed(len(runs), runs).in_words(name, spec.part) for name, runs in owed.items()
+    ]
+    return experiments.Combined(result, {"missing": owed}, lines, owed)
 
 
 def _combined(
-    spec: StudySpec, built: BuiltProblem, rows: Rows, truths: Rows, out: Path | None
+    spec: StudySpec, rows: Rows, truths: Rows, out: Path | None
 ) -> tuple[Study, list[int]]:
     """Make a study again of its replications; return it with the indices of what is missing."""
-    with open_files(spec, built, out, resume=True) as files:
+    with open_files(spec, out, resume=True) as files:
         past = _Past(_with_rows(files.journal, rows))
         files = files._replace(truths=_with_rows(files.truths, truths))
         made: list[tuple[Job, Any]] = []
         missing: dict[int, None] = {}
-        for job in spec.jobs(built):
+        for job in spec.jobs():
             try:
                 made.append((job, job.make(Execution(past))))
             except _Absent:
                 missing[job.index] = None
         execution, stopped = Execution(check=Stop().check), INCOMPLETE if missing else ""
-        result = summarised(spec, built, made, files, execution, lambda: stopped)
+        result = summarised(spec, made, files, execution, lambda: stopped)
         return result, sorted(missing)
 
 

@@ -1,11 +1,14 @@
-"""Jobs of a study, made here one after the other, or several at once elsewhere."""
+"""Jobs of a study, here or by several workers, and the files of what they have simulated."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+import re
+from collections import UserDict
+from collections.abc import Callable, Generator, ItemsView, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from valmatch.config.config import Config
@@ -14,9 +17,117 @@ from valmatch.execution.chunks import RETRIES, lost, result_of
 from valmatch.execution.executors import WorkerPool, open_pool, pool_for
 from valmatch.execution.interruption import Stop, Stopped
 from valmatch.execution.run_options import PROCESSES, RunOptions
-from valmatch.optimization.evaluation import Execution, Journal, Rows, SharedPool
-from valmatch.optimization.solver_run import RUN
-from valmatch.optimization.studies.journal import UsedRows
+from valmatch.execution.shards import shard_files
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.solver_run import RUN, Address, Execution, Journal, Row, Rows, SharedPool
+from valmatch.storage.output import cell, numbers, write_bytes
+from valmatch.storage.store import GrowingFile, LineFormat, Place
+
+JOURNAL = "evaluations.csv"  # file of all replications
+
+# File of the objective and the violation of points by many fresh replications.
+TRUTHS = "judged.csv"
+
+TRUTH = ("objective", "violation")  # its columns after the point and the number of replications
+
+
+class _Lines(LineFormat[Address]):
+    """The lines of one of the two files: the point, the index, the values."""
+
+    def __init__(self, name: str, problem: Problem) -> None:
+        self._stem, self._variables = name.removesuffix(".csv"), len(problem.variables)
+        judged = name == TRUTHS
+        self.names = TRUTH if judged else problem.responses
+        self._columns = [*problem.names, f"replication{'s' * judged}", *self.names]
+        self.header = ",".join(self._columns) + "\n"
+
+    def parse(self, line: str) -> tuple[Address, list[float]] | None:
+        """Return the address of a line and its numbers, NaN where a cell is empty."""
+        cells, key = line.split(","), self._variables + 1
+        if len(cells) != len(self._columns) or not re.fullmatch("[0-9]{1,19}", cells[key - 1]):
+            return None
+        values = numbers(cells)
+        return None if values is None else (tuple(values[:key]), values[key:])
+
+    def named(self, key: Address) -> str:
+        """Return what messages call an address."""
+        return f"{self._stem} at {', '.join(map(cell, key))}"
+
+    def rows(self, paths: Iterable[Path]) -> Rows:
+        """Return what files hold."""
+        return {address: tuple(values) for address, (_, values) in self.read(paths).items()}
+
+
+def open_journal(home: Place, name: str, problem: Problem) -> FileJournal:
+    """Open one of the two files of a run, with the replications that it goes on with."""
+    path, lines = home.file(name), _Lines(name, problem)
+    assert path
+    return FileJournal(path, lines.header, lines.rows(home.parts(name)))
+
+
+def read_journal(folders: Iterable[Path], name: str, problem: Problem) -> Rows:
+    """Return what one of the two files holds in several folders, of shards and of the whole."""
+    paths = (path for folder in folders for path in shard_files(folder, name))
+    return _Lines(name, problem).rows(paths)
+
+
+class UsedRows(UserDict[Address, Row]):
+    """A journal that notes which of its entries are used, in order."""
+
+    def __init__(self, rows: Rows) -> None:
+        super().__init__()
+        self.data, self.used = rows, Rows()
+
+    def __getitem__(self, address: Address) -> Row:
+        self.used[address] = self.data[address]
+        return self.data[address]
+
+    def __setitem__(self, address: Address, row: Row) -> None:
+        self.used[address] = self.data[address] = row
+
+    def items(self) -> ItemsView[Address, Row]:
+        """Return all entries, which are not used by that."""
+        return self.data.items()
+
+
+class FileJournal(UsedRows):
+    """A journal that appends every new replication to a CSV file."""
+
+    def __init__(self, path: Path, header: str, rows: Rows) -> None:
+        super().__init__(rows)
+        self._path, self._header = path, header
+        self._file = GrowingFile(path, header + _text(rows))
+
+    def __setitem__(self, address: Address, row: Row) -> None:
+        super().__setitem__(address, row)
+        self._file.append(_text({address: row}), synced=False)
+
+    def absorb(self, rows: Rows) -> None:
+        """Add what others have made, which is not used by that."""
+        new = {address: row for address, row in rows.items() if address not in self.data}
+        self.data |= new
+        self._file.append(_text(new), synced=False)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def trim(self) -> None:
+        """Leave in the file what this run has used, in that order, as if nothing had been there."""
+        # What an earlier run with another budget, or with fewer runs, has left may be more, or
+        # stand in another order.
+        if list(self.used) != list(self.data):
+            self.close()
+            write_bytes(self._path, (self._header + _text(self.used)).encode())
+
+
+def _text(rows: Rows) -> str:
+    """Return the lines of replications."""
+    lines = ([*map(cell, key[:-1]), str(int(key[-1])), *map(cell, rows[key])] for key in rows)
+    return "".join(",".join(cells) + "\n" for cells in lines)
+
+
+# Jobs, made here one after the other, or several at once elsewhere.
 
 POLL_SECONDS = 0.2  # seconds between two looks at whether to stop while waiting for a job
 
@@ -78,7 +189,11 @@ def _run_by_workers(
     journal = execution.journal
 
     def hand_out(job: Job) -> Future[Used]:
-        return pool.executor.submit(_work, job, _part(journal, job), threads)
+        rows = None  # those that it may need
+        if journal is not None:
+            needed = range(job.first, job.first + RUN)
+            rows = {a: row for a, row in journal.items() if int(a[-1]) in needed}
+        return pool.executor.submit(_work, job, rows, threads)
 
     futures: list[Future[Used]] = []
     try:
@@ -94,22 +209,16 @@ def _run_by_workers(
             _note(journal, used)
             execution.progress(run.spent)
             yield run
-    except WorkersLostError:
-        _note_finished(journal, futures)
-        futures.clear()  # those of a pool that is broken end with it; it fails at cancelled ones
-        raise
-    except Stopped:
-        _note_finished(journal, futures)
+    except (Stopped, WorkersLostError) as end:
+        for future in futures:  # in whatever order they have ended
+            if future.done() and not future.cancelled() and not future.exception():
+                _note(journal, future.result()[1])
+        if isinstance(end, WorkersLostError):
+            futures.clear()  # those of a broken pool end with it; it fails at cancelled ones
+            raise
     finally:
         for future in futures:
             future.cancel()
-
-
-def _note_finished(journal: Journal | None, futures: Iterable[Future[Used]]) -> None:
-    """Add to the journal what jobs have used that have ended, in whatever order."""
-    for future in futures:
-        if future.done() and not future.cancelled() and not future.exception():
-            _note(journal, future.result()[1])
 
 
 def _awaited(future: Future[Used], pool: WorkerPool, stop: Stop) -> Used | None:
@@ -127,13 +236,6 @@ def _note(journal: Journal | None, used: Rows) -> None:
         for address, row in used.items():
             if journal.get(address) is None:
                 journal[address] = row
-
-
-def _part(journal: Journal | None, job: Job) -> Rows | None:
-    """Return the entries of a journal that a job may need."""
-    if journal is None:
-        return None
-    return {a: row for a, row in journal.items() if job.first <= a[-1] < job.first + RUN}
 
 
 def _work(job: Job, journal: Rows | None, threads: int) -> Used:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,20 +20,23 @@ from valmatch.execution.run_options import SearchArguments
 from valmatch.inputs import arguments
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats
-from valmatch.models.model import Model
 from valmatch.models.registry import no_response
-from valmatch.optimization.certification import AdjustedOutcomes, FeasibilityTest
-from valmatch.optimization.evaluation import Evaluator, Execution, Journal
-from valmatch.optimization.problem import Problem, Term
-from valmatch.optimization.problem_of_config import problem_of, scales_by_default
-from valmatch.optimization.solver_run import SOLVER_SOURCE, STAGE, Settings, run_search
-from valmatch.optimization.solvers.archive import Archive, Noise
-from valmatch.optimization.solvers.front_search import FrontSearch, nondominated
+from valmatch.optimization.certification import AdjustedOutcomes, FeasibilityTest, others
+from valmatch.optimization.problem import Problem, Term, problem_of, scales_by_default
+from valmatch.optimization.solver_run import (
+    SOLVER_SOURCE,
+    STAGE,
+    Evaluator,
+    Execution,
+    Journal,
+    Settings,
+    run_search,
+)
+from valmatch.optimization.solvers.bayes import FrontSearch, nondominated
 from valmatch.optimization.solvers.registry import search_budget
-from valmatch.optimization.solvers.search import Search, SearchTask
+from valmatch.optimization.solvers.search import Archive, Noise, Search, SearchTask
 from valmatch.optimization.studies.parallel_runs import Job
 from valmatch.optimization.studies.study import (
-    BuiltProblem,
     Outcome,
     Runs,
     Study,
@@ -101,7 +104,8 @@ def run_front(
             fewest, most = FINALISTS
             count = (budget - part) // TEST_REPLICATIONS - len(problem.baselines)
             units = front.finalists(min(most, max(fewest, count)))
-            units = _with_baselines(problem, units, budget - evaluator.spent)
+            room = max(0, budget - evaluator.spent - len(units))
+            units = np.vstack([units, *others(problem, problem.baselines.values(), units)[:room]])
             n = min(MOST, (budget - evaluator.spent) // len(units))
             for unit in units:
                 outcomes = fresh.evaluate(unit, n)
@@ -115,13 +119,6 @@ def run_front(
     return FrontRun(tested, evaluator.spent + fresh.spent)
 
 
-def _with_baselines(problem: Problem, units: Floats, most: int) -> Floats:
-    """Return points, and those that the config gives where there is room for them."""
-    points = [problem.point(unit) for unit in units]
-    others = [unit for unit in problem.baselines.values() if problem.point(unit) not in points]
-    return np.vstack([units, *others[: max(0, most - len(units))]])
-
-
 @dataclass(frozen=True, kw_only=True)
 class FrontSpec(StudySpec):
     """A Pareto front that is to be found."""
@@ -129,25 +126,27 @@ class FrontSpec(StudySpec):
     # responses to be minimised; none: those of the config's `objectives`
     objectives: Sequence[str] = ()
 
-    def build(self, model: Model[object]) -> Problem:
-        """Return the problem whose outcomes are the objectives, then the excesses over bounds."""
-        terms, config, section = self._terms(model), self.config, self.config.optimize
+    @cached_property
+    def problem(self) -> Problem:
+        """The problem whose outcomes are the objectives, then the excesses over bounds."""
+        terms, config, section = self.terms, self.config, self.config.optimize
         if not section.objective:  # the objectives take its place
             first = {terms[0].name: _term(terms[0].response)}
             config = replace(config, optimize=section.model_copy(update={"objective": first}))
-        problem = problem_of(config, model)
+        problem = problem_of(config, self.model)
         others = {
             f"objectives.{term.name}": Constraint.of(term.response, int(term.weight), 0.0)
             for term in terms[1:]
         }
         return replace(problem, terms=[terms[0]], constraints={**others, **problem.constraints})
 
-    def _terms(self, model: Model[object]) -> list[Term]:
-        """Return the objectives, of weight 1 or -1, which is all that a front depends on."""
+    @cached_property
+    def terms(self) -> list[Term]:
+        """The objectives, of weight 1 or -1, which is all that a front depends on."""
         config, names = self.config, self.objectives
         named = {name: _term(name) for name in names} if names else config.optimize.objectives
         where = option("pareto") if names else config.at("optimize.objectives")
-        responses = [response.name for response in model.responses]
+        responses = [response.name for response in self.model.responses]
         if len(named) < 2 or len(named) < len(names):
             count = len(named)
             raise InputError(f"{where}: {count} objectives (allowed: two or more, all different)")
@@ -164,24 +163,19 @@ class FrontSpec(StudySpec):
             for name, term in named.items()
         ]
 
-    def jobs(self, built: BuiltProblem) -> list[Job]:
+    def jobs(self) -> list[Job]:
         """Return the one run."""
-        count = len(self._terms(built.model))
-        return [Job(0, 0, partial(run_front, self.config, built.problem, count, self.settings))]
+        how = self.problem, len(self.terms), self.settings
+        return [Job(0, 0, partial(run_front, self.config, *how))]
 
-    def identity(self, built: BuiltProblem) -> dict[str, object]:
+    def identity(self) -> dict[str, object]:
         """Return what two folders of one front have in common."""
-        terms = self._terms(built.model)
-        return {
-            "budget": self.settings.budget,
-            "pareto": ",".join(f"{term.weight:+g} {term.response}" for term in terms),
-        }
+        pareto = ",".join(f"{term.weight:+g} {term.response}" for term in self.terms)
+        return {"budget": self.settings.budget, "pareto": pareto}
 
-    def summarise(
-        self, built: BuiltProblem, made: Runs, execution: Execution, truths: Journal | None
-    ) -> Outcome:
+    def summarise(self, made: Runs, execution: Execution, truths: Journal | None) -> Outcome:
         """Say which of the tested points are the front."""
-        problem, terms = built.problem, self._terms(built.model)
+        problem, terms = self.problem, self.terms
         ((_, run),) = made
         on_front = _front(problem, run.tested, len(terms), self.confidence)
         if self.config.one_history:  # many rules may be one in their outcomes
@@ -189,7 +183,7 @@ class FrontSpec(StudySpec):
             on_front = list(first.values())[::-1]
         points = [_point(problem, terms, tested, self.confidence) for tested in on_front]
         # Of resamples it is their own mean that is tested and shown.
-        sampling = built.model.sampling
+        sampling = self.model.sampling
         sampling = INDEPENDENT if isinstance(sampling, Resampled) else sampling
         counts = [mean.n for point in points for mean in point.objectives.values()]
         no_interval = sampling.no_interval(min(counts)) if counts else ""

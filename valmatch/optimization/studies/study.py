@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias
 
@@ -21,12 +22,17 @@ from valmatch.execution.interruption import stop_on_signal
 from valmatch.execution.run_options import DEFAULT_SEED, SearchArguments, first_given
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.models.model import Model
-from valmatch.optimization.evaluation import Execution, Journal
-from valmatch.optimization.problem import Problem
-from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.solver_run import Settings
-from valmatch.optimization.studies.journal import JOURNAL, TRUTHS, FileJournal, open_journal
-from valmatch.optimization.studies.parallel_runs import Job, open_pools, run_all
+from valmatch.optimization.problem import Problem, problem_of
+from valmatch.optimization.solver_run import Execution, Journal, Settings
+from valmatch.optimization.studies.parallel_runs import (
+    JOURNAL,
+    TRUTHS,
+    FileJournal,
+    Job,
+    open_journal,
+    open_pools,
+    run_all,
+)
 from valmatch.optimization.verdict import PointResult
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import write_csv, write_json
@@ -156,13 +162,6 @@ class Study(Result):
         return cls(config, document, tables, files.status, folder=files.folder)
 
 
-class BuiltProblem(NamedTuple):
-    """The problem of a study."""
-
-    model: Model[object]  # what is simulated
-    problem: Problem  # what is optimised
-
-
 class Outcome(NamedTuple):
     """What the jobs of a study came to."""
 
@@ -204,22 +203,26 @@ class StudySpec(ABC):
         """What summaries say of the shard, if it is one."""
         return {} if self.shard == WHOLE else {"shard": str(self.shard)}
 
-    def build(self, model: Model[object]) -> Problem:
-        """Return the problem that is solved: that of the config, unless the kind changes it."""
-        return problem_of(self.config, model)
+    @cached_property
+    def model(self) -> Model[object]:
+        """What is simulated."""
+        return build(self.config)
+
+    @cached_property
+    def problem(self) -> Problem:
+        """What is optimised: the problem of the config, unless the kind changes it."""
+        return problem_of(self.config, self.model)
 
     @abstractmethod
-    def jobs(self, built: BuiltProblem) -> Sequence[Job]:
+    def jobs(self) -> Sequence[Job]:
         """Return the jobs of the shard."""
 
     @abstractmethod
-    def identity(self, built: BuiltProblem) -> Mapping[str, object]:
+    def identity(self) -> Mapping[str, object]:
         """Return what two folders of one study have in common, besides config, problem and seed."""
 
     @abstractmethod
-    def summarise(
-        self, built: BuiltProblem, made: Runs, execution: Execution, truths: Journal | None
-    ) -> Outcome:
+    def summarise(self, made: Runs, execution: Execution, truths: Journal | None) -> Outcome:
         """Return what came of the jobs that were made."""
 
     def write(self, study: Study, folder: Path) -> None:
@@ -237,12 +240,6 @@ def common_fields(config: Config, options: SearchArguments) -> dict[str, Any]:
     return {"config": config, "settings": settings, "confidence": confidence}
 
 
-def built_problem(spec: StudySpec, warn: Callable[[str], None]) -> BuiltProblem:
-    """Return the problem of a study; warn of what is doubtful in the input."""
-    model = build(spec.config, warn=warn)
-    return BuiltProblem(model, spec.build(model))
-
-
 class StudyFiles(NamedTuple):
     """The opened folder of a study and the files that it resumes from, if any."""
 
@@ -253,25 +250,24 @@ class StudyFiles(NamedTuple):
 
 def execute(spec: StudySpec, options: SearchArguments) -> Study:
     """Make what a study asks for, and write it if there is a folder."""
-    built = built_problem(spec, options.warn)
-    jobs = spec.jobs(built)
+    for warning in spec.model.warnings:
+        options.warn(warning)
+    jobs = spec.jobs()
     with ExitStack() as stack:
         stop = stack.enter_context(stop_on_signal(options.max_seconds))
         pools = stack.enter_context(open_pools(spec.config, len(jobs), stop, options))
-        files = stack.enter_context(open_files(spec, built, options.out, options.resume))
+        files = stack.enter_context(open_files(spec, options.out, options.resume))
         if files.journal is not None:
             options.resumed(len(files.journal))
-        shared, found = pools.shared, options.found
-        execution = Execution(files.journal, shared, stop.check, options.progress, found)
+        calls = stop.check, options.progress, options.found
+        execution = Execution(files.journal, pools.shared, *calls)
         runs = list(run_all(jobs, pools, execution, stop))
         made = list(zip(jobs, runs, strict=False))
-        return summarised(spec, built, made, files, execution, lambda: stop.reason)
+        return summarised(spec, made, files, execution, lambda: stop.reason)
 
 
 @contextmanager
-def open_files(
-    spec: StudySpec, built: BuiltProblem, out: Path | None, resume: bool
-) -> Iterator[StudyFiles]:
+def open_files(spec: StudySpec, out: Path | None, resume: bool) -> Iterator[StudyFiles]:
     """Open a folder for a study and its files in it; none where `out` is None."""
     if out is None:
         yield StudyFiles()
@@ -282,7 +278,7 @@ def open_files(
         out,
         "optimize",
         config,
-        {**identity, **spec.identity(built)},
+        {**identity, **spec.identity()},
         resume=resume,
         at_least=spec.grows,  # an earlier run may have left less of what grows
         facts={
@@ -296,22 +292,21 @@ def open_files(
     truths, home = None, Place(out, spec.shard, resume)
     with ExitStack() as stack:
         stack.enter_context(folder)
-        journal = stack.enter_context(closing(open_journal(home, JOURNAL, built.problem)))
+        journal = stack.enter_context(closing(open_journal(home, JOURNAL, spec.problem)))
         if spec.compares:
-            truths = stack.enter_context(closing(open_journal(home, TRUTHS, built.problem)))
+            truths = stack.enter_context(closing(open_journal(home, TRUTHS, spec.problem)))
         yield StudyFiles(folder, journal, truths)
 
 
 def summarised(
     spec: StudySpec,
-    built: BuiltProblem,
     made: Runs,
     files: StudyFiles,
     execution: Execution,
     stopped: Callable[[], str],
 ) -> Study:
     """Return what the jobs of a study came to, written if there is a folder."""
-    outcome = spec.summarise(built, made, replace(execution, journal=None), files.truths)
+    outcome = spec.summarise(made, replace(execution, journal=None), files.truths)
     folder, config = files.folder, spec.config
     status = "failed" if outcome.failures else "complete"
     document = {
@@ -319,7 +314,7 @@ def summarised(
         "config_id": config_id(config),
         "problem_id": problem_id(config),
         "seed": spec.settings.seed,
-        **warnings_entry(map(Notice.of, built.model.warnings)),
+        **warnings_entry(map(Notice.of, spec.model.warnings)),
         **outcome.document,
     }
     study = Study(
@@ -342,6 +337,6 @@ def summarised(
             write_json(folder.path / SUMMARY, study.summary())
             if outcome.complete:
                 folder.remove_shards()
-        folder.remark_input(built.model.warnings)
+        folder.remark_input(spec.model.warnings)
         folder.close(study.status, **outcome.counts)
     return study

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 from valmatch.config.config import Config, Constraint
@@ -17,15 +18,20 @@ from valmatch.execution.shards import WHOLE
 from valmatch.experiments.sweep import MOST_LEVELS, span
 from valmatch.inputs.arguments import LARGEST
 from valmatch.optimization.certification import Certificate
-from valmatch.optimization.evaluation import Evaluator, Execution, Journal
-from valmatch.optimization.prices import quotients
-from valmatch.optimization.problem import Problem
-from valmatch.optimization.problem_of_config import scales_by_default
-from valmatch.optimization.solver_run import STAGE, RunSpec, SolverRun, failures, run_solver
+from valmatch.optimization.problem import Problem, scales_by_default
+from valmatch.optimization.solver_run import (
+    STAGE,
+    Evaluator,
+    Execution,
+    Journal,
+    RunSpec,
+    SolverRun,
+    failures,
+    run_solver,
+)
 from valmatch.optimization.solvers.registry import algorithm, check
 from valmatch.optimization.studies.parallel_runs import Job
 from valmatch.optimization.studies.study import (
-    BuiltProblem,
     Outcome,
     Runs,
     StudySpec,
@@ -94,50 +100,41 @@ class SweepSpec(StudySpec):
     sweep: Sweep  # the values
     solver: str  # name of what solves for each of them
 
-    def jobs(self, built: BuiltProblem) -> list[Job]:
+    def jobs(self) -> list[Job]:
         """Return the runs of the shard; all start alike, so that none waits for another."""
-        task, jobs = RunSpec(self.solver, 0), []
-        for index in self.shard.indices(self.size):
-            problem = self._with_value(built, index)
-            jobs.append(
-                Job(index, 0, partial(run_solver, self.config, problem, task, self.settings))
-            )
-        return jobs
+        config, how = self.config, (RunSpec(self.solver, 0), self.settings)
+        indices = self.shard.indices(self.size)
+        return [Job(k, 0, partial(run_solver, config, self._with_value(k), *how)) for k in indices]
 
-    def _with_value(self, built: BuiltProblem, index: int) -> Problem:
+    def _with_value(self, index: int) -> Problem:
         """Return the problem with the bound or weight of this index."""
-        name, value, problem = self.sweep.name, self.sweep.points[index], built.problem
+        name, value, problem = self.sweep.name, self.sweep.points[index], self.problem
         terms = [replace(t, weight=value) if t.name == name else t for t in problem.terms]
         bounds = dict(problem.constraints)
         if name in bounds:
             bounds[name] = Constraint.of(bounds[name].response, bounds[name].sign, value)
         return replace(problem, terms=terms, constraints=bounds)
 
-    def identity(self, built: BuiltProblem) -> dict[str, object]:
+    def identity(self) -> dict[str, object]:
         """Return what two folders of one sweep have in common."""
-        return {
-            "solver": self.solver,
-            "budget": self.settings.budget,
-            "sweep": self.sweep.text,
-        }
+        budget, text = self.settings.budget, self.sweep.text
+        return {"solver": self.solver, "budget": budget, "sweep": text}
 
-    def summarise(
-        self, built: BuiltProblem, made: Runs, execution: Execution, truths: Journal | None
-    ) -> Outcome:
+    def summarise(self, made: Runs, execution: Execution, truths: Journal | None) -> Outcome:
         """Say what the run of each value came to, and what a bound costs between two values."""
-        problems = {job.index: self._with_value(built, job.index) for job, _ in made}
+        problems = {job.index: self._with_value(job.index) for job, _ in made}
         runs = {job.index: run for job, run in made}
         shared = _with_shared_points(runs, problems, self.settings.alpha)
         solved = {
             index: point
             for index, run in shared.items()
-            if (point := verdict(built.model, problems[index], [run], self.confidence))
+            if (point := verdict(self.model, problems[index], [run], self.confidence))
         }
         certified = [index for index, point in solved.items() if point.feasible is True]
         tests = {index: shared[index].certificate for index in certified}
         prices = None
         with suppress(Stopped):
-            prices = self._prices(built, tests, execution)
+            prices = self._prices(tests, execution)
         name, complete = self.sweep.name, len(solved) == len(self.shard.indices(self.size))
         why = self._no_interval(solved, prices or [])
         document = {
@@ -145,7 +142,7 @@ class SweepSpec(StudySpec):
             "algorithm": algorithm(self.solver),
             "budget": self.settings.budget,
             "sweep": name,
-            **scales_by_default(built.problem),
+            **scales_by_default(self.problem),
             **self.shard_entry,
             "frontier": [
                 {name: self.sweep.points[index], **point.verdict_entry()}
@@ -177,7 +174,7 @@ class SweepSpec(StudySpec):
         return reason_of_each(reasons)
 
     def _prices(
-        self, built: BuiltProblem, tests: Mapping[int, Certificate], execution: Execution
+        self, tests: Mapping[int, Certificate], execution: Execution
     ) -> list[tuple[float, float, Estimate]]:
         """Return what a swept bound costs, by replications common to all certified points."""
         if self.sweep.name not in self.config.optimize.constraints or self.shard != WHOLE:
@@ -188,12 +185,16 @@ class SweepSpec(StudySpec):
         for index, test in tests.items():
             outcomes = test.outcomes
             if test.first != common.start:  # it was another test that the point passed
-                problem, count = self._with_value(built, index), len(common)
+                problem, count = self._with_value(index), len(common)
                 first = 2 * STAGE + common.start
                 fresh = Evaluator(self.config, problem, self.settings.seed, first, count, execution)
                 outcomes = fresh.evaluate(test.unit, count)
             objectives.append(outcomes[: len(common), 0])
-        return quotients(values, objectives, built.model.sampling, self.confidence)
+        sampling, pairs = self.model.sampling, pairwise(zip(values, objectives, strict=True))
+        return [
+            (low, high, sampling.estimate((after - before) / (high - low), self.confidence))
+            for (low, before), (high, after) in pairs
+        ]
 
 
 def sweep_spec(
