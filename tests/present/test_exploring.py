@@ -54,9 +54,8 @@ def test_a_page_holds_the_numbers_of_its_folder(tmp_path: Path) -> None:
     assert (data["grid"], data["today"]) == ([2, 3, 0, 1], 4)  # of today is beside the grid
     with (out / "design.csv").open() as table:
         rows = list(csv.DictReader(table))
-    runs = [
-        library.load_result(out / "points" / row["config_id"]) for row in rows[:: len(rows) // 5]
-    ]
+    ids = list(dict.fromkeys(row["config_id"] for row in rows))
+    runs: list[Any] = [library.load_result(out / "points" / ids[k]) for k in (0, 4)]
     for response in data["responses"]:
         assert response["means"] == [
             text_of(row) for row in rows if row["response"] == response["name"]
@@ -91,7 +90,7 @@ BASE = "explore valorant --over team_diff=1:9:1"
         ("--over wait_thresh=6min", "--over wait_thresh: a single value (allowed: two or more)"),
         ("--over wait_thresh=2,2", "--over wait_thresh: a single value (allowed: two or more)"),
         ("--over team_diff=1,2", "a key is given twice"),
-        ("--responses wait_p9", "--responses: wait_p9 is no response (did you mean wait_p9"),
+        ("--responses wait_p9", "'wait_p9' is no response (did you"),
         ("--shard 0/2", "--shard: needs --out"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Reports in a browser, wide and narrow, dark and light, with scripts and without.
+"""Reports and their sliders in a browser, wide and narrow, dark and light, without scripts, too.
 
 There is no message, no request but for the page, and no page is wider than the screen.
 
@@ -17,12 +17,17 @@ from html import unescape
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 import valmatch
+from tests.support.folders import rows
 from tests.support.report_runs import RUNS, make_runs
+from valmatch.experiments.compare import compare_runs
+from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.rounding import mean_and_half
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -44,7 +49,7 @@ onload = () => {{
       wide: page.documentElement.scrollWidth,
       heads: count("th button"),
       tables: count("table"),
-      charts: count("svg"),
+      charts: count("figure svg"),
       paper: getComputedStyle(page.body).backgroundColor,
       columns: [0, 1, 2].map((clicks) => {{
         const button = page.querySelectorAll("th button")[1];
@@ -58,6 +63,47 @@ onload = () => {{
 </script>
 """
 """A page around reports that says what is in them."""
+
+
+DRIVER = """<!DOCTYPE html><link rel="icon" href="data:,"><title></title>
+<iframe src="page.html" width="{width}" height="900"></iframe>
+<script>
+onload = () => {{
+  const page = document.querySelector("iframe").contentDocument;
+  const all = (what) => [...page.querySelectorAll(what)];
+  const texts = (of, what) => [...of.querySelectorAll(what)].map((part) => part.textContent);
+  const sliders = all("input[type=range]");
+  document.title = JSON.stringify({states}.map((state) => {{
+    state.levels.forEach((level, k) => {{
+      sliders[k].value = level;
+      sliders[k].dispatchEvent(new Event("input"));
+    }});
+    all(".map select").forEach((select, k) => {{
+      select.value = state.axes[k];
+      select.dispatchEvent(new Event("change"));
+    }});
+    const field = all("input[type=text]")[0];
+    field.value = state.limit;
+    field.dispatchEvent(new Event("input"));
+    if (state.click !== null) {{
+      const box = all(".map circle")[state.click].getBoundingClientRect();
+      const at = {{ clientX: box.x + box.width / 2, clientY: box.y + box.height / 2 }};
+      all(".map svg")[0].dispatchEvent(new MouseEvent("click", at));
+    }}
+    const titles = texts(page, ".map circle:not(.off) > title");
+    return {{
+      wide: page.documentElement.scrollWidth,
+      levels: texts(page, ".knobs output"),
+      cards: all("article").map((card) => [card.dataset.response, ...texts(card, ".big span, p")]),
+      kept: titles.length,
+      front: texts(page, ".map circle.front > title"),
+      held: texts(page, ".held")[0],
+    }};
+  }}));
+}};
+</script>
+"""
+"""A page around one with sliders that brings it into some states and says what it shows."""
 
 
 class Server(ThreadingHTTPServer):
@@ -147,3 +193,80 @@ def test_heads_sort_by_numbers_up_then_down(
     first, up, down = ([float(cell) for cell in column] for column in found["columns"])
     assert up == sorted(first) != first
     assert down == up[::-1]
+
+
+def numbers_of(title: str) -> list[float]:
+    """Return the two means that the title of a point says."""
+    return [float(part.split()[0]) for part in title.rpartition(": ")[2].split(", ")]
+
+
+def text_of(mean: Estimate) -> str:
+    """Return a mean with its interval as sliders show it."""
+    value, half = mean_and_half(mean)
+    return f"{value} {'' if '/' in half else '± '}{half}"
+
+
+SCALES = ["10", "50", "200"], ["0.1", "0.5", "1"]
+OVER: dict[str, list[Any]] = {"team_diff": [10, 50, 200], "wait_thresh": ["6min", "30min", "1h"]}
+CONFIG = {"model": "valorant", "factors": {"team_num": 2, "horizon": 6}}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_sliders_show_the_numbers_of_the_files(width: int, server: Server, tmp_path: Path) -> None:
+    """In 100 random states: sliders, clicks, limits; today's rule is not on the grid."""
+    out, rng = tmp_path / "run", Random(width)
+    valmatch.explore(CONFIG, OVER, 12, out=out, page=tmp_path / "page.html")
+    table = rows(out / "design.csv")
+    ids = list(dict.fromkeys(row["config_id"] for row in table))
+    runs: list[Any] = [valmatch.load_result(out / "points" / key) for key in ids]
+    means: list[dict[str, Estimate]] = [{} for _ in ids]
+    for row in table:
+        facts: dict[str, Any] = {k: v or None for k, v in row.items() if k != "remarks"}
+        means[int(row["point"])][row["response"]] = Estimate.read(facts)
+    names = list(means[0])
+
+    def state() -> dict[str, Any]:
+        name, point = rng.choice(names), rng.randrange(9)
+        bound = means[point][name].ci_low
+        axes = [rng.randrange(len(names)), 1, rng.randrange(len(names)), rng.choice([1, -1])]
+        clicked = rng.choice([None, rng.randrange(9)])
+        levels = [rng.randrange(3), rng.randrange(3)]
+        return {"levels": levels, "axes": axes, "limit": f"{name} <= {bound!r}", "click": clicked}
+
+    states = [state() for _ in range(100)]
+    driver = DRIVER.format(width=width, states=json.dumps(states))
+    (tmp_path / "frame.html").write_text(driver, encoding="utf-8")
+    shown, messages = visit(server, LIGHT)
+    assert messages == []
+    assert set(server.asked) == {"/frame.html", "/page.html"}
+    for wanted, page in zip(states, shown, strict=True):
+        levels = [scale.index(text) for scale, text in zip(SCALES, page["levels"], strict=True)]
+        assert wanted["click"] is not None or levels == wanted["levels"]
+        point = 3 * levels[0] + levels[1]
+        pairs = compare_runs(runs[9], [runs[point]]).comparisons
+        for name, _, now, today, change in page["cards"]:
+            assert now == text_of(means[point][name])
+            assert today == f"today {text_of(means[9][name])}"
+            assert change.partition(" (")[0].lstrip("+") == text_of(pairs[name].difference)
+        name, _, bound = wanted["limit"].split(" ")
+        broken = [(of[name].ci_low or 0.0) > float(bound) for of in means]
+        assert page["held"].endswith("broken") == broken[point]
+        assert page["wide"] <= width
+        x, first, y, second = wanted["axes"]
+        pairs_kept = [
+            [float(mean_and_half(of[names[k]])[0]) for k in (x, y)]
+            for of, is_broken in zip(means, broken, strict=True)
+            if not is_broken
+        ]
+        best = [
+            [a, b]
+            for a, b in pairs_kept
+            if not any(
+                (first * c, second * d) != (first * a, second * b)
+                and first * c <= first * a
+                and second * d <= second * b
+                for c, d in pairs_kept
+            )
+        ]
+        assert page["kept"] == len(pairs_kept)
+        assert sorted(map(numbers_of, page["front"])) == sorted(map(list, set(map(tuple, best))))

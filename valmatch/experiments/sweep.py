@@ -83,42 +83,34 @@ def parse_levels(
     text: str, argument: str = "sweep", factors: type[Factors] | None = None
 ) -> tuple[str, list[Any]]:
     """Return the key and the values of ``KEY=VALUE,...`` or ``KEY=FIRST:LAST:STEP``."""
-    key, _, listed = text.partition("=")
-    path = dotted(key.strip().removeprefix("factors."))
-    unit = unit_at(factors, path) if factors else None
-    if unit not in SECONDS:
-        return _plain_levels(text, argument)
-    match = WITH_UNIT.fullmatch(listed)
-    listed, suffix = match.groups() if match else (listed, "")
-    name, values = _plain_levels(f"{key}={listed}", argument)
-    written = (v if isinstance(v, str) or not suffix else f"{v}{suffix}" for v in values)
-    return name, [in_unit(value, unit) for value in written]
-
-
-def _plain_levels(text: str, argument: str) -> tuple[str, list[Any]]:
-    """Return the key and the values as they are written, without a unit for all."""
     # LAST is among the values if a step ends there.
     key, equals, listed = text.partition("=")
     wrong = InputError(
         f"{option(argument)} {shortened(text)}: not of the form KEY=VALUE,VALUE,... or"
         " KEY=FIRST:LAST:STEP (numbers up to 1e100, at most 10,000 values)"
     )
+    path, suffix = dotted(key.strip().removeprefix("factors.")), ""
+    unit = (unit_at(factors, path) if factors else None) or ""
+    if unit in SECONDS and (match := WITH_UNIT.fullmatch(listed)):
+        listed, suffix = match.groups()
     if not (key.strip() and equals and listed.strip()):
         raise wrong
     if listed.count(":") == 2 and "," not in listed:
         numbers = span(listed)
         if numbers is None:
             raise wrong
-        whole = all(value.is_integer() for value in numbers)
-        return key.strip(), [int(v) for v in numbers] if whole else numbers
-    try:
-        node = parse(f"[{listed}]", "sweep")
-    except InputError:
-        raise wrong from None
-    values = to_value(node) if node is not None else []
-    if not isinstance(values, list) or not values or None in values:
-        raise wrong
-    return key.strip(), values
+        integers = all(value.is_integer() for value in numbers)
+        values: Any = [int(v) for v in numbers] if integers else numbers
+    else:
+        try:
+            node = parse(f"[{listed}]", "sweep")
+        except InputError:
+            raise wrong from None
+        values = to_value(node) if node is not None else []
+        if not isinstance(values, list) or not values or None in values:
+            raise wrong
+    written = (v if isinstance(v, str) or not suffix else f"{v}{suffix}" for v in values)
+    return key.strip(), [in_unit(value, unit) for value in written]
 
 
 def _grid(

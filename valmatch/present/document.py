@@ -226,7 +226,6 @@ class Block:
     items: Sequence[str] = ()  # texts in a list, below all else
     code: str = ""  # text to be copied as it is
     folded: bool = False  # whether a reader has to open it
-    explored: bool = False  # whether sliders show the same, where a page has them
 
 
 class Explorer(NamedTuple):

@@ -59,15 +59,14 @@ def present(result: DesignReplications, view: d.View) -> d.Presentation:
             if response.window and response.window[1:] == window[1:]
         ]
     table = _points(points, means, list(chosen) or [response.name for response in first])
-    page.tables = [d.Block("Means at each point", table=table, explored=True)]
+    page.tables = [d.Block("Means at each point", table=table)]
     wanted = [
         response
         for response in responses
         if (response.name in chosen if chosen else not response.part)
     ]
     charts = [_chart(model, factors, points, means, response) for response in wanted[:CHARTS]]
-    title = "Means against the factors"
-    page.charts = [d.Block(title, charts=charts, figure="design", explored=True)]
+    page.charts = [d.Block("Means against the factors", charts=charts, figure="design")]
     page.explorer = partial(explorer_of, result, wanted if chosen else wanted[:EXPLORED], shown)
     if all(run.axes and run.curves for run in result.results):
         rows = [

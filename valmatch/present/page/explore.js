@@ -27,13 +27,6 @@ function shown({ value, half }) {
   return half ? `${value} ${half.includes("/") ? "" : "± "}${half}` : value;
 }
 const clear = (change) => !change.doubt && (change.low > 0 || change.high < 0);
-function words(name, change, unit) {
-  const falls = change.number < 0;
-  const size = change.value.replace("-", "");
-  const [below, above] = change.half.split("/").map((arm) => arm.replace(/^[-+]/, ""));
-  const half = above === undefined ? `± ${below}` : falls ? `-${above}/+${below}` : `-${below}/+${above}`;
-  return `${name} ${falls ? "falls" : "rises"} by ${size} ${half}${unit && ` ${unit}`}`;
-}
 function ticks(low, high) {
   const power = 10 ** Math.floor(Math.log10((high - low) / 4));
   const step = [1, 2, 5, 10].map((k) => k * power).find((size) => (high - low) / size <= 5);
@@ -52,16 +45,10 @@ function explore(root, data) {
   const responses = data.responses.map((r) => ({ ...r, means: r.means.map(mean), changes: r.changes.map(mean) }));
   for (const r of responses) r.ends = ends(r.means);
   const state = factors.map((factor) => factor.start);
-  const index = (levels) => levels.reduce((sum, level, k) => sum * factors[k].texts.length + level, 0);
-  const levelsOf = new Map(); // of each point
-  grid.forEach((point, at) => {
-    const levels = [];
-    for (let k = factors.length - 1; k >= 0; k--) {
-      levels.unshift(at % factors[k].texts.length);
-      at = Math.floor(at / factors[k].texts.length);
-    }
-    levelsOf.set(point, levels);
-  });
+  const strides = factors.map((_, k) => factors.slice(k + 1).reduce((product, f) => product * f.texts.length, 1));
+  const index = (levels) => levels.reduce((sum, level, k) => sum + level * strides[k], 0);
+  const levelsAt = (at) => factors.map((f, k) => Math.floor(at / strides[k]) % f.texts.length);
+  const levelsOf = new Map(grid.map((point, at) => [point, levelsAt(at)]));
   const beside = today !== null && !levelsOf.has(today);
   const points = beside ? [...grid, today] : grid;
   const named = (f) => f.name + (f.unit && ` [${f.unit}]`);
@@ -221,11 +208,11 @@ function explore(root, data) {
       if (today !== null) {
         const change = r.changes[point];
         r.was.textContent = `today ${shown(r.means[today])}`;
-        const sign = change.number > 0 ? "+" : "";
+        const text = `${change.number > 0 ? "+" : ""}${shown(change)}`;
         const remark = change.doubt ? " (few values differ)" : clear(change) || !change.half ? "" : " (not clear)";
-        r.change.textContent = point === today ? "this is today's rule" : `${sign}${shown(change)}${remark}`;
+        r.change.textContent = point === today ? "this is today's rule" : text + remark;
         r.change.classList.toggle("sure", point !== today && clear(change));
-        if (r.large && point !== today) changes.push(clear(change) ? words(r.name, change, r.unit) : `${r.name} does not clearly change`);
+        if (r.large && point !== today) changes.push(`${r.name} ${clear(change) ? `${change.number < 0 ? "falls" : "rises"} (${text}${r.unit && ` ${r.unit}`})` : "does not clearly change"}`);
       }
       r.curves.forEach((parts, k) => curve(r, k, parts));
     }
