@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import valmatch as library
+from tests.support.case_tables import cases
 from tests.support.command import refusal, success, valmatch
 from valmatch.config.identity import config_id
 from valmatch.experiments.replications import Replications
@@ -78,21 +79,15 @@ BASE = "explore valorant --over team_diff=1:9:1"
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [
-        (
-            "--over wait_thresh=1:999:1",
-            "the design has 8991 points (allowed: at most 5000)",
-        ),
-        (
-            "--over wait_thres=1,2",
-            "--over wait_thres=1: factors.wait_thres: unknown key (did",
-        ),
-        ("--over wait_thresh=6min", "--over wait_thresh: a single value (allowed: two or more)"),
-        ("--over wait_thresh=2,2", "--over wait_thresh: a single value (allowed: two or more)"),
-        ("--over team_diff=1,2", "a key is given twice"),
-        ("--responses wait_p9", "'wait_p9' is no response (did you"),
-        ("--shard 0/2", "--shard: needs --out"),
-    ],
+    cases("""
+--over wait_thresh=1:999:1 | the design has 8991 points (allowed: at most 5000)
+--over wait_thres=1,2 | --over wait_thres=1: factors.wait_thres: unknown key (did you mean
+--over wait_thresh=6min | --over wait_thresh: a single value (allowed: two or more)
+--over wait_thresh=2,2 | --over wait_thresh: a single value (allowed: two or more)
+--over team_diff=1,2 | a key is given twice
+--responses wait_p9 | 'wait_p9' is no response (did you
+--shard 0/2 | --shard: needs --out
+"""),
 )
 def test_refused_before_anything_runs(words: str, message: str, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
@@ -110,8 +105,7 @@ def test_shards_of_a_page_combine(tmp_path: Path) -> None:
     words = ["explore", "valorant", "-n", 5, "--over", "team_diff=100,300", "--set", "horizon=4"]
     shown = ["--responses", "wait_p90,avg_wait_time"]
     for k in range(2):
-        done = success(*words, *shown, "--shard", f"{k}/2", "--out", tmp_path / "run")
-        assert "valmatch combine" in done.err
+        success(*words, *shown, "--shard", f"{k}/2", "--out", tmp_path / "run")
     success("combine", tmp_path / "run")
     success(*words, *shown, "--out", tmp_path / "alone", "-o", tmp_path / "page.html")
     data = data_of((tmp_path / "page.html").read_text())

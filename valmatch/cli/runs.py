@@ -182,8 +182,6 @@ def explore(config: ConfigArgument, options: ExploreOptions) -> None:
         warn(warning)
     if page:
         print(escaped(str(options.page)))
-    elif options.out:
-        info(f"when all shards are made: valmatch combine {options.out}, then valmatch report")
     _exit(result.status, options.out)
 
 

@@ -50,28 +50,10 @@ def explorer_of(
     names = [escaped(name.removeprefix("factors.")) for name in design.factors]
     now = design.points[today] if today is not None else [None] * len(names)
     data = {
-        "factors": [
-            {
-                "name": name,
-                "unit": unit,
-                "texts": list(map(_level, values)),
-                "values": values if _are_numbers(values) else list(range(len(values))),
-                "yaml": list(map(json.dumps, values)),
-                "today": _level(value) if today is not None else "",
-                "start": _nearest(values, value),
-            }
-            for name, unit, values, value in zip(names, units, levels, now, strict=True)
-        ],
+        "factors": list(map(_factor, names, units, levels, now)),
         "responses": [
-            {
-                "name": escaped(response.name),
-                "unit": response.unit,
-                "meaning": escaped(response.meaning),
-                "large": response in first,
-                "means": means_here,
-                "changes": changes_here,
-            }
-            for response, means_here, changes_here in zip(responses, means, changes, strict=True)
+            _described(response, response in first) | {"means": texts, "changes": changed}
+            for response, texts, changed in zip(responses, means, changes, strict=True)
         ],
         "grid": [at[key] for key in product(*(map(json.dumps, values) for values in levels))],
         "today": today,
@@ -85,6 +67,19 @@ def explorer_of(
         for k, point in enumerate(design.points)
     )
     return d.Explorer(data, heads, rows_of_table)
+
+
+def _factor(name: str, unit: str, values: Sequence[Any], now: object) -> dict[str, Any]:
+    """Return a factor as the script reads it; `now` is its value today."""
+    numbers = values if _are_numbers(values) else list(range(len(values)))
+    texts = {"texts": list(map(_level, values)), "yaml": list(map(json.dumps, values))}
+    today = {"today": _level(now), "start": _nearest(values, now)}
+    return {"name": name, "unit": unit, "values": numbers, **texts, **today}
+
+
+def _described(response: Response, large: bool) -> dict[str, Any]:
+    name, meaning = escaped(response.name), escaped(response.meaning)
+    return {"name": name, "unit": response.unit, "meaning": meaning, "large": large}
 
 
 def _levels(column: Sequence[Any]) -> list[Any]:
