@@ -90,13 +90,11 @@ onload = () => {{
       const at = {{ clientX: box.x + box.width / 2, clientY: box.y + box.height / 2 }};
       all(".map svg")[0].dispatchEvent(new MouseEvent("click", at));
     }}
-    const titles = texts(page, ".map circle:not(.off) > title");
     return {{
       wide: page.documentElement.scrollWidth,
       levels: texts(page, ".knobs output"),
       cards: all("article").map((card) => [card.dataset.response, ...texts(card, ".big span, p")]),
-      kept: titles.length,
-      front: texts(page, ".map circle.front > title"),
+      kept: all(".map circle:not(.off) > title").length,
       held: texts(page, ".held")[0],
     }};
   }}));
