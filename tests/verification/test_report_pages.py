@@ -23,11 +23,10 @@ from typing import Any
 import pytest
 
 import valmatch
+from tests.present.test_exploring import text_of
 from tests.support.folders import rows
 from tests.support.report_runs import RUNS, make_runs
 from valmatch.experiments.compare import compare_runs
-from valmatch.statistics.estimates import Estimate
-from valmatch.statistics.rounding import mean_and_half
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -193,16 +192,10 @@ def test_heads_sort_by_numbers_up_then_down(
     assert down == up[::-1]
 
 
-def text_of(mean: Estimate) -> str:
-    """Return a mean with its interval as sliders show it."""
-    value, half = mean_and_half(mean)
-    return f"{value} {'' if '/' in half else '± '}{half}"
-
-
-def low_of(mean: Estimate) -> float:
+def low_of(text: str) -> float:
     """Return the lower end of an interval as it is shown."""
-    value, half = mean_and_half(mean)
-    return float(value) - abs(float(half.partition("/")[0]))
+    mean, half, *_ = text.split(" ")
+    return float(mean) - abs(float(half.partition("/")[0]))
 
 
 SCALES = ["10", "50", "200"], ["0.1", "0.5", "1"]
@@ -218,10 +211,9 @@ def test_sliders_show_the_numbers_of_the_files(width: int, server: Server, tmp_p
     table = rows(out / "design.csv")
     ids = list(dict.fromkeys(row["config_id"] for row in table))
     runs: list[Any] = [valmatch.load_result(out / "points" / key) for key in ids]
-    means: list[dict[str, Estimate]] = [{} for _ in ids]
+    means: list[dict[str, str]] = [{} for _ in ids]
     for row in table:
-        facts: dict[str, Any] = {k: v or None for k, v in row.items() if k != "remarks"}
-        means[int(row["point"])][row["response"]] = Estimate.read(facts)
+        means[int(row["point"])][row["response"]] = text_of(row)
     names = list(means[0])
 
     def state() -> dict[str, Any]:
@@ -248,9 +240,11 @@ def test_sliders_show_the_numbers_of_the_files(width: int, server: Server, tmp_p
         point = 3 * levels[0] + levels[1]
         pairs = compare_runs(runs[9], [runs[point]]).comparisons
         for name, _, now, today, change in page["cards"]:
-            assert now == text_of(means[point][name])
-            assert today == f"today {text_of(means[9][name])}"
-            assert change.partition(" (")[0].lstrip("+") == text_of(pairs[name].difference)
+            change = change.partition(" (")[0].removeprefix("+")
+            texts = (text.replace(" ±", "") for text in (now, today.removeprefix("today "), change))
+            difference = text_of(pairs[name].difference.as_row())
+            expected = [means[point][name], means[9][name], difference]
+            assert list(texts) == [text.removesuffix(" ?") for text in expected]
         name, _, bound = wanted["limit"].split(" ")
         broken = [low_of(of[name]) > float(bound) for of in means]
         assert page["held"].endswith("broken") == broken[point]

@@ -74,7 +74,7 @@ function explore(root, data) {
     return [slider, output];
   });
   const limited = create(knobs, "label", "Limits");
-  const field = create(limited, "input", "", { type: "text", spellcheck: "false", placeholder: `${responses[0].name} <= ${responses[0].means[grid[0]].value} ${responses[0].unit}` });
+  const field = create(limited, "input", "", { type: "text", spellcheck: "false", placeholder: `${responses[0].name} <= ${responses[0].means[grid[0]].value} ${responses[0].unit}`.trim() });
   const held = create(knobs, "p", "", { class: "held note", role: "status" });
   let wrong = "";
   field.addEventListener("input", () => {
