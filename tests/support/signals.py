@@ -30,7 +30,6 @@ SIGNALS = ("SIGINT", "SIGTERM", "SIGKILL", "SIGUSR1", "SIGXCPU")
 
 TWO = ("--workers", "2")
 PROCESSES = ("--executor", "processes", *TWO)
-DASK = ("--executor", "dask", *TWO)
 REPLICATE = ("replicate", "valorant", "-n", "1000")
 CURVES = ("replicate", "kg-fig1-top", "--set", "n_opponents=9", "--set", "n_games=50")
 DESIGN = ("replicate", "valorant", "-n", "500", "--sweep", "team_diff=200,300,400")
@@ -41,14 +40,13 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "replicate": REPLICATE,
     "replicate, 2 workers": (*REPLICATE, *TWO),
     "replicate, 2 processes": (*REPLICATE, *PROCESSES),
-    "replicate, dask": (*REPLICATE, *DASK),
     "curves": (*CURVES, "--set", "rank=1", "-n", "300"),
     "curves, 2 workers": (*CURVES, "--set", "rank=1", "-n", "300", *TWO),
     "controls": (*REPLICATE, "--control-variates"),
     "shard": (*REPLICATE, "--shard", "1/2"),
     "design": DESIGN,
     "design, 2 workers": (*DESIGN, *TWO),
-    "design, dask": (*DESIGN, *DASK),
+    "design, 2 processes": (*DESIGN, *PROCESSES),
     "compare": COMPARE,
     "compare, 2 workers": (*COMPARE, *TWO),
     "optimize": OPTIMIZE,

@@ -1,4 +1,4 @@
-"""The executor `dask`: the workers of a scheduler that is named, or of one in this process."""
+"""The executor `dask`: the workers of a scheduler that is named."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from valmatch.errors import InputError, WorkersLostError, option
-from valmatch.execution.executors import WorkerPool, process_pool
-from valmatch.execution.interruption import held_signals, stop_on_signal
+from valmatch.execution.executors import WorkerPool
+from valmatch.execution.interruption import stop_on_signal
 
-dask: Any = import_module("dask")
 distributed: Any = import_module("distributed")
 
 Tell = Callable[[str], None]  # takes a sentence
@@ -135,19 +133,12 @@ LOGGERS = ("distributed", "distributed.client", "tornado.application", "asyncio"
 
 
 @contextmanager
-def dask_pool(
-    workers: int, scheduler: str | None, warn: Tell, detail: Tell
-) -> Iterator[WorkerPool]:
+def dask_pool(scheduler: str, warn: Tell, detail: Tell) -> Iterator[WorkerPool]:
     """Work with Dask, which logs nothing; see `valmatch.execution.executors.open_pool`."""
     levels = {logger: logger.level for logger in map(logging.getLogger, LOGGERS)}
     for logger in levels:
         logger.setLevel(logging.CRITICAL + 1)
     try:
-        if scheduler is None:
-            detail(f"executor: dask, {workers} workers")
-            with _own_cluster(workers) as client:
-                yield WorkerPool(client.get_executor(pure=False), lambda: workers, 2, 3, here=False)
-            return
         client = _connect(scheduler)
         try:
             slots = SchedulerWorkers(client, scheduler, warn, detail).slots
@@ -158,38 +149,3 @@ def dask_pool(
     finally:
         for logger, level in levels.items():
             logger.setLevel(level)
-
-
-@contextmanager
-def _own_cluster(workers: int) -> Iterator[Any]:
-    """Start a cluster and yield its client."""
-    # Whoever reaches a scheduler runs code as its user, so this one cannot be reached: it and its
-    # one worker live in this process and open no port, and processes do the work. Their folder,
-    # from which Python imports, is not the common one, which somebody else may have made.
-    quiet = {"start_http_server": lambda *_, **__: None}
-    scheduler, worker = (
-        type(name, (getattr(distributed, name),), quiet) for name in ("Scheduler", "Worker")
-    )
-    open_ = distributed.Security(require_encryption=False)
-    common = {"protocol": "inproc://", "security": open_, "dashboard": False}
-    with (
-        TemporaryDirectory() as folder,
-        process_pool(workers) as pool,
-        dask.config.set({"temporary-directory": folder}),
-    ):
-        work = {"nthreads": workers, "executor": pool, "memory_limit": None}
-        cluster = distributed.SpecCluster(
-            scheduler={"cls": scheduler, "options": common},
-            workers={0: {"cls": worker, "options": common | work}},
-            security=open_,
-        )
-        client = None
-        try:
-            client = distributed.Client(cluster, set_as_default=False)
-            yield client
-        finally:
-            # An interrupt would leave them half closed, and Python's end wait for the other half.
-            with held_signals():
-                if client:
-                    client.close()
-                cluster.close()

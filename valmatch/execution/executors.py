@@ -5,6 +5,7 @@ All are executors of the standard library's `concurrent.futures`.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import sys
@@ -18,13 +19,7 @@ from concurrent.futures import (
     ThreadPoolExecutor,
 )
 from contextlib import AbstractContextManager, contextmanager, suppress
-from multiprocessing import (
-    current_process,
-    forkserver,
-    get_context,
-    parent_process,
-    resource_tracker,
-)
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.context import BaseContext
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -39,7 +34,7 @@ from valmatch.execution.interruption import (
     held_signals,
     leave_signals,
 )
-from valmatch.execution.run_options import DASK, EXECUTORS, LOCAL, RunOptions
+from valmatch.execution.run_options import DASK, EXECUTORS, LOCAL, PROCESSES, RunOptions
 from valmatch.inputs import arguments
 from valmatch.kernels.address_space import check_address_space
 from valmatch.models.registry import OWN, load_model
@@ -79,12 +74,14 @@ def open_pool(
         executor = LOCAL if scheduler is None else DASK
     arguments.one_of("executor", executor, EXECUTORS)
     arguments.whole("workers", workers)
-    if workers > 1 and getattr(current_process(), "_inheriting", False):
+    if workers > 1 and getattr(multiprocessing.current_process(), "_inheriting", False):
         # A worker process first imports the script that it works for. Where the script asks for
         # workers as soon as it is imported, each of them would do the same.
         os._exit(UNGUARDED)
     begin()
-    if executor == DASK:
+    if scheduler is None and executor == DASK:
+        executor = PROCESSES
+    if scheduler is not None and executor == DASK:
         try:
             from valmatch.execution.dask import dask_pool  # takes long to import
         except ImportError:
@@ -92,7 +89,7 @@ def open_pool(
                 f"{option('executor=dask')} needs Dask, which the extra `dask` brings: pip install"
                 " 'valmatch[dask]'"
             ) from None
-        with dask_pool(workers, scheduler, warn, detail) as pool:
+        with dask_pool(scheduler, warn, detail) as pool:
             yield pool
         return
     if scheduler is not None:
@@ -232,8 +229,8 @@ def _context() -> BaseContext:
     """Return how processes start: from a server that has imported everything, if there is one."""
     # Forking this process instead would copy its threads' locks.
     if sys.platform == "win32":
-        return get_context("spawn")
-    context = get_context("forkserver")
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
     models = [model.path.partition(":")[0] for model in OWN.values()]
     context.set_forkserver_preload([SILENT, *models])
     try:
@@ -260,7 +257,7 @@ def _stand_by() -> None:
 
 
 def _end_with_parent() -> None:
-    parent = parent_process()
+    parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
     # Killed, it could not tell the pool to end, and this process would wait for work forever.
