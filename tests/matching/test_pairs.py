@@ -26,7 +26,7 @@ from valmatch.draws.streams import Streams
 from valmatch.matching import pairs
 from valmatch.matching.pairs import ALONE, MOST, Parameters, QueueState, match_band
 from valmatch.matching.queue import LINEUP, with_people
-from valmatch.policies import waiting as policy_state
+from valmatch.policies import knowledge as policy_state
 from valmatch.policies.pair_lookahead import learnt
 from valmatch.policies.registry import PAIR as PAIR_POLICIES
 from valmatch.policies.registry import function_of, place_of

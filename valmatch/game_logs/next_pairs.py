@@ -24,9 +24,8 @@ from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Bools, Ints
 from valmatch.policies.joint.batch import choose_batch
-from valmatch.policies.joint.belief import Belief
+from valmatch.policies.joint.belief import Belief, expected_score_at
 from valmatch.policies.joint.leader import unsure_of
-from valmatch.policies.joint.outcomes import expected_score_at
 from valmatch.ratings.registry import BATCH_NAMES, batch_named
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.result_files import ResultFiles, damaged

@@ -16,8 +16,8 @@ from valmatch.kernels.arrays import Bytes, Ints, Records, Words
 from valmatch.kernels.compilation import at, kernel, macro
 from valmatch.matching.fifo import enqueue, has_room, leave, still_waiting
 from valmatch.matching.queue import LINEUP, no_waiting_teams
+from valmatch.policies.knowledge import WAITING, MeanOrder, Ticket, Waiting
 from valmatch.policies.registry import PAIR, Weigh, functions
-from valmatch.policies.waiting import WAITING, MeanOrder, Ticket, Waiting
 
 __all__ = ["enqueue", "has_room", "leave", "still_waiting"]
 

@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 
 from valmatch.draws.streams import Streams
 from valmatch.inputs import arguments
-from valmatch.policies.knowledge import Knowledge, workspace
+from valmatch.policies.knowledge import WAITING, Knowledge, MeanOrder, Waiting, workspace
 from valmatch.policies.registry import OPPONENT, PAIR, function_of
-from valmatch.policies.waiting import WAITING, MeanOrder, Waiting
 
 
 class Circumstances(NamedTuple):

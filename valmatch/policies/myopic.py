@@ -7,8 +7,7 @@ import math
 from valmatch.draws.streams import uniform_at
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import kernel, macro
-from valmatch.policies.knowledge import Knowledge
-from valmatch.policies.waiting import Ticket, Waiting
+from valmatch.policies.knowledge import Knowledge, Ticket, Waiting
 from valmatch.ratings.trueskill import draw_quality_normalised
 
 

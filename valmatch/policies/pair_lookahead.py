@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from valmatch.kernels.compilation import at, macro, part
-from valmatch.policies.waiting import MeanOrder, Ticket, Waiting
+from valmatch.policies.knowledge import MeanOrder, Ticket, Waiting
 from valmatch.ratings.trueskill import (
     draw_quality_normalised,
     hazard_excess,

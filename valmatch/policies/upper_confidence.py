@@ -11,8 +11,14 @@ from __future__ import annotations
 import math
 
 from valmatch.kernels.compilation import kernel, macro, part
-from valmatch.policies.knowledge import ERROR, Knowledge, exp_minus, place_of_largest
-from valmatch.policies.waiting import Ticket, Waiting
+from valmatch.policies.knowledge import (
+    ERROR,
+    Knowledge,
+    Ticket,
+    Waiting,
+    exp_minus,
+    place_of_largest,
+)
 from valmatch.ratings.trueskill import INV_SQRT_2PI, draw_quality_normalised
 
 _HALF_INV_SQRT_PI = 0.5 / math.sqrt(math.pi)

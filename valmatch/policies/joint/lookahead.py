@@ -15,8 +15,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import at, kernel, part
-from valmatch.policies.joint.belief import LOOKS, Pairs
-from valmatch.policies.joint.outcomes import game_information, mutual_information
+from valmatch.policies.joint.belief import LOOKS, Pairs, game_information, mutual_information
 from valmatch.policies.knowledge import place_of_largest
 from valmatch.ratings.trueskill import hazard_excess, normal_cdf, normal_density
 
