@@ -5,7 +5,6 @@ from valmatch.statistics.estimates import estimate as estimate
 from valmatch.statistics.pairs import PairedDifference as PairedDifference
 from valmatch.statistics.pairs import paired as paired
 from valmatch.statistics.precision import Precision as Precision
-from valmatch.statistics.precision import Target as Target
 from valmatch.statistics.precision import sequential_estimate as sequential_estimate
 from valmatch.statistics.sequential_tests import SequentialTest as SequentialTest
 from valmatch.statistics.sequential_tests import sequential_test as sequential_test

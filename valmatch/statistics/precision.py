@@ -73,39 +73,23 @@ class Precision:
 
 @dataclass(frozen=True)
 class Target:
-    """A half-width that the confidence interval of the mean of a response is to have.
+    """A half-width that the confidence interval of the mean of a response is to have."""
 
-    Looking again and again, and stopping at the first good look, favours samples that
-    understate the spread. Three guards keep the coverage of the final interval near its
-    confidence: a least number of values; at least `PER_SKEWNESS` values for each unit of squared
-    skewness, without which Student's interval itself falls short; and a half-width taken with
-    the `UPPER_LIMIT` confidence limit of the variance. Values that are all the same, or nearly
-    all, bound no mean, whatever their number, unless they lie at one of two finite limits: then
-    the exact interval decides. A relative target g is met when the
-    half-width is at most g / (1 + g) of the mean, because the mean is itself an estimate.
+    # Looking again and again, and stopping at the first good look, favours samples that understate
+    # the spread. Three guards keep the coverage of the final interval near its confidence: a least
+    # number of values; at least `PER_SKEWNESS` values for each unit of squared skewness, without
+    # which Student's interval itself falls short; and a half-width taken with the `UPPER_LIMIT`
+    # confidence limit of the variance. Values that are all the same, or nearly all, bound no mean,
+    # whatever their number, unless they lie at one of two finite limits: then the exact interval
+    # decides. A relative target g is met when the half-width is at most g / (1 + g) of the mean,
+    # because the mean is itself an estimate.
+    #
+    # Sources: Law and Kelton, "Simulation Modeling and Analysis", section 9.4.1 (sequential
+    # procedure, g / (1 + g)); Cochran (1977), "Sampling Techniques", section 2.15 (skewness).
 
-    Attributes
-    ----------
-    response : str
-        Name.
-    column : int
-        Its column in an array of replications.
-    size : float
-        Wanted half-width, > 0; a fraction of the size of the mean if `relative`.
-    relative : bool
-        Whether it is.
-    limits : tuple of float
-        The least and the largest possible value.
-
-    Notes
-    -----
-    Sources: Law and Kelton, "Simulation Modeling and Analysis", section 9.4.1 (sequential
-    procedure, g / (1 + g)); Cochran (1977), "Sampling Techniques", section 2.15 (skewness).
-    """
-
-    response: str
-    column: int
-    size: float
+    response: str  # name
+    column: int  # its column in an array of replications
+    size: float  # wanted half-width, > 0; a fraction of the size of the mean if `relative`
     relative: bool
     limits: Limits = UNLIMITED
 
@@ -114,15 +98,7 @@ class Target:
         return self.assess(values, confidence).reached
 
     def assess(self, values: Floats, confidence: float = 0.95) -> Precision:
-        """Compare what is known of the mean with what is wanted.
-
-        Parameters
-        ----------
-        values : (n,) ndarray of float64
-            The response in replications 0..n-1; NaN where undefined.
-        confidence : float
-            Level of the interval, in (0, 1).
-        """
+        """Compare what is known of the mean, by values that may be NaN, with what is wanted."""
         mean = estimate(values, confidence, self.limits)
         achieved = mean.half_width
         if achieved is not None and self.relative:
@@ -190,8 +166,10 @@ def sequential_estimate(
     draw : callable
         Given start and stop, returns the values of replications start..stop-1; NaN where
         undefined.
-    size, relative
-        As for `Target`.
+    size : float
+        Wanted half-width, > 0; a fraction of the size of the mean if `relative`.
+    relative : bool
+        Whether it is.
     confidence : float
         Level of the interval, in (0, 1).
     first, most : int
