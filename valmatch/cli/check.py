@@ -34,16 +34,16 @@ def check(
     """
     from valmatch.file_check import check_file
 
-    found = check_file(file, write=write)
+    file_report = check_file(file, write=write)
 
     def table() -> None:
-        sys.stdout.writelines(f"{one_line(line)}\n" for line in found.text().splitlines())
+        sys.stdout.writelines(f"{one_line(line)}\n" for line in file_report.text().splitlines())
 
-    show(json, found.as_json(), table)
-    for line in found.errors:
+    show(json, file_report.as_json(), table)
+    for line in file_report.errors:
         say(line)
     if write is not None:
         info(f"written: {write}")
-    if found.code:
+    if file_report.code:
         sys.stdout.flush()
-        raise typer.Exit(found.code)
+        raise typer.Exit(file_report.code)

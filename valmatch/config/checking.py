@@ -209,9 +209,9 @@ class _Check:
 
     def _spread(self, path: tuple[str, ...], key: Node, value: Node, factors: Factors) -> None:
         """Put the factors that a name with ``*`` stands for in its place, with their ranges."""
-        name, given = dotted(key.value), to_value(value)
+        name, options = dotted(key.value), to_value(value)
         ranges = {n: ends for n, ends in factors.starred_ranges().items() if fnmatchcase(n, name)}
-        if not ranges or not isinstance(given, dict | None):
+        if not ranges or not isinstance(options, dict | None):
             what = "should be a mapping" if ranges else "stands for no step of a rule set"
             known = ", ".join(list(factors.starred_ranges())[:2]) or "none without a rule set"
             allowed = f"allowed: expansions.* or expansions.*.wait, for steps such as {known}"
@@ -220,7 +220,7 @@ class _Check:
         for factor, (low, high) in ranges.items():
             if find(self.root, [*path, factor]) is not None:
                 continue  # it has a range of its own
-            node = parse(json.dumps({"low": low, "high": high, **(given or {})}), "")
+            node = parse(json.dumps({"low": low, "high": high, **(options or {})}), "")
             assert node is not None
             for inner in (node, *(part for pair in cast(MappingNode, node).value for part in pair)):
                 inner.start_mark, inner.end_mark = key.start_mark, key.end_mark

@@ -298,8 +298,8 @@ class Config:
 
     def at(self, path: str) -> str:
         """Return ``file:line:column: path``, with the place of the nearest thing written."""
-        place = path
-        while place and place not in self.places:
-            place = place.rpartition(".")[0]
+        written = path
+        while written and written not in self.places:
+            written = written.rpartition(".")[0]
         label = ".".join(map(shortened, path.split(".")))
-        return f"{self.places.get(place, self.source)}: {label}"
+        return f"{self.places.get(written, self.source)}: {label}"

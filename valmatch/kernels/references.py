@@ -153,12 +153,12 @@ def _intrinsic() -> Any:  # noqa: ANN401 - numba has no types
                 for value, old, new in zip(values, arguments.types, kinds, strict=True)
             ]
             function = builder.inttoptr(operands[0], ir.PointerType(kind))
-            status, found = convention.call_function(
+            status, number = convention.call_function(
                 builder, function, types.float64, kinds, values
             )
             with cgutils.if_unlikely(builder, status.is_error):  # type: ignore[no-untyped-call]
                 convention.return_status_propagate(builder, status)
-            return found
+            return number
 
         return types.float64(types.intp, arguments), generate
 

@@ -71,19 +71,19 @@ def place_of(mean: float, player: int, order: MeanOrder) -> int:
 
 @part
 def best_next(
-    place: int, player: int, opponent: int, belief: tuple[float, float], order: MeanOrder
+    rank: int, player: int, opponent: int, belief: tuple[float, float], order: MeanOrder
 ) -> float:
-    """Return the largest draw chance of a player of this belief and place, 0 if there is nobody."""
+    """Return the largest draw chance of a player of this belief and rank, 0 if there is nobody."""
     # The player and the opponent of the game before are taken out. The chance is the largest
     # where total exp(d^2 / total), which is at least total + d^2, is the least.
     mean, variance = belief
     first, second = min(player, opponent), max(player, opponent)
-    # The band on each side of the place, besides the two who may lie in it.
-    low, high = place - order.band, place + order.band
-    low -= int(low <= second < place)
-    low -= int(low <= first < place)
-    high += int(place <= first < high)
-    high += int(place <= second < high)
+    # The band on each side of the rank, besides the two who may lie in it.
+    low, high = rank - order.band, rank + order.band
+    low -= int(low <= second < rank)
+    low -= int(low <= first < rank)
+    high += int(rank <= first < high)
+    high += int(rank <= second < high)
     best, least = -1, np.inf
     for k in range(max(low, 0), min(high, order.means.size)):
         total = variance + order.variances[at(k)] + 2.0 * order.noise_variance
