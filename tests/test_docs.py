@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 import typer
 import yaml
@@ -253,25 +254,6 @@ def test_local_links_lead_somewhere(page: Path) -> None:
 
 
 NOTEBOOK = DOCS / "notebooks" / "from-python.ipynb"
-LARGEST_PICTURE = 40_000
-"""Bytes of a picture of a concept, at most."""
-
-
-def toctree(page: Path) -> list[str]:
-    """Return the pages of the first toctree of a page."""
-    found = re.search(r"```\{toctree\}\n(?::\w+:[^\n]*\n)*\n?(.*?)```", page.read_text(), re.S)
-    assert found is not None
-    return found[1].split()
-
-
-def test_concepts_have_their_pictures() -> None:
-    pages = toctree(DOCS / "concepts" / "index.md")
-    pictures = {path.stem for path in (DOCS / "concepts").glob("*.svg")}
-    assert pictures == set(pages)
-    for name in pages:
-        text = (DOCS / "concepts" / f"{name}.md").read_text(encoding="utf-8")
-        assert text.count(f"]({name}.svg)") == 1
-        assert (DOCS / "concepts" / f"{name}.svg").stat().st_size < LARGEST_PICTURE
 
 
 @pytest.mark.slow
@@ -285,12 +267,20 @@ def test_pictures_of_concepts_are_made_again(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("page", ["league", "paper-figure", "queue-log"])
 def test_figures_of_tutorials_are_made_again(page: str, tmp_path: Path) -> None:
+    from PIL import Image
+
     made = python(DOCS / "tutorials" / "make_pictures.py", page, "--out", tmp_path)
     assert made.returncode == 0, made.stderr
     kept = sorted((DOCS / "tutorials" / page).glob("*.png"))
     assert [path.name for path in sorted((tmp_path / page).iterdir())] == [p.name for p in kept]
     for path in kept:
-        assert (tmp_path / page / path.name).read_bytes() == path.read_bytes(), path.name
+        # The bytes are those of one version of matplotlib and of its fonts alone.
+        first, second = (
+            np.asarray(Image.open(one).convert("L"), np.float64)
+            for one in (path, tmp_path / page / path.name)
+        )
+        assert first.shape == second.shape, path.name
+        assert np.mean(np.abs(first - second) > 64.0) < 0.005, path.name
 
 
 def sources(kind: str) -> list[str]:
@@ -409,13 +399,10 @@ def test_added_rules_policies_and_systems(tmp_path: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": paths}
         return python("-m", "valmatch", *words, env=environment, cwd=tmp_path)
 
+    newest = ("replicate", "valorant", "--set", "matching=newest", "--out", "o")
+    ours = ("rule.policy=early", "rating.system=cooling-elo")
     days = ("--set", "days=2", "--set", "warmup_days=1")
-    runs = {
-        "newest": ("replicate", "valorant", "--set", "matching=newest", "--out", "o"),
-        "early": ("replicate", "ladder-duel", "--set", "rule.policy=early", *days),
-        "elo": ("replicate", "ladder-duel", "--set", "rating.system=cooling-elo", *days),
-    }
-    for words in runs.values():
+    for words in (newest, *(("replicate", "ladder-duel", "--set", one, *days) for one in ours)):
         done = run(*words, "-n", 2)
         assert (done.returncode, "avg_wait_time" in done.stdout) == (0, True), done.stderr
     assert run("rate", log, "--system", "cooling-elo", "--out", "r").returncode == 0
@@ -424,7 +411,7 @@ def test_added_rules_policies_and_systems(tmp_path: Path) -> None:
     meant = run("factors", "ladder", "--search", "policy").stdout.replace("#", "").split()
     assert "early: how early both came." in " ".join(meant)
     (tmp_path / "newest.py").write_text((tmp_path / "newest.py").read_text() + "#\n")
-    done = run(*runs["newest"], "-n", 3, "--resume")
+    done = run(*newest, "-n", 3, "--resume")
     assert (done.returncode, "what other packages bring has changed: " in done.stderr) == (2, True)
 
 

@@ -148,17 +148,11 @@ def test_a_slightly_other_model_fails_its_smoke_config(name: str, change: str, s
 replicate nowhere.yaml | nowhere.yaml: no such file
 replicate valorant --scheduler tcp://x:1 --executor local | --scheduler: of no use with --executor
 replicate valorant --scheduler tls://127.0.0.1:1 | TLS needs certificates
-compare valorant | give a second config
 replicate smoke --resume | --resume: needs --out
 warm tickest | tickest: nothing that has kernels (did you mean tickets?)
 optimize valorant | shipped problems of valorant: chess-1, valor
-replicate valorant -n 0 | -n: 0 (allowed: a whole number from 1 to 1000000000)
 rules chek | valmatch rules chek: no such command (did you mean check?)
-run | valmatch run: no such command (valmatch simulate makes one run, valmatch replicate many)
-version | valmatch version: no such command (valmatch --version)
 help models | valmatch models: no such command (valmatch configs names the models
-tests | valmatch tests: no such command (valmatch check tests says what it is)
-simulate valorant --set team_diff=-3 | factors.team_diff
 replicate valorant --set 'replicate.expect={avg_wait: {mean: 1}}' | replicate.expect.avg_wait:
   valorant has no response 'avg_wait' (did you mean
 replicate valorant --set 'replicate.expect={avg_pair_diff: {mean: 1}}' | 'avg_pair_diff' is measured

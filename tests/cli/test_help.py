@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from tests.support.command import valmatch
 from valmatch.cli.app import GROUPS, MODULES, RULES, command_line
 
 COMMANDS = [(name,) for name in (*MODULES, "help")] + [("rules", name) for name in RULES]
-REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "commands.md"
 WIDTH = 80
 
 
@@ -51,8 +49,3 @@ def test_a_group_alone_shows_its_commands(group: tuple[str, ...]) -> None:
     groups = [RULES] if group else GROUPS.values()
     shown = {f"{name} {text}" for named in groups for name, (_, text) in named.items()}
     assert shown <= {" ".join(line.split()) for line in lines}
-
-
-def test_the_reference_has_each_command() -> None:
-    written = re.findall(r"^```\{command\} (.*)$", REFERENCE.read_text(encoding="utf-8"), re.M)
-    assert sorted(written) == sorted(["valmatch", *map(" ".join, COMMANDS)])

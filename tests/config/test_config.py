@@ -95,38 +95,6 @@ def test_unreadable_yaml_is_located(text: str | bytes, line: str) -> None:
     assert "\n".join(refused(text)) == f"c.yaml:{line}"
 
 
-TOO_LARGE = "too large (allowed: 50,000 keys and values in all, aliases carried out)"
-
-
-def bomb(levels: int, first: str, next_: str) -> str:
-    """Return a mapping of a few hundred bytes whose last key holds 9 to the power of `levels`."""
-    lines = [f"  a0: &a0 {first}"]
-    for level in range(1, levels):
-        aliases = ", ".join(next_.format(n=n, alias=f"*a{level - 1}") for n in range(9))
-        lines.append(f"  a{level}: &a{level} {{{aliases}}}")
-    return "model: valorant\nfactors:\n" + "\n".join(lines) + "\n"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        (bomb(9, "{k: 1}", "k{n}: {alias}"), f"c.yaml:8:7: {TOO_LARGE}"),
-        (
-            "model: valorant\na: &a {" + ", ".join(f"k{n}: 1" for n in range(1000)) + "}\n"
-            "b: {<<: [" + "*a," * 100 + "]}\n",
-            f"c.yaml:3:9: {TOO_LARGE}",
-        ),
-        (b"#" * (1 << 20), "c.yaml: cannot be read: too large (allowed: 1,048,576 bytes)"),
-    ],
-    ids=["mappings", "merges", "bytes"],
-)
-def test_documents_that_would_grow_are_refused(text: str | bytes, line: str) -> None:
-    if isinstance(text, bytes):
-        text += b"\n"
-    assert refused(text) == [line]
-
-
 @pytest.mark.parametrize(
     ("written", "value"),
     [
@@ -699,28 +667,6 @@ def test_a_problem_takes_units(problem: Path) -> None:
     ladder = {"rule.wait_thresh": {"low": "1 min", "high": "0.5 h"}}
     sectioned = load_config({"model": "ladder", "optimize": {"variables": ladder}})
     assert sectioned.optimize.variables["rule.wait_thresh"].low == 1.0 / 60.0
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "where", "what"),
-    cases("""
-high: 1 h, | high: 1 fortnight, | 6:37: optimize.variables.wait_thresh.high | number, in hours, or
-  with a unit, such as 12 min (got '1 fortnight')
-at_most: 25 | at_most: 25 points | 11:46: optimize.constraints.wait.at_most | , in minutes, or with
-  a unit, such as 12 min (got '25 points')
-low: 3 min, high: 12 | low: 3 parsec, high: 12 | 12:38: design.ranges.wait_thresh.low | in hours,
-  or with a unit, such as 12 min (got '3 parsec')
-"""),
-)
-def test_errors_of_a_problem_name_the_place(
-    old: str, new: str, where: str, what: str, problem: Path
-) -> None:
-    problem.write_text(WITH_UNITS.replace(old, new))
-    with pytest.raises(InputError) as error:
-        load_config(problem)
-    (line,) = error.value.args
-    assert line.startswith(f"{problem}:{where}: ")
-    assert what in line
 
 
 @pytest.fixture

@@ -131,22 +131,6 @@ def test_kinds_of_numbers_may_take_turns() -> None:
             expect_same(name, drawn(name, words, n), getattr(generator, name)(n))
 
 
-def test_rare_cases_are_met() -> None:
-    n = 1_000_000
-    streams = Streams(4)
-    words = streams.words(0, 0)
-    normals = drawn("standard_normal", words, n)
-    expect_same("standard_normal", normals, streams.stream(0, 0).standard_normal(n))
-    assert (normals > NORMAL_END).sum() > 80  # tail: 129 expected
-    assert (normals < -NORMAL_END).sum() > 80
-    assert words_used(words) - n > 5000  # wedges and tails
-    words = streams.words(0, 1)
-    exponentials = drawn("standard_exponential", words, n)
-    expect_same("standard_exponential", exponentials, streams.stream(0, 1).standard_exponential(n))
-    assert (exponentials > EXPONENTIAL_END).sum() > 350  # tail: 454 expected
-    assert words_used(words) - n > 5000
-
-
 def word(name: str, layer: int, point: int, negative: bool = False) -> int:
     """Return the word that leads to a place of a layer; bits without a meaning are set."""
     if name == "standard_exponential":

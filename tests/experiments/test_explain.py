@@ -15,8 +15,6 @@ from tests.support.ticket_worlds import party, solo, team, world
 from valmatch.experiments.explain import simulated
 from valmatch.matching.tickets.reading import WorldReading
 
-FOLDER = Path(__file__).parents[1] / "fixtures" / "ticket_worlds"
-
 NEAR = {"name": "Near", "type": "batchDistance", "batchAttribute": "skill", "maxDistance": 100}
 STEPS = [{"waitTimeSeconds": 10, "value": 200}, {"waitTimeSeconds": 40, "value": 450}]
 SKILL = [{"name": "skill", "type": "number"}]
@@ -130,21 +128,6 @@ def test_after_a_failed_proposal_a_ticket_waits_again(tmp_path: Path) -> None:
     assert document["status"] == "TIMED_OUT"
     # At 0, at its return at 3, at its step at 10; not at 2, when it had a proposal.
     assert document["reviews"] == 3
-
-
-def test_the_world_can_be_played_again(tmp_path: Path) -> None:
-    for path in sorted(FOLDER.glob("*.json"))[::4]:
-        out = tmp_path / path.stem
-        assert valmatch("rules", "replay", path, "--out", out).code == 0
-        for search in json.loads((out / "result.json").read_text(encoding="utf-8")):
-            again = tmp_path / f"{path.stem}-{search}"
-            argv = ("rules", "replay", out / "world.json", "--search", search, "--out", again)
-            assert valmatch(*argv).code == 0
-            results = [
-                json.loads((folder / "result.json").read_text(encoding="utf-8"))[search]
-                for folder in (out, again)
-            ]
-            assert results[0] == results[1]
 
 
 RULES = {

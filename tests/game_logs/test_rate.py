@@ -351,22 +351,6 @@ def test_wins_losses_draws_and_the_last_game_are_counted(tmp_path: Path) -> None
     assert change["a"] > 0.0
 
 
-def test_fitted_parameters_travel_and_are_named(tmp_path: Path) -> None:
-    # Who has the lower number wins, so that a large K predicts best.
-    games = [[[f"p{k % 5}", f"p{k % 5 + k % 3 + 1}"]] for k in range(240)]
-    header = "winner,loser"
-    first = write(tmp_path / "a.csv", games[:200], header)
-    fitted = rate_games(first, "elo", tune=["K"], out=tmp_path / "a").parameters
-    assert fitted["K"] != 32.0
-    second = write(tmp_path / "b.csv", games[200:], header)
-    said: list[str] = []
-    later = rate_games(second, ratings=tmp_path / "a", out=tmp_path / "b", warn=said.append)
-    assert later.parameters == fitted
-    assert said == [f"K = {fitted['K']!r}: as in {tmp_path / 'a' / 'manifest.json'}"]
-    again = rate_games(second, ratings=tmp_path / "a", parameters={"K": 32.0})
-    assert again.parameters["K"] == 32.0
-
-
 def test_games_rated_already_are_refused(tmp_path: Path) -> None:
     """The same log, and one that has grown, also two periods later."""
     games = random_rows(5, 120)

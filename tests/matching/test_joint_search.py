@@ -77,9 +77,9 @@ def random_case(rng: np.random.Generator, team_num: int, n: int) -> Case:
     ("team_num", "sizes", "cases"),
     [
         (1, range(1, 11), 500),
-        (2, range(3, 10), 900),
+        (2, range(3, 10), 400),
         (2, range(10, 13), 40),
-        (3, range(5, 9), 900),
+        (3, range(5, 9), 400),
         (3, range(9, 11), 40),
         (4, range(8, 10), 100),
         (5, range(10, 11), 60),

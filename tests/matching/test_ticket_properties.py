@@ -138,8 +138,8 @@ def mixed(every: int) -> Callable[[int, int], dict[str, Any]]:
         (mixed(2), range(30), 12),
         (world_of_references, range(500, 515), 15),
         (world_of_modes, range(300, 325), 15),
-        pytest.param(world_of_modes, range(400, 425), 40, marks=pytest.mark.slow),
-        pytest.param(mixed(3), range(200, 225), 40, marks=pytest.mark.slow),
+        pytest.param(world_of_modes, range(400, 412), 40, marks=pytest.mark.slow),
+        pytest.param(mixed(3), range(200, 212), 40, marks=pytest.mark.slow),
     ],
 )
 def test_verdicts_are_counted_as_the_twin_counts_them(

@@ -59,18 +59,10 @@ def test_what_is_undefined_is_said() -> None:
 
 
 ASKED = {
-    "simulate": r"What happens in replication 0 of valorant\? Seed 1\.",
-    "replicate": r"What does valorant give on average\? 12 replications, seed 1\.",
     "sweep": r"How do the responses of valorant depend on team_diff and wait_thresh\? 4 points, .*",
-    "compare": r"What changes in valorant when team_diff is 200 instead of 400\? 12 .*",
-    "variants": r"How do B \(team_diff=10\) and C \(team_diff=200\) differ from valorant as .*",
     "optimize": r"Which player_diff, .* minimise avg_team_diff .* with avg_wait_time \\<= 20 min.*",
     "frontier": r"What does upper_time cost\? .* avg_wait_time \\<= 20 to 30 minutes\? .*",
-    "front": r"How do avg_team_diff and avg_wait_time trade off in valorant \(valorant-20min\)\?.*",
-    "rate": r"How good are the 9 players of log.csv, and how well does elo predict \d+ games\?",
-    "systems": r"Which of elo and glicko2 predicts the \d+ games of log.csv best\?",
     "whole": r"Who is the best of the 9 players of log.csv, by \d+ games at once\?",
-    "next": r"Which 4 pairs of 9 players are to play next, by knowledge_gradient for best\?",
     "plan": r"How many games of 9 players, paired by uniform, reach .* 90 points.*",
     "predict": r"Who wins 2 games to come, by the ratings of elo\?",
 }
@@ -111,27 +103,19 @@ def test_infeasible_and_undecided_points_are_called_so(run_of: RunOf, tmp_path: 
         (False, "No feasible point was found"),
         ("undecided", "Too close to call"),
         (True, "is certified as feasible"),
+        ("of one", "is feasible in its one replication"),
     ):
         folder = tmp_path / str(answer)
         shutil.copytree(run_of("optimize"), folder)
         summary = json.loads((folder / "summary.json").read_text())
         point = summary["recommended"] or summary["least_violation"]
+        if answer == "of one":
+            point["objective"] |= {"n": 1, "ci_low": None, "ci_high": None}
         roles = {"recommended": None, "least_violation": point}
         summary |= roles if answer is False else {"recommended": point}
-        (folder / "summary.json").write_text(json.dumps({**summary, "feasible": answer}))
+        (folder / "summary.json").write_text(
+            json.dumps({**summary, "feasible": answer == "of one" or answer})
+        )
         _, found = said_of(folder)
         assert text in found
         assert ("is certified as feasible" in found) == (answer is True)
-
-
-def test_one_replication_certifies_nothing(run_of: RunOf, tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    shutil.copytree(run_of("optimize"), folder)
-    summary = json.loads((folder / "summary.json").read_text())
-    point = summary["recommended"] or summary["least_violation"]
-    point["objective"] |= {"n": 1, "ci_low": None, "ci_high": None}
-    summary |= {"recommended": point, "feasible": True}
-    (folder / "summary.json").write_text(json.dumps(summary))
-    _, found = said_of(folder)
-    assert "is feasible in its one replication" in found
-    assert "certified" not in found

@@ -160,7 +160,7 @@ def table(found: Any, name: str) -> dict[str, NDArray[Any]]:  # noqa: ANN401
         ("rule.team_num=5", "rule.player_diff=100", "rule.player_diff=800"),
         pytest.param(
             "rule.matching=flexmatch rule.team_num=2 parties.shares=[0.5,0.5]",
-            *("rule.review_seconds=1", "rule.review_seconds=900"),
+            *("rule.review_seconds=20", "rule.review_seconds=900"),
             marks=pytest.mark.slow,
         ),
         pytest.param(

@@ -304,7 +304,7 @@ def test_matches_are_those_of_the_same_tickets_known_beforehand(name: str) -> No
     numbers = rule.numbers()
     assert rule.preset is not None
     assert numbers is not None
-    for seed in (1, 2, 3):
+    for seed in (1, 2):
         run = played_by_preset(model, seed)
         tickets, of = tickets_of(model, run, model.draw(Streams(seed), 0).rng_key)
         # Reviews of tickets known beforehand include one at the horizon.

@@ -150,15 +150,6 @@ def test_scattered_days_are_measured() -> None:
     assert "of a day" in remark
 
 
-def test_a_trend_is_no_scatter() -> None:
-    rng = np.random.default_rng(4)
-    days = np.arange(30.0)
-    (remark,) = remarks_on(log(rng, 30, 1.0 + 0.03 * (days - days.mean())))
-    assert "arrivals grow by " in remark
-    slope = float(remark.split("by ")[1].split(" %")[0])
-    assert slope == pytest.approx(3.0, abs=0.8)
-
-
 def write(folder: Path) -> Path:
     """Write a dated log of four weeks, of which weekends have twice the players."""
     rng = np.random.default_rng(6)
