@@ -63,13 +63,6 @@ def test_what_stops_the_first_run_stops_the_second(tmp_path: Path) -> None:
     assert (resumed.n, resumed.status) == (3000, "complete")
 
 
-def test_undefined_pairs_are_counted() -> None:
-    none = ("--set", "player_diff=0", "--set", "player_slack=0")
-    done = success("compare", "valorant", *none, "-n", 4)
-    assert "avg_wait_time, wait_p50 and 4 more are undefined in 4 of 4 pairs" in done.err
-    assert "undefined" in done.out
-
-
 def test_what_cannot_be_compared(tmp_path: Path) -> None:
     small = ["n_games=5", "n_opponents=3", "rank=1"]
     with pytest.raises(InputError, match="no response in common"):

@@ -118,18 +118,6 @@ def test_all_that_ended_without_a_match(tmp_path: Path) -> None:
     assert refused == "--explain: --out is needed too, which takes it"
 
 
-def test_after_a_failed_proposal_a_ticket_waits_again(tmp_path: Path) -> None:
-    tickets = [solo(1, 0, skill=1000), solo(2, 2, skill=1050)]
-    tickets[1]["answers"] = [[1, False]]
-    given = duels(*tickets, timeout=30)
-    given["config"]["acceptanceTimeoutSeconds"] = 5
-    played(tmp_path, given)
-    document = why(tmp_path / "out", "t1")["pass"]
-    assert document["status"] == "TIMED_OUT"
-    # At 0, at its return at 3, at its step at 10; not at 2, when it had a proposal.
-    assert document["reviews"] == 3
-
-
 RULES = {
     "ruleLanguageVersion": "1.0",
     "playerAttributes": [

@@ -26,7 +26,7 @@ from valmatch.game_logs.whole_log.rating import rank_games
 from valmatch.statistics import sequential_test
 
 FILES = Path(__file__).parents[1] / "fixtures" / "files"
-GIVEN, NEWCOMERS = FILES / "public_cases", FILES / "newcomer_cases"
+GIVEN = FILES / "public_cases"
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 
@@ -84,21 +84,6 @@ def test_a_bootstrap_with_somebody_unrated_compares_differences_of_the_others() 
     assert 0.9 <= float(found[1]) <= 1.1
     assert "among 4 of 5 players; without a rating in some refits, which moves the zero: " in said
     assert "rare" in said
-
-
-def test_files_of_newcomers_are_read_or_refused_with_the_way_out() -> None:
-    votes = success("rank", NEWCOMERS / "arena-votes.csv", "--prior", "200")
-    assert "winner (model_b = 1-0" not in votes.err
-    assert "model_a = 1-0; model_b = 0-1; tie (bothbad) = 1/2-1/2" in votes.err
-    assert list(ratings(rate_games(NEWCOMERS / "club.pgn", "elo"))) == [
-        "Gül",
-        "Hans, jun.",
-        "Kai",
-        "Jörg",
-    ]
-    said = refusal("rate", NEWCOMERS / "european-dates.csv", "--system", "elo")
-    assert ":2:3: Datum: '07.09.2026' is day, month, year or month, day, year" in said
-    assert "(--date-format dmy or mdy says so" in said
 
 
 # The same games in all formats.

@@ -104,18 +104,6 @@ def test_of_an_unfinished_match_some_is_unknown() -> None:
     assert Judge(match_of(holders, TWO), 0.0, partial=True).finding(0).verdict is None
 
 
-def test_each_player_counts_where_that_is_said() -> None:
-    pair = party(1, [{}, {}])
-    for player, ping in zip(pair["players"], (20, 60), strict=True):
-        player["latency"] = {"eu": ping}
-    match = match_of(LATENCY, [pair])
-    assert Judge(match, 0.0, partial=False).finding(0).verdict is True
-    rule = match.pool.table.rules[0]
-    each = rule._replace(predicate=rule.predicate._replace(each=True))  # type: ignore[attr-defined]
-    match.pool.table = match.pool.table._replace(rules=(each,))
-    assert Judge(match, 0.0, partial=False).finding(0).lacks == (Lack("most", 60, 50),)
-
-
 THREES = [team("red", 3, 3), team("blue", 3, 3)]
 
 

@@ -154,13 +154,6 @@ def test_a_replication_without_a_match_counts_as_the_worst() -> None:
     assert math.isnan(model.replicate()[0]["avg_wait_time"])
 
 
-def test_rounding_over_the_bounds_is_undone() -> None:
-    problem = ValorantAvgDifference()
-    x = problem.vector_to_factor_dict((2400.0 + 1e-9, -1e-9, 10.0 + 1e-12, np.float64(5.0), 7))
-    assert list(x.values()) == [2400.0, 0.0, 10.0, 5.0, 7.0]
-    assert {type(value) for value in x.values()} == {float}
-
-
 def experiment(solver_class: type[Any], problem_class: type[Problem], budget: int) -> Any:  # noqa: ANN401
     problem = problem_class(fixed_factors={"upper_time": 20.0, "budget": budget})
     made = single.ProblemSolver(solver=solver_class(), problem=problem, create_pickle=False)

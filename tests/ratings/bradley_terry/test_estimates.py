@@ -175,16 +175,6 @@ def duel(a: int, b: int, score: float, weight: float = 1.0) -> Game:
     return Game([Side([a], score), Side([b], 1.0 - score)], weight)
 
 
-def test_of_parts_of_one_size_that_one_is_rated_whose_games_weigh_most() -> None:
-    """A game counts once, however many of its players belong to the part."""
-    first = [duel(0, 1, 1.0), duel(1, 0, 1.0)] * 2
-    second = [duel(2, 3, 1.0), duel(3, 2, 1.0), duel(2, 3, 1.0), duel(2, 4, 1.0), duel(2, 4, 1.0)]
-    estimate = rated(World([*first, *second], 5))
-    assert estimate.linked.statuses == ["unlinked"] * 2 + ["rated"] * 2 + ["below"]
-    estimate = rated(World([*first, duel(0, 1, 1.0), *second], 5))  # 5 to 5: the first names
-    assert estimate.linked.statuses == ["rated"] * 2 + ["unlinked"] * 3
-
-
 def leads_round(world: World, draw: float) -> bool:
     """Return whether some circle of wins, each 1, and draws adds up to more than 0 (Floyd)."""
     n = world.n_players
