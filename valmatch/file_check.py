@@ -72,6 +72,17 @@ COMMANDS = {
 }
 """What to type next, by kinds of files and of tables."""
 
+TO_OPTIMIZE = """
+# Remove the marks for `valmatch optimize`, and put your limits in.
+# optimize:
+#   variables: {player_diff: {low: 20, high: 1000}, team_diff: {low: 5, high: 1000}}
+#   objective: {fairness: {response: avg_team_diff}}
+#   constraints:
+#     wait: {response: avg_wait_time, at_most: 10 min}
+#     spread: {response: avg_player_diff, at_most: 250}   # within a team
+"""
+"""What follows the config of a queue log."""
+
 TABLES = {
     ("player", "rating"): "a table of ratings",
     ("name", "alias"): "a table of aliases",
@@ -306,7 +317,7 @@ def _document(path: Path, kind: str, target: Path | None) -> CheckedFile | None:
 def _rules(path: Path, text: str, target: Path | None) -> CheckedFile:
     """Return what a rule set says, or where it stands in another file."""
     from valmatch.models.tickets.first_config import first_config
-    from valmatch.rule_sets.files import in_line, read_rule_file
+    from valmatch.rule_sets.files import as_remark, read_rule_file
     from valmatch.rule_sets.json_text import Problems
     from valmatch.rule_sets.wrappers import SERVICES, NoRuleSetError, body_of
 
@@ -326,7 +337,7 @@ def _rules(path: Path, text: str, target: Path | None) -> CheckedFile:
     if body is not None:
         about = "a FlexMatch rule set inside another file"
         last["stands at"] = "{}:{}".format(*Problems(text).place(body.places[0]))
-    warnings = [in_line(path, p) for p in reading.problems if p.severity != "error"]
+    warnings = [as_remark(path, p) for p in reading.problems if p.severity != "error"]
     last |= {"warning": "; ".join(warnings[:3])} if warnings else {}
     table = reading.table
     if table is None:
@@ -507,7 +518,7 @@ def _queue_log(
         {"log": log} if log else {"team_num": 5},
         arrivals=_seen_from(target, path),
     )
-    about, writes = f"a queue log: {_counted(rows, 'row')}", f"{MARK}.\n{text}"
+    about, writes = f"a queue log: {_counted(rows, 'row')}", f"{MARK}.\n{text}{TO_OPTIMIZE}"
     commands = _commands(kind, path)
     return CheckedFile(path, kind, about, understood, dirt, rows, commands=commands, writes=writes)
 
@@ -550,8 +561,9 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
     known = ("guessed_format", "games_without_result")
     dirt += [n for n in warnings if n.kind not in known and not isinstance(n, Note)]
     if log.unfinished:
-        understood["without a result"] = f"{_counted(log.unfinished, 'game')}, left out"
-    bad = log.bad.counts.total()
+        understood["without a result"] = f"{_counted(log.unfinished, 'game')}, skipped"
+    bad, names = log.bad.counts.total(), log.players.texts
+    understood["players"] = shortened(", ".join(names[:10]), 100)
     rows = games.n_games + log.unrated + bad + log.unfinished
     sides = [reading["columns"].get(m, "") for m in ("player_a", "player_b")]
     votes = all(name.casefold().startswith("model") for name in sides)
@@ -561,6 +573,10 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
     options += [f"--max-bad-rows {share:g}"] if share > 0.05 else []
     options += ["--date-format dmy"] if "date_format" in how else []
     called = {"PGN": "games in PGN", "votes": "a game log of votes"}.get(kind, "a game log")
+    commands = _commands(kind, path, options)
+    if len(names) == 2:
+        words = [str(path), "--player", names[0], "--against", names[1]]
+        commands.append(f"valmatch sprt {' '.join([*map(shlex.quote, words), *options])}")
     mapping = {key: reading[key] for key in ("columns", "results", "date_format") if reading[key]}
     mapping |= {"separator": reading["separator"]} if reading["separator"] else {}
     mapping |= {"skip_bad_games": True, "max_bad_rows": share} if bad else {}
@@ -573,7 +589,7 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
         understood,
         dirt,
         rows,
-        commands=_commands(kind, path, options),
+        commands=commands,
         writes="\n".join([head, *lines]) + "\n",
     )
 

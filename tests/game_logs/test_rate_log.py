@@ -107,7 +107,7 @@ def test_bad_games_are_named_or_left_out(
     path.write_text(f"{LONG}\n{GOOD}{text}", encoding="utf-8")
     said = refused(rate_games, path, "zonestats", out=tmp_path / "new" / "out")
     assert said.startswith(f"{path}:{message}")
-    assert said.endswith("; --skip-bad-games leaves bad games out")
+    assert said.endswith("; --skip-bad-games skips invalid games")
     assert sorted(tmp_path.iterdir()) == [path]
     path.write_text(f"{LONG}\n{GOOD}{text}g9,c,x,1,5\ng9,a,y,2,5\n", encoding="utf-8")
     remarks: list[str] = []
@@ -117,7 +117,7 @@ def test_bad_games_are_named_or_left_out(
     assert result.games == 2 + split
     if split:  # all of it is left out, which begins here
         message = "4:1: game: game 'g1' comes again further on"
-    left = f"{path}: 1 bad game left out (1 {reason}), the first: {path}:{message}"
+    left = f"{path}: 1 invalid game skipped (1 {reason}), the first: {path}:{message}"
     assert [one[: len(left)] for one in remarks] == [left]
     good = "".join(line + "\n" for line in text.splitlines() if line.startswith("g2"))
     clean = tmp_path / "clean.csv"
@@ -265,8 +265,8 @@ def test_more_are_refused_unless_told_otherwise(games_csv: Path, system: str) ->
     assert (done.code, done.out) == (2, "")
     lines = [one for one in done.err.splitlines() if not one.startswith(("warning", "note"))]
     assert lines[0] == (
-        "games.csv: 6 of 101 games are bad (2 not a number, 4 player twice in a game), more than 5"
-        " %: --max-bad-rows 0.06 leaves them out all the same"
+        "games.csv: 6 of 101 games are invalid (2 not a number, 4 player twice in a game), more"
+        " than 5 %: --max-bad-rows 0.06 skips them all the same"
     )
     assert lines[1].startswith("games.csv:97:3: loser: ")
     assert lines[2].startswith("games.csv:101:5: winner_score: ")

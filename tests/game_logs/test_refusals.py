@@ -133,7 +133,7 @@ rate --system glicko2 --set period=9 | winner,loser\na,b\nb,a\na,b\n | lie in on
 rate --system trueskill | game,player,team,score\n1,a,x,3\n1,b,x,3\n1,c,y,4\n | the score of a team
   is the sum
 rate --system elo | winner,loser,Date\na,b,2024-01-02\na,b,\n | 1 row without a time: games keep
-rate --system elo | home,away,result\na,b,1-0\na,b,*\n | 1 game left out: no result (*)
+rate --system elo | home,away,result\na,b,1-0\na,b,*\n | 1 game skipped: no result (*)
 rate --system elo,glicko2 | winner,loser\na,b\n | no interval: there is one block of games only
 rank --bootstrap 40 | winner,loser\na,b\nb,c\nc,a\n | no interval of the bootstrap has an end
 """)

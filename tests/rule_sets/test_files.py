@@ -101,7 +101,7 @@ def test_comments_are_found_and_read_over() -> None:
 FOLDER = Path(__file__).parents[1] / "fixtures" / "rule_sets"
 
 COMMENT = ("warning", "rule set", "a comment: the service takes JSON without comments")
-NEVER = ("warning", "rule set", "no expansion: who waits is never granted more")
+NEVER = ("warning", "rule set", "no expansion: limits never widen for tickets that wait")
 
 PROBLEMS: dict[int, list[tuple[str, str, str]]] = {
     1: [COMMENT] * 4,

@@ -204,7 +204,7 @@ RULES = {
     "check": ("check", "Find the faults of a rule set, each with its place"),
     "show": ("show_rules", "Say in plain words what a rule set says"),
     "config": ("config", "Print a config that simulates a rule set"),
-    "replay": ("replay", "Play tickets by a rule set, offline"),
+    "replay": ("replay", "Replay tickets or your own event log against a rule set"),
     "explain": ("explain", "Say why tickets waited long"),
 }
 """The commands of ``valmatch rules`` with their functions in ``valmatch.cli.rules``."""

@@ -248,7 +248,8 @@ def sprt(
     else:
         for name, value in players.items():
             if not value:
-                raise InputError(f"{option(name)}: is missing (allowed: a player of {games})")
+                allowed = f"a player of {games}, whom `valmatch check {games}` names"
+                raise InputError(f"{option(name)}: is missing (allowed: {allowed})")
         with progress("bytes", None) as bar:
             values = vars(options) | {"progress": bar, "warn": warn}
             result = sprt_games(games, str(player), str(against), **values)
@@ -289,7 +290,7 @@ def _print_test(test: SequentialTest, names: str) -> None:
         " each of the others": test.alike,
         "the Elo of the score is biased after a stop: tests end where the score happens to be far"
         " out": test.decision != "continue",
-        f"{counted(test.left_out, 'game')} left out: not in a pair of two": bool(test.left_out),
+        f"{counted(test.left_out, 'game')} skipped: not in a pair of two": bool(test.left_out),
     }
     for line, holds in lines.items():
         if holds:

@@ -86,7 +86,7 @@ def show_rules(
     lenient: Lenient,
     json: Json,
 ) -> None:
-    """Say in plain words what a rule set says: teams, rules, what holds from which second on.
+    """Say in plain words what a rule set says: teams, rules, limits by waiting time.
 
     Of a short form `--json` prints the FlexMatch rule set that it stands for; of a preset its
     numbers, each of which is a factor, `rule.NUMBER`.
@@ -159,7 +159,7 @@ def _print_description(description: Description) -> None:
     for sentence in description.search:
         print_wrapped(sentence, "  ")
     if description.changes:
-        print("what holds from which second on")
+        print("limits by waiting time")
         rows = [(f"{step.seconds:g} s", step.what, step.value) for step in description.changes]
         widths = [max(len(row[k]) for row in rows) for k in (0, 1)]
         for seconds, what, value in rows:
@@ -220,10 +220,10 @@ def replay(
     options: ReplayOptions,
     json: Json,
 ) -> None:
-    """Play tickets by a rule set, offline: who is matched with whom and when, who times out.
+    """Replay tickets or your own event log against a rule set: matches, waits, timeouts.
 
-    Whether a match is valid follows the published rules exactly; in what order tickets are tried is
-    as documented, or a reading of it.
+    Runs on your machine. Which matches are valid follows the published rules exactly. The order
+    in which tickets are tried follows the documentation, which leaves some of it open.
     """
     from valmatch.experiments.replay import ReplayInput
     from valmatch.experiments.replay import replay as replay_tickets
@@ -260,8 +260,8 @@ def explain(
 ) -> None:
     """Say why a ticket waited: which rules refused whom, and what was nearest.
 
-    The run of the folder is made again. As each review ends, those who wait on look for a match
-    once more, now in plain sight: the first 20 tickets as anchors, and the ticket itself.
+    The run of the folder is repeated. After each review the search is made once more and recorded:
+    around the first 20 tickets that still wait, and around the ticket itself.
     """
     from valmatch.experiments.explain import explain_ticket
 

@@ -464,7 +464,7 @@ def replay(
     explain: bool = False,
     warn: Warn = lambda text: None,
 ) -> ReplayedTickets:
-    """Play tickets by a rule set, offline."""
+    """Replay tickets or a log of events against a rule set."""
     if explain and out is None:
         raise InputError(f"{option('explain')}: {option('out')} is needed too, which takes it")
     warnings = Warnings(warn)

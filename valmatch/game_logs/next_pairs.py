@@ -392,8 +392,7 @@ def _notes(result: NextPairs) -> list[str]:
         "widest": f"The widest difference is that of {widest.player_a} and {widest.player_b}, with"
         f" a standard error of {widest.std_error:.1f} points.",
     }
-    best = f"{result.leader} is the best with probability {result.leader_best:.2f}."
-    lines = [of_goal.get(result.goal or "", best)]
+    lines = [of_goal[result.goal]] if result.goal in of_goal else []  # else the finding says it
     if result.once and result.explore == 0.0:
         lines.append(
             "Each player is in one pair: their values add up to at least half of the most possible."

@@ -76,6 +76,8 @@ class PreviousRatings:
     def made_by(self) -> str:
         """Return the system that made the ratings."""
         if self.made.system is None:
+            if not self.path.exists():
+                raise InputError(f"{self.path}: no such file")
             raise InputError(
                 f"{self.path}: no {MANIFEST} of a rating beside it: {option('system')} says by"
                 " which system it is"

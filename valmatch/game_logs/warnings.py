@@ -27,7 +27,7 @@ def log_warnings(log: GameLog) -> list[str]:
         text = f"{log.name}: {_counted(n, 'row')} without a time: games keep their order"
         warnings.append(Note(text, "rows_without_time", n))
     if n := log.unfinished:
-        text = f"{_counted(n, 'game')} left out: no result (*)"
+        text = f"{_counted(n, 'game')} skipped: no result (*)"
         warnings.append(Notice(text, "games_without_result", n))
     if n := log.unrated:
         text = f"{_counted(n, 'game')} not rated: fewer than two sides with enabled players"

@@ -238,7 +238,7 @@ class BadRows:
         """Count a bad row, or raise what is wrong with it."""
         if not self._skip:
             argument = option(f"{self._section}skip_bad_{self._what}s=True")
-            raise InputError(f"{error}; {argument} leaves bad {self._what}s out")
+            raise InputError(f"{error}; {argument} skips invalid {self._what}s")
         self.count(error.kind, str(error))
 
     def count(self, kind: str, example: str, rows: int = 1) -> None:
@@ -259,9 +259,9 @@ class BadRows:
             return
         share = min(1.0, -(-1000 * bad // (good + bad)) / 1000)
         raise InputError(
-            f"{self._name}: {bad:,} of {good + bad:,} {self._what}s are bad ({self._kinds()}), more"
-            f" than {100.0 * self._most:g} %: {option(f'{self._section}max_bad_rows={share:g}')}"
-            " leaves them out all the same",
+            f"{self._name}: {bad:,} of {good + bad:,} {self._what}s are invalid"
+            f" ({self._kinds()}), more than {100.0 * self._most:g} %:"
+            f" {option(f'{self._section}max_bad_rows={share:g}')} skips them all the same",
             *self._examples.values(),
         )
 
@@ -271,15 +271,14 @@ class BadRows:
         if not n:
             return []
         (_, first), *others = self._examples.items()
-        left = f"{self._name}: {self._bad(n)} left out ({self._kinds()}), the first: {first}"
+        left = f"{self._name}: {self._bad(n)} skipped ({self._kinds()}), the first: {first}"
         examples = (
-            Notice(f"left out, too: {other}", "example", self.counts[kind])
-            for kind, other in others
+            Notice(f"skipped, too: {other}", "example", self.counts[kind]) for kind, other in others
         )
         return [Notice(left, f"{self._what}s_left_out", n), *examples]
 
     def _bad(self, n: int) -> str:
-        return f"{n:,} bad {self._what}{'s' * (n > 1)}"
+        return f"{n:,} invalid {self._what}{'s' * (n > 1)}"
 
     def _kinds(self) -> str:
         return ", ".join(f"{count:,} {kind}" for kind, count in sorted(self.counts.items()))

@@ -399,7 +399,7 @@ def _price(
         if gain <= max(NOTHING * size, min(LITTLE * size, half)):
             return Price(bound)
         if price.ci_low > 0.0:
-            what = "the point is short of its bound although the objective falls towards it"
+            what = "the search stopped before the limit"
             return Price(bound, why=f"{UNKNOWN} {what}")
     if price.ci_high <= 0.0 and price.ci_low < 0.0:
         what = "the objective also falls where the response moves away from its bound"

@@ -296,11 +296,8 @@ def _limit(model: Model[object], best: Certificate) -> str:
     n, alone = len(best.outcomes), ""
     if best.outcomes.shape[1] > 1:
         broken = (best.outcomes[:, 1:] > 0.0).any(axis=1).sum()
-        alone = f"; a bound is broken in {broken} of the {n} resamples, each by itself"
-    return (
-        f"; all this, intervals included, is of the mean {model.sampling.of}{alone}: other months"
-        " may differ by more"
-    )
+        alone = f"; single resamples break a bound in {broken} of {n} cases"
+    return f"; means and intervals are {model.sampling.of}{alone}: other months may differ by more"
 
 
 def _ended(runs: Sequence[SolverRun]) -> str:

@@ -151,7 +151,7 @@ OWN = {
     ),
     "contenders": Policy(
         joint=Decision(
-            "1 of the leader and the rival who is nearest to them in standard errors, else 0",
+            "only the leader and the nearest rival, in standard errors, count",
             "joint.lookahead:contenders",
         )
     ),

@@ -465,7 +465,7 @@ def _remark(table: Table, root: Item) -> None:
                 item.warn("", f"attribute {shown(item.text('name'))} is declared and not used")
     misspelt = any(closest_name(key, ["expansions"]) for key in set(root.members) - set(KEYS))
     if not root.items("expansions") and not misspelt:
-        root.warn("", "no expansion: who waits is never granted more")
+        root.warn("", "no expansion: limits never widen for tickets that wait")
 
 
 def _remarks(rule: Rule, table: Table) -> Iterator[str]:

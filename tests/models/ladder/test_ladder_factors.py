@@ -144,7 +144,7 @@ def test_of_skills_alone_the_sessions_are_drawn_and_newcomers_join() -> None:
 def test_rows_after_the_horizon_are_left_out() -> None:
     Path("s.csv").write_text("player,time\nann,1\nbob,1.5\ncid,24\nann,24.5\n")
     (line,) = build(load_config("ladder", [*DUELS, "arrivals=s.csv"])).warnings
-    assert line == "s.csv: 2 rows at or after the horizon of 24 hours left out"
+    assert line == "s.csv: 2 rows at or after the horizon of 24 hours skipped"
     found = played("arrivals=s.csv", *ONE_GAME)
     assert found["players"]["player"].tolist() == ["ann", "bob", "cid"]
     assert found["tickets"]["player"].tolist() == ["ann", "bob"]

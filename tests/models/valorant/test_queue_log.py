@@ -124,7 +124,8 @@ def test_the_options_read_a_dirty_log(tmp_path: Path) -> None:
     matches = folders.rows(out / "matches.csv")
     assert [(one["team_a"], one["team_b"]) for one in matches] == [("ann", "bob"), ("ann", "cy")]
     assert (
-        f"{path}: 3 bad rows left out (1 joined_at, 1 mmr, 1 number of cells), the first: {path}:4:"
+        f"{path}: 3 invalid rows skipped (1 joined_at, 1 mmr, 1 number of cells), the first:"
+        f" {path}:4:"
     ) in made.err
     assert made.err.count("column region not used") == 1
     assert "hours are counted from 2026-03-07 00:00+01:00" in made.err
@@ -163,18 +164,18 @@ def test_each_kind_of_bad_row_is_counted_with_an_example(tmp_path: Path) -> None
     config = load_config(
         "valorant", {"arrivals": str(path), "log.columns": COLUMNS, "log.skip_bad_rows": True}
     )
-    remarks = [one for one in build(config).warnings if "left out" in one]
+    remarks = [one for one in build(config).warnings if "skipped" in one]
     assert remarks[0].startswith(
-        f"{path}: 5 bad rows left out (2 joined_at, 1 joined_at (far off), 1 joined_at (no zone),"
-        f" 1 mmr (out of range)), the first: {path}:5: joined_at: 'soon'"
+        f"{path}: 5 invalid rows skipped (2 joined_at, 1 joined_at (far off), 1 joined_at (no"
+        f" zone), 1 mmr (out of range)), the first: {path}:5: joined_at: 'soon'"
     )
     assert [one.split(": ")[1] for one in remarks[1:]] == [f"{path}:{k}" for k in (42, 72, 92)]
     most = {"log.skip_bad_rows": True, "log.max_bad_rows": 0.02}
     with pytest.raises(InputError) as error:
         players(path, **most)
     first, *others = error.value.args
-    assert "5 of 200 rows are bad (2 joined_at, 1 joined_at (far off)" in first
-    assert "more than 2 %: log.max_bad_rows=0.025 leaves them out all the same" in first
+    assert "5 of 200 rows are invalid (2 joined_at, 1 joined_at (far off)" in first
+    assert "more than 2 %: log.max_bad_rows=0.025 skips them all the same" in first
     assert len(others) == 4
     assert len(players(path, **{**most, "log.max_bad_rows": 0.025})["player"]) == 195
 
@@ -271,7 +272,7 @@ def test_duplicates_are_left_out_and_what_is_doubtful_is_said(tmp_path: Path) ->
     assert found["doubtful_ratings"] == 2
     assert found["doubtful_status"] == 2
     text = " ".join(result.warned)
-    assert "1 exact duplicate of other rows left out" in text
+    assert "1 exact duplicate of other rows skipped" in text
     assert "log.missing=[-1]" in text
     assert "'matched' 4, 'Matched' 1, 'cancelled' 1" in text
     assert "log.where.status=matched" in text

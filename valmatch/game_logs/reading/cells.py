@@ -163,7 +163,7 @@ _WRITTEN = {FIRST: "1-0", SECOND: "0-1", DRAWN: "1/2-1/2", UNFINISHED: "*"}
 _WORDS = {
     **dict.fromkeys(("w", "win", "won", "white", "h", "home", "a", "first"), FIRST),
     **dict.fromkeys(("l", "lose", "loss", "lost", "black", "away", "b", "second"), SECOND),
-    **dict.fromkeys(("d", "draw", "drawn", "tie", "tied", "remis", "bothbad"), DRAWN),
+    **dict.fromkeys(("d", "draw", "drawn", "tie", "tied", "remis", "bothbad", "both_bad"), DRAWN),
     **dict.fromkeys(("1/2-1/2", "½-½", "1/2", "½", "tie(bothbad)"), DRAWN),
     "*": UNFINISHED,
 }

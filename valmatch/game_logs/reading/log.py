@@ -584,7 +584,7 @@ class GameLog:
             lines = self._complaints(faults, bad[:_MOST_ERRORS])
             if len(bad) > _MOST_ERRORS:
                 lines.append(f"... and {len(bad) - _MOST_ERRORS:,} more")
-            lines[-1] += f"; {option('skip_bad_games=True')} leaves bad games out"
+            lines[-1] += f"; {option('skip_bad_games=True')} skips invalid games"
             raise InputError(*lines)
         # Of the pieces of a game the first that is bad stands for all.
         bad = bad[np.unique(first[bad], return_index=True)[1]]

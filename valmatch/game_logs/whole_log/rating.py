@@ -657,7 +657,8 @@ def _notes(result: BatchRating, options: RankOptions) -> Iterator[str]:
     if facts["score_scale"] < 1.0:
         yield (
             "ratings leave draws out: for the expected score multiply gaps by"
-            f" {facts['score_scale']:.2f}. Arenas count a draw as half a win: set draws to half"
+            f" {facts['score_scale']:.2f}. Arenas count a draw as half a win:"
+            f" {option('draws')} half"
         )
     clusters = facts["clusters"]
     if clusters is not None and clusters < max(FEW_CLUSTERS, facts["rated"]):

@@ -736,7 +736,7 @@ def world_of_log(
 def _remark(log: EventLog, timeout: float | None, warn: Callable[[str], None]) -> None:
     """Say how the log was read."""
     if log.others:
-        text = f"left out: {log.others:,} events that are not of a matchmaker"
+        text = f"skipped: {log.others:,} events that are not of a matchmaker"
         warn(Note(text, "events_left_out", log.others))
     if log.repeated:
         text = f"counted once: {log.repeated:,} events that came again"

@@ -99,7 +99,7 @@ def remarks(
     path = files["arrivals"]
     if n := contents.left_out:
         text = f"{n} row{'s' * (n > 1)} at or after the horizon of {24.0 * factors.days:g} hours"
-        yield Notice(f"{path}: {text} left out", "rows_left_out", n)
+        yield Notice(f"{path}: {text} skipped", "rows_left_out", n)
     warmup = 24.0 * factors.warmup_days
     if contents.sessions.times.max() < warmup:
         yield (

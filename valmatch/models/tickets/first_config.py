@@ -12,6 +12,15 @@ from valmatch.rule_sets.table import Compared, Counted, Reached, Spread, Steps, 
 ASSUMED = "  # assumed"
 SKILLS = ("skill", "mmr", "rating", "elo")  # usual names of the number that skill is
 
+TO_OPTIMIZE = """\
+
+# Remove the marks for `valmatch optimize`: it chooses all steps of the expansions.
+# optimize:
+#   variables: {expansions.*: }
+#   objective: {fairness: {response: win_gap}}
+#   constraints:
+#     wait: {response: time_to_match_p90, at_most: 60 s}"""
+
 
 def first_config(table: Table, file: Path) -> str:
     """Return a config of a rule set that runs at once; what is not in the rule set is marked."""
@@ -51,6 +60,8 @@ def first_config(table: Table, file: Path) -> str:
     if any(isinstance(rule.predicate, Reached) for rule in table.rules):
         shares = json.dumps(Regions().shares)
         lines.append(f"  regions: {{shares: {shares}}}{ASSUMED}; built-in latencies")
+    # Without a value and a default no ticket could be matched, even by rules that do not look.
+    used |= {k for k, attribute in enumerate(table.attributes) if attribute.default is None}
     others = [k for k in sorted(used) if k != skill and table.attributes[k].kind != "map"]
     if others:
         lines.append("  attributes:")
@@ -58,6 +69,9 @@ def first_config(table: Table, file: Path) -> str:
             name = json.dumps(table.attributes[k].name, ensure_ascii=False)
             law = json.dumps(_law(table, k), ensure_ascii=False)
             lines.append(f"    {name}: {law}{ASSUMED}")
+    if table.waits:
+        ping = "  regions:" in " ".join(lines)
+        lines += [TO_OPTIMIZE, *["#     ping: {response: latency, at_most: 50}"] * ping]
     return "\n".join(lines) + "\n"
 
 

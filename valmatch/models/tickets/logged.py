@@ -51,7 +51,7 @@ def _tickets(path: Path, stamp: tuple[int, int], table: Table) -> tuple[Tickets,
         raise InputError(*in_lines(errors))
     remarks = as_remarks(path, problems)
     if n := repeated:
-        what = f"{path}: {n:,} exact duplicate{'s' * (n > 1)} of other tickets left out"
+        what = f"{path}: {n:,} exact duplicate{'s' * (n > 1)} of other tickets skipped"
         remarks.insert(0, Notice(what, "duplicate_rows", n))
     return tickets, tuple(remarks)
 

@@ -249,7 +249,7 @@ def read_queue_log(
     arrived = int(np.searchsorted(read.players.times, horizon, side="left"))
     remarks, late = read.remarks, read.players.times.size - arrived
     if late:
-        text = f"{late} row{'s' * (late > 1)} at or after the horizon of {horizon:g} hours left out"
+        text = f"{late} row{'s' * (late > 1)} at or after the horizon of {horizon:g} hours skipped"
         remarks += (Notice(f"{path}: {text}", "rows_left_out", late),)
     cut = {name: getattr(read, name)[:arrived] for name in ("ids", "date_times", "accounts")}
     times, ratings, vectors, departures = (column[:arrived] for column in read.players[:4])
@@ -527,14 +527,16 @@ class _Reader:
     def _remark_on_rows(self, unknown: int) -> None:
         """Say how many rows are read otherwise than they stand, or not at all."""
         if n := self._unwanted:
-            text = f"rows that are not as {option('log.where')} says are left out ({n:,})"
+            text = f"{n:,} row{'s' * (n > 1)} skipped by {option('log.where')}"
             self._note("rows_not_wanted", text, n)
         if unknown:
-            text = f"{unknown:,} ratings are not known ({option('log.missing')}): they have the"
-            text += " rating of another row, of the same account where it has one"
+            text = (
+                f"{unknown:,} ratings missing ({option('log.missing')}): each is replaced by that"
+            )
+            text += " of another row, of the same account where it has one"
             self._note("ratings_missing", text, unknown)
         if (n := self._repeated) and "player" in self._names:
-            text = f"{n:,} exact duplicate{'s' * (n > 1)} of other rows left out"
+            text = f"{n:,} exact duplicate{'s' * (n > 1)} of other rows skipped"
             self._note("duplicate_rows", text, n, Notice)
 
     def _remark_on_values(self, ratings: Floats, sentinels: Sequence[float]) -> None:
@@ -543,7 +545,7 @@ class _Reader:
         if n > 0.05 * ratings.size and "player" not in self._names:
             player = f"{option('log.columns')} player=NAME names the column of accounts"
             text = f"{n:,} rows have time and rating of another row ({player}: duplicates are then"
-            self._note("doubtful_rows", f"{text} left out)", n, Notice)
+            self._note("doubtful_rows", f"{text} skipped)", n, Notice)
         for value in sentinels:
             n = int((ratings == value).sum())
             text = f"{n:,} players share the rating {value:g}, unlike all others; if it means that"

@@ -51,7 +51,7 @@ def present(result: PlannedGames, view: d.View) -> d.Presentation:
         f" {AIMED[measure].format(value=value)}?",
         finding=f"{result.sentence}; {sure}, n = {d.counted(o.replications, 'league')}.",
         glossary=MEANT,
-        tables=[d.Block("Games", table=_games(result), items=[result.sentence])],
+        tables=[d.Block("Games", table=_games(result))],
         charts=[d.Block("What is known after so many games", charts=charts, figure="plan")],
         blocks=[d.Block("How it was simulated", items=facts)],
     )

@@ -91,14 +91,14 @@ def _scores_in_words(scores: Scores) -> str:
     if loss is None:
         return "no game was predicted"
     if half is None:
-        return f"the log loss of its predictions is {loss:.4f} (no interval, n = {n:,} games)"
+        return f"the log loss of all predictions is {loss:.4f} (no interval, n = {n:,} games)"
     verdict = "not clearly better than a coin's"
     if loss + half < COIN:
         verdict = "better than a coin's"
     elif loss - half > COIN:
         verdict = "worse than a coin's"
     return (
-        f"the log loss of its predictions is {loss:.4f} ± {half:.4f}, {verdict} {COIN:.4f}"
+        f"the log loss of all predictions is {loss:.4f} ± {half:.4f}, {verdict} {COIN:.4f}"
         f" (95% interval, n = {n:,} games)"
     )
 
