@@ -53,7 +53,7 @@ predict elo FILE | home,awya\na,b\n | FILE:1: no column 'away' (did you mean awy
 predict elo FILE | game,player\n1,a\n1,b\n2,a\n2,b\n1,c\n1,d\n | FILE:6: game '1' was there before
 sprt FILE --player a --against b | player_a,player_b,result\na,b,2?2\n | FILE:2:5: result: '2?2'
 rate zoned FILE | player,rating\na,5\na,6\n | FILE:3: player: 'a' is here
-rank circle.csv --alias FILE | name,alias\nann,x\n | FILE:2:5: alias: 'x' is nobody in
+rank circle.csv --alias FILE | name,alias\nann,x\n | FILE:2:5: alias: 'x' is no player of
 rate circle.csv --system elo --alias FILE | name,alias\nann,bob\nbob,ann\n | FILE:2:1: name: 'ann'
   is itself an alias of 'bob' (allowed
 rate FILE --system elo | {"model_a": "x", "model_b": "y", "winner": "tie"}\n{"model_a": "x", |

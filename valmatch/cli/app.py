@@ -261,7 +261,11 @@ def command_line(only: str | None = None) -> typer.Typer:
 
 def _no_command(name: str, names: Iterable[str], of: str) -> InputError:
     """Return the refusal of a command that is none, with what may be meant."""
-    near = MEANT.get(name) or hint(name, names)
+    from valmatch.config.loading import shipped_configs
+
+    configs = [other for other in shipped_configs() if other.startswith(name)]
+    near = f"a config: valmatch replicate {configs[0]}" if configs else hint(name, names)
+    near = MEANT.get(name, near)
     near = f"valmatch check {shortened(name)} says what it is" if Path(name).exists() else near
     return InputError(f"{of} {shortened(name)}: no such command ({near})")
 

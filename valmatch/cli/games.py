@@ -213,8 +213,12 @@ def sprt(
         ),
     ],
     wins: Annotated[int | None, o.whole("min_games", None, "Wins, in place of --counts.")],
-    draws: Annotated[int | None, o.whole("min_games", None, "Draws, likewise.", default="0")],
-    losses: Annotated[int | None, o.whole("min_games", None, "Losses, likewise.", default="0")],
+    draws: Annotated[
+        int | None, o.whole("min_games", None, "Draws, in place of --counts.", default="0")
+    ],
+    losses: Annotated[
+        int | None, o.whole("min_games", None, "Losses, in place of --counts.", default="0")
+    ],
     player: Annotated[str | None, o.text(None, "Count the wins of this player.", "NAME")],
     against: Annotated[str | None, o.text(None, "Their opponent.", "NAME")],
     options: SprtOptions,

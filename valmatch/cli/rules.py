@@ -109,7 +109,7 @@ def _show_preset(preset: str, json: bool) -> None:
     from valmatch.text.terminal import shown
 
     if preset not in PRESETS:
-        raise InputError(f"preset: {shown(preset)} is none ({hint(preset, PRESETS)})")
+        raise InputError(f"preset: {shown(preset)} is unknown ({hint(preset, PRESETS)})")
     numbers = numbers_of(preset)
     head = [f"# {numbers.title}, as of {numbers.source}", "rule:", f"  preset: {preset}", ""]
     lines = "\n".join([*head, *documented(numbers, [])[:-1]])

@@ -58,7 +58,7 @@ def sprt_games(
     for argument, name in (("player", player), ("against", against)):
         if name not in names:
             near = correction(name, names) if len(names) <= HINTED else ""
-            raise InputError(f"{option(argument)}: {shown(name)} is nobody in {log.name}{near}")
+            raise InputError(f"{option(argument)}: {shown(name)} is no player of {log.name}{near}")
         numbers.append(names.index(name))
     between, points = _between(read, *numbers)
     for warning in log_warnings(log):

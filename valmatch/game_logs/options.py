@@ -104,7 +104,7 @@ class Aliases:
         known = set(map(unmark, cells)) if self.names else set()
         for alias in self.names:
             if alias not in known:
-                what = f"alias: {shown(alias)} is nobody in {log}"
+                what = f"alias: {shown(alias)} is no player of {log}"
                 raise InputError(f"{self.places[alias]}: {what}")
 
 

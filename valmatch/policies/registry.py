@@ -93,7 +93,7 @@ OWN = {
     ),
     "knowledge_gradient_variance": Policy(
         pair=Decision(
-            "likewise, by the variances alone",
+            "the knowledge gradient, by the variances alone",
             "pair_lookahead:weigh_by_variance",
             ("gamma",),
             learns=True,
@@ -101,13 +101,13 @@ OWN = {
     ),
     "ucb_opponent": Policy(
         opponent=Decision(
-            "draw quality plus kappa standard deviations of it over the opponent's skill",
+            "draw quality plus kappa standard deviations over the opponent's skill",
             "upper_confidence:choose_opponent",
         )
     ),
     "ucb_both": Policy(
         opponent=Decision(
-            "draw quality plus kappa standard deviations of it over both skills",
+            "draw quality plus kappa standard deviations over both skills",
             "upper_confidence:choose_both",
         )
     ),

@@ -82,9 +82,9 @@ class Numbers(Pops):
     )
     minority_cap: NonNegative = number(1.0, "", "Most quality that is earned off the peak.")
     time_bonus: NonNegative = number(0.01, "", "Quality that a missed pop earns.")
-    time_bonus_cap: NonNegative = number(0.2, "", "Most of it.")
+    time_bonus_cap: NonNegative = number(0.2, "", "Largest sum of that bonus.")
     newbie_bonus: NonNegative = number(0.25, "", "Quality that a missed pop earns a newcomer.")
-    newbie_bonus_cap: NonNegative = number(3.0, "", "Most of it.")
+    newbie_bonus_cap: NonNegative = number(3.0, "", "Largest sum of that bonus.")
     newbie_unless_over: Number = number(
         1400.0, "points", "Rating with which a player in the match takes it from all newcomers."
     )
@@ -110,11 +110,11 @@ class Duels(Pops):
     top_step: NonNegative = number(
         0.15, "", "By how much a missed pop lowers what one of the best asks for."
     )
-    top_cap: NonNegative = number(0.3, "", "Most of it.")
-    newcomer_step: NonNegative = number(0.1, "", "The same of newcomers.")
-    newcomer_cap: NonNegative = number(0.6, "", "Most of it.")
-    other_step: NonNegative = number(0.05, "", "The same of all others.")
-    other_cap: NonNegative = number(0.25, "", "Most of it.")
+    top_cap: NonNegative = number(0.3, "", "Most that missed pops lower it.")
+    newcomer_step: NonNegative = number(0.1, "", "The same for newcomers.")
+    newcomer_cap: NonNegative = number(0.6, "", "Most that missed pops lower it.")
+    other_step: NonNegative = number(0.05, "", "The same for all others.")
+    other_cap: NonNegative = number(0.25, "", "Most that missed pops lower it.")
     near_from: Count = number(
         30, "tickets", "From how many waiting on only neighbours by rating are compared."
     )

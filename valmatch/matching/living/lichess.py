@@ -59,7 +59,7 @@ class Numbers(registry.Numbers):
     credit: NonNegative = number(
         12.0, "points", "Taken off for a wave that the one who missed fewer has missed."
     )
-    credit_cap: NonNegative = number(400.0, "points", "Most of it.")
+    credit_cap: NonNegative = number(400.0, "points", "Largest credit for missed waves.")
     limit_low: NonNegative = number(
         130.0, "points", "Most points where the lower rating is below 1000."
     )

@@ -58,22 +58,22 @@ class Numbers(registry.Numbers):
         50.0, "seconds", "What a win chance costs for each 1 that it is off 1/2."
     )
     logistic: Positive = number(400.0, "points", "Difference at which ten to one is bet.")
-    latency_weight: NonNegative = number(30.0, "seconds", "What a step costs.", "latencies")
+    latency_weight: NonNegative = number(30.0, "seconds", "Cost of a latency step.", "latencies")
     latency_scale: NonNegative = number(0.9, "", "Share of a latency that counts.", "latencies")
     latency_step: Positive = number(30.0, "ms", "Length of a step.", "latencies")
     latency_free: Annotated[int, Field(ge=0, le=10**6), *Whole] = number(
-        3, "steps", "How many cost nothing.", "latencies"
+        3, "steps", "Latency steps without cost.", "latencies"
     )
     latency_unknown: NonNegative = number(
-        150.0, "ms", "Between regions of which nothing is known.", "latencies"
+        150.0, "ms", "Latency between regions without data.", "latencies"
     )
-    wait_weight: NonNegative = number(1.0, "", "What a second earns that the longest waited.")
+    wait_weight: NonNegative = number(1.0, "", "Quality per second of the longest wait.")
     others_weight: NonNegative = number(
         0.0, "", "Share of the waits of the others that orders matches; not in the source."
     )
     threshold: Number = number(-30.0, "seconds", "Least quality of a match.")
     comfortable: NonNegative = number(
-        2.0, "", "Players of a match so many times are enough of a population."
+        2.0, "", "Players that are enough, as a multiple of those of a match."
     )
     relax: NonNegative = number(
         15.0, "seconds", "By how much the least quality falls for each player missing to it."

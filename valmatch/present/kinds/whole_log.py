@@ -61,7 +61,7 @@ def present(result: BatchRating, view: d.View) -> d.Presentation:
     return d.Presentation(
         f"Rating of {log} by {result.system}",
         f"Who is the best of the {d.counted(int(facts['players']), 'player')} of {log}, by"
-        f" {d.counted(int(facts['games_used']), 'game')} at once?",
+        f" all {d.counted(int(facts['games_used']), 'game')} together?",
         finding=_finding(result),
         glossary=MEANT,
         tables=tables,
