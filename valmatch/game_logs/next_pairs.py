@@ -159,7 +159,8 @@ def allowed_pairs(names: Sequence[str], path: Path | None, without: Sequence[str
             raise InputError(f"{option('without')}: {unrated(name)}")
         allowed[places[name], :] = allowed[:, places[name]] = False
     if not allowed.any():
-        what = "without those players" if path is None else f"{path} and who is there"
+        reasons = [str(path)] * bool(path) + [option("without")] * bool(without)
+        what = ", ".join(reasons) or "fewer than two players"
         raise InputError(f"{option('allowed')}: no pair is left to play ({what})")
     return allowed
 

@@ -324,7 +324,7 @@ class RankOptions(LogOptions, o.OutOptions):
         default="davidson where there are draws",
     )
     home: str = o.one_of(
-        HOME, "", "Home advantage: fit or none.", default="fit where the log says who is at home"
+        HOME, "", "Home advantage: fit or none.", default="fit where the log has home sides"
     )
     covariate: Sequence[str] = o.repeated(
         "Fit points per unit of this column, or of COLUMN_a less COLUMN_b; may be repeated.",

@@ -327,7 +327,7 @@ BACKFILL = (
     Response(
         "played_win_gap",
         "",
-        f"time mean over running matches of {GAP} by the true skills of who is there",
+        f"time mean over running matches of {GAP} by the true skills of the players there",
         WIN_GAP,
     ),
 )

@@ -331,7 +331,7 @@ class _Reader:
         clock, names, path = self._clock, self._names, self._path
         entries = self._without_far(list(self._entries()))
         if len(entries) == 1:
-            alone = "1 player (allowed: two or more: who is alone meets nobody"
+            alone = "1 player (allowed: two or more"
             raise InputError(f"{path}: {alone}{self._bad.seen()})")
         column = names["arrival_hours"]
         for before, entry in () if self._log.sort else pairwise(entries):
