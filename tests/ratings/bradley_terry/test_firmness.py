@@ -132,7 +132,7 @@ def linked(wins: Floats) -> np.ndarray:
     reached = (wins > 0.0) | np.eye(wins.shape[1], dtype=bool)
     for k in range(wins.shape[1]):
         reached = reached | (reached[:, :, k : k + 1] & reached[:, k : k + 1, :])
-    return reached.all(axis=(1, 2))
+    return np.asarray(reached.all(axis=(1, 2)))
 
 
 def decides(wins: Floats, a: int, b: int, size: int) -> bool:
