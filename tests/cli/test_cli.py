@@ -196,13 +196,6 @@ def test_full_disk_is_a_failed_run_that_keeps_what_it_has(tmp_path: Path) -> Non
     assert not (tmp_path / "summary.json").exists()
 
 
-def test_without_a_command_there_is_help() -> None:
-    done, asked = valmatch(), valmatch("--help")
-    assert (done.code, done.out, asked.code, asked.err) == (2, "", 0, "")
-    assert done.err == asked.out
-    assert "\n  replicate  " in done.err
-
-
 @pytest.mark.slow
 def test_quiet_and_verbose(tmp_path: Path) -> None:
     run = ["replicate", "valorant", "-n", 3, "--out"]

@@ -13,7 +13,6 @@ import valmatch as library
 from tests.support.command import refusal, success, valmatch
 from tests.support.folders import rows
 from valmatch.models.registry import MODELS
-from valmatch.models.valorant.days import RESPONSES
 
 PROBLEM = """\
 model: valorant
@@ -79,6 +78,8 @@ def test_optimize_evaluates_a_point_once(config: Path, tmp_path: Path) -> None:
     assert [one["text"] for one in found["warnings"]] == list(back.warnings)
     assert found["warnings"][0]["kind"] == "one_history"
     assert found["recommended"]["objective"]["ci_low"] is None
+    same = "every replication is the same; log.resample=block makes resamples of a log"
+    assert found["no_interval"] == same
     points = [row["team_diff"] for row in rows(tmp_path / "out" / "evaluations.csv")]
     assert len(points) == len(set(points)) > 5
     point = found["recommended"]["point"]
@@ -109,16 +110,6 @@ def test_the_first_responses_are_shown_and_a_word_finds_others() -> None:
     assert "avg_wait_time" not in named
     line = refusal("responses", "--search", "zzz")
     assert line == "--search: no response of valorant has 'zzz' in its name or meaning"
-
-
-def test_those_of_valorant_are_in_groups() -> None:
-    found = json.loads(valmatch("responses", "--json").out)
-    assert [name for name, one in found.items() if one["group"] is None] == list(RESPONSES.names)
-    assert found["wait_p95.top_1%"]["group"] == "bands"
-    assert found["win_gap"]["group"] == "fairness"
-    assert "matched players" in found["wait_p95"]["meaning"]
-    other = json.loads(valmatch("responses", "--set", "bands=[0, 0.5, 1]", "--json").out)
-    assert "wait_p95.top_50%" in other
 
 
 @pytest.mark.slow

@@ -1,8 +1,7 @@
-"""Groups of arrays by reference, functions by address: the same as by value and by name."""
+"""Groups of arrays by reference: the same as by value."""
 
 from __future__ import annotations
 
-import math
 import os
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ import pytest
 from tests.support.command import python
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import kernel, part
-from valmatch.kernels.references import Address, address_of, by_reference, call
+from valmatch.kernels.references import by_reference
 
 
 class Inner(NamedTuple):
@@ -118,58 +117,3 @@ def test_parts_from_the_caches_of_two_processes_are_not_taken_for_each_other(
     assert len(list(tmp_path.rglob("*.nbc"))) == 2
     for numbers in ((0, 1), (1, 0)):
         assert spreads_of_process(*numbers) == "10.0 10.0\n"
-
-
-# Functions that kernels call by address.
-
-
-class Group(NamedTuple):
-    """Some arrays."""
-
-    values: Floats
-    counts: Ints
-
-
-@kernel
-def weighted(group: Group, weights: Floats, factor: float, power: int) -> float:
-    """Change the group, and return a sum."""
-    total = 0.0
-    for k in range(group.values.size):
-        total += factor * weights[k] * group.values[k] ** power
-        group.counts[k] += 1
-    return total
-
-
-@kernel
-def largest(group: Group, weights: Floats, factor: float, power: int) -> float:
-    """Return the largest value, scaled."""
-    values = -math.inf
-    for k in range(group.values.size):
-        values = max(values, factor * group.values[k])
-    return values
-
-
-@kernel
-def twice(address: Address, group: Group, weights: Floats) -> float:
-    """Call a function two times, with numbers that are written here."""
-    held = by_reference(group)
-    return call(address, (held, weights, 0.5, 2)) + call(address, (held, weights, 2.0, 1))
-
-
-def group_of(size: int) -> tuple[Group, Floats]:
-    rng = np.random.default_rng(size)
-    return Group(rng.normal(size=size), np.zeros(size, np.int64)), rng.uniform(size=size)
-
-
-@pytest.mark.parametrize("size", [0, 1, 17])
-def test_one_kernel_calls_any_function_of_the_same_types(size: int) -> None:
-    group, weights = group_of(size)
-    address = address_of(weighted, group, weights, 1.0, 1)
-    halves = sum(0.5 * w * v**2 for w, v in zip(weights, group.values, strict=True))
-    doubles = sum(2.0 * w * v for w, v in zip(weights, group.values, strict=True))
-    assert twice(address, group, weights) == pytest.approx(halves + doubles, rel=1e-14)
-    assert group.counts.tolist() == [2] * size
-    values = twice(address_of(largest, group, weights, 1.0, 1), group, weights)
-    assert values == (2.5 * group.values.max() if size else -math.inf)
-    assert group.counts.tolist() == [2] * size
-    assert len(getattr(twice, "signatures", [0])) == 1

@@ -81,15 +81,6 @@ def test_time_together_is_that_of_every_minute_in_which_both_are_there() -> None
         assert time_together(float(a), float(m), float(b), float(k)) == both <= min(m, k)
 
 
-def test_joint_time_by_hand() -> None:
-    """Two equal players of 10 and 15 minutes who met for 5; and who never met."""
-    party = Party([500.0, 500.0], [10.0, 5.0], [10.0, 15.0], [0, 1])
-    assert adjustments(party) == [10.0, -10.0]
-    assert adjustments(party, joins=[0.0, 5.0]) == [5.0, -5.0]
-    assert adjustments(party, joins=[0.0, 10.0]) == [0.0, 0.0]
-    assert adjustments(party, joins=[7.0, 7.0]) == adjustments(party)
-
-
 @pytest.mark.parametrize(
     ("offsets", "minutes", "scale"),
     [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -95,30 +94,8 @@ def test_common_random_numbers_pay_in_the_model() -> None:
     assert compared["n_players"].difference.max == 0.0
 
 
-LOG = "arrival_hours,rating\n" + "".join(f"{k / 30},{1500 + 37 * (k % 17)}\n" for k in range(120))
-
-PROBLEM = """\
-model: valorant
-arrivals: log.csv
-factors: {team_num: 2}
-optimize:
-  variables: {team_diff: {low: 0, high: 2400, start: 100, scale: 20}}
-  objective: {fair: {response: avg_team_diff}}
-  constraints: {p95: {response: wait_p95, at_most: 45}}
-"""
-
-ONE_HISTORY = "every replication is the same; log.resample=block makes resamples of a log"
-
 FEW = ("--set", "num_players=5", "--set", "horizon=null", "--seed", 4, "-n", 3)
 """Days on which nobody plays."""
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    Path("log.csv").write_text(LOG)
-    Path("mine.yaml").write_text(PROBLEM)
-    return tmp_path
 
 
 def in_both(*command: object) -> tuple[str, dict[str, Any]]:
@@ -126,12 +103,6 @@ def in_both(*command: object) -> tuple[str, dict[str, Any]]:
     printed, summary = valmatch(*command), valmatch(*command, "--json")
     assert printed.code == summary.code == 0, printed.err
     return " ".join(printed.out.split()), json.loads(summary.out)
-
-
-def test_a_sweep_over_a_log_says_that_all_replications_are_the_same() -> None:
-    printed, summary = in_both("replicate", "mine.yaml", "--sweep", "team_diff=10,200")
-    assert printed.count(f"no interval: {ONE_HISTORY}") == 1
-    assert [point["no_interval"] for point in summary["points"]] == [ONE_HISTORY] * 2
 
 
 @pytest.mark.slow
@@ -151,21 +122,6 @@ def test_means_that_controls_do_not_adjust_have_a_reason() -> None:
     printed, summary = in_both(*command)
     assert "not adjusted: n_players is known from too few replications for 6" in printed
     assert "known from too few replications for 6 control variates" in summary["not_adjusted"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "more",
-    [
-        ("--solver", "random"),
-        ("--pareto", "avg_team_diff,wait_p95"),
-    ],
-)
-def test_optimization_on_a_log_says_why_nothing_has_an_interval(more: tuple[str, ...]) -> None:
-    printed, summary = in_both("optimize", "mine.yaml", "--budget", 100, *more)
-    beside = summary.get("start_and_recommended", {})
-    assert printed.count(f"no interval: {ONE_HISTORY}") == (2 if beside else 1)
-    assert summary["no_interval"] == beside.get("no_interval", ONE_HISTORY) == ONE_HISTORY
 
 
 def test_a_response_that_is_defined_once_has_no_interval() -> None:
