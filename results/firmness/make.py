@@ -9,6 +9,7 @@ of each without which the second would lead.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -52,7 +53,7 @@ def shares(games: int) -> list[Row]:
     numbers = np.array([league(games, number) for number in range(LEAGUES)])
     gaps, fewest = numbers[~np.isnan(numbers[:, 0])].T
     rows = [_row("all", fewest, games)]
-    for low, high in zip(GAPS, GAPS[1:], strict=False):
+    for low, high in pairwise(GAPS):
         name = f"{low:g} to {high:g}" if math.isfinite(high) else f"{low:g} and more"
         rows.append(_row(name, fewest[(gaps >= low) & (gaps < high)], games))
     return rows

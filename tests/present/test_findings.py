@@ -62,7 +62,7 @@ ASKED = {
     "sweep": r"How do the responses of valorant depend on team_diff and wait_thresh\? 4 points, .*",
     "optimize": r"Which player_diff, .* minimise avg_team_diff .* with avg_wait_time \\<= 20 min.*",
     "frontier": r"What does upper_time cost\? .* avg_wait_time \\<= 20 to 30 minutes\? .*",
-    "whole": r"Who is the best of the 9 players of log.csv, by \d+ games at once\?",
+    "whole": r"Who is the best of the 9 players of log.csv, by all \d+ games together\?",
     "plan": r"How many games of 9 players, paired by uniform, reach .* 90 points.*",
     "predict": r"Who wins 2 games to come, by the ratings of elo\?",
 }
