@@ -99,6 +99,8 @@ def test_refused_before_anything_runs(words: str, message: str, tmp_path: Path) 
     assert "is there already and is no report" in refusal(*BASE.split(), "-o", page)
     assert page.read_text() == "mine"
     assert "-o: is missing" in refusal(*BASE.split())
+    only = refusal("explore", "valorant", "--over", "replicate.n=1,2", "-o", tmp_path / "a.html")
+    assert "--over replicate.n: is no factor" in only
 
 
 @pytest.mark.slow

@@ -145,6 +145,7 @@ FLAGS = {
     "folder": "DIR",
     "n": "-n",
     "overrides": "--set",
+    "page": "-o",
     "parameters": "--set",
     "rules": "FILE",
     "source": "DIR",

@@ -76,11 +76,16 @@ def explore(
         If the run fails; what is finished stays in the folder.
     """
     if isinstance(over, Mapping):
-        over = [f"{key}={json.dumps(list(values))[1:-1]}" for key, values in over.items()]
+        texts = {key: json.dumps(values, default=_plain) for key, values in over.items()}
+        over = [f"{key}={text[1:-1] if text[0] == '[' else text}" for key, text in texts.items()]
     settings = ExploreArguments(n=n, seed=seed, over=over, **options)
     base = load_config(config)
     grid = grid_of(base, settings, lambda levels: load_config(config, (), levels))
     return run_grid(grid, settings.in_config(base.replicate))[1]
+
+
+def _plain(values: Any) -> object:  # noqa: ANN401
+    return values.tolist() if hasattr(values, "tolist") else list(values)
 
 
 def grid_of(
@@ -92,7 +97,7 @@ def grid_of(
     if not options.over:
         raise InputError(f"{option('over')}: is missing (such as team_diff=100:600:50)")
     if options.page is not None:
-        refuse_file(options.page, SUFFIXES[False])
+        refuse_file(options.page, SUFFIXES[False], "page")
     design = grid_of_texts(config, options.over, "over", MOST_POINTS)
     points = list({json.dumps(point): point for point in design.points}.values())
     for name, column in zip(design.names, zip(*points, strict=True), strict=True):
@@ -100,7 +105,12 @@ def grid_of(
             raise InputError(f"{name}: a single value (allowed: two or more)")
     configs = [load(design.levels(point)) for point in points]
     headline(build(configs[0]).responses, options.responses)
-    beside = config_id(config) not in map(config_id, configs)
+    ids = set(map(config_id, configs))
+    if len(ids) == 1:
+        raise InputError(
+            f"{design.names[0]}: is no factor (valmatch factors {config.model} lists them)"
+        )
+    beside = config_id(config) not in ids
     if beside:
         factors = resolved(config)["factors"]
         points.append(tuple(_value_at(factors, key) for key in design.factors))

@@ -95,15 +95,15 @@ def _folder(source: object) -> Path:
     return source.folder
 
 
-def refuse_file(path: Path, allowed: Sequence[str]) -> None:
+def refuse_file(path: Path, allowed: Sequence[str], argument: str = "out") -> None:
     """Refuse a file that is no report, or cannot be one."""
     if path.suffix.lower() not in allowed:
-        raise InputError(f"{option('out')} {path}: allowed is a name in {' or '.join(allowed)}")
+        raise InputError(f"{option(argument)} {path}: allowed is a name in {' or '.join(allowed)}")
     if not path.parent.is_dir():
-        raise InputError(f"{option('out')} {path}: there is no folder {path.parent}")
+        raise InputError(f"{option(argument)} {path}: there is no folder {path.parent}")
     if os.path.lexists(path) and not made_here(path, html.MARK, pages.MARK, within=START):
         raise InputError(
-            f"{option('out')} {path}: is there already and is no report of valmatch; choose another"
+            f"{option(argument)} {path}: is there already and is no report of valmatch; choose another"
             " file"
         )
 
