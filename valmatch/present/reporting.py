@@ -103,8 +103,8 @@ def refuse_file(path: Path, allowed: Sequence[str], argument: str = "out") -> No
         raise InputError(f"{option(argument)} {path}: there is no folder {path.parent}")
     if os.path.lexists(path) and not made_here(path, html.MARK, pages.MARK, within=START):
         raise InputError(
-            f"{option(argument)} {path}: is there already and is no report of valmatch; choose another"
-            " file"
+            f"{option(argument)} {path}: is there already and is no report of valmatch; choose"
+            " another file"
         )
 
 
