@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import kernel, macro, part
 from valmatch.policies.knowledge import (
     ERROR,
@@ -59,10 +60,17 @@ def error_bound(width: float, kappa: float) -> float:
 
 
 @part
-def _approximate(unsure: float, width: float, known: Knowledge) -> None:
-    """Fill the scores with approximate bounds, in a loop that vectorises."""
-    means, variances, kappa, scores = known.means, known.variances, known.kappa, known.work.scores
-    mean_0, scale = means[known.player], INV_SQRT_2PI * _HALF_INV_SQRT_PI / math.sqrt(width)
+def _approximate(
+    mean_0: float,
+    unsure: float,
+    width: float,
+    kappa: float,
+    means: Floats,
+    variances: Floats,
+    scores: Floats,
+) -> None:
+    """Fill `scores` with approximate bounds, in a loop that vectorises."""
+    scale = INV_SQRT_2PI * _HALF_INV_SQRT_PI / math.sqrt(width)
     for j in range(means.size):
         lead = mean_0 - means[j]
         square = 0.5 * lead * lead
@@ -74,25 +82,38 @@ def _approximate(unsure: float, width: float, known: Knowledge) -> None:
 
 
 @kernel
-def upper_confidence(known: Knowledge, both: bool) -> int:
+def _best(
+    means: Floats,
+    variances: Floats,
+    player: int,
+    unsure: float,
+    width: float,
+    kappa: float,
+    scores: Floats,
+) -> int:
     """Return the opponent of largest bound, ties to the lowest index."""
     # Approximate bounds rule most opponents out; those within the error of the best are compared
-    # exactly. The doubt about player 0 widens the density, or is uncertain, too.
-    means, variances, scores = known.means, known.variances, known.work.scores
-    width, unsure = 2.0 * known.noise_variance, variances[known.player]
-    if not both:
-        width, unsure = unsure + width, 0.0
-    _approximate(unsure, width, known)
-    scores[known.player] = -math.inf
-    least = scores[place_of_largest(scores)] - 2.0 * error_bound(width, known.kappa)
+    # exactly.
+    _approximate(means[player], unsure, width, kappa, means, variances, scores)
+    scores[player] = -math.inf
+    least = scores[place_of_largest(scores)] - 2.0 * error_bound(width, kappa)
     chosen, best = -1, -math.inf
     for j in range(means.size):
         if scores[j] >= least:
-            lead = means[known.player] - means[j]
-            bound = quality_bound(lead, unsure + variances[j], width, known.kappa)
+            lead = means[player] - means[j]
+            bound = quality_bound(lead, unsure + variances[j], width, kappa)
             if bound > best:
                 chosen, best = j, bound
     return chosen
+
+
+@macro
+def upper_confidence(known: Knowledge, both: bool) -> int:
+    """Return the opponent of largest bound; player 0's doubt widens the density, or is one too."""
+    variance_0, noise = known.variances[known.player], 2.0 * known.noise_variance
+    unsure, width = (variance_0, noise) if both else (0.0, variance_0 + noise)
+    means, variances, player, scores = known.means, known.variances, known.player, known.work.scores
+    return _best(means, variances, player, unsure, width, known.kappa, scores)
 
 
 @macro
