@@ -17,7 +17,7 @@ from valmatch.inputs import arguments
 from valmatch.inputs.csv_reader import SEPARATORS
 from valmatch.inputs.files import MAX_DOCUMENT, kind_of_text, read_text, regular
 from valmatch.text.dates import is_moment
-from valmatch.text.terminal import Note, Notice, shortened
+from valmatch.text.terminal import Note, Notice, one_line, shortened
 
 if TYPE_CHECKING:
     from valmatch.ratings.games import Games
@@ -563,7 +563,7 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
     if log.unfinished:
         understood["without a result"] = f"{_counted(log.unfinished, 'game')}, skipped"
     bad, names = log.bad.counts.total(), log.players.texts
-    understood["players"] = shortened(", ".join(names[:10]), 100)
+    understood["players"] = shortened(", ".join(map(one_line, names[:10])), 100)
     rows = games.n_games + log.unrated + bad + log.unfinished
     sides = [reading["columns"].get(m, "") for m in ("player_a", "player_b")]
     votes = all(name.casefold().startswith("model") for name in sides)
@@ -574,7 +574,7 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
     options += ["--date-format dmy"] if "date_format" in how else []
     called = {"PGN": "games in PGN", "votes": "a game log of votes"}.get(kind, "a game log")
     commands = _commands(kind, path, options)
-    if len(names) == 2:
+    if len(names) == 2 and all(name.isprintable() and name[:1] != "-" for name in names):
         words = [str(path), "--player", names[0], "--against", names[1]]
         commands.append(f"valmatch sprt {' '.join([*map(shlex.quote, words), *options])}")
     mapping = {key: reading[key] for key in ("columns", "results", "date_format") if reading[key]}
