@@ -25,6 +25,7 @@ from valmatch.present import style
 from valmatch.present.bins import bin_edges
 from valmatch.present.document import Interval, Intervals
 from valmatch.present.figures import figures_of
+from valmatch.present.kinds import replicate
 from valmatch.present.plot_options import INCH
 
 RunOf = Callable[[str], Path]
@@ -107,6 +108,16 @@ def test_intervals_and_the_undefined_are_drawn() -> None:
     ends = first.lines[2][0].get_segments()[0]
     assert ends[:, 0].tolist() == [0.5, 1.5]
     assert [text.get_text() for text in axes.texts] == ["undefined"]
+
+
+@pytest.mark.parametrize("values", [[1.0, -np.inf, 2.0], [-np.inf] * 3])
+def test_infinite_values_are_left_out_of_a_distribution(
+    values: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = library.replicate("valorant", 3)
+    monkeypatch.setattr(type(result), "__getitem__", lambda *_: np.array(values))
+    graph = replicate._distribution(result, result.responses[0])
+    assert (0 if graph.counts is None else graph.counts.sum()) == np.isfinite(values).sum()
 
 
 # ---- the options ----

@@ -199,12 +199,14 @@ def curve_charts(result: Replications) -> list[d.Graph]:
 
 
 def _distribution(result: Replications, response: Response) -> d.Graph:
-    """Return how often values of a response occur."""
+    """Return how often finite values of a response occur."""
     values: Floats = result[response.name]
-    defined = np.sort(values[~np.isnan(values)])
+    finite = np.sort(values[np.isfinite(values)])
     label, axis = labelled(response.name, response.unit), response.unit or response.name
+    if np.isinf(values).any():
+        return histogram(finite, label, axis, "replications")
     mean = d.ends_of(result.estimates[response.name])
-    return histogram(defined, label, axis, "replications", mean=mean)
+    return histogram(finite, label, axis, "replications", mean=mean)
 
 
 def part_charts(result: Replications) -> dict[str, list[d.Chart]]:
