@@ -72,8 +72,8 @@ def test_a_page_holds_the_numbers_of_its_folder(tmp_path: Path) -> None:
         rule[1::2] = [levels[int(k)] for k in rule[1::2]]
         (tmp_path / "rule.yaml").write_text("".join(rule))
         assert config_id(library.load_config(tmp_path / "rule.yaml")) == key
-    table = page.partition("<details open>")[2].partition("</table>")[0]
-    assert table.count("<tr><td>") == 5
+    all_points = page.partition("<details open>")[2].partition("</table>")[0]
+    assert all_points.count("<tr><td>") == 5
 
 
 BASE = "explore valorant --over team_diff=1:9:1"
