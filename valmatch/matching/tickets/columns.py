@@ -50,14 +50,6 @@ def by_name(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> Floats
     return np.array(numbers, np.float64).reshape(len(rows), len(names))
 
 
-def _of_names(numbers: Floats, names: Sequence[str]) -> list[dict[str, float]]:
-    """Return each row of columns as numbers by name."""
-    return [
-        {name: number for name, number in zip(names, row, strict=True) if number == number}
-        for row in numbers.tolist()
-    ]
-
-
 Values: TypeAlias = "NDArray[Any]"
 """What players have of an attribute: numbers, NaN for none, or objects, None for none."""
 
@@ -178,7 +170,10 @@ class Tickets(NamedTuple):
             for row, value, has in cells:
                 if has:
                     row[name] = value
-        latencies = _of_names(self.latencies, self.regions)
+        latencies = [
+            {name: trip for name, trip in zip(self.regions, row, strict=True) if trip == trip}
+            for row in self.latencies.tolist()
+        ]
         players = [
             {"id": name, "attributes": attributes[k], "latency": latencies[k]}
             for k, name in enumerate(self.player_ids())

@@ -23,7 +23,7 @@ from valmatch.models.ladder import loop as kernel
 from valmatch.models.ladder import measures, state
 from valmatch.models.ladder.factors import OF_PLAYERS, SYSTEMS, LadderFactors, values_of
 from valmatch.models.ladder.files import players_at_start, read_files, remarks
-from valmatch.models.ladder.population import PAIR, DrawnPlayers, draw_population, shares_before
+from valmatch.models.ladder.population import PAIR, DrawnPlayers, draw_population
 from valmatch.models.ladder.rating import rater_of, with_functions
 from valmatch.models.ladder.rule_sets import rule_set_of
 from valmatch.models.ladder.state import Behaviour, Log, Loop
@@ -108,7 +108,9 @@ class LadderModel(Model[InitialState]):
             factors.rating.mu,
             factors.population.skill_mean if skills is None else float(skills.mean()),
         )
-        self._shares = shares_before(factors.sessions.hourly_profile)
+        # The share of the session starts before each hour and before the end of the day.
+        sums = np.array([0.0, *np.cumsum(np.array(factors.sessions.hourly_profile))])
+        self._shares = np.asarray(sums / sums[-1])
         self._queue = self._rule.new(64, self._rules.queue)
         self._waits: Floats = np.empty(1024)  # room for those of a replication
         self._check: Callable[[], None] = lambda: None

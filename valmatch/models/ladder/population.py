@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -151,12 +150,6 @@ def _join_all(hours: float, per_day: float, rng_key: Words, out: Floats) -> int:
 # hours.
 
 HOURS = 24
-
-
-def shares_before(weights: Iterable[float]) -> Floats:
-    """Return the share of the session starts before each hour and before the end of the day."""
-    sums = np.array([0.0, *np.cumsum(np.array(list(weights)))])
-    return np.asarray(sums / sums[-1])
 
 
 @part(inline=True)

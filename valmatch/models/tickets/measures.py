@@ -188,6 +188,8 @@ def figures(run: Replication, group: Bools | None) -> dict[str, float]:
     if group is None:  # of all a mean over matches
         matches, latencies = np.flatnonzero(run.made), run.latencies[run.made[run.of]]
         mean_latency = mean(latencies)
+    known = latencies[~np.isnan(latencies)]
+    beyond = known[:0] if math.isnan(run.first_limit) else known > run.first_limit
     return dict(
         n_tickets=count(came),
         tickets_matched=count(statuses == COMPLETED),
@@ -205,18 +207,12 @@ def figures(run: Replication, group: Bools | None) -> dict[str, float]:
         step_used=mean(run.steps[matches]),
         latency=mean_latency,
         latency_p95=percentile(latencies, 95),
-        latency_over_limit=_over(latencies, run.first_limit),
+        latency_over_limit=mean(beyond),
         true_team_diff=mean(run.true_diffs[matches]),
         seen_team_diff=mean(run.seen_diffs[matches]),
         win_gap=mean(run.gaps[matches]),
         win_prob=mean(run.wins[came]),
     )
-
-
-def _over(values: Floats, limit: float) -> float:
-    """Return the share of values over a limit; undefined without one."""
-    known = values[~np.isnan(values)]
-    return mean(known[:0] if math.isnan(limit) else known > limit)
 
 
 # Groups of tickets: by size, home, hour, skill and values of attributes.
