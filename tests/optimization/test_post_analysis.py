@@ -224,6 +224,6 @@ def test_not_binding_has_evidence() -> None:
         )
         assert early.slope is None
         assert early.entry("")["binding"] is None
-        short += "although the objective falls towards it" in early.entry("")["in_words"]
+        short += "the search stopped before the limit" in early.entry("")["in_words"]
     assert unsure <= 5
     assert short >= 17
