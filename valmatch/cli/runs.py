@@ -230,7 +230,7 @@ def compare(
 
     warn_in_job_array("compare")
     out, overrides = options.out, list(options.overrides)
-    if b and not options.variant and all(Path(source).is_dir() for source in (a, *b)):
+    if b and not options.variant and all(map(os.path.isdir, (a, *b))):  # no name is too long for it
         if overrides or out:
             raise InputError("compare: folders are compared as they are, without --set and --out")
         result = _compare_folders([a, *b], options.confidence)
