@@ -64,6 +64,8 @@ def _override(root: Node, override: str, name: Override) -> Node:
     path = dotted(key.strip()).split(".")
     if not equals or not all(path):
         raise InputError(f"{name}: not of the form KEY=VALUE (for instance team_diff=300)")
+    if key.encode(errors="ignore").decode() != key:
+        raise InputError(f"{name}: the key holds half a character (a surrogate)")
     if len(path) > MAX_DEPTH:
         raise InputError(f"{name}: a key of {len(path)} parts (allowed: {MAX_DEPTH})")
     path = _full_path(root, path)
