@@ -9,13 +9,12 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, wait
+from concurrent.futures import Executor, Future, wait
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
 from valmatch.errors import InputError, WorkersLostError, option
-from valmatch.execution.executors import WorkerPool
 from valmatch.execution.interruption import stop_on_signal
 
 distributed: Any = import_module("distributed")
@@ -133,7 +132,9 @@ LOGGERS = ("distributed", "distributed.client", "tornado.application", "asyncio"
 
 
 @contextmanager
-def dask_pool(scheduler: str, warn: Tell, detail: Tell) -> Iterator[WorkerPool]:
+def dask_pool(
+    scheduler: str, warn: Tell, detail: Tell
+) -> Iterator[tuple[Executor, Callable[[], int]]]:
     """Work with Dask, which logs nothing; see `valmatch.execution.executors.open_pool`."""
     levels = {logger: logger.level for logger in map(logging.getLogger, LOGGERS)}
     for logger in levels:
@@ -142,7 +143,7 @@ def dask_pool(scheduler: str, warn: Tell, detail: Tell) -> Iterator[WorkerPool]:
         client = _connect(scheduler)
         try:
             slots = SchedulerWorkers(client, scheduler, warn, detail).slots
-            yield WorkerPool(client.get_executor(pure=False), slots, 2, 3, here=False)
+            yield client.get_executor(pure=False), slots
         finally:
             with suppress(Exception):  # lost or not, it is left
                 client.close(timeout=CLOSE_SECONDS)

@@ -89,8 +89,8 @@ def open_pool(
                 f"{option('executor=dask')} needs Dask, which the extra `dask` brings: pip install"
                 " 'valmatch[dask]'"
             ) from None
-        with dask_pool(scheduler, warn, detail) as pool:
-            yield pool
+        with dask_pool(scheduler, warn, detail) as (client, slots):
+            yield WorkerPool(client, slots, ahead=2, finest=3, here=False)
         return
     if scheduler is not None:
         raise InputError(

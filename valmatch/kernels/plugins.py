@@ -1,4 +1,4 @@
-"""What installed packages add by their entry points: models, rules, policies, systems, solvers."""
+"""Entry points of installed packages: models, rules, policies, systems, solvers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a policy may look at: of players when it chooses an opponent, or of two who wait."""
+"""Knowledge of policies: of players when it chooses an opponent, or of two who wait."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from valmatch.config.factor_paths import unit_at
+from valmatch.config.loading import shipped_configs
 from valmatch.config.writing import document
 from valmatch.errors import InputError
 from valmatch.models.registry import MODELS
@@ -88,12 +89,18 @@ def _shown(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
+def _source(source: str) -> str:
+    """Return where a config was read; a shipped one has a name, whatever folder it is in."""
+    path = Path(source)
+    return f"the shipped config {path.stem}" if path in shipped_configs().values() else source
+
+
 def _facts(manifest: Manifest) -> TextTable:
     """Return a table of seed, versions and the like."""
     counts = {"replications": manifest.replications, "budget": manifest.budget}
     facts = {
         "command": manifest.command,
-        "read from": manifest.source,
+        "read from": _source(manifest.source),
         "config id": manifest.config_id,
         "seed": manifest.seed,
         **{name: None if count is None else f"{count:,}" for name, count in counts.items()},

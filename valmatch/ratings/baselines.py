@@ -1,4 +1,4 @@
-"""What rating systems are compared with: a coin, and the better record so far."""
+"""Baselines of rating systems: a coin, and the better record so far."""
 
 from __future__ import annotations
 

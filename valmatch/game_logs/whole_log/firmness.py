@@ -1,4 +1,4 @@
-"""How firm the ranking of a whole log is, as ``summary.json`` and ``firmness.csv`` have it."""
+"""Firmness of a ranking, as ``summary.json`` and ``firmness.csv`` have it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,7 @@ from valmatch.game_logs.options import SANDWICH, RankOptions
 from valmatch.game_logs.reading.columns import LONG
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.whole_log import result as r
-from valmatch.game_logs.whole_log.rating import (
-    SIMULATED,
-    FittedLog,
-    WeightedGames,
-)
+from valmatch.game_logs.whole_log.fitted_log import SIMULATED, FittedLog, WeightedGames
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry import firmness as science
 from valmatch.ratings.bradley_terry.contests import design_of

@@ -6,10 +6,10 @@ import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +23,7 @@ from valmatch.game_logs.reading.columns import GameFacts
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.warnings import log_warnings
 from valmatch.game_logs.whole_log import result as r
+from valmatch.game_logs.whole_log.fitted_log import ERRORS, RESAMPLING, FittedLog, WeightedGames
 from valmatch.game_logs.whole_log.result import BatchRating, Posterior, listed, superiority_of
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import DEVIATION, PathLike
@@ -31,10 +32,9 @@ from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.threads import one_thread
-from valmatch.ratings.bradley_terry.connections import RATED, Levels, Linked, levels_of, link
+from valmatch.ratings.bradley_terry.connections import RATED, levels_of, link
 from valmatch.ratings.bradley_terry.contests import (
     Contests,
-    Design,
     games_of_sides,
     meetings,
     results_of,
@@ -45,9 +45,7 @@ from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.bradley_terry.rating import (
     HALF,
     Anchors,
-    Estimate,
     Model,
-    Uncertainty,
     WholeModel,
     bootstrap,
     estimate,
@@ -57,7 +55,6 @@ from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.ratings.whole_history.rating import (
     PathModel,
     TooLarge,
-    Tuned,
     player_days,
     tuned_drift,
 )
@@ -65,9 +62,6 @@ from valmatch.statistics.estimates import range_quantile, t_quantile
 from valmatch.storage.output import cell, csv_line, csv_text, write_atomically, write_binary
 from valmatch.storage.results import Warnings
 from valmatch.text.terminal import Note, Notice, shown
-
-ERRORS, _RESAMPLING, SIMULATED = range(3)
-"""Sources of random numbers."""
 
 
 @takes(RankOptions)
@@ -158,28 +152,6 @@ def rank_games(
 # The games of a log as the science of whole logs takes them.
 
 _FARTHEST = 1e9  # day beyond which times are no times
-
-
-class WeightedGames(NamedTuple):
-    """The games of a log that weigh anything."""
-
-    contests: Contests  # the games; players are numbered by name
-    players: list[str]  # their names, in order
-    features: list[str]  # what coefficients are called
-    days: Ints | None  # (games,) the day of each, where players have ratings by day
-    dated: bool  # whether days are those of the calendar, counted from 1970
-    rows: Ints  # (games,) the row of the log, or the game, from 0
-    first: Ints | None  # (games,) which side a row of two names first; None where it is the winner
-    questions: Ints | None  # (games,) what `swapped_by` has
-
-    @property
-    def most_ratings(self) -> int:
-        """How many ratings there may be: of players, or of those of each game by day."""
-        return len(self.players) if self.days is None else self.contests.players.size
-
-    def day_cell(self, day: int) -> str | int:
-        """Return a day as tables have it."""
-        return str(np.datetime64(day, "D")) if self.dated else day
 
 
 def weighted_games(
@@ -306,42 +278,6 @@ def read_anchors(path: Path, players: Mapping[str, int], warn: Callable[[str], N
 
 
 # The fit.
-
-
-@dataclass(frozen=True)
-class FittedLog:
-    """A log that has been fitted, before it is put into rows."""
-
-    games: WeightedGames
-    options: RankOptions
-    # design, levels, model, linked: as `valmatch.ratings.bradley_terry` takes them
-    design: Design
-    levels: Levels
-    model: WholeModel
-    linked: Linked
-    estimate: Estimate | None  # None where there is none
-    trouble: NoEstimate | None  # why there is none
-    kind: str  # of the intervals
-    clusters: int | None  # how many there are among the games used, where games belong together
-    tuned: Tuned | None  # the drift that was fitted, if it was
-    order: Ints  # the rated players, the best first, equal ones by name
-    index: Ints  # where each of these stands among the rated players
-    uncertainty: Uncertainty | None = None  # None without intervals
-    # quantile, critical: half-widths in standard errors, of one interval and of those that hold
-    # together
-    quantile: float | None = None
-    critical: float | None = None
-
-    @property
-    def ratings(self) -> Floats:
-        """The ratings of the rated players."""
-        return np.zeros(0) if self.estimate is None else self.estimate.ratings[self.order]
-
-    @property
-    def half_draws(self) -> bool:
-        """Whether a game of two sides that is used was drawn, and counts as half a win."""
-        drawn = self.design.duel_scores[self.linked.games[self.design.duel_games]] == 0.5
-        return self.options.draws == HALF and bool(drawn.any())
 
 
 def _fitted(
@@ -572,7 +508,7 @@ def _bootstrap(
     if not options.bootstrap or made is None or not fitted.linked.games.any():
         return [], None
     streams = Streams(options.seed)
-    draws = (streams.stream(k, _RESAMPLING) for k in range(options.bootstrap))
+    draws = (streams.stream(k, RESAMPLING) for k in range(options.bootstrap))
     checked = bootstrap(fitted.design, fitted.levels, fitted.model, made, options.level, draws)
     rows = []
     for k in fitted.order.tolist():

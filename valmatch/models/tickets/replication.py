@@ -1,4 +1,4 @@
-"""What came of the tickets of a replication, by ticket, match and player; its tables."""
+"""Outcomes of a replication, by ticket, match and player; its tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How unsure a belief is: of the best player, of the order, of the widest difference."""
+"""Doubt of a belief: of the best player, of the order, of the widest difference."""
 
 from __future__ import annotations
 

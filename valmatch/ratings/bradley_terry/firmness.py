@@ -1,4 +1,4 @@
-"""How firm ratings of duels are: the fewest games that decide, bought wins, the best of equals."""
+"""Firmness of ratings of duels: the fewest games that decide, bought wins, the best of equals."""
 
 from __future__ import annotations
 
