@@ -19,7 +19,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy.special import ndtri, stdtr, stdtrit
 
 from valmatch.config.loading import load_config
@@ -334,6 +334,7 @@ class Study:
         """Return the page that the template makes of the tables."""
         template = (self.folder / TEMPLATE).read_text(encoding="utf-8")
         made = Environment(
+            loader=FileSystemLoader(self.folder),
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
@@ -352,13 +353,16 @@ class Study:
         )
         parts = ", ".join(self.parts)
         parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {parts}; all by default")
+        only = "make this part, as if named alone; may be repeated"
+        parser.add_argument("--only", metavar="PART", action="append", default=[], help=only)
         cases = "make at most N of each part"
         parser.add_argument("--cases", type=int, metavar="N", default=sys.maxsize, help=cases)
         parser.add_argument("--page", action="store_true", help="make the page and nothing else")
         check = "fail if the page is not what the tables say"
         parser.add_argument("--check", action="store_true", help=check)
         options = parser.parse_args()
-        for name in options.parts:
+        chosen = options.parts + options.only
+        for name in chosen:
             if name not in self.parts:
                 parser.error(f"no part {name!r} (allowed: {parts})")
         page = self.folder / PAGE
@@ -367,7 +371,7 @@ class Study:
                 sys.exit(f"{page}: not what {TEMPLATE} makes of the tables: run --page")
             return
         self.at_most = options.cases
-        for name in () if options.page else options.parts or self.parts:
+        for name in () if options.page else chosen or self.parts:
             self.parts[name]()
         try:
             text = self.page()
