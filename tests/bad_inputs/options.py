@@ -134,6 +134,7 @@ BY_COMMAND: Sequence[tuple[Words, Mapping[str, Words]]] = (
     (PLAN, {"--draws": ("1", "-0.1", "2", *ELO[:3]), "--prior": ("0", "-1", "word", "", *ELO[:3])}),
     (PLAN, {"--policy": NAME, "--goal": ("best", *NAME), "--replications": ("1", *POSITIVE)}),
     (PLAN, {"--max-games": ("1", *POSITIVE), "--batch": POSITIVE, "--level": LEVEL}),
+    (PLAN, {"--sides": ("1", "4", "501", *POSITIVE), "--team": ("2", "251", *POSITIVE)}),
     (PLAN, {"--seed": WHOLE, "--workers": POSITIVE}),
     (SPRT[:1], {"--counts": COUNTS}),
     (SPRT, {"--elo0": ("5", *ELO), "--elo1": ("0", "-3", *ELO), "--alpha": LEVEL}),

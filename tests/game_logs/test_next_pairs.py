@@ -18,12 +18,13 @@ from tests.support.command import refusal, success, valmatch
 from tests.support.refusals import defined
 from valmatch.draws.streams import Streams
 from valmatch.game_logs.next_pairs import caution, read_together
-from valmatch.game_logs.planning import PlannedGames
+from valmatch.game_logs.options import PlanOptions
+from valmatch.game_logs.planning import PlannedGames, _league
 from valmatch.kernels.arrays import Floats
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import Belief
 from valmatch.policies.joint.leader import leader_best, unsure_of
-from valmatch.policies.joint.leagues import GAMES, measure, play, play_evenly
+from valmatch.policies.joint.leagues import GAMES, Sides, measure, play, play_evenly, run_leagues
 from valmatch.policies.registry import JOINT
 from valmatch.ratings.bradley_terry.contests import duel_chances
 from valmatch.ratings.bradley_terry.dense import fit_counts, frame_of, new_counts, space_of
@@ -256,6 +257,41 @@ def test_equals_take_the_games_of_the_formula(n: int, width: float, level: float
     assert defined(found.low) <= defined(found.games) <= defined(found.high)
     coverage = np.array(found.columns()["coverage"][-8:])
     assert abs(coverage.mean() - level) < 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sides", "team", "width"), [(4, 1, 50.0), (3, 2, 70.0), (2, 4, 150.0)])
+def test_equal_sides_take_the_games_of_the_formula(sides: int, team: int, width: float) -> None:
+    """An order of k sides says (k - H(k)) / k of each, with H(k) = 1 + 1/2 + ... + 1/k."""
+    given: dict[str, Any] = {"players": 8, "spread": 0.0, "prior": None, "half_width": width}
+    found = library.plan_games(**given, sides=sides, team=team, replications=20)
+    told = sides - sum(1.0 / k for k in range(1, sides + 1))
+    assert found.games == pytest.approx(in_theory(8, width) * 0.5 * team / told, rel=0.03)
+    coverage = measured_by(found)[:, -8:, 3]
+    assert abs(coverage.mean() - 0.95) < 0.02
+
+
+def test_two_sides_of_one_are_duels() -> None:
+    given: dict[str, Any] = {"players": 6, "spread": 150.0, "half_width": 60.0}
+    settings = PlanOptions(**given)
+    duels = _league(settings, None)._replace(grid=np.array([60, 600]))
+    sided = duels._replace(sides=Sides(2, 1, settings.prior))
+    one, other = (run_leagues(league, range(40))[0] for league in (duels, sided))
+    error = np.sqrt((one.var(axis=0, ddof=1) + other.var(axis=0, ddof=1)) / 40)
+    assert (np.abs(one.mean(axis=0) - other.mean(axis=0)) < 4.0 * error + 1e-9).all()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--sides 3 --policy closeness", "--sides: 3 goes with --policy uniform (not closeness)"),
+        ("--team 2 --draws 0.1", "--team: 2 goes with --draws 0.0 (not 0.1)"),
+        ("--sides 3 --team 2", "--players: 4 (allowed: 6 or more, who play a game)"),
+        ("--sides 1", "--sides: 1 (allowed: a whole number from 2 to 500)"),
+    ],
+)
+def test_sides_that_cannot_be_planned_are_refused(words: str, said: str) -> None:
+    assert said in valmatch("plan", *SMALL, *words.split()).err
 
 
 @pytest.mark.parametrize("policy", ["uniform", pytest.param("information", marks=pytest.mark.slow)])

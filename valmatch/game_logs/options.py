@@ -644,6 +644,8 @@ class PlanOptions(_ChoiceOptions):
         check=_prior,
         allowed="points, or none",
     )
+    sides: int = o.whole("sides", 2, "Sides of a game, which ends in an order of them.", "K")
+    team: int = o.whole("team", 1, "Players of a side, which is as strong as their mean.", "M")
     policy: str = o.one_of(
         JOINT, "uniform", f"Who plays, by what a pair is worth. {meanings(JOINT)}"
     )
@@ -664,6 +666,26 @@ class PlanOptions(_ChoiceOptions):
             raise InputError(f"{', '.join(map(option, AIMS))}: {what} (allowed: one)")
         if self.draws == 1.0:
             raise InputError(f"{option('draws')}: {self.draws!r} (allowed: a share below 1)")
+        if self.duels:
+            return
+        name = "sides" if self.sides > 2 else "team"
+        for other, needed in (("policy", "uniform"), ("draws", 0.0), ("home", 0.0)):
+            if (value := getattr(self, other)) != needed:
+                what = f"{getattr(self, name)} goes with {option(other)} {needed} (not {value})"
+                raise InputError(f"{option(name)}: {what}")
+        if self.players is not None and self.players < self.sides * self.team:
+            what = f"{self.players} (allowed: {self.sides * self.team} or more, who play a game)"
+            raise InputError(f"{option('players')}: {what}")
+
+    @property
+    def duels(self) -> bool:
+        """Whether a game is of two players."""
+        return (self.sides, self.team) == (2, 1)
+
+    @property
+    def policy_in_words(self) -> str:
+        """The policy, with its goal if it has one, and who plays if more than two do."""
+        return super().policy_in_words + f", {self.sides} sides of {self.team}" * (not self.duels)
 
     @property
     def aim(self) -> tuple[str, float]:
@@ -679,7 +701,7 @@ class PlanOptions(_ChoiceOptions):
                 needed = f"{option('players')} and {option('spread')}, or a folder of ratings"
                 raise InputError(f"{option(name)}: is missing (allowed: {needed})")
             if rated and value != self.__dataclass_fields__[name].default:
-                what = "goes without a folder of ratings, which says it"
+                what = "goes without a folder of ratings"
                 raise InputError(f"{option(name)}: {what}")
 
     @property
@@ -691,5 +713,5 @@ class PlanOptions(_ChoiceOptions):
         return {"aim": measure, "value": value, **others, "goal": self.goal_of_policy}
 
 
-OF_PLAYERS = ("players", "spread", "draws", "home", "prior")
+OF_PLAYERS = ("players", "spread", "draws", "home", "prior", "sides", "team")
 """Options of a plan without a folder of ratings."""

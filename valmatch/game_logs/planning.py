@@ -30,6 +30,7 @@ from valmatch.policies.joint.leagues import (
     RESAMPLED,
     UNIFORM,
     League,
+    Sides,
     run_leagues,
 )
 from valmatch.ratings.bradley_terry.dense import frame_of, frame_of_belief
@@ -250,7 +251,8 @@ def _league(options: PlanOptions, rated: RatedTogether | None) -> League:
         n, nu = len(rated.names), rated.belief.draw_weight
         frame = frame_of_belief(rated.belief.mean, rated.belief.covariance, nu)
         before = rated.games.copy()
-    grid = [min(max(10, n), options.max_games)]
+    # A few games of each player, of whom two or more play at once.
+    grid = [min(math.ceil(2 * max(10, n) / (options.sides * options.team)), options.max_games)]
     while grid[-1] < options.max_games:
         grid.append(min(options.max_games, math.ceil(grid[-1] * GROWTH)))
     return League(
@@ -266,6 +268,7 @@ def _league(options: PlanOptions, rated: RatedTogether | None) -> League:
         t_quantile(0.5 + 0.5 * options.level, math.inf),
         range_quantile(options.level, n) / math.sqrt(2.0),
         options.seed,
+        None if options.duels else Sides(options.sides, options.team, options.prior),
     )
 
 

@@ -56,6 +56,8 @@ RANGES = {
     "bootstrap": Range(0, 100_000),
     "cluster_days": Range(1, 1_000_000),
     "players": Range(2, 500),
+    "sides": Range(2, 500),
+    "team": Range(1, 250),
     "variants": Range(2, 1_000_000),
     "replications": Range(2, 1_000_000),
     "max_games": Range(2, 1_000_000_000),

@@ -13,8 +13,11 @@ from valmatch.draws.distributions import next_uniform
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints, Words
 from valmatch.kernels.compilation import kernel
+from valmatch.kernels.threads import one_thread
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import POINTS, Belief
+from valmatch.ratings.bradley_terry.connections import levels_of
+from valmatch.ratings.bradley_terry.contests import Contests, design_of
 from valmatch.ratings.bradley_terry.dense import (
     Counts,
     Frame,
@@ -23,6 +26,8 @@ from valmatch.ratings.bradley_terry.dense import (
     new_counts,
     space_of,
 )
+from valmatch.ratings.bradley_terry.fit import NoEstimate
+from valmatch.ratings.bradley_terry.rating import Model, rate
 
 TRUTH, GAMES, RESAMPLED = 1, 2, 3
 """Sources of random numbers: strengths, results of games, resamples of replications."""
@@ -31,6 +36,14 @@ MEASURES = HALF_WIDTH, NAMED, SHOWN, COVERAGE = "half_width", "named_best", "sho
 """What is measured at each number of games."""
 
 UNIFORM = "uniform"  # the policy by which the pair of the fewest games plays
+
+
+class Sides(NamedTuple):
+    """Games of more than two players, and how they are rated."""
+
+    number: int  # of the sides
+    team: int  # players of each
+    prior: float | None  # deviation of the prior in points
 
 
 class League(NamedTuple):
@@ -53,6 +66,7 @@ class League(NamedTuple):
     quantile: float
     critical: float
     seed: int  # of all random numbers
+    sides: Sides | None = None  # None: two players a game
 
 
 @kernel
@@ -136,7 +150,8 @@ def run_leagues(
 ) -> tuple[Floats, float]:
     """Return (replications, points, 4) measures of some leagues, and the seconds that took."""
     started = time.perf_counter()
-    measured = np.array([_measured(league, replication, check) for replication in replications])
+    played = _measured if league.sides is None else measured_in_sides
+    measured = np.array([played(league, replication, check) for replication in replications])
     return measured, time.perf_counter() - started
 
 
@@ -165,6 +180,49 @@ def _measured(league: League, replication: int, check: Callable[[], None]) -> Fl
             done += games
         measure(space, truth, league.quantile, league.critical, out, rated)
     return measured
+
+
+def measured_in_sides(league: League, replication: int, check: Callable[[], None]) -> Floats:
+    """Return the measures where a game is of several sides or of teams."""
+    assert league.sides is not None
+    (k, m, prior), n, streams = league.sides, len(league.before), Streams(league.seed)
+    draws, truth = streams.stream(replication, GAMES), truth_of(league, streams, replication)
+    players: list[Ints] = []
+    points: list[Floats] = []
+    played = np.zeros(n)
+    space, measured = space_of(league.frame), np.empty((len(league.grid), len(MEASURES)))
+    for out, games in zip(measured, league.grid.tolist(), strict=True):
+        check()
+        while len(players) < games:  # each of those who have played the least, by lot
+            chosen = draws.permutation(np.argsort(played + draws.random(n))[: k * m])
+            played[chosen] += 1.0
+            players.append(chosen)
+            # The order of strengths with Gumbel's noise is that of Plackett and Luce.
+            points.append(truth[chosen].reshape(k, m).mean(axis=1) + draws.gumbel(size=k))
+        starts = np.arange(games + 1) * k
+        features, ones = np.zeros((games * k, 0)), np.ones(games)
+        who, sides = np.concatenate(players), np.arange(games * k + 1) * m
+        contests = Contests(
+            n, starts, sides, np.concatenate(points), who, features, ones, starts[:-1]
+        )
+        with one_thread():
+            rated = _rate(contests, Model(prior=prior), space)
+        measure(space, truth, league.quantile, league.critical, out, rated)
+    return measured
+
+
+def _rate(contests: Contests, model: Model, space: Space) -> bool:
+    """Leave the estimate of all games in `space`; return whether it rates everybody."""
+    try:
+        made = rate(design_of(contests), levels_of(contests), model)
+    except NoEstimate:
+        return False
+    if not made.linked.rated.all():
+        return False
+    covariance = model.uncertainty(made, False, np.random.default_rng(0)).covariance
+    assert covariance is not None  # of so few players
+    space.places[:-2], space.covariance[:] = POINTS * made.ratings, POINTS**2 * covariance
+    return True
 
 
 def truth_of(league: League, streams: Streams, replication: int) -> Floats:
