@@ -1,0 +1,192 @@
+"""Claims on ratings: games until a level is known, and votes that change the leader."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from results.study import CONFIDENCE, Row
+from tests.support.contests import duels_of
+from valmatch import plan_games
+from valmatch.draws.streams import Streams
+from valmatch.present.style import COLOURS, panels
+from valmatch.ratings.bradley_terry.connections import levels_of
+from valmatch.ratings.bradley_terry.contests import design_of, duel_chances
+from valmatch.ratings.bradley_terry.firmness import Cells, fewest_games
+from valmatch.ratings.bradley_terry.fit import POINTS
+from valmatch.ratings.bradley_terry.rating import HALF, Model, rate
+from valmatch.ratings.davidson import weight_of_draws
+from valmatch.statistics.estimates import clopper_pearson
+
+# Claim 5: games of a player until their level is known.
+
+MODES = {
+    (2, 1): 12,
+    (4, 1): 5,
+    (8, 1): 3,
+    (16, 1): 3,
+    (4, 2): 10,
+    (4, 4): 20,
+    (2, 4): 46,
+    (2, 8): 91,
+}
+"""Published games of a player, by sides and their players."""
+
+PLAYERS, LEAGUES, SPREAD, LEVELS = 32, 40, 400.0, 50
+LEVEL = 6.0 * SPREAD / LEVELS
+AT_MOST = 3  # times as many games, says the source
+Z = 1.959964
+
+
+def sides() -> list[Row]:
+    """Return games of a player until their level is known, and what the published games tell."""
+    cases = product((("random", SPREAD), ("even", 0.0)), MODES)
+    with ProcessPoolExecutor(2) as pool:
+        return [*pool.map(_planned, *zip(*cases, strict=True))]
+
+
+def _planned(opponents: tuple[str, float], mode: tuple[int, int]) -> Row:
+    (name, spread), (k, m), published = opponents, mode, MODES[mode]
+    # The mean of m players with one noise is their sum with a noise each, over sqrt(m).
+    unit, each, order = math.sqrt(m), k * m / PLAYERS, math.log2(math.factorial(k))
+    goal = math.sqrt(2.0) * LEVEL * unit
+    plan = plan_games(
+        players=PLAYERS,
+        spread=spread * unit,
+        prior=SPREAD * unit,
+        half_width=goal,
+        sides=k,
+        team=m,
+        replications=LEAGUES,
+    )
+    row: Row = {"opponents": name, "sides": k, "team": m, "published": published}
+    row["bound"] = k * m * math.log2(LEVELS) / order
+    row |= {end: getattr(plan, end) * each for end in ("games", "low", "high")}
+    levels = np.array(plan.curves["half_width"]) / goal
+    for times, suffix in ((1, ""), (AT_MOST, "_3")):
+        games = times * published
+        width = np.exp(np.interp(math.log(games), np.log(plan.grid * each), np.log(levels)))
+        bits = math.log2(Z * SPREAD / LEVEL / width)
+        row |= {f"levels{suffix}": float(width), f"bits{suffix}": bits}
+        row[f"told{suffix}"] = bits * k * m / games / order
+    return row
+
+
+def sides_summary(rows: list[Row]) -> Row:
+    """Return by how much ours exceed the published games, and in how many modes they agree."""
+    agreed = {(row["sides"], row["team"]) for row in rows if _meets(row)}
+    verdict = "agrees" if len(agreed) == len(MODES) else "hangs on the mode"
+    even = [row for row in rows if row["opponents"] == "even"]
+    times = [float(row["games"]) / float(row["published"]) for row in even]
+    duels = even[0]
+    ours = f"{float(duels['games']):.0f} ({duels['low']} to {duels['high']}) in duels"
+    ours += f"; {min(times):.0f} to {max(times):.0f} times the published ones"
+    return {"ours": ours, "n": LEAGUES, "verdict": verdict if agreed else "disagrees"}
+
+
+def _meets(row: Row) -> bool:
+    published, low, high = (float(row[name]) for name in ("published", "low", "high"))
+    return low <= AT_MOST * published and published <= high
+
+
+def ratio(row: Row, rows: list[Row], column: str = "games") -> float:
+    """Return a number of a mode in units of that of duels with the same opponents."""
+    duels = next(one for one in rows if one["opponents"] == row["opponents"])
+    return float(row[column]) / float(duels[column])
+
+
+def sides_chart(rows: list[Row]) -> Any:  # noqa: ANN401
+    """Draw ours against the published games, with the range that the source allows."""
+    figure, (axis,) = panels(1, 1, 5.0, 3.2)
+    names = [f"{k} x {m}" for k, m in MODES]
+    published = np.array([*MODES.values()])
+    axis.fill_between(names, published, AT_MOST * published, color=COLOURS[5], alpha=0.4, lw=0)
+    axis.plot(names, published, "_", color=COLOURS[5], label="published, to three times that")
+    for opponents, colour in zip(("random", "even"), COLOURS, strict=False):
+        games = [float(row["games"]) for row in rows if row["opponents"] == opponents]
+        axis.plot(names, games, "o", color=colour, label=f"ours, {opponents} opponents")
+    axis.set(yscale="log", xlabel="sides x players of each", ylabel="games of a player")
+    axis.legend()
+    return figure
+
+
+# Claim 10: the fewest votes that change the leader.
+
+VOTES, MODELS, LOGS, DEVIATION, BELOW, TIES = 57_477, 64, 200, 100.0, 50.0, 0.3
+FEW = 2
+SEATS = {"both old": (0.06, 0.06), "one new": (0.06, 0.01)}
+GAPS = (0.0, 5.0, 10.0, 20.0)
+
+
+def leader() -> list[Row]:
+    """Return the fewest votes that change the leader in drawn logs, by who leads by how much."""
+    cases = [(leaders, VOTES, gap) for leaders in SEATS for gap in GAPS]
+    cases += [(leaders, votes, 0.0) for leaders in SEATS for votes in (VOTES // 10, 10 * VOTES)]
+    with ProcessPoolExecutor(2) as pool:
+        return [
+            _leader_row(case, np.array([*pool.map(partial(drawn, *case), range(LOGS))]))
+            for case in cases
+        ]
+
+
+def _leader_row(case: tuple[str, int, float], measured: np.ndarray[Any, Any]) -> Row:
+    fewest, gaps, errors = measured.T
+    row: Row = dict(zip(("leaders", "votes", "gap"), case, strict=True))
+    ends = np.quantile(fewest, (0.05, 0.5, 0.95))
+    row |= dict(zip(("low", "median", "high"), ends.tolist(), strict=True))
+    count = int((fewest <= FEW).sum())
+    two = count / LOGS, *clopper_pearson(count, LOGS, 0.5 * (1.0 - CONFIDENCE))
+    row |= dict(zip(("two", "two_low", "two_high"), two, strict=True))
+    row |= {"observed": float(np.median(gaps)), "in_errors": float(np.median(gaps / errors))}
+    return row | {"votes_a_point": float(np.median(fewest / gaps)), "n": LOGS}
+
+
+def drawn(leaders: str, votes: int, gap: float, number: int) -> tuple[float, float, float]:
+    """Return of a log the fewest votes, and the gap of the first two with its standard error."""
+    rng, n = Streams(1).stream(number, 0), MODELS
+    strengths = DEVIATION * rng.standard_normal(n)
+    strengths[:2] = strengths[2:].max() + BELOW + np.array([0.0, gap])
+    seats = np.append(SEATS[leaders], 1.0 / np.arange(1, n - 1))
+    seats[2:] *= (1.0 - seats[:2].sum()) / seats[2:].sum()
+    first, second = np.triu_indices(n, 1)
+    # Both are drawn by their seats, the second one of those who are left.
+    odds = seats / (1.0 - seats)
+    chances = seats[first] * odds[second] + seats[second] * odds[first]
+    # Further votes come after the first ones of a smaller log.
+    uniform = rng.random((votes, 2))
+    pairs = np.searchsorted(np.cumsum(chances)[:-1], uniform[:, 0])
+    leads = POINTS * (strengths[first] - strengths[second])[pairs]
+    ends = duel_chances(leads, math.log(weight_of_draws(TIES)))
+    won, tied = uniform[:, 1] < ends.first, uniform[:, 1] < ends.first + ends.drawn
+    score = np.where(won, 1.0, np.where(tied, 0.5, 0.0))
+    players = np.column_stack([first[pairs], second[pairs]]).ravel()
+    contests = duels_of(n, players, np.column_stack([score, 1.0 - score]).ravel())
+    design, model = design_of(contests), Model(HALF)
+    made = rate(design, levels_of(contests), model)
+    covariance = model.uncertainty(made, False, rng).covariance
+    assert covariance is not None
+    a, b = np.argsort(-np.nan_to_num(made.ratings, nan=-np.inf))[:2].tolist()
+    error = math.sqrt(covariance[a, a] + covariance[b, b] - 2.0 * covariance[a, b])
+    removed = fewest_games(Cells.of(design, model), made, (a, b))
+    fewest = math.inf if removed is None else float(removed.sum())
+    return fewest, float(made.ratings[a] - made.ratings[b]), error
+
+
+def leader_summary(rows: list[Row]) -> Row:
+    """Return how often two votes change the leader among equals, and whether that is an outlier."""
+    equal = [row for row in rows if float(row["gap"]) == 0.0 and int(row["votes"]) == VOTES]
+    texts = []
+    for row in equal:
+        two, low, high = (100.0 * float(row[name]) for name in ("two", "two_low", "two_high"))
+        texts.append(
+            f"{float(row['median']):.0f} where {row['leaders']} (median); at most {FEW} in"
+            f" {two:.1f} % ({low:.1f} to {high:.1f}) of the logs"
+        )
+    agrees = any(float(row["two_high"]) >= 0.05 for row in equal)
+    verdict = "agrees" if agrees else "hangs on the observed gap"
+    return {"ours": "; ".join(texts), "n": LOGS, "verdict": verdict}
