@@ -23,7 +23,7 @@ from tests.support.ticket_worlds import (
     world,
 )
 from valmatch.matching.tickets.arrays import arrays_of, queue_of
-from valmatch.matching.tickets.columns import Search
+from valmatch.matching.tickets.columns import SEARCHES, Search
 from valmatch.matching.tickets.playing import play_kernel
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "ticket_worlds"
@@ -94,6 +94,33 @@ def test_ages(
     age: str, steps: tuple[tuple[float, int], ...], matches: object, search: Search
 ) -> None:
     assert made(both(ages(age, *steps), search)) == matches
+
+
+# Who is about to leave.
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_matches_are_built_around_who_is_about_to_leave(search: Search) -> None:
+    differ = 0
+    for seed in range(40):
+        given = random_world(seed, 8)
+        given["config"]["review"] = 1
+        at_once = both(given, search)
+        given["config"]["foresightSeconds"] = 2.5
+        leaves = {
+            ticket["id"]: min(
+                ticket.get("cancel", np.inf),
+                ticket["time"] + given["config"]["requestTimeoutSeconds"],
+            )
+            for ticket in given["tickets"]
+            if not ticket.get("backfill")
+        }
+        waited = both(given, search)
+        differ += waited["matches"] != at_once["matches"]
+        slack = given["config"].get("acceptanceTimeoutSeconds", 0)
+        for match in waited["matches"]:
+            assert leaves.get(match["anchor"], 0) <= match["time"] + 2.5 + slack
+    assert differ > 10
 
 
 # Proposals that are refused.

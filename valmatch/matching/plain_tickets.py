@@ -36,6 +36,7 @@ class Pool:
         self.rng_key, self.times = tickets.rng_key, tickets.times.tolist()
         self.tickets = tickets.documents(table)
         self.running = ["backfill" in ticket for ticket in self.tickets]
+        self.leaves = np.minimum(tickets.cancels, tickets.times + service.timeout).tolist()
         defaults = {attribute.name: attribute.default for attribute in table.attributes}
         # of each ticket the players, with a value of every attribute, None for none
         self.players: list[list[Document]] = [
@@ -456,6 +457,11 @@ class Search:
 
     def best(self, anchor: int, others: list[int], now: float) -> PartialMatch | None:
         """Return the match that an anchor makes of others, given by age, if any."""
+        pool, seconds = self.pool, self.pool.service.foresight
+        stays = seconds is not None and pool.leaves[anchor] > now + seconds
+        if stays and not pool.running[anchor]:
+            self.last = PartialMatch(pool)
+            return None
         for rule in reversed(self.pool.table.sorts):  # in the order in which the anchor tries them
             others = self.pool.ordered(rule, anchor, others)
         if self.pool.search == "exhaustive":

@@ -530,6 +530,7 @@ def arrays_of(
     options["backfill"] = ("normal", "high", "low").index(table.search.backfill)
     options["timeout"], options["horizon"] = service.timeout, service.horizon
     options["review"], options["acceptance"] = service.review or 0.0, service.acceptance or 0.0
+    options["foresight"] = np.inf if service.foresight is None else service.foresight
     options["common"], options["swift"], options["regions"] = common, swift, made.regions
     seconds = tickets.answers.ravel()
     answers = np.zeros(seconds.size, t.ANSWER)

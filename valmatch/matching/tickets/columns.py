@@ -37,6 +37,8 @@ class Service(NamedTuple):
     passes: int | None = None  # most passes of a review; None: until one forms nothing
     # seconds in which a match has to be accepted; None: matches are not proposed
     acceptance: float | None = None
+    # seconds before a ticket leaves in which alone it is an anchor; None: always
+    foresight: float | None = None
 
     @property
     def reviews_too_often(self) -> bool:

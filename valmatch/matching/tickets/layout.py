@@ -138,6 +138,7 @@ OPTIONS = np.dtype(
         ("horizon", "f8"),
         ("review", "f8"),  # seconds between reviews; 0: whenever something changes
         ("acceptance", "f8"),  # 0: no match is proposed
+        ("foresight", "f8"),  # seconds before a ticket leaves in which it is an anchor
         ("counted_from", "f8"),  # what is judged before does not count
     ]
 )

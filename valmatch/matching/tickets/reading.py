@@ -45,6 +45,7 @@ CONFIG_KEYS = (
     "batchSize",
     "passes",
     "acceptanceTimeoutSeconds",
+    "foresightSeconds",
     "seed",
     "latencyOf",
 )
@@ -84,6 +85,7 @@ class WorldReading(NamedTuple):
             "batchSize": service.batch_size,
             "passes": service.passes,
             "acceptanceTimeoutSeconds": service.acceptance,
+            "foresightSeconds": service.foresight,
             "seed": self.seed,
             "latencyOf": self.latency_of,
         }
@@ -152,6 +154,7 @@ def _service(item: Item) -> Service | None:
         None if size is None else int(size),
         None if passes is None else int(passes),
         acceptance,
+        _positive(item, "foresightSeconds"),
     )
     if service.reviews_too_often:
         item.error("review", f"more than {MOST_REVIEWS:,} reviews until the horizon")

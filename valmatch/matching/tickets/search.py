@@ -343,7 +343,8 @@ def _bring_together(pool: int, world: World, queue: Queue) -> None:
 @part
 def _batch(now: float, start: int, count: int, saves: bool, world: World, queue: Queue) -> int:
     """Let the tickets of a batch be anchors; return how many matches were made."""
-    priority, made = world.options[0]["backfill"], 0
+    options, made = world.options[0], 0
+    priority, later = options["backfill"], now + options["foresight"]
     for piece in range(1 if priority == 0 else 2):
         for k in range(start, start + count):
             if queue.state[0]["too_many"] > 0:
@@ -353,6 +354,9 @@ def _batch(now: float, start: int, count: int, saves: bool, world: World, queue:
             if queue.slots[anchor]["status"] != t.WAITING or record["partition"] == t.NONE:
                 continue
             if priority and (record["running"] == 1) != (piece == priority - 1):
+                continue
+            leaves = min(record["cancel"], record["time"] + options["timeout"])
+            if leaves > later and not record["running"]:
                 continue
             queue.candidate.current[0]["best"] = 0
             if saves:

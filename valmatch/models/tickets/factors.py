@@ -135,6 +135,9 @@ class Service(Factors, json_schema_extra={"example": "{review_seconds: 1}"}):
     """Probability that a player accepts a proposed match; who does not lets the time run out."""
     answer_seconds: Seconds = factor(5.0, "seconds")
     """Mean of the exponential time after which a player accepts."""
+    foresight_seconds: Annotated[float, *real(0.01, 43_200)] | None = factor(None, "seconds")
+    """Time before a ticket leaves in which alone a match is built around it: the service knows who
+    is about to leave, and lets others wait for more to choose from. null: at every review."""
 
 
 class Arrivals(Factors, json_schema_extra={"example": "{per_hour: 1200}"}):
@@ -352,6 +355,7 @@ OF_RULE_SETS = (
     ("service", "passes", "it has none"),
     ("service", "batch_size", "it looks at all at once"),
     ("service", "acceptance_seconds", "all accept at once"),
+    ("service", "foresight_seconds", "the rule says for whom it looks"),
     ("match", "leave_prob", "nobody leaves its matches"),
     ("match", "backfill", "it fills no places"),
 )

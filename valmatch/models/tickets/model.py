@@ -91,6 +91,7 @@ class TicketsModel(Model[Tickets]):
             service.batch_size,
             service.passes,
             service.acceptance_seconds,
+            service.foresight_seconds,
         )
         self._check_laws(files)
         self._log: TicketLog | None = None

@@ -117,7 +117,8 @@ def matched_at(
         cancels=np.full(of.size, np.inf),
         answers=np.empty((of.size, 0)),
     )
-    service = service._replace(horizon=apart * (sizes.size + 1), review=apart, acceptance=None)
+    horizon = apart * (sizes.size + 1)
+    service = service._replace(horizon=horizon, review=apart, acceptance=None, foresight=None)
     has_match = np.zeros(chosen.size, np.bool_)
     has_match[play_columns(table, again, service, search).tickets] = True
     return [chosen[has_match & (of == number)] for number in range(sizes.size)]
