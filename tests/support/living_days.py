@@ -45,6 +45,10 @@ DAYS = {
         "osu", {"lobby_size": 4, "skip": False, "search_timeout": 300, "recent": 1800}, 600.0
     ),
     "lichess": Day("lichess", {"wave_players": 6}, 700.0),
+    "evoladder": Day("evoladder", {"wait_bonus": 200.0}, 400.0),
+    "evoladder_lead": Day(
+        "evoladder", {"either_reach": False, "first_only": 0.6, "wait_power": 3.0}, 400.0
+    ),
 }
 
 

@@ -1,9 +1,9 @@
 """Beyond All Reason's queue: at every tick the first line-up whose win chances are near enough.
 
-Nothing but a band that grows makes acceptable what was refused. So a line-up is looked at only with
-somebody who has joined since the last tick, where the rule looks at the newest first. Of two teams
-only the order with the earlier ticket in the first is looked at, and a second team is given up as
-soon as its sum cannot come near enough to that of the first.
+Nothing but a long wait makes acceptable what was refused. So where it does not, a line-up is looked
+at only with somebody who has joined since the last tick, if the rule looks at the newest first. Of
+two teams only the order with the earlier ticket in the first is looked at, and a second team is
+given up as soon as its sum cannot come near enough to that of the first.
 """
 
 from __future__ import annotations
@@ -55,6 +55,13 @@ class Numbers(registry.Numbers):
         "per tick",
         "By how much both move outwards with each tick that the longest of a match waited; not in"
         " the source.",
+    )
+    alike_ticks: Annotated[int, Field(ge=0, le=10**6), *Whole] = number(
+        0,
+        "ticks",
+        "For how long the longest of a match waits until its teams may differ in number of tickets;"
+        " not in the source.",
+        "parties",
     )
     each_player: Flag = number(
         False,
@@ -122,13 +129,14 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     counters, size = state.counters[0], numbers.team_size
     following = (counters["reviews"] + 2) * numbers.tick
     fresh, count = counters["fresh"], counters["waiting"]
-    if fresh == 0 and numbers.band_grows == 0.0:
+    only_fresh = numbers.band_grows == 0.0 and numbers.alike_ticks == 0
+    if fresh == 0 and only_fresh:
         return following
     tickets = np.empty(count, TICKET)
     for k in range(count):
         index = count - 1 - k if numbers.newest_first else k
         assess(state.waiting[index], tickets[k], state, numbers)
-    with_fresh = numbers.newest_first and numbers.band_grows == 0.0 and numbers.team_count == 2
+    with_fresh = numbers.newest_first and only_fresh and numbers.team_count == 2
     calls = np.zeros(1, np.int64)
     while tickets["size"].sum() >= numbers.team_count * size:
         starters = fresh if with_fresh else tickets.size
@@ -273,6 +281,8 @@ def first_line_up(
             for other in range(team + 1):
                 for k in search.teams[other, : search.counts[other]]:
                     longest = max(longest, tickets[k]["missed"])
+            if longest < numbers.alike_ticks and search.counts.min() < search.counts.max():
+                continue
             if within_band(search.sums, numbers.band_grows * longest, numbers, search.chances):
                 return True
     return False

@@ -18,6 +18,7 @@ PRESETS = {
     "shieldbattery": "shieldbattery",
     "osu": "osu",
     "lichess": "lichess",
+    "evoladder": "evoladder",
 }
 """All living matchmakers, and the modules of this folder that have their rules by these names."""
 
