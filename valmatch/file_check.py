@@ -530,7 +530,6 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
     """Return what a game log holds, and how it is read."""
     from valmatch.game_logs.options import LogOptions
     from valmatch.game_logs.reading.log import GameLog
-    from valmatch.game_logs.warnings import log_warnings
 
     dirt: list[Notice] = []
     how: dict[str, Any] = {"skip_bad_games": True, "max_bad_rows": 1.0}
@@ -550,7 +549,7 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
             log, games = read()
     except InputError as error:
         return _table(path, file, error)
-    warnings = list(map(Notice.of, log_warnings(log)))
+    warnings = list(map(Notice.of, log.warnings()))
     understood = {"format": log.file.format}
     if log.file.format == CSV:
         named = next(name for name, c in SEPARATORS.items() if c == log.file.separator)

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.options import SprtOptions
-from valmatch.game_logs.reading.columns import Further
+from valmatch.game_logs.options import Further, SprtOptions
 from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.warnings import log_warnings
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.options import takes
@@ -61,7 +59,7 @@ def sprt_games(
             raise InputError(f"{option(argument)}: {shown(name)} is no player of {log.name}{near}")
         numbers.append(names.index(name))
     between, points = _between(read, *numbers)
-    for warning in log_warnings(log):
+    for warning in log.warnings():
         settings.warn(warning)
     if not len(between):
         both = f"{shown(player)} and {shown(against)}"

@@ -14,8 +14,7 @@ import numpy as np
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
 from valmatch.game_logs.options import GRADIENT, NextOptions
-from valmatch.game_logs.previous_ratings import PreviousRatings
-from valmatch.game_logs.rating_files import write_result
+from valmatch.game_logs.rating_files import PreviousRatings, write_result
 from valmatch.game_logs.whole_log import result as r
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike

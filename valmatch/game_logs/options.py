@@ -37,7 +37,6 @@ from valmatch.text.numerals import count, real_number
 from valmatch.text.terminal import shown
 
 if TYPE_CHECKING:
-    from valmatch.game_logs.reading.columns import Further
     from valmatch.ratings.parameters import BatchSystem
 
 
@@ -191,6 +190,18 @@ class LogOptions(FileOptions):
             "skip_bad_games": self.most_bad is not None,
             "aliases": dict(sorted(self.aliases.names.items())) or None,
         }
+
+
+@dataclass(frozen=True)
+class Further:
+    """Columns that a command wants besides those of a format, by their names."""
+
+    weight: str = ""  # as so many games each one counts; "" for none
+    clusters: Sequence[str] = ()  # games with equal cells there belong together
+    covariates: Sequence[str] = ()  # what is known of sides
+    timed_by: str = ""  # what wants times, as messages call it; "" for nothing
+    clustered_by: str = "cluster"  # the argument that names the columns of `clusters`
+    swapped_by: str = ""  # the last of these, where another argument names it
 
 
 @dataclass(frozen=True)
@@ -461,8 +472,6 @@ class RankOptions(LogOptions, o.OutOptions):
     @property
     def further(self) -> Further:
         """The columns that are read besides those of the format."""
-        from valmatch.game_logs.reading.columns import Further
-
         timed = "" if self.cluster_days is None else option("cluster_days")
         if self.system_of.paths:
             timed = f"{option('system')} {self.system}"

@@ -16,11 +16,17 @@ from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.game_logs import roster as r
 from valmatch.game_logs import scores as s
-from valmatch.game_logs import warnings as w
 from valmatch.game_logs.games import games_at, pieces
 from valmatch.game_logs.options import RateOptions
-from valmatch.game_logs.previous_ratings import PreviousRatings, RatingManifest
-from valmatch.game_logs.rating_files import HISTORY, HistoryWriter, claim, read_games, write_result
+from valmatch.game_logs.rating_files import (
+    HISTORY,
+    HistoryWriter,
+    PreviousRatings,
+    RatingManifest,
+    claim,
+    read_games,
+    write_result,
+)
 from valmatch.game_logs.reading.log import DEFAULT_MINUTES, GameLog
 from valmatch.game_logs.roster import Ranking, RatedPlayer, Roster
 from valmatch.game_logs.scores import Difference, Scores, difference, scores
@@ -152,11 +158,10 @@ def rate_games(
         If the results cannot be written.
     """
     settings = RateOptions(system=system, **options)
-    warn, tuning = Warnings(settings.warn), None
+    warn, tuning, folder, history = Warnings(settings.warn), None, None, None
     start = _start(arguments.path("games", games), settings, warn)
     log, rating, values, cap, previous, players = start
     with ExitStack() as stack:
-        folder, history = None, None
         if settings.out is not None:
             identity = {**settings.identity, "system": rating.name, "given": dict(values)}
             identity["cap"] = None if cap == MOST_DISTANT else cap
@@ -167,11 +172,10 @@ def rate_games(
         read = read_games(log, settings, warn, folder)
         if previous:
             previous.refuse_times(log, players, float(read.times[0]), settings.again)
-        if settings.tune:
-            roster = Roster(rating, values, log.players, players)
-            tuning = tune(roster, settings.tune, read, settings.train, stop)
-            values = dict(tuning.values)
         roster = Roster(rating, values, log.players, players, log.timed)
+        if settings.tune:
+            tuning = tune(roster, settings.tune, read, settings.train, stop)
+            roster = roster.restarted(dict(tuning.values))
         ended = stack.enter_context(ExitStack())
         if folder:
             file = ended.enter_context(write_atomically(folder.path / HISTORY))
@@ -180,37 +184,59 @@ def rate_games(
             played = roster.play(piece, settings.burn_in)
             if history:
                 history.append(piece, played)
-        predictions = dict(zip(s.TALLIES, map(scores, roster.tally), strict=True))
-        if settings.system is None and previous is None:
-            warn(Note(_chosen(rating.name, predictions["all"]), "guessed_system"))
-        for warning in _warnings(start, values, tuning, predictions["all"], read):
-            warn(warning)
-        dated = log.dated if log.timed else any(player.dated for player in players)
-        result = RatedLog(
-            system=rating.name,
-            parameters=values,
-            games=predictions["all"].games,
-            rows=len(read.players),
-            unrated_games=log.unrated,
-            skipped_games=log.bad.counts,
-            burn_in=settings.burn_in,
-            predictions=predictions,
-            tuning=tuning,
-            ranking=roster.ranking(dated),
-            cap=cap,
-            source=log.name,
-            warnings=list(warn),
-        )
+        result = _result(start, settings, roster, read, tuning, warn)
         if folder:
-            tables = {r.RATINGS: result.columns()}
-            changes = tables[r.RATINGS].pop("change")
-            if any(change is not None for change in changes):
-                tables[r.CHANGES] = {"player": result.ranking.players, "change": changes}
-            if not any(result.ranking.last_game):
-                del tables[r.RATINGS][r.LAST_GAME]
-            facts = {"parameters": values, "reading": log.reading}
-            result = write_result(folder, result, tables, ended.close, **facts)
+            facts = {"parameters": roster.values, "reading": log.reading}
+            result = write_result(folder, result, _tables(result), ended.close, **facts)
     return result
+
+
+def _result(
+    start: _Start,
+    settings: RateOptions,
+    roster: Roster,
+    games: Games,
+    tuning: Tuning | None,
+    warn: Warnings,
+) -> RatedLog:
+    """Return the result of a rating that has been through a log."""
+    log, system, _, cap, previous, players = start
+    predictions = dict(zip(s.TALLIES, map(scores, roster.tally), strict=True))
+    of_all = predictions["all"]
+    if settings.system is None and previous is None:
+        has = "scores and minutes" if system.name == DEFAULT else "no scores with minutes"
+        text = f"rated by {system.name}, as the log has {has}; {option('system')} names another"
+        if of_all.log_loss is not None:
+            text += f" (log loss {of_all.log_loss:.4f}, of a coin {_COIN_LOSS:.4f})"
+        warn(Note(text, "guessed_system"))
+    for warning in _warnings(start, roster.values, tuning, of_all, games):
+        warn(warning)
+    return RatedLog(
+        system=system.name,
+        parameters=roster.values,
+        games=of_all.games,
+        rows=len(games.players),
+        unrated_games=log.unrated,
+        skipped_games=log.bad.counts,
+        burn_in=settings.burn_in,
+        predictions=predictions,
+        tuning=tuning,
+        ranking=roster.ranking(log.dated if log.timed else any(x.dated for x in players)),
+        cap=cap,
+        source=log.name,
+        warnings=list(warn),
+    )
+
+
+def _tables(result: RatedLog) -> dict[str, dict[str, list[Any]]]:
+    """Return the tables of a rating but its history, without columns of which nothing is known."""
+    tables = {r.RATINGS: result.columns()}
+    changes = tables[r.RATINGS].pop("change")
+    if any(change is not None for change in changes):
+        tables[r.CHANGES] = {"player": result.ranking.players, "change": changes}
+    if not any(result.ranking.last_game):
+        del tables[r.RATINGS][r.LAST_GAME]
+    return tables
 
 
 class _Start(NamedTuple):
@@ -247,41 +273,43 @@ def _start(path: Path, options: RateOptions, warn: Warnings) -> _Start:
     players = previous.players(rating) if previous else []
     if previous and (warning := previous.remark(rating, options.parameters)):
         warn(warning)
-    unused = w.unused_by([rating])
+    unused = _unused_by([rating])
     if log is None or (log.path and unused & log.columns.places.keys()):
         before = previous.reading if previous else None
         log = GameLog(path, options, rating.most_players, unused=unused, before=before)
-    w.check_scores(rating, log)
+    _check_scores(rating, log)
     if rating.name == "zonestats" and "minutes" not in log.columns.places:
         minutes = f"{DEFAULT_MINUTES:g} minutes in a game"
         warn(Note(f"no column minutes: every player counts as {minutes}", "guessed_minutes"))
-    if not options.tune and (warning := w.nobody_at_home(values, log.at_home)):
+    if not options.tune and (warning := r.nobody_at_home(values, log.at_home)):
         warn(warning)
     return _Start(log, rating, values, cap, previous, players)
 
 
-def _chosen(name: str, of_all: Scores) -> str:
-    """Say which system was taken where none was named, and how well it predicts."""
-    has = "scores and minutes" if name == DEFAULT else "no scores with minutes"
-    text = f"rated by {name}, as the log has {has}; {option('system')} names another"
-    loss = of_all.log_loss
-    return text if loss is None else f"{text} (log loss {loss:.4f}, of a coin {w.COIN:.4f})"
+def _unused_by(systems: Sequence[System]) -> set[str]:
+    """Return the optional columns that no system has a use for; odd cells there are no fault."""
+    unused = set() if any(system.name == "zonestats" for system in systems) else {"minutes"}
+    known = {parameter.name for system in systems for parameter in system.parameters}
+    return unused | (set() if "home_advantage" in known else {"home", "neutral"})
+
+
+def _check_scores(system: System, log: GameLog) -> None:
+    """Refuse a log without scores where a system rates by them."""
+    if system.needs_scores and not log.scored:
+        allowed = "score, home_score and away_score, or winner_score and loser_score"
+        raise InputError(
+            f"{log.name}: {system.name} rates by the margin, and this log has only results"
+            f" (allowed: a log with the columns {allowed})"
+        )
 
 
 # What to know of a rating.
 
 _NAMED = 5  # new names that are remarked upon
 
-
-def misspelt(names: Sequence[str], known: Sequence[RatedPlayer]) -> str:
-    """Remark upon new names that are one letter off the name of a known player."""
-    likely = one_letter_off(names, {player.player for player in known})
-    if not likely:
-        return ""
-    pairs = [f"{shown(name)} is new (did you mean {shown(old)}?)" for name, old in likely.items()]
-    more = f" and {len(pairs) - _NAMED:,} more" if len(pairs) > _NAMED else ""
-    text = f"{', '.join(pairs[:_NAMED])}{more}; {option('alias')} makes two names one player"
-    return Notice(text, "names_alike", len(pairs))
+_COIN_LOSS = math.log(2.0)  # the log loss of who always expects half a win
+_NEAR = 1e-3  # a fit to what cannot be predicted comes so close to the coin
+_FEW = 10  # rating periods with fewer of which much of a log is predicted from nothing
 
 
 def _warnings(
@@ -293,22 +321,82 @@ def _warnings(
 ) -> Iterator[str]:
     """Yield what to know of a rating."""
     log, system, _, _, _, known = start
-    if warning := w.repeated_scores(games):
-        yield warning
+    uneven = _uneven(games)
+    if uneven and _repeats_scores(games):
+        yield (
+            "all players of a team have the same score, and teams differ in size: the score of a"
+            " team is the sum of its players', so that a repeated score makes the larger team win"
+            " (write each player's share)"
+        )
     if system.name == "trueskill" and "minutes" in log.columns.places:
         yield Note("trueskill does not weigh minutes: everybody on a side counts alike", "unused")
-    if known:
-        played = [log.players.texts[number] for number in np.unique(games.players).tolist()]
-        if near := misspelt(played, known):
-            yield near
+    played = [log.players.texts[k] for k in np.unique(games.players).tolist()] if known else []
+    if likely := one_letter_off(played, {player.player for player in known}):
+        near = [
+            f"{shown(name)} is new (did you mean {shown(old)}?)" for name, old in likely.items()
+        ]
+        more = f" and {len(near) - _NAMED:,} more" if len(near) > _NAMED else ""
+        text = f"{', '.join(near[:_NAMED])}{more}; {option('alias')} makes two names one player"
+        yield Notice(text, "names_alike", len(near))
     yield from tuning.remarks if tuning else ()
     fitted = tuning.adopted_parameters if tuning else ()
-    if warning := w.worse_than_a_coin(system, of_all, w.uneven_games(games), 2.0, fitted):
-        yield warning
+    yield from _doubts(system, values, of_all, games, uneven, 2.0, fitted, bool(known))
+
+
+def _uneven(games: Games) -> int:
+    """Return the number of games whose sides differ in their number of players."""
+    sizes, first = np.diff(games.side_starts), games.game_starts[:-1]
+    return int((np.maximum.reduceat(sizes, first) > np.minimum.reduceat(sizes, first)).sum())
+
+
+def _repeats_scores(games: Games) -> bool:
+    """Return whether the rows of teams all seem to repeat the score of the team."""
+    scores, first = np.round(games.rates * games.minutes, 6), games.side_starts[:-1]
+    team = np.diff(games.side_starts) > 1
+    same = np.maximum.reduceat(scores, first) == np.minimum.reduceat(scores, first)
+    return bool(same[team].all() and np.maximum.reduceat(scores != 0.0, first)[team].any())
+
+
+def _doubts(
+    system: System,
+    values: Mapping[str, float],
+    of_all: Scores,
+    games: Games,
+    uneven: int,
+    errors: float,
+    fitted: Sequence[str],
+    continued: bool = False,
+) -> Iterator[str]:
+    """Yield why not to trust a system here: worse than a coin, odd values, few rating periods."""
+    log_loss = _COIN_LOSS if of_all.log_loss is None else of_all.log_loss
+    bearable = _COIN_LOSS + (_NEAR if fitted else 0.0)
+    if log_loss - errors * (of_all.log_loss_std_error or 0.0) > bearable:
+        why = "its parameters may be far from the scale of this log"
+        if uneven and system.adds_up:
+            why = (
+                f"to it a side is as strong as the sum of its players, and {uneven}"
+                f" game{'s' * (uneven != 1)} had sides of unequal size"
+            )
+        way_out = f"{option('tune')} {','.join(system.tuned_first)} fits it to the log"
+        if set(system.tuned_first) <= set(fitted):
+            why = "what was fitted to the first part of the log does not hold in the rest"
+            way_out = "another system may"
+        losses = f"log loss {log_loss:.4f}, a coin {_COIN_LOSS:.4f}"
+        yield f"{system.name} predicts worse than a coin ({losses}): {why}; {way_out}"
     if warning := system.remark(values):
-        yield Note(warning) if known else warning  # said as a warning in the first week
-    if not known and (warning := w.few_periods(system, values, games.times, of_all.games)):
-        yield warning  # week after week, each log may well be one period
+        yield Note(warning) if continued else warning  # said as a warning in the first week
+    length = values.get("period", 0.0)
+    if continued or not length:  # week after week, each log may well be one period
+        return
+    with np.errstate(over="ignore", invalid="ignore"):  # of moments that no clock shows
+        periods = 1 + int(np.count_nonzero(np.diff(np.floor(games.times / length)) != 0.0))
+    if periods < min(_FEW, games.n_games):
+        n = "one rating period" if periods == 1 else f"{periods} rating periods"
+        yield (
+            f"{system.name}: the {games.n_games} games lie in {n} of period = {length:g}, each"
+            " predicted from what was known before its period, those of the first from nothing; a"
+            f" shorter period, or {option('parameters')} period=0, follows the games"
+        )
 
 
 # The result of a comparison of rating systems or ratings, and the sums that it is made of.
@@ -549,27 +637,14 @@ def compare_ratings(
         If the results cannot be written.
     """
     settings, names = RateOptions(**options), arguments.names("systems", systems)
-    warn, tunings = Warnings(settings.warn), dict[str, Tuning]()
-    for name in _OF_ONE[1:]:
-        if getattr(settings, name):
-            raise InputError(f"{option(name)}: goes with one {option('system')}")
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise InputError(f"{option('system')}: {twice[0]} is given twice")
-    if not names:
-        raise InputError(f"{option('system')}: names no system")
-    rated = list(map(system_named, names))
-    parameters = _by_system("parameters", names, settings.parameters)
-    tuned = _by_system("tune", names, dict.fromkeys(settings.tune, 0.0))
-    for system in rated:
-        check_tuned(system, list(tuned[system.name]))
-    values = {system.name: values_of(system, parameters[system.name], {}) for system in rated}
-    fitted = {name: list(of_system) for name, of_system in tuned.items() if of_system}
+    rated, values, fitted = _systems(names, settings)
+    warn, tunings, folder = Warnings(settings.warn), dict[str, Tuning](), None
     with ExitStack() as stack:
-        path, folder = arguments.path("games", games), None
         most_players = min(system.most_players for system in rated)
-        log = GameLog(path, settings, most_players, unused=w.unused_by(rated))
+        path = arguments.path("games", games)
+        log = GameLog(path, settings, most_players, unused=_unused_by(rated))
         for system in rated:
-            w.check_scores(system, log)
+            _check_scores(system, log)
         if settings.out is not None:
             identity = {**settings.identity, "system": ",".join(names), "given": dict(values)}
             identity["tune"] = dict(fitted) or None
@@ -577,11 +652,11 @@ def compare_ratings(
         stop = stack.enter_context(stop_on_signal())
         read = read_games(log, settings, warn, folder)
         for name in names:
-            if warning := w.nobody_at_home(values[name], log.at_home):
+            if warning := r.nobody_at_home(values[name], log.at_home):
                 warn(warning)
         n_first = games_to_fit(read, settings.train) if fitted else 0
         for system in rated:
-            if name := system.name if system.name in fitted else "":
+            if (name := system.name) in fitted:
                 roster = Roster(system, values[name], log.players, ())
                 tunings[name] = tune(roster, fitted[name], read, settings.train, stop)
                 values[name] = dict(tunings[name].values)
@@ -595,15 +670,10 @@ def compare_ratings(
             sums[system.name] = tallies(roster, read, blocks, settings.burn_in, stop)
         result = compared(sums, values, rest, settings.burn_in, tunings)
         for system in rated:
-            of_all = result.systems[system.name].predictions["all"]
-            adopted = result.systems[system.name].fitted or ()
-            for warning in (
-                w.worse_than_a_coin(system, of_all, w.uneven_games(rest), 0.0, adopted),
-                system.remark(values[system.name]),
-                w.few_periods(system, values[system.name], read.times, read.n_games),
-            ):
-                if warning:
-                    warn(warning)
+            of = result.systems[system.name]
+            of_all, adopted, uneven = of.predictions["all"], of.fitted or (), _uneven(rest)
+            for doubt in _doubts(system, of.parameters, of_all, read, uneven, 0.0, adopted):
+                warn(doubt)
         result = replace(
             result,
             unrated_games=log.unrated,
@@ -618,15 +688,31 @@ def compare_ratings(
     return result
 
 
-def _by_system(
-    what: str, systems: Sequence[str], values: Mapping[str, float]
-) -> dict[str, dict[str, float]]:
-    """Return values of each system's parameters by names such as ``elo.K``."""
-    of_each: dict[str, dict[str, float]] = {system: {} for system in systems}
-    for name, value in values.items():
-        system, dot, parameter = name.partition(".")
-        if not dot or system not in of_each:
-            meant = ", ".join(f"{known}.{parameter or name}" for known in systems)
-            raise InputError(f"{option(what)} {name}: of which system? (allowed: {meant})")
-        of_each[system][parameter] = value
-    return of_each
+def _systems(
+    names: Sequence[str], options: RateOptions
+) -> tuple[list[System], dict[str, dict[str, float]], dict[str, list[str]]]:
+    """Return the systems to compare, the values of their parameters, and those to fit."""
+    for name in _OF_ONE[1:]:
+        if getattr(options, name):
+            raise InputError(f"{option(name)}: goes with one {option('system')}")
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"{option('system')}: {twice[0]} is given twice")
+    if not names:
+        raise InputError(f"{option('system')}: names no system")
+    rated = list(map(system_named, names))
+    given: dict[str, dict[str, dict[str, float]]] = {}
+    for what, named in (
+        ("parameters", options.parameters),
+        ("tune", dict.fromkeys(options.tune, 0.0)),
+    ):
+        given[what] = {system: {} for system in names}
+        for name, value in named.items():
+            system, dot, parameter = name.partition(".")
+            if not dot or system not in names:
+                meant = ", ".join(f"{known}.{parameter or name}" for known in names)
+                raise InputError(f"{option(what)} {name}: of which system? (allowed: {meant})")
+            given[what][system][parameter] = value
+    for of in rated:
+        check_tuned(of, list(given["tune"][of.name]))
+    values = {of.name: values_of(of, given["parameters"][of.name], {}) for of in rated}
+    return rated, values, {name: list(fits) for name, fits in given["tune"].items() if fits}

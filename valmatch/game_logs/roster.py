@@ -30,6 +30,15 @@ LAST_GAME = "last_game"
 CHANGES = "changes.csv"  # by how much ratings are higher than the earlier ones, in their order
 
 
+def nobody_at_home(values: Mapping[str, float], at_home: bool, neutral: bool = False) -> str:
+    """Say that an advantage of playing at home counts in no game; or nothing."""
+    advantage = values.get("home_advantage", 0.0)
+    if at_home or not advantage:
+        return ""
+    why = "all are on neutral ground" if neutral else "there are no columns home and away"
+    return f"home_advantage = {advantage!r} counts in no game: {why}"
+
+
 class RatedPlayer(NamedTuple):
     """A player of previous ratings, as a ``ratings.csv`` has them."""
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError, option
 from valmatch.game_logs.games import GameNames, Names, games_at, joined
-from valmatch.game_logs.options import LogOptions
+from valmatch.game_logs.options import Further, LogOptions
 from valmatch.game_logs.reading.cells import (
     DATES,
     DRAWN,
@@ -28,20 +28,13 @@ from valmatch.game_logs.reading.cells import (
     read_flags,
     read_numbers,
 )
-from valmatch.game_logs.reading.columns import (
-    CLOCK,
-    LONG,
-    Further,
-    GameFacts,
-    find_columns,
-    further_key,
-)
+from valmatch.game_logs.reading.columns import CLOCK, LONG, find_columns
 from valmatch.game_logs.reading.tables import CSV, JSON, GameFile, Row
 from valmatch.inputs.csv_reader import SEPARATORS, BadRows, unmark
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import FAR, MOST_PLAYERS
-from valmatch.text.terminal import VALUE, Note, shortened, shown
+from valmatch.text.terminal import VALUE, Note, Notice, shortened, shown
 
 # What is wrong with games: the first fault of each, in which row and cell.
 
@@ -114,12 +107,15 @@ _READ_AS: dict[str, Read] = {
 }
 
 
-class Table(NamedTuple):
-    """The columns of a log that are read."""
+class GameFacts(NamedTuple):
+    """What else is known of some games."""
 
-    columns: dict[str, NDArray[Any]]  # (rows,) each, by its meaning
-    empty: dict[str, Bools]  # (rows,) whether its cell is empty, by its meaning
-    wrong_width: Bools  # (rows,) whether the row has too few cells or too many
+    weights: Floats  # (games,) 1 without a column for them
+    clusters: Ints  # (games, columns) numbers of the cells
+    covariates: Floats  # (rows, covariates) of the side of each row
+    # homes, named_first: (rows,) 1 of who is at home, or who a row of a pair names first, else 0
+    homes: Floats
+    named_first: Floats
 
 
 class Entries(NamedTuple):
@@ -140,68 +136,75 @@ class Entries(NamedTuple):
 class Rows:
     """The rows of a log, checked one column after the other."""
 
-    def __init__(self, table: Table, meanings: Sequence[str], first_rows: Ints) -> None:
-        self._columns, self._empty = table.columns, table.empty
-        self._slots = slots = {meaning: slot for slot, meaning in enumerate(meanings)}
-        self._n, self._first_rows = len(table.wrong_width), first_rows
-        self._long = "player" in slots
-        reasons, slots_of_faults = np.zeros(self._n, np.int8), np.zeros(self._n, np.int16)
-        self.faults = Faults(reasons, slots_of_faults, np.arange(0))
-        self.faults.note(table.wrong_width, "wrong number of cells")
-        if "result" in slots:
-            self._note(table.columns["result"] == UNFINISHED, "no result", "result")
-        for meaning in slots:
+    def __init__(
+        self, columns: dict[str, NDArray[Any]], empty: dict[str, Bools], wrong_width: Bools
+    ) -> None:
+        # columns, empty: (rows,) the cells by meaning, and whether they are empty
+        self.columns, self._empty, self._n = columns, empty, len(wrong_width)
+        self._slots = {meaning: slot for slot, meaning in enumerate(empty)}
+        self.first_rows = np.arange(self._n + 1)  # of each game
+        if "game" in columns:
+            self.first_rows = np.append(np.flatnonzero(columns["game"]), self._n)
+        reasons, slots = np.zeros(self._n, np.int8), np.zeros(self._n, np.int16)
+        self.faults = Faults(reasons, slots, np.arange(0))
+        self.faults.note(wrong_width, "wrong number of cells")
+        if "result" in columns:
+            self._note(columns["result"] == UNFINISHED, "no result", "result")
+        for meaning in empty:
             if meaning not in ("team", CLOCK):
-                self._note(table.empty[meaning], "missing cell", meaning)
+                self._note(empty[meaning], "missing cell", meaning)
 
     def entries(self) -> Entries:
         """Return the entries of all rows."""
         neutral = self._flags("neutral", default=0)
-        if "neutral" in self._slots:
+        if "neutral" in self.columns:
             self._note_differing(neutral, "neutral")
-        entries = self._of_players(neutral) if self._long else self._of_pairs(neutral)
-        if "time" in self._slots:
-            self._note(np.isnan(self._columns["time"]), "not a time", "time")
+        of_rows = self._of_players if "player" in self.columns else self._of_pairs
+        entries = of_rows(neutral != 1)
+        if "time" in self.columns:
+            self._note(np.isnan(self.columns["time"]), "not a time", "time")
         return entries
 
-    def _of_players(self, neutral: NDArray[np.int8]) -> Entries:
+    def _of_players(self, with_home: Bools) -> Entries:
         """Return the entries of rows with a player each."""
-        at_home = (self._flags("home", default=0) == 1) & (neutral != 1)
-        score, minutes = self._scores("score"), self._minutes(1)
+        at_home = (self._flags("home", default=0) == 1) & with_home
+        score = self._numbers("score", -FAR, FAR, "score out of range")
+        minutes = self._minutes(1)
         with np.errstate(all="ignore"):  # of rows that are wrong anyway
             rates = 60.0 * np.abs(score) / minutes
         self._note(~(rates <= FAR), "too much for its minutes", "score")
         enabled, teams = self._flags("enabled", default=1) == 1, None
-        if "team" in self._slots:
-            teams, alone = self._columns["team"], np.flatnonzero(self._empty["team"])
+        if "team" in self.columns:
+            teams, alone = self.columns["team"], np.flatnonzero(self._empty["team"])
             teams[alone] = teams.max(initial=0) + 1 + np.arange(len(alone))
-        return Entries(1, self._columns["player"], score, minutes, score, enabled, at_home, teams)
+        return Entries(1, self.columns["player"], score, minutes, score, enabled, at_home, teams)
 
-    def _of_pairs(self, neutral: NDArray[np.int8]) -> Entries:
+    def _of_pairs(self, with_home: Bools) -> Entries:
         """Return the entries of rows with two players each; the winner has the score 1."""
         pairs = (("winner", "loser"), ("home", "away"), ("player_a", "player_b"))
-        sides = next(pair for pair in pairs if pair[0] in self._slots)
+        sides = next(pair for pair in pairs if pair[0] in self.columns)
         drawn = self._flags("draw", default=-1) == 1
         lead, recorded = np.where(drawn, 0, 1), np.broadcast_to(np.nan, 2 * self._n)
-        if f"{sides[0]}_score" in self._slots:
-            scores = [self._scores(f"{side}_score") for side in sides]
+        if f"{sides[0]}_score" in self.columns:
+            why = "score out of range"
+            scores = [self._numbers(f"{side}_score", -FAR, FAR, why) for side in sides]
             recorded = np.column_stack(scores).ravel()
             ahead = scores[0] - scores[1]
             if sides[0] == "winner":
-                if "draw" not in self._slots:
+                if "draw" not in self.columns:
                     lead, drawn = np.where(ahead == 0.0, 0, 1), ahead == 0.0
                 wrong = (ahead < 0.0) | drawn & (ahead != 0.0)
                 self._note(wrong, "scores contradict the result", "winner_score")
             else:
                 lead = np.sign(ahead)
-        elif "result" in self._slots:
-            results = self._columns["result"]
+        elif "result" in self.columns:
+            results = self.columns["result"]
             self._note(results == UNKNOWN, "not a result", "result")
             lead = np.select([results == FIRST, results == SECOND], [1, -1])
-        first_home = (neutral != 1) & ("home" in self._slots)
+        first_home = with_home & ("home" in self.columns)
         return Entries(
             2,
-            np.column_stack([self._columns[side] for side in sides]).ravel(),
+            np.column_stack([self.columns[side] for side in sides]).ravel(),
             np.column_stack([lead > 0, lead < 0]).ravel().astype(np.float64),
             self._minutes(2),
             recorded,
@@ -211,20 +214,20 @@ class Rows:
 
     def facts(self, further: Further, homes: Bools) -> GameFacts:
         """Return what else is known of the games, and note what differs within one."""
-        first, n = self._first_rows[:-1], self._n
+        first, n = self.first_rows[:-1], self._n
         weights = np.ones(n)
         if further.weight:
-            key = further_key("weight", further.weight)
+            key = f"weight {further.weight}"
             weights = self._numbers(key, 0.0, _HEAVIEST, "no weight")
             self._note_differing(weights, key)
         cells = np.empty((n, len(further.clusters)), np.int64)
-        for k, key in enumerate(further_key("cluster", name) for name in further.clusters):
-            cells[:, k] = self._columns[key]
+        for k, key in enumerate(f"cluster {name}" for name in further.clusters):
+            cells[:, k] = self.columns[key]
             self._note_differing(cells[:, k], key)
         covariates, why = np.empty((len(homes), len(further.covariates))), "covariate out of range"
         for k, name in enumerate(further.covariates):
-            keys = (further_key("covariate", f"{name}{side}") for side in ("", "_a", "_b"))
-            there = (key for key in keys if key in self._slots)
+            keys = (f"covariate {name}{side}" for side in ("", "_a", "_b"))
+            there = (key for key in keys if key in self.columns)
             values = [self._numbers(key, -_HEAVIEST, _HEAVIEST, why) for key in there]
             if len(homes) > n and len(values) == 1:  # the lead of the first side
                 values.append(np.zeros(n))
@@ -235,26 +238,22 @@ class Rows:
 
     def _numbers(self, meaning: str, low: float, high: float, reason: str) -> Floats:
         """Return numbers within limits, in which others are put for a reason."""
-        values: Floats = self._columns[meaning]
+        values: Floats = self.columns[meaning]
         self._note(np.isnan(values), "not a number", meaning)
         self._note((values < low) | (values > high), reason, meaning)
         return np.clip(values, low, high)
 
-    def _scores(self, meaning: str) -> Floats:
-        """Return scores, of which neither sums nor differences overflow."""
-        return self._numbers(meaning, -FAR, FAR, "score out of range")
-
     def _minutes(self, times: int) -> Floats:
         """Return the minutes of all entries, of which a row has so many."""
-        if "minutes" not in self._slots:
+        if "minutes" not in self.columns:
             return np.broadcast_to(DEFAULT_MINUTES, times * self._n)
         least = 5e-324  # the smallest number above 0
         return np.repeat(self._numbers("minutes", least, math.inf, "minutes not positive"), times)
 
     def _flags(self, meaning: str, default: int) -> NDArray[np.int8]:
-        if meaning not in self._slots:
+        if meaning not in self.columns:
             return np.full(self._n, default, np.int8)
-        flags: NDArray[np.int8] = self._columns[meaning]
+        flags: NDArray[np.int8] = self.columns[meaning]
         self._note(flags < 0, "neither yes nor no", meaning)
         return flags
 
@@ -263,7 +262,7 @@ class Rows:
 
     def _note_differing(self, values: NDArray[Any], meaning: str) -> None:
         """Note rows that contradict the first one of their game."""
-        first = np.repeat(self._first_rows[:-1], np.diff(self._first_rows))
+        first = np.repeat(self.first_rows[:-1], np.diff(self.first_rows))
         self._note(values != values[first], "contradicts itself", meaning)
 
 
@@ -281,7 +280,14 @@ def group_games(
     game = np.repeat(np.arange(n), sizes)
     order = np.argsort(game * len(ranks) + ranks[entries.players], kind="stable")
     faults.note(sizes > most_players, "too many players")
-    _note_twice(entries, starts, game, order, faults)
+    # Of players who are twice in a game the first one by name is named, in the later row.
+    entry, later = order[:-1], order[1:]
+    same = (game[entry] == game[later]) & (entries.players[entry] == entries.players[later])
+    again = np.flatnonzero(same)[::-1]
+    rows, lines = np.full(n, -1), entries.per_row
+    rows[game[entry[again]]] = np.maximum(entry[again], later[again]) // lines
+    since = faults.rows - starts[:-1] // lines
+    faults.note(rows >= 0, "player twice in a game", rows=since + rows)
     one_side: Bools = sizes == 1
     if entries.teams is not None:
         other = entries.teams != entries.teams[np.repeat(starts[:-1], sizes)]
@@ -324,18 +330,6 @@ def group_games(
     return games, order
 
 
-def _note_twice(entries: Entries, starts: Ints, game: Ints, order: Ints, faults: Faults) -> None:
-    """Note games that hold a player twice, in the later row of the first such player by name."""
-    entry, later = order[:-1], order[1:]
-    again = (game[entry] == game[later]) & (entries.players[entry] == entries.players[later])
-    again = np.flatnonzero(again)[::-1]
-    games, at = game[entry[again]], np.maximum(entry[again], later[again])
-    twice, rows = np.zeros(len(faults.rows), np.bool_), faults.rows.copy()
-    twice[games] = True
-    rows[games] = faults.rows[games] + (at - starts[games]) // entries.per_row
-    faults.note(twice, "player twice in a game", rows=rows)
-
-
 def _by_side(teams: Ints | None, game: Ints, order: Ints) -> tuple[Ints, Bools]:
     """Bring the entries of a side together, and say which are the first of their side."""
     if teams is None or not len(order):
@@ -368,8 +362,14 @@ class GameLog:
     ) -> None:
         self.file = file = GameFile(path, options.separator)
         self.path, self.name, self.size = file.path, file.name, file.size
-        if before:
-            options = _with_earlier(file.header, options, before)
+        if before:  # as an earlier log was read, where the options do not say
+            names = {m: name for m, name in before["columns"].items() if m not in before["guessed"]}
+            options = replace(
+                options,
+                columns=options.columns or (names if {*names.values()} <= {*file.header} else {}),
+                results=options.results or before["results"],
+                date_format=options.date_format or before["date_format"],
+            )
         self._options, self._most_players, self._further = options, most_players, further
         self.columns = find_columns(  # which column is which
             file.where, file.header, options, further=further, unused=unused, sample=file.sample
@@ -414,7 +414,22 @@ class GameLog:
             "date_format": self._times.order if self.timed else None,
         }
 
-    def understood(self) -> list[Note]:
+    def warnings(self) -> list[Notice]:
+        """Return what to know of how the log was read, and of its games that were not rated."""
+        warnings = [*self.bad.remarks(), *self._understood()]
+        if n := self.undated:
+            text = f"{self.name}: {n} row{'s' * (n != 1)} without a time: games keep their order"
+            warnings.append(Note(text, "rows_without_time", n))
+        if n := self.unfinished:
+            text = f"{n} game{'s' * (n != 1)} skipped: no result (*)"
+            warnings.append(Notice(text, "games_without_result", n))
+        if n := self.unrated:
+            why = "fewer than two sides with enabled players"
+            text = f"{n} game{'s' * (n != 1)} not rated: {why}"
+            warnings.append(Notice(text, "games_not_rated", n))
+        return warnings
+
+    def _understood(self) -> list[Note]:
         """Say how the file was understood, once it is read, if anything of it was guessed."""
         reading, words = self.reading, self._results.described
         kind, separator = reading["times"], reading["separator"]
@@ -454,20 +469,16 @@ class GameLog:
 
     def _read(self, progress: Callable[[int], None]) -> tuple[Games, GameFacts | None]:
         """Return the games in the order of the file, and what else is to be known of them."""
-        table = self._table(progress)
-        n = len(table.wrong_width)
-        first_rows, first = np.arange(n + 1), np.arange(n)  # of each game; of its name
+        rows = self._rows(progress)
+        entries, first_rows = rows.entries(), rows.first_rows
+        facts = rows.facts(self._further, entries.at_home) if self._further else None
+        first = np.arange(len(first_rows) - 1)  # of each game the first one of its name
         if self.game_names is not None:
-            first_rows = np.append(np.flatnonzero(table.columns["game"]), n)
             first = self.game_names.first_of_name()
-        rows = Rows(table, [*self.columns.places], first_rows)
-        entries, facts = rows.entries(), None
-        if self._further:
-            facts = rows.facts(self._further, entries.at_home)
         faults, times = rows.faults.of_games(first_rows), np.zeros(len(first))
         if self.timed and len(first):
-            times = np.minimum.reduceat(table.columns["time"], first_rows[:-1])
-        del table, rows
+            times = np.minimum.reduceat(rows.columns["time"], first_rows[:-1])
+        del rows
         again = first != np.arange(len(first))
         # The first piece of a game is all right, unless bad games are left out: then none is.
         split_apart = np.isin(first, first[again]) if self._skip else again
@@ -510,7 +521,7 @@ class GameLog:
             yield games._replace(names=games.names + lo)
             lo = hi
 
-    def _table(self, progress: Callable[[int], None]) -> Table:
+    def _rows(self, progress: Callable[[int], None]) -> Rows:
         """Return the columns that are read."""
         places = self.columns.places
         readers: dict[str, Read] = {**_READ_AS, "team": Names(str).read}
@@ -521,13 +532,13 @@ class GameLog:
         if self.game_names is not None:
             readers["game"] = self.game_names.read
         for name in self._further.clusters if self._further else ():
-            readers[further_key("cluster", name)] = Names(self.players.spelled).read
+            readers[f"cluster {name}"] = Names(self.players.spelled).read
         read = {m: readers.get(m) or readers[m.split()[0]] for m in places if m != CLOCK}
         columns: dict[str, list[NDArray[Any]]] = {meaning: [] for meaning in read}
         empty: dict[str, list[Bools]] = {meaning: [] for meaning in places}
-        wrong_width: list[Bools] = []
+        wrong_widths: list[Bools] = []
         for block in self.file.blocks(progress):
-            wrong_width.append(block.wrong_width)
+            wrong_widths.append(block.wrong_width)
             cells = {m: list(map(str.strip, block.columns[at])) for m, at in places.items()}
             for meaning, column in cells.items():
                 empty[meaning].append(np.fromiter(map(not_, column), np.bool_, len(column)))
@@ -536,30 +547,25 @@ class GameLog:
                 cells["time"] = [f"{date} {clock}".rstrip() for date, clock in moments]
             for meaning, read_cells in read.items():
                 columns[meaning].append(read_cells(cells[meaning]))
-        none = np.zeros(0, np.bool_)
-        table = Table(
-            {key: np.concatenate(columns.pop(key) or [np.zeros(0, np.int64)]) for key in read},
-            {key: np.concatenate(parts or [none]) for key, parts in empty.items()},
-            np.concatenate(wrong_width or [none]),
-        )
+        no_row = np.zeros(0, np.bool_)
+        table = {key: np.concatenate(columns.pop(key) or [np.zeros(0, np.int64)]) for key in read}
+        is_empty = {key: np.concatenate(parts or [no_row]) for key, parts in empty.items()}
         if "result" in places:
-            self._understand_results(table)
+            sides = ("home", "away") if self.at_home else ("player_a", "player_b")
+            blank, numbers = UNKNOWN, [table[side] for side in sides]
+            if self.file.format == JSON and self._column("result").endswith("winner"):
+                blank, is_empty["result"][:] = DRAWN, False
+            words = table["result"]
+            table["result"] = self._results.outcomes(words, numbers, self.players, blank)
         if self.timed:
-            self._understand_times(table)
-        return table
+            table["time"] = self._understood_times(table["time"])
+        used = self.columns.places  # without times that are not there after all
+        table = {meaning: column for meaning, column in table.items() if meaning in used}
+        is_empty = {meaning: is_empty[meaning] for meaning in used}
+        return Rows(table, is_empty, np.concatenate(wrong_widths or [no_row]))
 
-    def _understand_results(self, table: Table) -> None:
-        """Turn the words of results into who won."""
-        sides = ("home", "away") if self.at_home else ("player_a", "player_b")
-        blank, words = UNKNOWN, table.columns["result"]
-        if self.file.format == JSON and self._column("result").endswith("winner"):
-            blank, table.empty["result"][:] = DRAWN, False
-        numbers = [table.columns[side] for side in sides]
-        table.columns["result"] = self._results.outcomes(words, numbers, self.players, blank)
-
-    def _understand_times(self, table: Table) -> None:
-        """Turn times into seconds or numbers; a column that was only taken for times has all."""
-        read = table.columns["time"]
+    def _understood_times(self, read: Floats) -> Floats:
+        """Return times as seconds or numbers; a column that was only taken for times has all."""
         if (row := self._times.unsettled(read)) is not None:
             text, at = self.file.rows_at({row})[row], self.columns.places["time"]
             raise InputError(
@@ -568,13 +574,14 @@ class GameLog:
                 f" no date shows which ({option('date_format')} dmy or mdy says so;"
                 f" {option('columns')} time=- reads no times)"
             )
-        times = table.columns["time"] = self._times.settled(read)
+        times = self._times.settled(read)
         undated = int(np.isnan(times).sum())
         timed_by = self._further and self._further.timed_by
         if undated and "time" in self.columns.guessed and not timed_by:
             self.undated, self.timed = undated, False
             places = {m: at for m, at in self.columns.places.items() if m not in ("time", CLOCK)}
             self.columns = self.columns._replace(places=places)
+        return times
 
     def _judge(self, faults: Faults, first: Ints) -> None:
         """Count the games that cannot be used, one in pieces once; or raise."""
@@ -629,14 +636,3 @@ class GameLog:
 
 
 _TIMES = "a date-time such as 2026-03-07T18:30, or a number"
-
-
-def _with_earlier(
-    header: Sequence[str], options: LogOptions, before: Mapping[str, Any]
-) -> LogOptions:
-    """Return options with how an earlier log was read, where they say nothing of it."""
-    names = {m: name for m, name in before["columns"].items() if m not in before["guessed"]}
-    columns = options.columns or (names if {*names.values()} <= {*header} else {})
-    results = options.results or before["results"]
-    date_format = options.date_format or before["date_format"]
-    return replace(options, columns=columns, results=results, date_format=date_format)

@@ -19,9 +19,7 @@ from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.game_logs.options import INFORMATION, MOST_LISTED, NONE, SANDWICH, RankOptions
 from valmatch.game_logs.rating_files import claim, write_result
-from valmatch.game_logs.reading.columns import GameFacts
-from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.warnings import log_warnings
+from valmatch.game_logs.reading.log import GameFacts, GameLog
 from valmatch.game_logs.whole_log import result as r
 from valmatch.game_logs.whole_log.fitted_log import ERRORS, RESAMPLING, FittedLog, WeightedGames
 from valmatch.game_logs.whole_log.result import BatchRating, Posterior, listed, superiority_of
@@ -122,7 +120,7 @@ def rank_games(
                 result.facts["firmness"] = firmness_of(log, fitted, result, look)
         trouble = fitted.trouble
         notes = [_trouble(fitted, trouble)] if trouble else _notes(result, settings)
-        for warning in log_warnings(log):
+        for warning in log.warnings():
             warn(warning)
         warnings = [*warn, *(Notice(text, "note") for text in notes)]
         again = {k: v for k, v in options.items() if k not in ("out", "progress", "warn")}
@@ -130,7 +128,7 @@ def rank_games(
         result = replace(result, source=log.name, warnings=warnings, rerun=rerun)
         look()
         if folder is not None:
-            folder.remark_input(log_warnings(log))
+            folder.remark_input(log.warnings())
             tables = {
                 r.RATINGS: result.columns(),
                 r.COEFFICIENTS: r.columns_of(r.CoefficientRow, result.coefficients),
