@@ -1,10 +1,11 @@
-"""Firmness of a ranking, as ``summary.json`` and ``firmness.csv`` have it."""
+"""A log as it was fitted, and how firm its ranking is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,21 +15,80 @@ from valmatch.game_logs.options import SANDWICH, RankOptions
 from valmatch.game_logs.reading.columns import LONG
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.whole_log import result as r
-from valmatch.game_logs.whole_log.fitted_log import SIMULATED, FittedLog, WeightedGames
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry import firmness as science
-from valmatch.ratings.bradley_terry.contests import design_of
+from valmatch.ratings.bradley_terry.connections import Levels, Linked
+from valmatch.ratings.bradley_terry.contests import Contests, Design, design_of
 from valmatch.ratings.bradley_terry.fit import NoEstimate
-from valmatch.ratings.bradley_terry.rating import Estimate, Model, rate, refit
+from valmatch.ratings.bradley_terry.rating import (
+    Estimate,
+    Model,
+    Uncertainty,
+    WholeModel,
+    rate,
+    refit,
+)
+from valmatch.ratings.whole_history.rating import Tuned
 from valmatch.statistics.estimates import clopper_pearson
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
+
+ERRORS, RESAMPLING, SIMULATED = range(3)
+"""Sources of random numbers."""
 
 BOUNDARIES = 9  # those among the first ten
 LOGS, FEWEST_LOGS = 200, 20  # that are simulated
 MOST_CELLS = 1e8  # beyond which there are fewer: of boundaries, of kinds of games, of logs
 RIVALS = 3  # players besides the leader over whom wins are bought on trial
 SHOWN_FIRST = "shown_first"
+
+
+class WeightedGames(NamedTuple):
+    """The games of a log that weigh anything."""
+
+    contests: Contests  # the games; players are numbered by name
+    players: list[str]  # their names, in order
+    features: list[str]  # what coefficients are called
+    days: Ints | None  # (games,) the day of each, where players have ratings by day
+    dated: bool  # whether days are those of the calendar, counted from 1970
+    rows: Ints  # (games,) the row of the log, or the game, from 0
+    first: Ints | None  # (games,) which side a row of two names first; None where it is the winner
+    questions: Ints | None  # (games,) what `swapped_by` has
+
+    def day_cell(self, day: int) -> str | int:
+        """Return a day as tables have it."""
+        return str(np.datetime64(day, "D")) if self.dated else day
+
+
+@dataclass(frozen=True)
+class FittedLog:
+    """A log that has been fitted, before it is put into rows."""
+
+    games: WeightedGames
+    options: RankOptions
+    # design, levels, model, linked: as `valmatch.ratings.bradley_terry` takes them
+    design: Design
+    levels: Levels
+    model: WholeModel
+    linked: Linked
+    estimate: Estimate | None  # None where there is none
+    trouble: NoEstimate | None  # why there is none
+    tuned: Tuned | None  # the drift that was fitted, if it was
+    order: Ints  # the rated players, the best first, equal ones by name
+    index: Ints  # where each of these stands among the rated players
+    half_draws: bool  # whether a game of two sides was drawn, and counts as half a win
+    kind: str  # of the intervals
+    clusters: int | None  # how many there are among the games used, where games belong together
+    uncertainty: Uncertainty | None  # None without intervals
+    # quantile, critical: half-widths in standard errors, of one interval and of those that hold
+    # together
+    quantile: float | None
+    critical: float | None
+
+    @property
+    def ratings(self) -> Floats:
+        """The ratings of the rated players."""
+        return np.zeros(0) if self.estimate is None else self.estimate.ratings[self.order]
 
 
 def check_firmness(log: GameLog, weighted: WeightedGames, options: RankOptions) -> None:
@@ -86,9 +146,6 @@ def firmness_of(
     if fitted.games.questions is not None:
         entry["swapped"] = _swapped(log, fitted, made, fitted.games.questions)
     return entry
-
-
-# The fewest games that decide.
 
 
 def _boundaries(
@@ -163,9 +220,6 @@ def _bought(
         wins = science.bought_wins(cells, made, player, int(places[k]))
         rows.append({"player": name, "over": names[rivals[k]], "wins": wins})
     return rows
-
-
-# Order and covariates.
 
 
 def _order(fitted: FittedLog, made: Estimate, result: r.BatchRating) -> dict[str, Any] | None:

@@ -21,14 +21,21 @@ from valmatch.game_logs.options import INFORMATION, MOST_LISTED, NONE, SANDWICH,
 from valmatch.game_logs.rating_files import claim, write_result
 from valmatch.game_logs.reading.log import GameFacts, GameLog
 from valmatch.game_logs.whole_log import result as r
-from valmatch.game_logs.whole_log.fitted_log import ERRORS, RESAMPLING, FittedLog, WeightedGames
+from valmatch.game_logs.whole_log.firmness import (
+    ERRORS,
+    RESAMPLING,
+    FittedLog,
+    WeightedGames,
+    check_firmness,
+    firmness_of,
+)
 from valmatch.game_logs.whole_log.result import BatchRating, Posterior, listed, superiority_of
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import DEVIATION, PathLike
 from valmatch.inputs.csv_reader import Dialect, read_rows, with_columns
 from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
-from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.threads import one_thread
 from valmatch.ratings.bradley_terry.connections import RATED, levels_of, link
 from valmatch.ratings.bradley_terry.contests import (
@@ -109,11 +116,9 @@ def rank_games(
         look()
         weighted = weighted_games(log, *read, settings)
         if settings.firmness:
-            # It builds on this module.
-            from valmatch.game_logs.whole_log.firmness import check_firmness, firmness_of
-
             check_firmness(log, weighted, settings)
-        with one_thread(weighted.most_ratings):
+        contests = weighted.contests  # of which each player has one rating, or one a day
+        with one_thread(contests.n_players if weighted.days is None else contests.players.size):
             fitted = _fitted(log, weighted, settings, look)
             result = _result(fitted)
             if settings.firmness:
@@ -129,25 +134,26 @@ def rank_games(
         look()
         if folder is not None:
             folder.remark_input(log.warnings())
-            tables = {
-                r.RATINGS: result.columns(),
-                r.COEFFICIENTS: r.columns_of(r.CoefficientRow, result.coefficients),
-            }
-            if result.bootstrap:
-                tables[r.BOOTSTRAP] = r.columns_of(r.BootstrapRow, result.bootstrap)
-            if settings.firmness and (rows := result.facts["firmness"].get("boundaries")):
-                tables[r.FIRMNESS] = {name: [row[name] for row in rows] for name in rows[0]}
-            if result.days:
-                tables[r.DAYS] = r.columns_of(r.DayRow, result.days)
-
-            def write_pairs() -> None:
-                _write_pairs(folder.path, result, settings.differences)
-
-            return write_result(folder, result, tables, write_pairs, reading=log.reading)
+            write_pairs = partial(_write_pairs, folder.path, result, settings.differences)
+            facts = {"reading": log.reading}
+            result = write_result(folder, result, _tables(result), write_pairs, **facts)
     return result
 
 
-# The games of a log as the science of whole logs takes them.
+def _tables(result: BatchRating) -> dict[str, dict[str, list[Any]]]:
+    """Return the tables of a rating, those that hold anything."""
+    tables = {r.RATINGS: result.columns()}
+    for name, kind, rows in (
+        (r.COEFFICIENTS, r.CoefficientRow, result.coefficients),
+        (r.BOOTSTRAP, r.BootstrapRow, result.bootstrap),
+        (r.DAYS, r.DayRow, result.days),
+    ):
+        if rows or name == r.COEFFICIENTS:
+            tables[name] = r.columns_of(kind, rows)
+    if boundaries := result.facts.get("firmness", {}).get("boundaries"):
+        tables[r.FIRMNESS] = {name: [row[name] for row in boundaries] for name in boundaries[0]}
+    return tables
+
 
 _FARTHEST = 1e9  # day beyond which times are no times
 
@@ -244,8 +250,6 @@ def _clusters(log: GameLog, games: Games, facts: GameFacts, options: RankOptions
     return np.arange(games.n_games)
 
 
-# Files of anchors: players whose ratings are known, exactly or with a deviation.
-
 MOST_POINTS = 1e6  # largest size of a rating in points, beyond all use
 
 
@@ -275,7 +279,16 @@ def read_anchors(path: Path, players: Mapping[str, int], warn: Callable[[str], N
     return Anchors(np.array(numbers), np.array(ratings, float), np.array(deviations, float))
 
 
-# The fit.
+def _model(weighted: WeightedGames, options: RankOptions) -> WholeModel:
+    """Return the model of ratings, with those that are known."""
+    if weighted.days is not None:
+        days = player_days(weighted.contests, weighted.days)
+        return PathModel(options.draws, Anchors(), days=days, **options.values)
+    anchors = Anchors()
+    if options.anchors is not None:
+        numbers = {name: k for k, name in enumerate(weighted.players)}
+        anchors = read_anchors(options.anchors, numbers, options.warn)
+    return Model(options.draws, anchors, options.prior, **options.values)
 
 
 def _fitted(
@@ -283,16 +296,7 @@ def _fitted(
 ) -> FittedLog:
     """Return the estimate of a log, and how sure it is."""
     contests, levels = weighted.contests, levels_of(weighted.contests)
-    made, tuned, trouble, anchors = None, None, None, Anchors()
-    model: WholeModel
-    if weighted.days is not None:
-        days = player_days(contests, weighted.days)
-        model = PathModel(options.draws, anchors, days=days, **options.values)
-    else:
-        if options.anchors is not None:
-            numbers = {name: k for k, name in enumerate(weighted.players)}
-            anchors = read_anchors(options.anchors, numbers, options.warn)
-        model = Model(options.draws, anchors, options.prior, **options.values)
+    model, made, tuned, trouble = _model(weighted, options), None, None, None
     linked = link(contests, levels, contests.weights, model.anchors.players, model.rates_all)
     try:
         if isinstance(model, PathModel) and options.tune:
@@ -305,46 +309,34 @@ def _fitted(
         raise InputError(f"{log.name}: {option('tune')} drift: {what}") from None
     except NoEstimate as error:
         design, trouble = model.design(contests), error
-    rated = np.flatnonzero(linked.rated)
-    index = np.zeros(0, np.int64)
+    rated, index = np.flatnonzero(linked.rated), np.zeros(0, np.int64)
     if made is not None:
         index = np.argsort(-np.round(made.ratings[rated], r.DIGITS), kind="stable")
-    fitted = FittedLog(
-        weighted,
-        options,
-        design,
-        levels,
-        model,
-        linked,
-        made,
-        trouble,
-        "",
-        None,
-        tuned,
-        rated[index],
-        index,
-    )
-    fitted = _with_kind(fitted, log)
-    if made is None or fitted.kind == NONE:
-        return fitted
-    sandwich = fitted.kind == SANDWICH
-    sure = model.uncertainty(made, sandwich, Streams(options.seed).stream(None, ERRORS))
-    degrees = math.inf if fitted.clusters is None else fitted.clusters - 1.0
-    critical = None
-    if len(rated) > 1 and sure.covariance is not None:
-        critical = range_quantile(options.level, len(rated), degrees) / math.sqrt(2.0)
-    quantile = t_quantile(0.5 + 0.5 * options.level, degrees)
-    return replace(fitted, uncertainty=sure, quantile=quantile, critical=critical)
+    drawn = design.duel_scores[linked.games[design.duel_games]] == 0.5
+    half_draws = options.draws == HALF and bool(drawn.any())
+    kind, clusters = _intervals(log, design.contests, linked.games, options, half_draws)
+    sure, quantile, critical = None, None, None
+    if made is not None and kind != NONE:
+        streams = Streams(options.seed)
+        sure = model.uncertainty(made, kind == SANDWICH, streams.stream(None, ERRORS))
+        degrees = math.inf if clusters is None else clusters - 1.0
+        quantile = t_quantile(0.5 + 0.5 * options.level, degrees)
+        if len(rated) > 1 and sure.covariance is not None:
+            critical = range_quantile(options.level, len(rated), degrees) / math.sqrt(2.0)
+    fit = (design, levels, model, linked, made, trouble, tuned, rated[index], index)
+    intervals = (half_draws, kind, clusters, sure, quantile, critical)
+    return FittedLog(weighted, options, *fit, *intervals)
 
 
-def _with_kind(fitted: FittedLog, log: GameLog) -> FittedLog:
-    """Return a fit with the kind of its intervals, and the number of clusters if these count."""
-    contests, used, options = fitted.design.contests, fitted.linked.games, fitted.options
+def _intervals(
+    log: GameLog, contests: Contests, used: Bools, options: RankOptions, half_draws: bool
+) -> tuple[str, int | None]:
+    """Return the kind of intervals, and the number of clusters if these count."""
     fractional = bool((contests.weights[used] % 1.0 != 0.0).any())
-    robust = options.clustered or fitted.half_draws or fractional
+    robust = options.clustered or half_draws or fractional
     kind = options.interval or (SANDWICH if robust else INFORMATION)
     if kind != SANDWICH:
-        return replace(fitted, kind=kind)
+        return kind, None
     n = len(np.unique(contests.clusters[used]))
     if n < 2 and used.any():
         what = "one cluster" if options.clustered else "one game"
@@ -352,10 +344,7 @@ def _with_kind(fitted: FittedLog, log: GameLog) -> FittedLog:
             f"{log.name}: {option('interval')} sandwich: {what} among the games used (allowed: two"
             " or more)"
         )
-    return replace(fitted, kind=kind, clusters=n if options.clustered and n else None)
-
-
-# Rows of the tables.
+    return kind, n if options.clustered and n else None
 
 
 def _result(fitted: FittedLog) -> BatchRating:
@@ -538,8 +527,6 @@ def _days(fitted: FittedLog) -> list[r.DayRow]:
     return [r.DayRow(*row) for row in zip(names, when, *cells, days.games.tolist(), strict=True)]
 
 
-# Notes below the table.
-
 FEW_CLUSTERS = 20
 
 
@@ -641,8 +628,6 @@ def _note_of_bootstrap(result: BatchRating) -> str:
         return f"intervals of the bootstrap are not compared; {names}"
     return f"intervals of the bootstrap: {statistics.median(ratios):.2f} times as wide (median)"
 
-
-# Files of what is known of players together.
 
 DIFFERENCES, SUPERIORITY = "differences.csv", "superiority.csv"
 
