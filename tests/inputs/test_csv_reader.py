@@ -15,15 +15,7 @@ import pytest
 
 from valmatch.errors import InputError, RunError
 from valmatch.game_logs.rating import rate_games
-from valmatch.inputs.csv_reader import (
-    COMMAS,
-    WIDTH,
-    Dialect,
-    Row,
-    RowError,
-    open_text,
-    read_rows,
-)
+from valmatch.inputs.csv_reader import WIDTH, Row, RowError, open_text, read_rows
 
 
 @pytest.fixture
@@ -35,9 +27,9 @@ def choose(header: Sequence[str], where: str) -> Sequence[str]:
     return header
 
 
-def rows(file: Path, text: str, dialect: Dialect = COMMAS) -> list[Row]:
+def rows(file: Path, text: str, **dialect: Any) -> list[Row]:  # noqa: ANN401
     file.write_text(text)
-    return list(read_rows(file, choose, dialect))
+    return list(read_rows(file, choose, **dialect))
 
 
 def test_cells_come_by_column_with_the_line_where_their_row_ends(file: Path) -> None:
@@ -49,15 +41,15 @@ def test_cells_come_by_column_with_the_line_where_their_row_ends(file: Path) -> 
 @pytest.mark.parametrize(
     ("dialect", "text", "cells"),
     [
-        (Dialect(None), "a;b\n1,5;2\n", ["1,5", "2"]),
-        (Dialect(None), "a\tb\n1\t2\n", ["1", "2"]),
-        (Dialect(None), "a,b;c\n1,2\n", ["1", "2"]),
-        (Dialect(trimmed=True), 'a,b\n 1 , "2"\n', ["1", "2"]),
-        (Dialect(padded=True), "a,b\n1\n", ["1", ""]),
+        ({"separator": None}, "a;b\n1,5;2\n", ["1,5", "2"]),
+        ({"separator": None}, "a\tb\n1\t2\n", ["1", "2"]),
+        ({"separator": None}, "a,b;c\n1,2\n", ["1", "2"]),
+        ({"trimmed": True}, 'a,b\n 1 , "2"\n', ["1", "2"]),
+        ({"padded": True}, "a,b\n1\n", ["1", ""]),
     ],
 )
-def test_dialects(dialect: Dialect, text: str, cells: list[str], file: Path) -> None:
-    (row,) = rows(file, text, dialect)
+def test_dialects(dialect: dict[str, Any], text: str, cells: list[str], file: Path) -> None:
+    (row,) = rows(file, text, **dialect)
     assert list(row.cells.values()) == cells
 
 

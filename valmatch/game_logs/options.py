@@ -15,7 +15,6 @@ from valmatch.inputs import arguments
 from valmatch.inputs import options as o
 from valmatch.inputs.csv_reader import (
     MOST,
-    Dialect,
     Row,
     parse_columns,
     read_rows,
@@ -112,7 +111,7 @@ def read_aliases(path: Path) -> Aliases:
     names: dict[str, str] = {}
     rows: dict[str, Row] = {}
     choose = with_columns(("name", "alias"), what="aliases have the columns name, alias")
-    for row in read_rows(path, choose, Dialect(trimmed=True, placed=True)):
+    for row in read_rows(path, choose, trimmed=True, placed=True):
         name, alias = row.text("name"), row.text("alias")
         if alias in names:
             raise row.wrong("alias", f"{shown(alias)} is there twice")

@@ -24,7 +24,7 @@ from valmatch.game_logs.scores import new_tally, unplayed
 from valmatch.game_logs.whole_log.result import DRAW_WEIGHT, HOME, day_of, unrated_kind
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
-from valmatch.inputs.csv_reader import Dialect, Row, cells_of, read_rows
+from valmatch.inputs.csv_reader import Row, cells_of, read_rows
 from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
 from valmatch.ratings.bradley_terry.contests import duel_chances
@@ -43,9 +43,6 @@ from valmatch.text.terminal import Note, shown
 PREDICTIONS = "predictions.csv"
 
 MOST_SIDES = 500  # sides of a game, all pairs of which are compared within seconds
-
-
-# Fixtures: games to come, from a file or from options.
 
 
 @dataclass(frozen=True)
@@ -107,7 +104,7 @@ def read_fixtures(path: Path, options: FileOptions, known: Collection[str]) -> l
         columns = find_columns(where, header, options, formats, "fixtures have")
         return {meaning: header[column] for meaning, column in columns.places.items()}
 
-    rows = read_rows(file, choose, Dialect(options.separator, trimmed=True))
+    rows = read_rows(file, choose, options.separator, trimmed=True)
     first = next(rows, None)
     if first is None:
         raise InputError(f"{name}: holds no game to predict")
@@ -153,9 +150,6 @@ def _wide(rows: Iterable[Row], known: Collection[str]) -> Iterator[Fixture]:
 def _players(cell: str, known: Collection[str]) -> list[str]:
     """Return the players of a side, whom semicolons divide."""
     return [cell] if cell in known else [name.strip() for name in cell.split(";")]
-
-
-# Forecasts of games, put together of the chances of their sides against each other.
 
 
 @dataclass(frozen=True)
@@ -340,11 +334,6 @@ def _check_times(games: Sequence[Fixture], kinds: Collection[bool], of: str) -> 
             )
 
 
-# Games to come, predicted by ratings that followed a log game by game.
-
-_AT_ONCE = 1 << 16  # rows that are predicted at once, about
-
-
 class FollowedRatings:
     """Ratings that followed a log game by game, and the system that made them."""
 
@@ -373,38 +362,31 @@ class FollowedRatings:
         if warning := nobody_at_home(self.values, at_home, neutral):
             self._warn(warning)
         newcomer = RatedPlayer("", self._system.newcomer(self.values), 0, (), np.nan, False)
-        rows = [2 * (len(game.sides) - 1) * len(game.players) for game in fixtures]
-        portions = zip((np.cumsum(rows) // _AT_ONCE).tolist(), fixtures, strict=True)
         forecasts = []
-        for _, group in groupby(portions, key=lambda pair: pair[0]):
-            portion = [fixture for _, fixture in group]
-            games, players = _duels(portion, self.everybody, newcomer)
+        for fixture in fixtures:
+            games, players = _duels(fixture, self.everybody, newcomer)
             played, state = unplayed(games, new_tally()), players.state.copy()
             play(self._system, self.values, games, players, 0, played)
             chances = self._system.outcomes(self.values, games, state, played.assessed)
-            at = 0
-            for fixture in portion:
-                end = at + len(fixture.sides) * (len(fixture.sides) - 1)
-                of_game = Chances(*(column[at:end] for column in chances))
-                forecasts.append(forecast_of(fixture, of_game, self.everybody))
-                at = end
+            forecasts.append(forecast_of(fixture, chances, self.everybody))
         return forecasts
 
 
 def _duels(
-    fixtures: Sequence[Fixture], rated: Mapping[str, RatedPlayer], newcomer: RatedPlayer
+    fixture: Fixture, rated: Mapping[str, RatedPlayer], newcomer: RatedPlayer
 ) -> tuple[Games, Players]:
-    """Return each side of each fixture with each other one as a game of players of their own."""
-    duels = [(game, *pair) for game in fixtures for pair in permutations(range(len(game.sides)), 2)]
+    """Return each side of a fixture with each other one as a game of players of their own."""
+    pairs = list(permutations(range(len(fixture.sides)), 2))
     # By name, as in a log: sums of floats depend on the order.
-    sides = [sorted(game.sides[k], key=str.encode) for game, *pair in duels for k in pair]
+    by_name = [sorted(side, key=str.encode) for side in fixture.sides]
+    sides = [by_name[k] for pair in pairs for k in pair]
     players = [rated.get(player, newcomer) for side in sides for player in side]
     sizes = np.array([len(side) for side in sides])
-    n, n_sides, n_rows = len(duels), len(sides), len(players)
-    homes = [pair.index(0) if game.at_home and 0 in pair else -1 for game, *pair in duels]
+    n, n_sides, n_rows = len(pairs), len(sides), len(players)
+    homes = [pair.index(0) if fixture.at_home and 0 in pair else -1 for pair in pairs]
     games = Games(
         names=np.arange(n),
-        times=np.array([game.time for game, *_ in duels]),
+        times=np.full(n, fixture.time),
         homes=np.array(homes),
         game_starts=np.arange(0, n_sides + 1, 2),
         side_starts=np.concatenate([[0], np.cumsum(sizes)]),
@@ -418,8 +400,6 @@ def _duels(
     state = np.array([player.state for player in players], np.float64)
     return games, Players(state, np.array([player.games for player in players], np.int64))
 
-
-# Games to come, predicted by the ratings of a whole log.
 
 _NAMED = 5  # reasons for which games have no prediction that are told
 
@@ -495,7 +475,11 @@ class WholeRatings:
     def _chances(self, fixture: Fixture) -> Chances:
         """Return how likely each side beats each other one."""
         pairs = list(permutations(range(len(fixture.sides)), 2))
-        strengths = [self._strength(side) for side in fixture.sides]
+        strengths = []
+        for side in fixture.sides:
+            places = (self._places.get(name) for name in side)
+            ratings = (self._mean if k is None else self._ratings[k] for k in places)
+            strengths.append(math.fsum(ratings) / len(side))
         home = self._home * fixture.at_home
         leads = np.array(
             [strengths[a] - strengths[b] + home * ((a == 0) - (b == 0)) for a, b in pairs]
@@ -511,10 +495,6 @@ class WholeRatings:
         drawn = at.drawn if nu > 0.0 else np.full(len(pairs), np.nan)
         ends = (np.where(np.isnan(errors), np.nan, end.first) for end in (low, high))
         return Chances(at.first + 0.5 * at.drawn, at.first, drawn, *ends)
-
-    def _strength(self, side: Sequence[str]) -> float:
-        places = (self._places.get(name) for name in side)
-        return math.fsum(self._mean if k is None else self._ratings[k] for k in places) / len(side)
 
     def _error(self, fixture: Fixture, a: int, b: int) -> float:
         """Return the standard error of the lead of a side over another; NaN if not known."""

@@ -21,7 +21,7 @@ from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.roster import COUNTS, LAST_GAME, RATINGS, RatedPlayer
 from valmatch.game_logs.scores import Played
 from valmatch.game_logs.whole_log.result import BatchRating
-from valmatch.inputs.csv_reader import Dialect, read_rows
+from valmatch.inputs.csv_reader import read_rows
 from valmatch.inputs.files import sha256
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.games import Games
@@ -135,7 +135,7 @@ class PreviousRatings:
             return ["player", *kept, *optional]
 
         players: dict[str, RatedPlayer] = {}
-        for row in read_rows(self.path, choose, Dialect(padded=True)):
+        for row in read_rows(self.path, choose, padded=True):
             name = row.text("player")
             state = [row.number_within(of.name, of.low, of.high) for of in system.columns]
             games, *ends = (row.whole(n, 0.0, 1e15) if n in row.cells else 0 for n in counts)

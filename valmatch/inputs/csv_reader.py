@@ -14,7 +14,6 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -27,14 +26,13 @@ from valmatch.text.durations import PER_SECOND, moment_of_digits, seconds_of, un
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import Notice, shown
 
-# The dialect of a user's CSV file: the separator of its cells, the names of its columns.
-
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 """What may stand between cells, by name."""
 
-
 _ITEM = re.compile(r"""((?:"(?:[^"]|"")*"|[^,])*),""")
 """An item of a list of columns, in which commas may stand in quotes."""
+
+_QUOTED = re.compile(r'^\s*"((?:[^"]|"")*)"\s*$')
 
 SEPARATES = ";"  # what stands between names in one cell
 
@@ -61,9 +59,9 @@ def parse_columns(
     """Return the names that ``game=match_id,rating="mmr, now"`` gives to columns, by meaning."""
     names: dict[str, str] = {}
     for written in _ITEM.findall(f"{text},") if text else ():
-        item = _unquoted(written)
+        item = _QUOTED.sub(lambda quoted: quoted[1].replace('""', '"'), written)
         meaning, equals, name = (piece.strip() for piece in item.partition("="))
-        name = _unquoted(name).strip()
+        name = _QUOTED.sub(lambda quoted: quoted[1].replace('""', '"'), name).strip()
         if not (equals and meaning and name):
             raise InputError(
                 f"{option(argument)}: {item!r} (allowed: {form}, such as {example}; a NAME with a"
@@ -74,14 +72,6 @@ def parse_columns(
         names[meaning] = name
     return names
 
-
-def _unquoted(text: str) -> str:
-    """Return a text without the quotes around it, if all of it stands in quotes."""
-    quoted = re.fullmatch(r'\s*"((?:[^"]|"")*)"\s*', text)
-    return quoted[1].replace('""', '"') if quoted else text
-
-
-# CSV text in the files of users: opened, unpacked, or named as what it is instead.
 
 MAX_UNPACKED = 1 << 32  # bytes of what a gzip file holds: a small one may hold any number of them
 
@@ -114,7 +104,7 @@ ZIPPED = {
 
 def open_text(path: Path | None, most: int | None = None) -> BinaryIO:
     """Open CSV text, None for standard input, unpacked and in UTF-8, to be read again and again."""
-    name, limit = str(path or "standard input"), MAX_UNPACKED if most is None else most
+    limit = MAX_UNPACKED if most is None else most
     file: BinaryIO | None = None
     try:
         if path is None:
@@ -140,7 +130,7 @@ def open_text(path: Path | None, most: int | None = None) -> BinaryIO:
         why = str(error.strerror or error)
     if file:
         file.close()
-    raise InputError(f"{name}: cannot be read: {why}")
+    raise InputError(f"{path or 'standard input'}: cannot be read: {why}")
 
 
 def other_separator(header: Sequence[str], separator: str) -> str:
@@ -209,8 +199,6 @@ def _not_text(file: BinaryIO) -> str:
     wide = len(first) > 3 and 2 * max(zeros) > len(halves[1]) and min(zeros) == 0
     return "text in UTF-16 without its mark" if wide else ""
 
-
-# Bad rows of a log, or bad games: refused, or left out and counted.
 
 MOST = 0.05  # the share of all rows that may be left out, unless it is said otherwise
 
@@ -284,8 +272,6 @@ class BadRows:
         return ", ".join(f"{count:,} {kind}" for kind, count in sorted(self.counts.items()))
 
 
-# Names in CSV files that a spreadsheet must not take for formulas: marked by an apostrophe.
-
 # A spreadsheet takes for a formula what begins with =, +, -, @, or with a tab or carriage return
 # before it; numbers are none. Names with apostrophes before such a character get one more, too, so
 # that every name reads back as it was.
@@ -312,20 +298,6 @@ FLAGS = {
     **dict.fromkeys(("false", "f", "no", "n", "0"), False),
 }
 """What cells that say yes or no may hold, in any case."""
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """How the text of a CSV file is divided into cells."""
-
-    # what stands between cells; None for what divides the header, first of all commas
-    separator: str | None = ","
-    trimmed: bool = False  # whether blanks around cells do not count
-    padded: bool = False  # whether the last cells of a row may be missing; they are empty then
-    placed: bool = False  # whether faults are told with the place of their cell in the line
-
-
-COMMAS = Dialect()  # cells between commas, as they stand
 
 
 class Row(NamedTuple):
@@ -437,8 +409,11 @@ def with_columns(required: Sequence[str], optional: Sequence[str] = (), *, what:
 def read_rows(
     path: Path | None,
     choose: Choose,
-    dialect: Dialect = COMMAS,
+    separator: str | None = ",",  # None for what divides the header, first of all commas
     *,
+    trimmed: bool = False,  # whether blanks around cells do not count
+    padded: bool = False,  # whether the last cells of a row may be missing; they are empty then
+    placed: bool = False,  # whether faults are told with the place of their cell in the line
     most: int | None = None,
     wrong: Callable[[RowError], None] = _raise,
 ) -> Iterator[Row]:
@@ -446,8 +421,7 @@ def read_rows(
     name = str(path or "standard input")
     with _opened(path, most) as file:
         lines: list[str] = []
-        text = remembered(file, lines) if dialect.placed else file
-        rows = rows_of(text, name, dialect)
+        rows = rows_of(remembered(file, lines) if placed else file, name, separator, trimmed)
         line, cells = next(rows, (1, []))
         header = [cell.strip() for cell in cells]
         chosen = choose(header, f"{name}:{line}")
@@ -457,11 +431,11 @@ def read_rows(
                 raise InputError(f"{name}:{line}: column {column} appears twice")
         indices = {meaning: header.index(column) for meaning, column in names.items()}
         for line, cells in rows:
-            starts = cell_starts(lines[-1], dialect.separator) if lines else []
+            starts = cell_starts(lines[-1], separator) if lines else []
             if len(starts) != len(cells) + 1:  # not known of a row of several lines
                 starts = []
             lines.clear()
-            if len(cells) > len(header) or (len(cells) < len(header) and not dialect.padded):
+            if len(cells) > len(header) or (len(cells) < len(header) and not padded):
                 what = f"the row has {len(cells)} cells (allowed: {len(header)})"
                 # The first cell too many, or where the next one is missing.
                 start = f":{starts[min(len(cells), len(header))]}" if starts else ""
@@ -496,10 +470,10 @@ def cell_starts(text: str, separator: str | None) -> list[int]:
     return [*starts, len(text) + 1]
 
 
-def read_header(path: Path, dialect: Dialect = COMMAS, most: int | None = None) -> list[str]:
+def read_header(path: Path, separator: str, most: int) -> list[str]:
     """Return the names of the columns of a CSV file; see `read_rows`."""
     with _opened(path, most) as file:
-        _, cells = next(rows_of(file, str(path), dialect), (1, []))
+        _, cells = next(rows_of(file, str(path), separator), (1, []))
     return [cell.strip() for cell in cells]
 
 
@@ -514,22 +488,23 @@ def _opened(path: Path | None, most: int | None) -> Iterator[TextIO]:
 
 
 def rows_of(
-    lines: Iterable[str], name: str, dialect: Dialect = COMMAS, fault: str = "cannot be read"
+    lines: Iterable[str],
+    name: str,
+    separator: str | None = ",",
+    trimmed: bool = False,
+    fault: str = "cannot be read",
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of CSV text that are not empty, unmarked, each with its last line's number."""
     lines, head = iter(lines), list[str]()
     try:
-        separator = dialect.separator
         while separator is None:
             head.append(next(lines, ""))
             if not head[-1] or head[-1].strip():
                 separator = dividing(head[-1])
-        blanks = dialect.trimmed
-        rows = csv.reader(
-            chain(head, lines), strict=True, delimiter=separator, skipinitialspace=blanks
-        )
+        how: Any = {"strict": True, "delimiter": separator, "skipinitialspace": trimmed}
+        rows = csv.reader(chain(head, lines), **how)
         for cells in rows:
-            if blanks:
+            if trimmed:
                 cells = [cell.strip() for cell in cells]
             if "'" in "".join(cells):
                 cells = [unmark(cell) for cell in cells]

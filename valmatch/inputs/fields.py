@@ -125,40 +125,28 @@ class Factors(Section):
         """Take null for an empty section; durations with a unit; names with commas for a list."""
         if not isinstance(data, dict):
             return {} if data is None else data
-        in_units = {key: in_unit(value, _unit(cls, key)) for key, value in data.items()}
-        return {key: _names(value, _choices(cls, key)) for key, value in in_units.items()}
+        written = {}
+        for key, value in data.items():
+            unit, choices = _written(cls, key)
+            written[key] = in_unit(value, unit)
+            if choices and isinstance(value, str):
+                names = [name.strip() for name in value.split(",")]
+                written[key] = names if {*names} <= {*choices} else value
+        return written
 
     def remarks(self) -> Iterator[tuple[str, str]]:
-        """Yield (factor, warning) for settings that are valid but probably not meant.
-
-        Those of the whole model are asked for; they name a factor of a section by its dotted name.
-        """
+        """Yield (dotted factor, warning) for settings that are valid but probably not meant."""
         yield from ()
 
     def with_files(self, files: Mapping[str, FilePath], given: Collection[str]) -> Self:
-        """Return the factors that hold with the files of a config.
+        """Return the factors that hold with the files of a config, and the factors written for it.
 
-        Parameters
-        ----------
-        files : mapping of str to Path
-            The files by their keys.
-        given : collection of str
-            The factors that were written for a run with these files, by dotted name.
-
-        Raises
-        ------
-        InputError
-            If a file cannot be read.
-        Misplaced
-            If a factor does not go with one.
+        Raises `Misplaced` where a factor does not go with a file, `InputError` for unreadable ones.
         """
         return self
 
     def rewritten(self, files: Mapping[str, FilePath]) -> Mapping[str, str]:
-        """Return the texts of files, by name, in which values of these factors are put.
-
-        Those of which nothing differs are not among them.
-        """
+        """Return the texts of files, by name, that differ by values of these factors."""
         return {}
 
     def starred_ranges(self) -> Mapping[str, tuple[float, float]]:
@@ -170,34 +158,20 @@ class Factors(Section):
         return False
 
     def brief(self) -> bool:
-        """Return whether a replication surely takes less time than importing numba.
-
-        Then `simulate` runs its kernels in plain Python; see `valmatch.kernels.plain_python`.
-        """
+        """Return whether a replication surely takes less time than importing numba."""
         return False
 
 
 @cache
-def _choices(section: type[BaseModel], name: object) -> tuple[Any, ...]:
-    """Return the names of which a field is a list of any number; () where it is something else."""
-    field = section.model_fields.get(str(name))
-    kind = field.annotation if field else None
-    inner = get_args(kind)[0] if get_origin(kind) is tuple else None
-    return get_args(inner) if get_origin(inner) is Literal else ()
-
-
-def _names(value: object, choices: Collection[str]) -> object:
-    """Return names in one line as a list, all else as it is."""
-    names = [name.strip() for name in value.split(",")] if isinstance(value, str) else []
-    return names if names and all(name in choices for name in names) else value
-
-
-@cache
-def _unit(section: type[BaseModel], name: object) -> str:
-    """Return the unit of a field, "" where it has none."""
-    field = section.model_fields.get(str(name))
-    extra = field.json_schema_extra if field else None
-    return str(extra.get("unit", "")) if isinstance(extra, dict) else ""
+def _written(section: type[BaseModel], name: str) -> tuple[str, tuple[str, ...]]:
+    """Return the unit of a field, and the names of which it is a list; "" and () without them."""
+    field = section.model_fields.get(name)
+    if field is None:
+        return "", ()
+    extra = field.json_schema_extra
+    inner = get_args(field.annotation)[0] if get_origin(field.annotation) is tuple else None
+    unit = extra.get("unit", "") if isinstance(extra, dict) else ""
+    return str(unit), get_args(inner) if get_origin(inner) is Literal else ()
 
 
 def refuse(message: str, *at: str) -> PydanticCustomError:
@@ -259,7 +233,9 @@ def allowed(schema: dict[str, Any]) -> str:
         size = schema.get("minItems")
         exact = f"{size} " if size == schema.get("maxItems") and size else ""
         items = schema["prefixItems"][0] if "prefixItems" in schema else schema["items"]
-        return f"a list of {exact}{_plural(items)}"
+        words = allowed(items)  # such as "a number >= 0", of which there are "numbers >= 0"
+        plural = words if "enum" in items else re.sub(r"^\S+ (\S+)", r"\1s", words)
+        return f"a list of {exact}{plural}"
     if kind in _NOUNS:
         return f"{_NOUNS[kind]}{_range(schema)}"
     example = schema.get("example")
@@ -273,12 +249,6 @@ _NOUNS = {
     "boolean": "true or false",
     "null": "null",
 }
-
-
-def _plural(schema: dict[str, Any]) -> str:
-    """Turn "a number >= 0" into "numbers >= 0"; names stay as they are."""
-    words = allowed(schema)
-    return words if "enum" in schema else re.sub(r"^\S+ (\S+)", r"\1s", words)
 
 
 def _range(schema: dict[str, Any]) -> str:

@@ -36,8 +36,6 @@ from valmatch.ratings.games import Games
 from valmatch.ratings.system import FAR, MOST_PLAYERS
 from valmatch.text.terminal import VALUE, Note, Notice, shortened, shown
 
-# What is wrong with games: the first fault of each, in which row and cell.
-
 _REASONS = {
     "wrong number of cells": "the row has {width} cells (allowed: {columns})",
     "missing cell": "the cell is empty",
@@ -64,34 +62,29 @@ _REASONS = {
 }
 """What may be wrong, in a few words, and where its cell is shown."""
 
-_NUMBERS = {reason: number for number, reason in enumerate(_REASONS, 1)}
-
 
 class Faults(NamedTuple):
     """The first thing that is wrong with each row, or with each game."""
 
-    # (rows,) or (games,) each
-    reasons: NDArray[Any]  # its number, 0 for none
-    slots: NDArray[Any]  # the column in which it is, among those that are read
+    codes: NDArray[Any]  # (rows,) or (games,) what it is, as in `kinds`; 0 for nothing
     rows: Ints  # the row in which it is
+    kinds: dict[tuple[str, str], int]  # numbers of reasons and meanings of columns
 
-    def note(self, wrong: Bools, reason: str, slot: int = 0, rows: Ints | None = None) -> None:
+    def note(self, wrong: Bools, reason: str, meaning: str = "", rows: Ints | None = None) -> None:
         """Note what is wrong where nothing is known yet, if need be in which rows."""
-        first = wrong & (self.reasons == 0)
-        self.reasons[first], self.slots[first] = _NUMBERS[reason], slot
+        first = wrong & (self.codes == 0)
+        self.codes[first] = self.kinds.setdefault((reason, meaning), len(self.kinds) + 1)
         if rows is not None:
             self.rows[first] = rows[first]
 
     def of_games(self, first_rows: Ints) -> Faults:
         """Return the first fault of each game."""
         rows = first_rows[:-1].copy()
-        wrong = np.flatnonzero(self.reasons)
+        wrong = np.flatnonzero(self.codes)
         games, at = np.unique(np.searchsorted(first_rows, wrong, "right") - 1, return_index=True)
         rows[games] = wrong[at]
-        return Faults(self.reasons[rows], self.slots[rows], rows)
+        return Faults(self.codes[rows], rows, self.kinds)
 
-
-# Rows of a log: their cells as numbers, and what they say of players.
 
 _HEAVIEST = 1e12  # of weights and covariates, whose squares and sums keep their digits
 
@@ -141,18 +134,16 @@ class Rows:
     ) -> None:
         # columns, empty: (rows,) the cells by meaning, and whether they are empty
         self.columns, self._empty, self._n = columns, empty, len(wrong_width)
-        self._slots = {meaning: slot for slot, meaning in enumerate(empty)}
         self.first_rows = np.arange(self._n + 1)  # of each game
         if "game" in columns:
             self.first_rows = np.append(np.flatnonzero(columns["game"]), self._n)
-        reasons, slots = np.zeros(self._n, np.int8), np.zeros(self._n, np.int16)
-        self.faults = Faults(reasons, slots, np.arange(0))
+        self.faults = Faults(np.zeros(self._n, np.int32), np.arange(0), {})
         self.faults.note(wrong_width, "wrong number of cells")
         if "result" in columns:
-            self._note(columns["result"] == UNFINISHED, "no result", "result")
+            self.faults.note(columns["result"] == UNFINISHED, "no result", "result")
         for meaning in empty:
             if meaning not in ("team", CLOCK):
-                self._note(empty[meaning], "missing cell", meaning)
+                self.faults.note(empty[meaning], "missing cell", meaning)
 
     def entries(self) -> Entries:
         """Return the entries of all rows."""
@@ -162,7 +153,7 @@ class Rows:
         of_rows = self._of_players if "player" in self.columns else self._of_pairs
         entries = of_rows(neutral != 1)
         if "time" in self.columns:
-            self._note(np.isnan(self.columns["time"]), "not a time", "time")
+            self.faults.note(np.isnan(self.columns["time"]), "not a time", "time")
         return entries
 
     def _of_players(self, with_home: Bools) -> Entries:
@@ -172,7 +163,7 @@ class Rows:
         minutes = self._minutes(1)
         with np.errstate(all="ignore"):  # of rows that are wrong anyway
             rates = 60.0 * np.abs(score) / minutes
-        self._note(~(rates <= FAR), "too much for its minutes", "score")
+        self.faults.note(~(rates <= FAR), "too much for its minutes", "score")
         enabled, teams = self._flags("enabled", default=1) == 1, None
         if "team" in self.columns:
             teams, alone = self.columns["team"], np.flatnonzero(self._empty["team"])
@@ -194,12 +185,12 @@ class Rows:
                 if "draw" not in self.columns:
                     lead, drawn = np.where(ahead == 0.0, 0, 1), ahead == 0.0
                 wrong = (ahead < 0.0) | drawn & (ahead != 0.0)
-                self._note(wrong, "scores contradict the result", "winner_score")
+                self.faults.note(wrong, "scores contradict the result", "winner_score")
             else:
                 lead = np.sign(ahead)
         elif "result" in self.columns:
             results = self.columns["result"]
-            self._note(results == UNKNOWN, "not a result", "result")
+            self.faults.note(results == UNKNOWN, "not a result", "result")
             lead = np.select([results == FIRST, results == SECOND], [1, -1])
         first_home = with_home & ("home" in self.columns)
         return Entries(
@@ -239,8 +230,8 @@ class Rows:
     def _numbers(self, meaning: str, low: float, high: float, reason: str) -> Floats:
         """Return numbers within limits, in which others are put for a reason."""
         values: Floats = self.columns[meaning]
-        self._note(np.isnan(values), "not a number", meaning)
-        self._note((values < low) | (values > high), reason, meaning)
+        self.faults.note(np.isnan(values), "not a number", meaning)
+        self.faults.note((values < low) | (values > high), reason, meaning)
         return np.clip(values, low, high)
 
     def _minutes(self, times: int) -> Floats:
@@ -254,19 +245,13 @@ class Rows:
         if meaning not in self.columns:
             return np.full(self._n, default, np.int8)
         flags: NDArray[np.int8] = self.columns[meaning]
-        self._note(flags < 0, "neither yes nor no", meaning)
+        self.faults.note(flags < 0, "neither yes nor no", meaning)
         return flags
-
-    def _note(self, wrong: Bools, reason: str, meaning: str) -> None:
-        self.faults.note(wrong, reason, self._slots[meaning])
 
     def _note_differing(self, values: NDArray[Any], meaning: str) -> None:
         """Note rows that contradict the first one of their game."""
         first = np.repeat(self.first_rows[:-1], np.diff(self.first_rows))
-        self._note(values != values[first], "contradicts itself", meaning)
-
-
-# Games of a log: their enabled players in order.
+        self.faults.note(values != values[first], "contradicts itself", meaning)
 
 
 def group_games(
@@ -294,10 +279,10 @@ def group_games(
         one_side = ~np.logical_or.reduceat(other, starts[:-1])
     faults.note(one_side, "one side only")
 
-    order = order[entries.enabled[order] & (faults.reasons[game[order]] == 0)]
+    order = order[entries.enabled[order] & (faults.codes[game[order]] == 0)]
     order, first = _by_side(entries.teams, game, order)
     counts = np.bincount(game[order[first]], minlength=n)  # sides of each game
-    kept = (faults.reasons == 0) & (counts >= 2)
+    kept = (faults.codes == 0) & (counts >= 2)
     used = kept[game[order]]
     order, first = order[used], first[used]
 
@@ -487,9 +472,10 @@ class GameLog:
         parts = self._grouped(entries, first_rows * entries.per_row, faults, orders)
         games = joined(parts, len(entries.players))
         games = games._replace(times=times[games.names])
-        self.unfinished = int((faults.reasons == _NUMBERS["no result"]).sum())
-        self._judge(faults, first)
-        self.unrated = int((faults.reasons == 0).sum()) - games.n_games
+        no_result = faults.codes == faults.kinds.get(("no result", "result"), -1)
+        self.unfinished = int(no_result.sum())
+        self._judge(faults, np.flatnonzero((faults.codes != 0) & ~no_result), first)
+        self.unrated = int((faults.codes == 0).sum()) - games.n_games
         self.bad.check(games.n_games + self.unrated)
         self._options.aliases.check(self.name, self.players)
         if facts:
@@ -508,14 +494,10 @@ class GameLog:
             first, last = starts[lo], starts[hi]
             columns: dict[str, Any] = entries._asdict()
             some = {k: v[first:last] for k, v in columns.items() if isinstance(v, np.ndarray)}
-            noted = Faults(*(column[lo:hi] for column in faults))
-            games, order = group_games(
-                Entries(**columns | some),
-                starts[lo : hi + 1] - first,
-                ranks,
-                noted,
-                self._most_players,
-            )
+            part = Entries(**columns | some)
+            noted = Faults(faults.codes[lo:hi], faults.rows[lo:hi], faults.kinds)
+            starts_of_part = starts[lo : hi + 1] - first
+            games, order = group_games(part, starts_of_part, ranks, noted, self._most_players)
             if self._further:
                 orders.append(order + first)
             yield games._replace(names=games.names + lo)
@@ -583,10 +565,8 @@ class GameLog:
             self.columns = self.columns._replace(places=places)
         return times
 
-    def _judge(self, faults: Faults, first: Ints) -> None:
+    def _judge(self, faults: Faults, bad: Ints, first: Ints) -> None:
         """Count the games that cannot be used, one in pieces once; or raise."""
-        wrong = (faults.reasons != 0) & (faults.reasons != _NUMBERS["no result"])
-        bad = np.flatnonzero(wrong)
         if len(bad) and not self._skip:
             lines = self._complaints(faults, bad[:_MOST_ERRORS])
             if len(bad) > _MOST_ERRORS:
@@ -595,20 +575,21 @@ class GameLog:
             raise InputError(*lines)
         # Of the pieces of a game the first that is bad stands for all.
         bad = bad[np.unique(first[bad], return_index=True)[1]]
-        reasons, at, counts = np.unique(faults.reasons[bad], return_index=True, return_counts=True)
-        examples = self._complaints(faults, bad[at])
+        codes, at, counts = np.unique(faults.codes[bad], return_index=True, return_counts=True)
+        examples, kinds = self._complaints(faults, bad[at]), list(faults.kinds)
         for k in np.argsort(at).tolist():
-            self.bad.count(list(_REASONS)[reasons[k] - 1], examples[k], int(counts[k]))
+            self.bad.count(kinds[codes[k] - 1][0], examples[k], int(counts[k]))
 
     def _complaints(self, faults: Faults, games: Ints) -> list[str]:
         """Say where and how some games are wrong."""
         rows = self.file.rows_at({*faults.rows[games].tolist()}) if len(games) else {}
-        some = zip(*(column[games].tolist() for column in faults), strict=True)
-        return [self._complaint(list(_REASONS)[k - 1], slot, rows[row]) for k, slot, row in some]
+        kinds = list(faults.kinds)
+        some = zip(faults.codes[games].tolist(), faults.rows[games].tolist(), strict=True)
+        return [self._complaint(kinds[code - 1], rows[row]) for code, row in some]
 
-    def _complaint(self, reason: str, slot: int, row: Row) -> str:
+    def _complaint(self, fault: tuple[str, str], row: Row) -> str:
         """Say where and how a game is wrong."""
-        meaning = list(self.columns.places)[slot]
+        reason, meaning = fault[0], fault[1] or next(iter(self.columns.places))
         if reason == "player twice in a game":
             meaning = self.columns.format.required[1]
         elif "game {cell!r}" in _REASONS[reason] and self.game_names is not None:
@@ -620,6 +601,7 @@ class GameLog:
         elif meaning == "game":
             name = unmark(cell)
         kind, name_of_column = self._times.kind, f"{self.columns.names[column]}: "
+        moment = "a date-time such as 2026-03-07T18:30, or a number"
         if reason == "wrong number of cells":
             column, name_of_column = 0, ""
         sentence = _REASONS[reason].format(
@@ -629,10 +611,7 @@ class GameLog:
             apart="comes again further on" if self._skip else "has been there before",
             results=", or H, A, D" if self.at_home else "",
             option=option("results"),
-            times=f"{kind}, as in other rows" if kind else _TIMES,
+            times=f"{kind}, as in other rows" if kind else moment,
             players=self._most_players,
         )
         return f"{self.name}:{self.file.position(row, column)}: {name_of_column}{sentence}"
-
-
-_TIMES = "a date-time such as 2026-03-07T18:30, or a number"

@@ -32,7 +32,7 @@ from valmatch.game_logs.whole_log.firmness import (
 from valmatch.game_logs.whole_log.result import BatchRating, Posterior, listed, superiority_of
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import DEVIATION, PathLike
-from valmatch.inputs.csv_reader import Dialect, read_rows, with_columns
+from valmatch.inputs.csv_reader import read_rows, with_columns
 from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Bools, Floats, Ints
@@ -258,7 +258,7 @@ def read_anchors(path: Path, players: Mapping[str, int], warn: Callable[[str], N
     what = "anchors have the columns player, rating, and optionally deviation"
     choose = with_columns(("player", "rating"), ("deviation",), what=what)
     anchors: dict[str, tuple[float, float]] = {}
-    for row in read_rows(path, choose, Dialect(trimmed=True, placed=True)):
+    for row in read_rows(path, choose, trimmed=True, placed=True):
         name = row.text("player")
         if name in anchors:
             raise row.wrong("player", f"{shown(name)} is there twice")

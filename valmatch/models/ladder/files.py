@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
-from valmatch.inputs.csv_reader import Dialect, Row, read_rows
+from valmatch.inputs.csv_reader import Row, read_rows
 from valmatch.inputs.files import MAX_FILE
 from valmatch.kernels.arrays import Floats
 from valmatch.models.ladder.factors import MAX_PLAYERS, MAX_STARTS, LadderFactors
@@ -165,7 +165,7 @@ def _rows(path: Path, either: Sequence[str], what: str) -> Iterator[tuple[Row, s
             raise InputError(f"{position}: column {missing} is missing ({what})")
         return ["player", second]
 
-    for row in read_rows(path, choose, Dialect(separator=None), most=MAX_FILE):
+    for row in read_rows(path, choose, None, most=MAX_FILE):
         player, column = row.cells
         name = row.cells[player].strip()
         if not 0 < len(name) <= MAX_NAME or "\0" in name:

@@ -21,7 +21,6 @@ from valmatch.errors import InputError, option
 from valmatch.inputs.csv_reader import (
     SEPARATORS,
     BadRows,
-    Dialect,
     Row,
     RowError,
     other_separator,
@@ -260,7 +259,7 @@ def read_queue_log(
 def has_leaving_times(path: Path, log: LogFactors) -> bool:
     """Return whether a log has a column ``left_hours``; no where it cannot be read."""
     try:
-        return LEFT in read_header(path, Dialect(SEPARATORS[log.separator]), MAX_FILE)
+        return LEFT in read_header(path, SEPARATORS[log.separator], MAX_FILE)
     except InputError:
         return False
 
@@ -374,14 +373,11 @@ class _Reader:
 
     def _entries(self) -> Iterator[_Entry]:
         """Yield the good rows that are wanted, of exact duplicates one."""
-        dialect, names, where = (
-            Dialect(SEPARATORS[self._log.separator]),
-            self._names,
-            self._log.where,
-        )
+        separator = SEPARATORS[self._log.separator]
+        names, where = self._names, self._log.where
         seen: set[tuple[str, ...]] = set()
         for row in read_rows(
-            self._path, self._columns, dialect, most=MAX_FILE, wrong=self._bad.add
+            self._path, self._columns, separator, most=MAX_FILE, wrong=self._bad.add
         ):
             if where and not all(is_wanted(row.cells[name], where[name]) for name in where):
                 self._unwanted += 1
