@@ -11,7 +11,7 @@ from valmatch.matching.explaining import Blocked, blocked, blockers
 from valmatch.matching.plain_tickets import Judge, PartialMatch, Pool, holds_from
 from valmatch.matching.tickets.columns import Search
 from valmatch.matching.tickets.playing import play
-from valmatch.rule_sets.types import Lack
+from valmatch.rule_sets.table import Lack
 
 ATTRIBUTES = [
     {"name": "skill", "type": "number", "default": 0},

@@ -25,8 +25,7 @@ from valmatch.matching.tickets.layout import COMPLETED, STATUSES
 from valmatch.matching.tickets.playing import Serving, play, play_columns, play_with_games
 from valmatch.matching.tickets.reading import read_list
 from valmatch.rule_sets.flexmatch import read_rule_set
-from valmatch.rule_sets.table import Table
-from valmatch.rule_sets.types import added
+from valmatch.rule_sets.table import Table, added
 
 RULES: dict[str, Any] = yaml.safe_load("""
 ruleLanguageVersion: '1.0'

@@ -142,7 +142,7 @@ def test_the_lost_expansion_is_read_leniently() -> None:
     assert [one.severity for one in reading.problems] == ["warning"] * 3
     (team,) = reading.table.teams
     assert team.least == Steps((10, 15), (175, 150, 100))
-    assert reading.table.rules[0].predicate.most == Steps((), (150,))  # type: ignore[attr-defined]
+    assert reading.table.rules[0].predicate.most == Steps((), (150,))  # type: ignore[union-attr]
 
 
 SENTENCES = {

@@ -99,7 +99,7 @@ rules[0].referenceValue | "SKILL" | = | a number is needed, not a list
 rules[1].measurements | "flatten(flatten(ROLES))" | = | list of string
 rules[0].maxDistance | null | rules[0] | neither minDistance nor maxDistance
 rules[1].operation | "reference_intersection_count" | rules[1].referenceValue | a list of s
-rules[2].batchAttribute | "roles" | = | no list and no map
+rules[2].batchAttribute | "roles" | = | a number or a string is needed
 rules[3].sortAttribute | "mode" | = | a number or a map is needed
 rules[4].maxLatency | null | rules[4] | neither maxLatency nor maxDistance
 rules[0] | {"name": "Near", "type": "comparison", "measurements": ["SKILL"], "operation": "<"} |

@@ -19,7 +19,8 @@ from valmatch.matching.tickets.columns import SEARCHES, Document, Search
 from valmatch.matching.tickets.playing import Outcome, play
 from valmatch.matching.tickets.reading import WorldReading, read_world
 from valmatch.models.tickets.model import TicketsModel, TicketWorld
-from valmatch.rule_sets.types import OF_PREDICATE, Lack
+from valmatch.rule_sets.table import Lack
+from valmatch.rule_sets.types import OF_PREDICATE
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.manifest import Manifest, SimulateManifest, command_of, read_manifest
 from valmatch.text.suggestions import closest_name

@@ -37,7 +37,7 @@ from valmatch.matching.tickets.reading import (
 from valmatch.rule_sets.descriptions import stepped
 from valmatch.rule_sets.files import as_remarks, in_line, is_yaml, read_rule_file
 from valmatch.rule_sets.json_text import Problem, plain
-from valmatch.rule_sets.types import spelled
+from valmatch.rule_sets.table import spelled
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in

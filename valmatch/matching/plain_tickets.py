@@ -1,7 +1,7 @@
 """The matchmaker of tickets in plain Python, one ticket and one rule at a time: it says why.
 
 Nothing is quick here; `valmatch.matching.tickets` finds the same matches by compiled kernels. What
-the types of rules find of a match is in `valmatch.rule_sets.types`.
+rules find of a match is in `valmatch.rule_sets.table`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,20 @@ from valmatch.matching.tickets.columns import Document, Service, Tickets
 from valmatch.matching.tickets.columns import Search as SearchName
 from valmatch.matching.tickets.playing import Outcome
 from valmatch.matching.tickets.search import BATCHES, PASSES
-from valmatch.rule_sets.table import Aggregate, Ordered, Reached, Steps, Table, Value
-from valmatch.rule_sets.types import OF_PARTY, OF_PREDICATE, Finding, Ping, added, common, defined
+from valmatch.rule_sets.table import (
+    OF_PARTY,
+    Aggregate,
+    Finding,
+    Ordered,
+    Ping,
+    Reached,
+    Steps,
+    Table,
+    Value,
+    added,
+    common,
+    defined,
+)
 
 # A world, worked out once: values, latencies, orders.
 
@@ -339,9 +351,8 @@ class Judge:
         """Return what is found of a rule."""
         if number not in self._findings:
             rule = self.rules[number]
-            judge = OF_PREDICATE[type(rule.predicate)].judge
             unknown = self.partial and rule.is_open
-            self._findings[number] = Finding(None) if unknown else judge(rule.predicate, self)
+            self._findings[number] = Finding(None) if unknown else rule.predicate.judge(self)
         return self._findings[number]
 
     def number(self, steps: Steps | None) -> float | None:

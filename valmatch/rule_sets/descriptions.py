@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from valmatch.rule_sets.table import Ordered, Steps, Table, Team
-from valmatch.rule_sets.types import OF_PREDICATE, amount, spelled
+from valmatch.rule_sets.table import Ordered, Steps, Table, Team, spelled
 
 
 class Change(NamedTuple):
@@ -30,22 +29,23 @@ class Description(NamedTuple):
 
 def describe(table: Table) -> Description:
     """Return what a table says."""
-    rules = []
-    for rule in table.rules:
-        sentence = OF_PREDICATE[type(rule.predicate)].sentence(rule.predicate, table)
-        unless = "" if rule.alone else " (counts in compounds alone)"
-        rules.append((rule.name, sentence + unless))
-    teams = []
-    for name, team in _grouped(table.teams):
-        most = "" if team.least == team.most else f" to {amount(team.most)}"
-        teams.append((name, f"{amount(team.least)}{most} players"))
+    rules = [
+        (
+            rule.name,
+            rule.predicate.sentence(table) + " (counts in compounds alone)" * (not rule.alone),
+        )
+        for rule in table.rules
+    ]
+    teams = [
+        (name, f"{team.least}{'' if team.least == team.most else f' to {team.most}'} players")
+        for name, team in _grouped(table.teams)
+    ]
     changes = [
         Change(seconds, what, spelled(value))
         for what, steps in stepped(table)
         for seconds, value in zip((0.0, *steps.waits), steps.values, strict=True)
     ]
-    changes.sort(key=lambda change: change.seconds)
-    return Description(teams, rules, list(_search(table)), changes)
+    return Description(teams, rules, list(_search(table)), sorted(changes, key=lambda row: row[0]))
 
 
 def _grouped(teams: tuple[Team, ...]) -> Iterator[tuple[str, Team]]:
@@ -57,31 +57,22 @@ def _grouped(teams: tuple[Team, ...]) -> Iterator[tuple[str, Team]]:
 
     for _, same in groupby(teams, kind):
         first, *further = same
-        last = f" to {further[-1].name}" if further else ""
-        yield first.name + last, first
+        yield first.name + (f" to {further[-1].name}" if further else ""), first
 
 
 def _search(table: Table) -> Iterator[str]:
     """Yield how matches are searched for."""
-    search = table.search
-    yield (
-        f"what is allowed goes by the age of the {'oldest' if table.oldest else 'newest'} ticket"
-        " in the match"
-    )
+    search, age = table.search, "oldest" if table.oldest else "newest"
+    yield f"what is allowed goes by the age of the {age} ticket in the match"
     if search.balance is not None:
         yield f"large matches, balanced by {table.attributes[search.balance].name}"
     if search.batches == "sorted":
         by = ", ".join(table.attributes[number].name for number in search.batch_order)
         yield f"batches of the pool sorted by {by}"
     if search.backfill != "normal":
-        when = "first" if search.backfill == "high" else "last"
-        yield f"games that run are filled up {when}"
+        yield f"games that run are filled up {'first' if search.backfill == 'high' else 'last'}"
     if not any(isinstance(rule.predicate, Ordered) for rule in table.rules):
         yield "a match is built around the oldest ticket, the others are tried by age"
-
-
-OF_RULES = ("reference", "least", "most", "spread")
-"""Values of predicates that may have steps, as they are called."""
 
 
 def stepped(table: Table) -> Iterator[tuple[str, Steps]]:
@@ -90,5 +81,6 @@ def stepped(table: Table) -> Iterator[tuple[str, Steps]]:
     for name, team in _grouped(table.teams):
         values += [(f"{name}: least players", team.least), (f"{name}: most players", team.most)]
     for rule in table.rules:
-        values += [(f"{rule.name}: {k}", getattr(rule.predicate, k, None)) for k in OF_RULES]
+        keys = ("reference", "least", "most", "spread")
+        values += [(f"{rule.name}: {key}", getattr(rule.predicate, key, None)) for key in keys]
     yield from (value for value in values if isinstance(value[1], Steps) and value[1].waits)

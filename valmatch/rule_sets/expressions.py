@@ -33,8 +33,7 @@ class Known(NamedTuple):
     """What an expression may name."""
 
     attributes: tuple[Attribute, ...]  # attributes of players
-    # the teams that a name stands for: one, or all that a quantity makes of it
-    teams: dict[str, tuple[int, ...]]
+    teams: dict[str, tuple[int, ...]]  # by name: one, or all that a quantity makes of it
     number: int  # how many teams there are
 
     @property
@@ -75,14 +74,23 @@ def _base(text: str, base: re.Match[str], known: Known) -> Aggregate:
     """Return the teams or players that functions are applied to."""
     if base[1] == "team":
         raise ExpressionFault(f"{shown(text)}: did you mean teams[{base[2]}]?")
-    teams, grouped = _teams(base[2], known)
-    depth = 1 if grouped else 0
+    grouped, teams = base[2].strip() == "*", tuple(range(known.number))
+    if not grouped:
+        teams = ()
+        for team in map(str.strip, base[2].split(",")):
+            if team not in known.teams:
+                raise ExpressionFault(f"no team {shown(team)} ({hint(team, known.teams)})")
+            if set(teams) & set(known.teams[team]):
+                raise ExpressionFault(f"team {shown(team)} twice")
+            teams += known.teams[team]
+        grouped = len(teams) > 1
     if not base[3]:
-        return Aggregate(text, teams, grouped, "teams", (), "team", depth)
+        return Aggregate(text, teams, grouped, "teams", (), "team", int(grouped))
+    depth = 1 + grouped
     if base[4] or base[5]:
-        return Aggregate(text, teams, grouped, "ids", (), "text", depth + 1)
+        return Aggregate(text, teams, grouped, "ids", (), "text", depth)
     if base[6] is None:
-        return Aggregate(text, teams, grouped, "players", (), "player", depth + 1)
+        return Aggregate(text, teams, grouped, "players", (), "player", depth)
     name = base[6].strip()
     if name not in known.numbers:
         near = hint(name, known.numbers)
@@ -92,41 +100,25 @@ def _base(text: str, base: re.Match[str], known: Known) -> Aggregate:
     if kind == "map":
         raise ExpressionFault(f"{name} is a map, which no expression can use; sorts can")
     inner: Kind = "number" if kind == "number" else "text"
-    return Aggregate(text, teams, grouped, number, (), inner, depth + (2 if kind == "texts" else 1))
-
-
-def _teams(names: str, known: Known) -> tuple[tuple[int, ...], bool]:
-    """Return the teams of a list of names, and whether it is a list of teams."""
-    if names.strip() == "*":
-        return tuple(range(known.number)), True
-    numbers: list[int] = []
-    parts = [name.strip() for name in names.split(",")]
-    for name in parts:
-        if name not in known.teams:
-            raise ExpressionFault(f"no team {shown(name)} ({hint(name, known.teams)})")
-        if set(numbers) & set(known.teams[name]):
-            raise ExpressionFault(f"team {shown(name)} twice")
-        numbers += known.teams[name]
-    return tuple(numbers), len(numbers) > 1
+    return Aggregate(text, teams, grouped, number, (), inner, depth + (kind == "texts"))
 
 
 def _applied(function: str, of: Aggregate) -> Aggregate:
     """Return a function of an aggregate."""
-    kind, least, wanted = of.kind, 1, "a list"
+    fits, least, wanted = True, 1, "a list"
     if function in NUMERIC:
-        fits, wanted = kind == "number", "a list of numbers"
-    elif function == "count":
-        fits, kind = True, "number"
+        fits, wanted = of.kind == "number", "a list of numbers"
     elif function == "flatten":
-        fits, least, wanted = True, 2, "a list of lists"
-    else:
-        fits, least, wanted = kind == "text", 2, "a list of lists of strings"
+        least, wanted = 2, "a list of lists"
+    elif function == "set_intersection":
+        fits, least, wanted = of.kind == "text", 2, "a list of lists of strings"
     if not fits or of.depth < least:
         raise ExpressionFault(f"{function} takes {wanted}, not {described(of.kind, of.depth)}")
+    kind: Kind = "number" if function == "count" else of.kind
     return of._replace(functions=(*of.functions, function), kind=kind, depth=of.depth - 1)
 
 
 def described(kind: Kind, depth: int) -> str:
     """Return what has a kind and a depth, in words."""
-    name = {"number": "number", "text": "string", "player": "player", "team": "team"}[kind]
+    name = "string" if kind == "text" else kind
     return f"a {name}" if depth == 0 else f"a list of {'lists of ' * (depth - 1)}{name}s"

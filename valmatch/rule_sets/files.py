@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
@@ -35,23 +34,22 @@ def read_rule_file(path: FilePath, timeout: float | None = None, lenient: bool =
         raise InputError(f"{path}: cannot be read: {what}") from None
     try:
         text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        before = content[: error.start].decode("utf-8")
-        problems = Problems(before)
-        what = "UTF-16, not UTF-8" if content.startswith(MARKS_OF_UTF_16) else "not UTF-8"
-        problems.error(len(before), "", f"no JSON: {what} from here on")
-        return Reading(None, problems.sorted())
-    try:
         body = body_of(text)
+    except UnicodeDecodeError as error:
+        text = content[: error.start].decode("utf-8")
+        what = "UTF-16, not UTF-8" if content.startswith(MARKS_OF_UTF_16) else "not UTF-8"
+        at, what = len(text), f"no JSON: {what} from here on"
     except NoRuleSetError as error:
-        problems = Problems(text)
-        problems.error(error.at, "", error.what)
-        return Reading(None, problems.sorted())
-    if body is None:
-        return read_text(path, text, timeout, lenient)
-    problems = Problems(text, places=body.places)
-    node = read_json(body.text, problems, lenient)
-    return read_parsed(body.text, node, problems, timeout, lenient)._replace(is_wrapped=True)
+        at, what = error.at, error.what
+    else:
+        if body is None:
+            return read_text(path, text, timeout, lenient)
+        problems = Problems(text, places=body.places)
+        node = read_json(body.text, problems, lenient)
+        return read_parsed(body.text, node, problems, timeout, lenient)._replace(is_wrapped=True)
+    problems = Problems(text)
+    problems.error(at, "", what)
+    return Reading(None, problems.sorted())
 
 
 def read_text(
@@ -84,21 +82,14 @@ def as_remark(path: FilePath, problem: Problem) -> str:
 
 def as_remarks(path: FilePath, problems: Iterable[Problem]) -> list[str]:
     """Return a warning of each kind as a line, with how many differ from it in numbers alone."""
-    first: dict[str, Problem] = {}
-    counts = Counter[str]()
+    kinds: dict[str, list[Problem]] = {}
     for problem in problems:
-        kind = NUMBER.sub("", problem.text)
-        first.setdefault(kind, problem)
-        counts[kind] += 1
-    return [
-        Notice(
-            as_remark(path, problem) + (f" (and {more:,} more like this)" if more else ""),
-            "rule_set",
-            1 + more,
-        )
-        for kind, problem in first.items()
-        for more in [counts[kind] - 1]
-    ]
+        kinds.setdefault(NUMBER.sub("", problem.text), []).append(problem)
+    remarks: list[str] = []
+    for first, *others in kinds.values():
+        more = f" (and {len(others):,} more like this)" if others else ""
+        remarks.append(Notice(as_remark(path, first) + more, "rule_set", 1 + len(others)))
+    return remarks
 
 
 # YAML with places, as values of rule sets are read.
@@ -116,8 +107,8 @@ def read_yaml(text: str, problems: Problems) -> Node | None:
     except InputError as error:
         for line in error.args:
             match = PLACED.fullmatch(line)
-            placed = (int(match[1]), int(match[2]), match[3]) if match else (1, 1, str(line))
-            problems.at(*placed)
+            row, column, what = match.groups() if match else (1, 1, str(line))
+            problems.at(int(row), int(column), what)
         return None
     if root is None:
         problems.error(0, "", "an object is needed, not an empty file")
@@ -133,18 +124,14 @@ def node_of(root: yaml.Node, problems: Problems) -> Node:
 
     places: dict[Path, Place] = {}
 
-    def value_of(node: yaml.Node, path: Path, key: int) -> object:
-        places[path] = Place(key, node.start_mark.index, node.end_mark.index)
+    def value_of(node: yaml.Node, path: Path, key: yaml.Node) -> object:
+        places[path] = Place(key.start_mark.index, node.start_mark.index, node.end_mark.index)
         if isinstance(node, MappingNode):
-            return {
-                name.value: value_of(inner, (*path, name.value), name.start_mark.index)
-                for name, inner in node.value
-            }
+            pairs = node.value
+            return {name.value: value_of(inner, (*path, name.value), name) for name, inner in pairs}
         if isinstance(node, SequenceNode):
-            return [
-                value_of(inner, (*path, number), inner.start_mark.index)
-                for number, inner in enumerate(node.value)
-            ]
+            items = enumerate(node.value)
+            return [value_of(inner, (*path, number), inner) for number, inner in items]
         value = to_value(node)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return value
@@ -157,4 +144,4 @@ def node_of(root: yaml.Node, problems: Problems) -> Node:
             return 0
         return value if isinstance(value, int) and abs(value) < 10**15 else number
 
-    return Node(value_of(root, (), root.start_mark.index), Places(lambda: places))
+    return Node(value_of(root, (), root), Places(lambda: places))

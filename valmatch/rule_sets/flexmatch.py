@@ -41,7 +41,7 @@ from valmatch.rule_sets.table import (
     Valued,
     Within,
 )
-from valmatch.rule_sets.types import TYPES, Context, Earlier, Expansion, attribute_of
+from valmatch.rule_sets.types import TYPES, Context, Earlier, Expansion
 from valmatch.text.suggestions import closest_name, hint
 from valmatch.text.terminal import shown
 
@@ -138,7 +138,7 @@ def read_any(
         by_name |= {name: (len(every) + k,) for k, name in enumerate(names)}
         every += [team._replace(name=name) for name in names]
     context = context._replace(known=Known(attributes, by_name, len(every)))
-    search, oldest = _algorithm(root.item("algorithm"), context.known)
+    search, oldest = _algorithm(root.item("algorithm"), context)
     rules = _rules(root.items("rules"), context, _is_large(root, teams, search.large))
     for target, expansion in expansions.items():
         if target not in context.used:
@@ -381,25 +381,36 @@ ALGORITHM_KEYS = (
 )
 
 
-def _algorithm(item: Item | None, known: Known) -> tuple[Search, bool]:
+def _algorithm(item: Item | None, context: Context) -> tuple[Search, bool]:
     """Return how to search, and whether the age of a match is that of its oldest ticket."""
     if item is None:
         return Search(), False
     item.known(ALGORITHM_KEYS)
     strategy = item.choice("strategy", list(BATCHES)) or "exhaustiveSearch"
-    every = [name for names in BATCHES.values() for name in names]
-    batching = item.choice("batchingPreference", every)
+    batching = item.choice(
+        "batchingPreference", [name for names in BATCHES.values() for name in names]
+    )
     if batching and batching not in BATCHES[strategy]:
         allowed = " or ".join(BATCHES[strategy])
         text = f"{batching} does not go with the strategy {strategy} ({allowed} does)"
         item.error("batchingPreference", text)
-    large = strategy == "balanced"
-    order = _batch_order(item, batching == "sorted", known)
+    large, is_sorted, wrong = (
+        strategy == "balanced",
+        batching == "sorted",
+        "neither a number nor a string",
+    )
+    names = [*item.list_of("sortByAttributes", "string")]
+    order = [context.attribute(name, item, ("number", "text"), wrong) for name in names]
+    listed = item.members.get("sortByAttributes")
+    if is_sorted and (listed is None or not listed.value):
+        item.error("batchingPreference", "sorted needs sortByAttributes")
+    if listed and not is_sorted:
+        item.warn("sortByAttributes", "has no effect without batchingPreference sorted")
     balance = None
-    if (name := item.members.get("balancedAttribute")) or large:
+    if "balancedAttribute" in item.members or large:
         node = item.get("balancedAttribute", "string", required=large)
-        balance = attribute_of(node, item, known, ("number",), "no number")
-        if name and balance is not None and not large:
+        balance = context.attribute(node, item, ("number",), "no number")
+        if balance is not None and not large:
             item.warn("balancedAttribute", "has no effect without the strategy balanced")
     age = item.choice("expansionAgeSelection", ("newest", "oldest"))
     backfill = item.choice("backfillPriority", ("normal", "high", "low")) or "normal"
@@ -408,23 +419,11 @@ def _algorithm(item: Item | None, known: Known) -> tuple[Search, bool]:
     search = Search(
         large,
         balance if large else None,
-        "sorted" if batching == "sorted" else "random",
-        order,
+        "sorted" if is_sorted else "random",
+        tuple(number for number in order if number is not None) if is_sorted else (),
         "high" if large else cast(Any, backfill),
     )
     return search, age == "oldest"
-
-
-def _batch_order(item: Item, is_sorted: bool, known: Known) -> tuple[int, ...]:
-    """Return the attributes by which the pool is sorted before it is cut."""
-    names, wrong = list(item.list_of("sortByAttributes", "string")), "neither a number nor a string"
-    order = [attribute_of(attribute, item, known, ("number", "text"), wrong) for attribute in names]
-    listed = item.members.get("sortByAttributes")
-    if is_sorted and (listed is None or not listed.value):
-        item.error("batchingPreference", "sorted needs sortByAttributes")
-    if listed and not is_sorted:
-        item.warn("sortByAttributes", "has no effect without batchingPreference sorted")
-    return tuple(attribute for attribute in order if attribute is not None) if is_sorted else ()
 
 
 # Remarks on rule sets that the service takes, but that will hardly do what is meant.

@@ -9,6 +9,7 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from json import JSONDecodeError, JSONDecoder, loads
 from math import inf
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
@@ -41,11 +42,7 @@ class Problems:
     def __init__(self, text: str, whole: str = WHOLE, places: Sequence[int] = ()) -> None:
         self._whole = whole
         self._places = places  # where the characters stand of what is read, if not as they are
-        self._starts = [0]
-        place = text.find("\n")
-        while place >= 0:
-            self._starts.append(place + 1)
-            place = text.find("\n", place + 1)
+        self._starts = [0, *(line.end() for line in re.finditer("\n", text))]
         self._problems: set[Problem] = set()
 
     def place(self, offset: int) -> tuple[int, int]:
@@ -62,10 +59,6 @@ class Problems:
         """Add what the service would refuse."""
         self.add("error", offset, path, text)
 
-    def warn(self, offset: int, path: str, text: str) -> None:
-        """Add what will hardly do what is meant."""
-        self.add("warning", offset, path, text)
-
     def at(self, line: int, column: int, text: str) -> None:
         """Add an error whose line and column are known."""
         self._problems.add(Problem(line, column, "error", self._whole, text))
@@ -76,9 +69,10 @@ class Problems:
 
     def errors_in(self, path: str) -> bool:
         """Return whether there is an error of something at a path, or in it."""
-        inner = (f"{path}.", f"{path}[")
-        paths = [fault.path for fault in self._problems if fault.severity == "error"]
-        return any(fault == path or fault.startswith(inner) for fault in paths)
+        inner = re.compile(re.escape(path) + r"(?![^.[])")
+        return any(
+            fault.severity == "error" and inner.match(fault.path) for fault in self._problems
+        )
 
     @property
     def errors(self) -> int:
@@ -138,15 +132,14 @@ class Places:
     """Where the values of a document stand: looked for once one of them is wanted."""
 
     def __init__(self, find: Callable[[], Mapping[Path, Place]]) -> None:
-        self._find, self._places = find, dict[Path, Place]()
+        self._find = cache(find)
 
     def of(self, path: Path) -> Place:
         """Return the place of a value, or of the innermost one around it that has a place."""
-        if not self._places:
-            self._places = dict(self._find())
-        while path and path not in self._places:
+        places = self._find()
+        while path and path not in places:
             path = path[:-1]
-        return self._places[path]
+        return places[path]
 
 
 def one_place(start: Callable[[], int]) -> Places:
@@ -218,16 +211,14 @@ NAMES = {
     "number": "a number",
     "boolean": "true or false",
     "null": "null",
-}
+}  # as messages call them
 
 
 def called(node: Node) -> str:
     """Return a value as messages show it."""
     if node.kind in ("object", "array", "null"):
         return NAMES[node.kind]
-    if node.kind == "boolean":
-        return "true" if node.value else "false"
-    return shown(node.value)
+    return str(node.value).lower() if node.kind == "boolean" else shown(node.value)
 
 
 class Item:
@@ -238,11 +229,8 @@ class Item:
     ) -> None:
         # nulls: whether null stands for no value
         self.node, self.problems, self.lenient, self.nulls = node, problems, lenient, nulls
-        self.path, self.members = node.path, node.members
-        if nulls:
-            self.members = {
-                k: member for k, member in self.members.items() if member.kind != "null"
-            }
+        self.path, members = node.path, node.members.items()
+        self.members = {k: inner for k, inner in members if not (nulls and inner.kind == "null")}
 
     def inner(self, key: str) -> str:
         """Return the path of a key."""
@@ -254,34 +242,32 @@ class Item:
         """Return the place of a value, of the object where it has none."""
         return (self.members.get(key) or self.node).start
 
-    def error(self, key: str, text: str) -> None:
+    def error(self, key: str, text: str, severity: Severity = "error") -> None:
         """Report a value, "" for the object itself."""
-        self.problems.error(self.at(key), self.inner(key) if key else self.path, text)
+        self.problems.add(severity, self.at(key), self.inner(key) if key else self.path, text)
 
     def warn(self, key: str, text: str) -> None:
         """Warn of a value, "" for the object itself."""
-        self.problems.warn(self.at(key), self.inner(key) if key else self.path, text)
+        self.error(key, text, "warning")
 
     def known(self, names: Iterable[str]) -> None:
         """Report keys that are not among some."""
-        names = list(names)
+        names, severity = list(names), "warning" if self.lenient else "error"
         for key, member in self.node.members.items():
             if key not in names:
-                severity = "warning" if self.lenient else "error"
                 text = f"unknown key {shown(key)} ({hint(key, names)})"
                 self.problems.add(severity, member.place.key, self.path, text)  # type: ignore[arg-type]
 
     def get(self, key: str, kind: str, required: bool = False) -> Node | None:
         """Return a value of a kind; None where there is none, or one of another kind."""
         member = self.members.get(key)
-        if member is None:
-            if required:
-                self.error("", f"no {key} ({NAMES[kind]} is needed)")
-            return None
-        if member.kind != kind:
+        if member is not None and member.kind == kind:
+            return member
+        if member is not None:
             self.error(key, f"{NAMES[kind]} is needed, not {called(member)}")
-            return None
-        return member
+        elif required:
+            self.error("", f"no {key} ({NAMES[kind]} is needed)")
+        return None
 
     def text(self, key: str, required: bool = False) -> str | None:
         """Return a string."""
@@ -306,27 +292,24 @@ class Item:
         quoted: bool = False,
     ) -> float | None:
         """Return a number; where `quoted`, also of a string that is one."""
-        member = self.members.get(key)
+        member, value = self.members.get(key), None
         if member and quoted and member.kind == "string":
             value = real_number(str(member.value))
-            if value is None:
-                self.error(key, f"a number is needed, not {called(member)}")
-                return None
-        else:
+        if value is None:
             node = self.get(key, "number", required)
             if node is None:
                 return None
             value = cast(float, node.value)
         if whole and value != int(value):
-            self.error(key, f"a whole number is needed, not {shown(value)}")
-            return None
-        if value < least:
-            self.error(key, f"at least {least:g} is needed, not {shown(value)}")
-            return None
-        if value > most:
-            self.error(key, f"at most {most:,.0f} is needed, not {shown(value)}")
-            return None
-        return value
+            wanted = "a whole number"
+        elif value < least:
+            wanted = f"at least {least:g}"
+        elif value > most:
+            wanted = f"at most {most:,.0f}"
+        else:
+            return value
+        self.error(key, f"{wanted} is needed, not {shown(value)}")
+        return None
 
     def list_of(
         self, key: str, kind: str, required: bool = False, empty: str = ""
@@ -381,7 +364,7 @@ def read_json(
         if comment[1] is None:
             return comment[0]  # a string
         what = "a comment: the service takes JSON without comments"
-        problems.warn(start + comment.start(), line, what)
+        problems.add("warning", start + comment.start(), line, what)
         return " " * len(comment[0])
 
     def members(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -394,7 +377,7 @@ def read_json(
         object_pairs_hook=members,
         parse_float=_finite,
         parse_int=lambda digits: int(digits) if len(digits) <= EXACT else _finite(digits),
-        parse_constant=_constant,
+        parse_constant=_finite,
     )
     if "/" in text:
         bare = COMMENT.sub(blank, text)
@@ -497,10 +480,7 @@ def _place_and_fault(error: JSONDecodeError) -> tuple[int, str]:
 
 
 def _finite(digits: str) -> float:
-    if math.isinf(value := float(digits)):
-        raise SyntaxFault(f"{shown(digits)} is too large for a number", digits)
+    if not math.isfinite(value := float(digits)):
+        why = "too large for a number" if digits[-1].isdecimal() else "no number of JSON"
+        raise SyntaxFault(f"{shown(digits)} is {why}", digits)
     return value
-
-
-def _constant(name: str) -> float:
-    raise SyntaxFault(f"{shown(name)} is no number of JSON", name)

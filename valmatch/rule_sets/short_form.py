@@ -40,8 +40,7 @@ def is_short(node: Node) -> bool:
     members = node.members
     if node.kind != "object" or not NOT_OWN.isdisjoint(members):
         return False
-    teams = members.get("teams")
-    by_teams = teams is not None and teams.kind in ("string", "object", "number")
+    by_teams = "teams" in members and members["teams"].kind in ("string", "object", "number")
     return by_teams or not OWN.isdisjoint(members)
 
 
@@ -70,6 +69,7 @@ class _Writer:
         self.rules: list[Node] = []
         self.expansions: list[Node] = []
         self.most = 0  # players of a match
+        self.large = False  # whether they are too many for most rules
 
     def rule_set(self) -> Node:
         """Read all sections; return the rule set."""
@@ -98,11 +98,6 @@ class _Writer:
         }
         return made({key: part for key, part in parts.items() if part}, self.root.node)
 
-    @property
-    def large(self) -> bool:
-        """Whether matches are too large for most rules."""
-        return self.most > SMALL
-
     def _teams(self) -> None:
         """Write the teams: ``2x5``, or sizes by name."""
         node = self.root.members.get("teams")
@@ -125,84 +120,89 @@ class _Writer:
 
     def _team(self, name: str, teams: Item) -> None:
         """Write a team that has a name: its size, or an object of size, count and fewer."""
-        node, item, key, count = teams.members[name], teams, name, None
+        node, problems = teams.members[name], teams.problems
         if not _is_name(name):
-            text = f"{shown(name)} cannot be the name of a team"
-            teams.problems.error(node.place.key, node.path, text)
+            problems.error(node.place.key, node.path, f"{shown(name)} cannot be the name of a team")
             return
-        if node.kind == "object":
-            item, key = Item(node, teams.problems, teams.lenient), "size"
+        item = Item(node, problems) if node.kind == "object" else None
+        if item:
             item.known(("size", "count", "fewer"))
             if "size" not in item.members:
                 item.error("", 'no size (such as 5, or "4-5")')
                 return
-            count = item.get("count", "number")
-        word = item.members[key]
+        word = item.members["size"] if item else node
         sizes = _sizes(word)
         if sizes is None:
-            item.error(key, f'players of a team are needed, 5 or "4-5", not {called(word)}')
+            text = f'players of a team are needed, 5 or "4-5", not {called(word)}'
+            problems.error(word.start, word.path, text)
             return
-        self._add_team(name, sizes, count, word)
-        if node.kind == "object" and "fewer" in item.members:
+        self._add_team(name, sizes, item.get("count", "number") if item else None, word)
+        if item and "fewer" in item.members:
             self._expand(f"teams[{name}].minPlayers", item, "fewer")
 
     def _add_team(self, name: str, sizes: Sequence[Node], count: Node | None, word: Node) -> None:
         least, most = sizes
-        team: dict[str, object] = {"name": made(name, word), "minPlayers": least}
-        team |= {"maxPlayers": most} if count is None else {"maxPlayers": most, "quantity": count}
+        team: dict[str, object] = {
+            "name": made(name, word),
+            "minPlayers": least,
+            "maxPlayers": most,
+        }
+        if count is not None:
+            team["quantity"] = count
         self.teams.append(made(team, word))
-        self.most += _whole(most) * (1 if count is None else _whole(count))
+        numbers = most.value, 1 if count is None else count.value
+        if all(isinstance(n, int | float) and 0 <= n < SMALL**2 for n in numbers):  # else reported
+            self.most += int(cast(float, numbers[0])) * int(cast(float, numbers[1]))
+        self.large = self.most > SMALL
 
     def _skill(self) -> None:
         """Write that all tickets of a match are near each other."""
         item = self._section("skill", ("attribute", "within", "widen", "party"), "within")
         attribute = self._attribute(item)
         if item is not None and attribute is not None:
-            limit = {"maxDistance": item.members["within"]}
-            rule = {"type": "batchDistance", "batchAttribute": attribute, **limit}
+            rule = {"type": "batchDistance", "batchAttribute": attribute}
+            rule |= {"maxDistance": item.members["within"]}
             self._rule(item, "skill", rule, "maxDistance")
 
     def _balance(self) -> Node | None:
         """Write that the averages of teams are near each other; return the attribute."""
-        keys = ("attribute", "within", "widen")
-        item = self._section("balance", keys, "" if self.large else "within")
+        item = self._section(
+            "balance", ("attribute", "within", "widen"), "" if self.large else "within"
+        )
         attribute = self._attribute(item)
         if item is None or attribute is None:
             return None
         if self.large:
-            for key in keys[1:]:
-                if key in item.members:
-                    text = f"matches of more than {SMALL} are balanced without a limit"
-                    item.error(key, f"{text}, and there are up to {self.most}")
+            for key in item.members.keys() & {"within", "widen"}:
+                text = f"matches of more than {SMALL} are balanced without a limit"
+                item.error(key, f"{text}, and there are up to {self.most}")
             return attribute
         values = f"teams[*].players.attributes[{attribute.value}]"
-        rule = {
-            "type": "distance",
+        expressions = {
             "measurements": [f"avg({values})"],
             "referenceValue": f"avg(flatten({values}))",
-            "maxDistance": item.members["within"],
         }
+        rule = {"type": "distance", **expressions, "maxDistance": item.members["within"]}
         self._rule(item, "balance", rule, "maxDistance")
         return attribute
 
     def _same(self, node: Node) -> None:
         """Write that all players of a match have the same value."""
-        name = str(node.value)
-        if not _is_name(name) or name in self.attributes:
-            text = f"{shown(name)} cannot be the name of an attribute"
-            if name in self.attributes:
-                text = f"attribute {shown(name)} is looked at already"
-            self.root.problems.error(node.start, node.path, text)
+        name, wrong = str(node.value), ""
+        if name in self.attributes:
+            wrong = f"attribute {shown(name)} is looked at already"
+        elif not _is_name(name):
+            wrong = f"{shown(name)} cannot be the name of an attribute"
+        if wrong:
+            self.root.problems.error(node.start, node.path, wrong)
             return
         self.attributes[name] = {"name": node, "type": "string"}
-        rule: dict[str, object] = {"name": f"same-{name}", "type": "batchDistance"}
-        if self.large:
-            rule["batchAttribute"] = node
-        else:
+        rule: dict[str, object] = {"type": "batchDistance", "batchAttribute": node}
+        if not self.large:
             measured = [f"flatten(teams[*].players.attributes[{name}])"]
-            rule |= {"type": "comparison", "measurements": measured, "operation": "="}
+            rule = {"type": "comparison", "measurements": measured, "operation": "="}
             self.free.add(name)
-        self.rules.append(made(rule, node))
+        self.rules.append(made({"name": f"same-{name}", **rule}, node))
 
     def _algorithm(self, balanced: Node | None) -> dict[str, object]:
         """Return how matches are looked for."""
@@ -281,17 +281,8 @@ def _sizes(word: Node) -> tuple[Node, Node] | None:
     if word.kind == "number":
         return word, word
     match = SIZES.fullmatch(str(word.value)) if word.kind == "string" else None
-    if match is None:
-        return None
-    least = int(match[1])
-    most = int(match[2]) if match[2] else least
+    least, most = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
     return (made(least, word), made(most, word)) if most >= max(least, 1) else None
-
-
-def _whole(node: Node) -> int:
-    """Return a number of players or teams; 0 where it is none, which is reported elsewhere."""
-    number = node.value
-    return int(number) if isinstance(number, int | float) and 0 <= number < SMALL**2 else 0
 
 
 def _is_name(text: str) -> bool:

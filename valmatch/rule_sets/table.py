@@ -1,13 +1,15 @@
 """The internal table of a matchmaker, whatever language its rules are written in.
 
-Teams; predicates over aggregates, with numbers that are step functions of an age; the order in
-which tickets are tried; the clock. A language needs nothing but a reader that makes this.
+What a predicate finds of a match is found in plain Python, slowly; `matching.tickets.judging` has
+the same compiled. A language needs nothing but a reader that makes this.
 """
 
 from __future__ import annotations
 
+import operator
 from bisect import bisect_right
-from typing import Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 Kind = Literal["number", "text", "player", "team"]  # what an aggregate consists of
 Party = Literal["avg", "min", "max"]  # what of a ticket's players stands for the ticket
@@ -29,11 +31,23 @@ class Aggregate(NamedTuple):
 Value: TypeAlias = "float | str | Aggregate"
 
 
+def spelled(value: object) -> str:
+    """Return a value in words."""
+    if isinstance(value, Aggregate):
+        return value.text
+    return f'"{value}"' if isinstance(value, str) else f"{value:.12g}"
+
+
 class Steps(NamedTuple):
     """A step function of an age."""
 
     waits: tuple[float, ...]  # ages from which the next value holds, increasing
     values: tuple[Value, ...]  # values: one more than waits
+
+    def __str__(self) -> str:  # ``10 (50 from 5 s, 100 from 15 s)``
+        first, *later = map(spelled, self.values)
+        steps = [f"{value} from {wait:g} s" for value, wait in zip(later, self.waits, strict=True)]
+        return f"{first} ({', '.join(steps)})" if steps else first
 
     def at(self, age: float) -> Value:
         """Return the value that holds at an age."""
@@ -66,6 +80,131 @@ class Team(NamedTuple):
         return int(max(self.most.numbers))
 
 
+# Matches, complete or not, as rules find them. What cannot be said of a match that is not complete
+# is unknown: rules with count or sum, the least number of players who have a text, what `not` and
+# `xor` make of it.
+
+
+class Lack(NamedTuple):
+    """A number of a rule that is in force, and the nearest one that would let the rule hold."""
+
+    key: str  # of the predicate: ``least``, ``most``, ``spread``, ``reference``
+    needed: float
+    held: float
+
+    @property
+    def excess(self) -> float:
+        """By what part of the number in force it is missed."""
+        return abs(self.needed - self.held) / (abs(self.held) or 1.0)
+
+
+class Finding(NamedTuple):
+    """What is found of a rule; of what no number says, it lacks nothing."""
+
+    verdict: bool | None  # None is unknown
+    lacks: tuple[Lack, ...] = ()
+
+
+HOLDS = Finding(True)
+
+
+class Ping(NamedTuple):
+    """Milliseconds of a ticket in a region: the highest and the lowest that a rule looks at."""
+
+    # They are the same where one number stands for the ticket. `total` and `least` are of its
+    # players, for references.
+
+    high: float
+    low: float
+    total: float
+    least: float
+
+
+class Judged(Protocol):
+    """A match that rules are judged on; what is undefined of it is None."""
+
+    partial: bool  # whether it is judged as not complete
+    players: int
+
+    def number(self, steps: Steps | None) -> float | None:
+        """Return a number that is in force, None where there is none."""
+
+    def value(self, measure: Aggregate) -> Any:  # noqa: ANN401
+        """Return an aggregate: a value, or nested lists of values."""
+
+    def reference(self, steps: Steps) -> Any:  # noqa: ANN401
+        """Return the value of a reference."""
+
+    def pings(self, rule: Reached) -> list[dict[str, Ping]]:
+        """Return of each ticket what a rule looks at, by region that all its players report."""
+
+    def parties(self, attribute: int) -> list[list[Any]]:
+        """Return the values of the players of each ticket."""
+
+    def finding(self, number: int) -> Finding:
+        """Return what is found of a rule."""
+
+
+def added(values: Sequence[float]) -> float:
+    """Return a sum in the order of the values, as compiled code adds; Python 3.12 compensates."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+OF_PARTY: dict[Party, Callable[[Sequence[float]], float]] = {
+    "min": min,
+    "max": max,
+    "avg": lambda values: added(values) / len(values),
+}
+
+
+def defined(values: Sequence[Any]) -> list[Any]:
+    """Return values that are defined."""
+    return [value for value in values if value is not None]
+
+
+def common(lists: Sequence[Sequence[Any]]) -> list[Any] | None:
+    """Return what all of some lists have; None if there is no list."""
+    if not lists:
+        return None
+    first, *others = lists
+    return [value for value in first if all(value in other for other in others)]
+
+
+def _inner(value: Any, depth: int) -> list[Any]:  # noqa: ANN401
+    """Return what stands so many levels deep in nested lists; what is undefined is left out."""
+    values = [value]
+    for _ in range(depth):
+        values = [item for inner in defined(values) for item in inner]
+    return defined(values)
+
+
+def _listed(measures: Sequence[Aggregate]) -> str:
+    return " and ".join(measure.text for measure in measures)
+
+
+def _bounds(least: Steps | None, most: Steps | None) -> str:
+    bounds = (("least", least), ("most", most))
+    return " and ".join(f"at {word} {steps}" for word, steps in bounds if steps)
+
+
+def _in_range(
+    numbers: Sequence[float], least: Steps | None, most: Steps | None, match: Judged
+) -> Finding:
+    """Return whether all of some numbers are in a range."""
+    lacks, low, high = [], match.number(least), match.number(most)
+    if numbers and low is not None and min(numbers) < low:
+        lacks.append(Lack("least", min(numbers), low))
+    if numbers and high is not None and max(numbers) > high:
+        lacks.append(Lack("most", max(numbers), high))
+    return Finding(not lacks, tuple(lacks))
+
+
+# What rules say.
+
+
 class Within(NamedTuple):
     """Every measured number is in a range of distances to a reference, bounds included."""
 
@@ -74,6 +213,33 @@ class Within(NamedTuple):
     least: Steps | None
     most: Steps | None
 
+    def sentence(self, table: Table) -> str:
+        """Return what it says in words."""
+        reference = " or ".join(map(spelled, self.reference.values))
+        return f"{_listed(self.measures)}: {_bounds(self.least, self.most)} away from {reference}"
+
+    def judge(self, match: Judged) -> Finding:
+        """Return what is found of it in a match."""
+        reference = match.reference(self.reference)
+        if reference is None:
+            return HOLDS
+        values = [
+            n for measure in self.measures for n in _inner(match.value(measure), measure.depth)
+        ]
+        return _in_range([abs(n - reference) for n in values], self.least, self.most, match)
+
+
+EQUALITIES = ("=", "!=")
+OPERATIONS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
+    "<": ("below", operator.lt),
+    "<=": ("at most", operator.le),
+    "=": ("equal to", operator.eq),
+    "!=": ("other than", operator.ne),
+    ">": ("above", operator.gt),
+    ">=": ("at least", operator.ge),
+}
+"""Operations, how they are said, and what they are."""
+
 
 class Compared(NamedTuple):
     """Every measured value compares to a reference; without one, those of a list to each other."""
@@ -81,6 +247,32 @@ class Compared(NamedTuple):
     measures: tuple[Aggregate, ...]
     operation: str
     reference: Steps | None
+
+    def sentence(self, table: Table) -> str:
+        """Return what it says in words."""
+        how = "all the same" if self.operation == "=" else "all different"
+        if self.reference is not None:
+            how = f"{OPERATIONS[self.operation][0]} {self.reference}"
+        return f"{_listed(self.measures)}: {how}"
+
+    def judge(self, match: Judged) -> Finding:
+        """Return what is found of it in a match."""
+        values = [(match.value(measure), measure.depth) for measure in self.measures]
+        if self.reference is None:
+            lists = [defined(inner) for v, depth in values for inner in _inner(v, depth - 1)]
+            if self.operation == "=":
+                return Finding(all(len(set(inner)) <= 1 for inner in lists))
+            return Finding(all(len(set(inner)) == len(inner) for inner in lists))
+        reference = match.reference(self.reference)
+        if reference is None:
+            return HOLDS
+        compares = OPERATIONS[self.operation][1]
+        leaves = [leaf for value, depth in values for leaf in _inner(value, depth)]
+        wrong = [leaf for leaf in leaves if not compares(leaf, reference)]
+        if not wrong or self.operation in EQUALITIES:
+            return Finding(not wrong)
+        worst = max(wrong) if self.operation.startswith("<") else min(wrong)
+        return Finding(False, (Lack("reference", worst, reference),))
 
 
 class Counted(NamedTuple):
@@ -94,6 +286,34 @@ class Counted(NamedTuple):
     least: Steps | None
     most: Steps | None
 
+    def sentence(self, table: Table) -> str:
+        """Return what it says in words."""
+        lists, many = _listed(self.measures), _bounds(self.least, self.most)
+        if self.counts == "common":
+            return f"{lists}: {many} strings common to all players"
+        if self.counts == "holders":
+            return f"{lists}: {many} players have {self.reference}"
+        return f"{lists}: of each player {many} strings among {self.reference}"
+
+    def judge(self, match: Judged) -> Finding:
+        """Return what is found of it in a match."""
+        reference: Any = match.reference(self.reference) if self.reference else None
+        if self.counts == "overlap" and reference is None:
+            return HOLDS
+        counts: list[float] = []
+        for measure in self.measures:
+            for group in _inner(match.value(measure), measure.depth - 2):
+                lists = defined(group)
+                if self.counts == "holders":
+                    counts.append(float(sum(reference in texts for texts in lists)))
+                elif self.counts == "overlap":
+                    counts += [float(sum(text in reference for text in texts)) for texts in lists]
+                elif lists:
+                    counts.append(float(len(common(lists) or ())))
+        unknown = match.partial and self.counts == "holders" and self.least is not None
+        finding = _in_range(counts, None if unknown else self.least, self.most, match)
+        return Finding(None) if unknown and finding.verdict else finding
+
 
 class Reached(NamedTuple):
     """There is a region that all can play in."""
@@ -104,6 +324,36 @@ class Reached(NamedTuple):
     party: Party
     each: bool = False  # whether every player counts for itself, whatever `party` is
 
+    def sentence(self, table: Table) -> str:
+        """Return what it says in words."""
+        parts = [f"at most {self.most} ms"] if self.most else []
+        if self.spread:
+            what = {"min": "the least", "avg": "the mean"}.get(self.reference, "")
+            parts.append(f"at most {self.spread} ms from {what} of the players")
+        whose = "player" if self.each else "ticket"
+        return f"some region that all report, with {' and '.join(parts)} for every {whose}"
+
+    def judge(self, match: Judged) -> Finding:
+        """Return whether there is a region; else what the nearest one lacks."""
+        most, spread, tickets = (
+            match.number(self.most),
+            match.number(self.spread),
+            match.pings(self),
+        )
+        regions: list[tuple[Lack, ...]] = []
+        for region in sorted(set(tickets[0]).intersection(*tickets[1:])):
+            pings = [of_ticket[region] for of_ticket in tickets]
+            reference = min(ping.least for ping in pings)
+            if self.reference != "min":
+                reference = added([ping.total for ping in pings]) / match.players
+            gap = max(abs(end - reference) for ping in pings for end in (ping.high, ping.low))
+            needs = ("most", max(ping.high for ping in pings), most), ("spread", gap, spread)
+            lacks = [Lack(key, need, held) for key, need, held in needs if held is not None]
+            regions.append(tuple(lack for lack in lacks if lack.needed > lack.held))
+        # Where nothing is lacking, that is the least.
+        nearest = min(regions, key=lambda lacks: sum(k.needed - k.held for k in lacks), default=())
+        return Finding(bool(regions) and not nearest, nearest)
+
 
 class Spread(NamedTuple):
     """The tickets' values of an attribute are close to each other, or texts the same."""
@@ -112,11 +362,63 @@ class Spread(NamedTuple):
     most: Steps | None
     party: Party
 
+    def sentence(self, table: Table) -> str:
+        """Return what it says in words."""
+        name = table.attributes[self.attribute].name
+        if self.most is None:
+            return f"{name}: the same for all"
+        how = {"avg": "mean", "min": "lowest", "max": "highest"}[self.party]
+        return f"{name}: all tickets within {self.most} of each other (of a party the {how})"
+
+    def judge(self, match: Judged) -> Finding:
+        """Return what is found of it in a match."""
+        parties = match.parties(self.attribute)
+        if self.most is None:
+            return Finding(len({value for values in parties for value in values}) == 1)
+        values = [OF_PARTY[self.party](values) for values in parties]
+        return _in_range([max(values) - min(values)], None, self.most, match)
+
 
 class Combined(NamedTuple):
     """Other rules combined: a program in postfix order of numbers of rules and operators."""
 
     program: tuple[int | str, ...]
+
+    def sentence(self, table: Table) -> str:
+        """Return what it says in words."""
+        stack: list[str] = []
+        for part in self.program:
+            if isinstance(part, int):
+                stack.append(table.rules[part].name)
+            elif part == "not":
+                stack.append(f"not {stack.pop()}")
+            else:
+                second, first = stack.pop(), stack.pop()
+                said = (
+                    f"either {first} or {second}" if part == "xor" else f"{first} {part} {second}"
+                )
+                stack.append(f"({said})")
+        return stack[0][1:-1] if stack[0].count("(") == 1 and stack[0][0] == "(" else stack[0]
+
+    def judge(self, match: Judged) -> Finding:
+        """Return what logic makes of the verdicts on other rules, in three values."""
+        stack: list[bool | None] = []
+        for part in self.program:
+            if isinstance(part, int):
+                stack.append(match.finding(part).verdict)
+                continue
+            second = stack.pop()
+            if part == "not":
+                stack.append(None if match.partial else not second)
+                continue
+            first, decisive = stack.pop(), part == "or"
+            if part == "xor":
+                stack.append(None if match.partial else first is not second)
+            elif decisive in (first, second):
+                stack.append(decisive)
+            else:
+                stack.append(None if None in (first, second) else not decisive)
+        return Finding(stack[0])
 
 
 class Ordered(NamedTuple):
@@ -125,13 +427,30 @@ class Ordered(NamedTuple):
     attribute: int
     from_anchor: bool  # whether by distance from the anchor's value; else by the value itself
     descending: bool
-    # of a map: of which of the anchor's keys the value counts
-    key: Literal["", "lowest", "highest"]
+    key: Literal[
+        "", "lowest", "highest"
+    ]  # of a map: of which of the anchor's keys the value counts
     party: Party
 
+    def sentence(self, table: Table) -> str:
+        """Return what it says in words."""
+        what = f"value of {table.attributes[self.attribute].name}"
+        if self.key:
+            what += f" at the {self.key} key of the ticket that a match is built around"
+        how = "with the highest" if self.descending else "with the lowest"
+        if self.from_anchor:
+            how = "farthest from the" if self.descending else "nearest to the"
+        return f"tickets {how} {what} come first"
 
-Predicate: TypeAlias = "tuple[Any, ...]"
-"""What a rule says: one of these, or another one that a type of rules has for itself."""
+    def judge(self, match: Judged) -> Finding:
+        """Return that it holds of every match."""
+        return HOLDS
+
+
+Predicate: TypeAlias = "Within | Compared | Counted | Reached | Spread | Combined | Ordered"
+
+
+OPEN = {"count", "sum"}  # functions that say nothing of a match that is not complete
 
 
 class Rule(NamedTuple):
@@ -162,14 +481,10 @@ class Rule(NamedTuple):
         return any(not OPEN.isdisjoint(aggregate.functions) for aggregate in self.aggregates)
 
 
-OPEN = {"count", "sum"}  # functions that say nothing of a match that is not complete
-
-
 class Search(NamedTuple):
     """Whose tickets are tried with whose, in what order."""
 
-    # whether matches are large, and filled by closeness in the attribute `balance`
-    large: bool = False
+    large: bool = False  # whether matches are large, and filled by closeness in `balance`
     balance: int | None = None
     batches: Literal["random", "sorted"] = "random"  # how the pool is cut where batches have a size
     batch_order: tuple[int, ...] = ()  # the attributes that `sorted` sorts by

@@ -297,7 +297,7 @@ class _Tickets:
             kind = self.kinds.get(key)
             if kind is None:
                 text = f"attribute {shown(key)} is not declared: it is not seen"
-                item.problems.warn(member.place.key, member.path, text)
+                item.problems.add("warning", member.place.key, member.path, text)
                 continue
             value = value_of(member, kind)
             if value is None:

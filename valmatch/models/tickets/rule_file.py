@@ -24,7 +24,7 @@ from valmatch.rule_sets.files import LONGEST_PATH, as_remark, in_line, is_yaml, 
 from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
 from valmatch.rule_sets.json_text import WHOLE, Problem, Problems, plain
 from valmatch.rule_sets.table import Search, Steps, Table, Team
-from valmatch.rule_sets.values import RuleValues, UnknownValue, filled
+from valmatch.rule_sets.values import RuleValues
 from valmatch.text.terminal import shortened
 
 RULES: dict[str, Any] = factor(
@@ -167,13 +167,11 @@ def filled_values(
         return {}
     own_values = {name: getattr(factors, name) for name in ("rules", "expansions") if name in named}
     try:
-        values: dict[str, Any] = filled(own_values, document_of(source).values)
+        values: dict[str, Any] = document_of(source).values.filled(own_values)
     except FaultyMapping as wrong:
         (first, text), *others = wrong.problems
         more = [Misplaced(("rule_set", *path), what) for path, what in others]
         raise Misplaced(("rule_set", *first), text, more) from None
-    except UnknownValue as wrong:
-        raise Misplaced(tuple(map(str, wrong.path)), wrong.text) from None
     try:
         check_steps(values["expansions"])
     except PydanticCustomError as error:
