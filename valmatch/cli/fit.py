@@ -147,10 +147,10 @@ def _kept_factors(config: Config, fitted: Collection[str], overrides: list[str])
 
 def _sections(config: Config) -> dict[str, Any]:
     """Return the sections of options that the config has, but those that speak of weekdays."""
-    from valmatch.models.valorant.measures import weekday_responses
+    from valmatch.models.valorant.measures import WEEKDAYS
     from valmatch.statistics.no_interval import listed
 
-    sections, gone = {}, [response.name for response in weekday_responses()]
+    sections, gone = {}, [response.name for response in WEEKDAYS]
     for name in SECTIONS:
         values = getattr(config, name).model_dump(mode="json", exclude_none=True)
         values = {key: value for key, value in values.items() if value not in ({}, [])}

@@ -28,7 +28,7 @@ from valmatch.matching.registry import PRESET, QUEUES, meanings, readers
 from valmatch.models.ladder.rule_sets import SIDES, size_of_teams
 from valmatch.models.team_rules import check_teams, long_wait, slow_search
 from valmatch.models.tickets import factors as tickets
-from valmatch.models.tickets import rule_file
+from valmatch.models.tickets.rule_file import EXPANSIONS, RULES, Expansions, OfRules
 from valmatch.policies import registry as policies
 from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.registry import systems_of_results
@@ -256,7 +256,7 @@ class Rule(tickets.RuleFactors, QueueFactors):
         numbers = self.numbers()
         if numbers is None:
             if self.matching == PRESET:
-                raise tickets.missing_preset()
+                raise refuse(tickets.MISSING_PRESET)
             return self
         if self.matching != PRESET:
             text = f"{self.matching} does not go with rule.preset: {self.preset} (allowed with a"
@@ -355,7 +355,7 @@ class Match(Factors, json_schema_extra={"example": "{minutes: 20}"}):
     oracle."""
 
 
-class LadderFactors(Factors):
+class LadderFactors(OfRules):
     """Players of unknown skill who come in sessions, are matched by their ratings, and rated.
 
     A factor that is not used with the chosen rule, policy or rating system is accepted, so that
@@ -378,8 +378,8 @@ class LadderFactors(Factors):
     rule_set: dict[str, Any] | None = factor(None)
     """The rule set of flexmatch as a mapping, a short form or FlexMatch's own; rules at the top of
     the config is the same where it is a mapping. null: that of the file."""
-    rules: dict[str, Any] = rule_file.RULES
-    expansions: rule_file.Expansions = rule_file.EXPANSIONS
+    rules: dict[str, Any] = RULES
+    expansions: Expansions = EXPANSIONS
 
     @model_validator(mode="before")
     @classmethod
@@ -411,14 +411,10 @@ class LadderFactors(Factors):
         """Return the factors with all values of the rule filled in, and its size of teams."""
         if self.rule.preset is not None:
             return self.model_copy(update={"rule": self.rule.spelt_out()})
-        values = rule_file.filled_values(self, files, given)
-        if not values:
-            return self
-        filled = self.model_copy(update=values)
-        if self.rule.matching != "flexmatch":
+        filled = self.model_copy(update=self.filled_values(files, given))
+        if self.rule.matching != "flexmatch" or self.source(files) is None:
             return filled
-        source = files.get("rules", self.rule_set)
-        size = size_of_teams(rule_file.read_rules(source, values, None).table)
+        size = size_of_teams(filled.read_rules(files, None)[0])
         if size is None or size == self.rule.team_num:
             return filled
         if "rule.team_num" in given and "team_num" in self.rule.model_fields_set:
@@ -428,14 +424,6 @@ class LadderFactors(Factors):
             raise Misplaced(("parties", "shares"), _too_large(self.parties.largest, size))
         rule = self.rule.model_copy(update={"team_num": size})
         return filled.model_copy(update={"rule": rule})
-
-    def starred_ranges(self) -> Mapping[str, tuple[float, float]]:
-        """Return the ranges of the steps of the rule set."""
-        return rule_file.step_ranges(self.expansions, math.inf)
-
-    def rewritten(self, files: Mapping[str, Path]) -> Mapping[str, str]:
-        """Return the text of the rule set with the values of these factors, if any differs."""
-        return rule_file.rewritten_rules(self, files)
 
     def session_starts(self, players: int) -> float:
         """Return how many sessions are expected to start with so many players at the start."""

@@ -124,14 +124,9 @@ class LadderModel(Model[InitialState]):
     def _rule_set(self, files: Mapping[str, Path]) -> dict[str, Any]:
         """Return what flexmatch reads besides the factors: the rule set."""
         factors, attribute = self._factors, self._factors.rule.skill_attribute
-        rules = rule_set_of(
-            files.get("rules", factors.rule_set),
-            {"rules": factors.rules, "expansions": factors.expansions},
-            attribute,
-            factors.rule.team_num,
-        )
-        self.warnings = (*self.warnings, *rules.remarks)
-        return {"template": template_of(rules.table, attribute, factors.parties.largest)}
+        table, remarks = rule_set_of(factors, files, attribute, factors.rule.team_num)
+        self.warnings = (*self.warnings, *remarks)
+        return {"template": template_of(table, attribute, factors.parties.largest)}
 
     def draw(self, streams: Streams, replication: int) -> InitialState:
         """Return the players of a replication; no rule and no rating enters."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from pathlib import Path
 
 from valmatch.errors import InputError
-from valmatch.models.tickets.rule_file import RuleSet, Source, document_of, read_rules
+from valmatch.models.tickets.rule_file import OfRules, document_of
 from valmatch.rule_sets.table import Attribute, Reached, Steps, Table
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shortened, shown
@@ -16,43 +16,36 @@ SIDES = 2  # teams of a match
 
 def size_of_teams(table: Table) -> int | None:
     """Return the players of a team, None where there are not two teams of one size at all ages."""
-    steps = [steps for team in table.teams for steps in (team.least, team.most)]
-    sizes = {number for step in steps for number in step.numbers}
+    sizes = {n for team in table.teams for n in (*team.least.numbers, *team.most.numbers)}
     return int(*sizes) if len(table.teams) == SIDES and len(sizes) == 1 else None
 
 
 def rule_set_of(
-    source: Source | None, values: Mapping[str, Any], attribute: str, team_num: int
-) -> RuleSet:
-    """Return the rule set of a ladder."""
-    rules = read_rules(source, values, None)
-    table = rules.table
+    factors: OfRules, files: Mapping[str, Path], attribute: str, team_num: int
+) -> tuple[Table, tuple[str, ...]]:
+    """Return the rule set of a ladder, and what is to be said of it."""
+    source, (table, remarks) = factors.source(files), factors.read_rules(files, None)
     if not table.attributes:  # no rule looks at players
         table = table._replace(attributes=(Attribute(attribute, "number"),))
     if source is None:
         size = Steps((), (team_num,))
         teams = tuple(team._replace(least=size, most=size) for team in table.teams)
-        return RuleSet(table._replace(teams=teams), rules.remarks)
-    document = document_of(source)
-    lines = [*_of_attribute(table, attribute, document.name)]
+        return table._replace(teams=teams), remarks
+    document, lines = document_of(source), []
+    kinds = {declared.name: declared.kind for declared in table.attributes}
+    if kinds.get(attribute) != "number":
+        wrong = f"is no number in {document.name}"
+        if attribute not in kinds:
+            wrong = f"is not declared in {document.name} ({hint(attribute, kinds)})"
+        lines = [f"factors.rule.skill_attribute: {shown(attribute)} {wrong}"]
     if not lines:
         lines = [f"{document.place(*path)}: {text}" for path, text in _faults(table, attribute)]
     if not lines and size_of_teams(table) != team_num:
         what = f"{team_num}, but {document.name} has teams of another size"
-        lines.append(f"factors.rule.team_num: {what}")
+        lines = [f"factors.rule.team_num: {what}"]
     if lines:
         raise InputError(*lines)
-    return RuleSet(table, rules.remarks)
-
-
-def _of_attribute(table: Table, attribute: str, where: str) -> Iterator[str]:
-    """Yield what is wrong with the attribute that the rating is."""
-    kinds = {declared.name: declared.kind for declared in table.attributes}
-    label = f"factors.rule.skill_attribute: {shown(attribute)}"
-    if attribute not in kinds:
-        yield f"{label} is not declared in {where} ({hint(attribute, kinds)})"
-    elif kinds[attribute] != "number":
-        yield f"{label} is no number in {where}"
+    return table, remarks
 
 
 def _faults(table: Table, attribute: str) -> Iterator[tuple[tuple[str | int, ...], str]]:

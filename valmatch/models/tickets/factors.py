@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, Typ
 
 import numpy as np
 from pydantic import AfterValidator, Field, create_model, field_validator, model_validator
-from pydantic_core import PydanticCustomError
 
 from valmatch.errors import InputError
 from valmatch.inputs.fields import (
@@ -28,7 +27,7 @@ from valmatch.inputs.fields import (
 from valmatch.inputs.files import read_document
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.living.registry import NEEDS, PRESETS, Numbers, Share, needs_of, numbers_of
-from valmatch.models.tickets import rule_file
+from valmatch.models.tickets.rule_file import EXPANSIONS, RULES, Expansions, OfRules
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
@@ -235,9 +234,7 @@ else:
     Preset = Literal[tuple(PRESETS)]
 
 
-def missing_preset() -> PydanticCustomError:
-    """Return the error of numbers without a preset."""
-    return refuse(f"preset: missing (allowed: {', '.join(PRESETS)})")
+MISSING_PRESET = f"preset: missing (allowed: {', '.join(PRESETS)})"
 
 
 class OfPreset(Factors, json_schema_extra={"example": "{preset: bar}"}):
@@ -275,7 +272,7 @@ class OfPreset(Factors, json_schema_extra={"example": "{preset: bar}"}):
         values = self.given()
         if self.preset is None:
             if values:
-                raise missing_preset()
+                raise refuse(MISSING_PRESET)
             return self
         known = tuple(numbers_of(self.preset).model_fields)
         for name in values:
@@ -295,9 +292,8 @@ def _every_number() -> dict[str, Any]:
         for name, field in numbers.model_fields.items():
             readers.setdefault(name, []).append(preset)
             extra: Any = field.json_schema_extra
-            if name not in fields:
-                made = factor(None, extra["unit"], str(field.description))
-                fields[name] = (kinds[name] | None, made)
+            made = factor(None, extra["unit"], str(field.description))
+            fields.setdefault(name, (kinds[name] | None, made))
     for name, presets in readers.items():
         fields[name][1].description += f" Of preset {' or '.join(presets)} alone."
     return fields
@@ -342,49 +338,18 @@ class RatingsFactors(Factors, json_schema_extra={"example": "{deviation: 75, new
     range_width: Positive = factor(200.0, "points")
     """How far that goes below and above the own rating."""
 
-    def any_given(self) -> bool:
-        """Return whether something differs from the defaults."""
-        return self != RatingsFactors()
 
-
-# Factors that do not go with the rule of a living matchmaker, refused by the names of both.
-
-OF_RULE_SETS = (
-    ("service", "review_seconds", "the rule says when it looks"),
-    ("service", "search", "the rule says how it looks"),
-    ("service", "passes", "it has none"),
-    ("service", "batch_size", "it looks at all at once"),
-    ("service", "acceptance_seconds", "all accept at once"),
-    ("service", "foresight_seconds", "the rule says for whom it looks"),
-    ("match", "leave_prob", "nobody leaves its matches"),
-    ("match", "backfill", "it fills no places"),
-)
-"""Factors that a rule set alone reads, and why."""
-
-MEASURES = ("steps", "rules", "pools", "backfill")  # what can be measured of rule sets alone
-
-
-def check_rule(factors: TicketsFactors) -> None:
-    """Refuse factors that do not go with each other."""
-    numbers, name = factors.rule.numbers(), f"rule.preset: {factors.rule.preset}"
-    if numbers is None:
-        if factors.ratings.any_given():
-            raise refuse("ratings go with rule.preset alone (there is none)", "ratings")
-        return
-    if factors.rule_set is not None or factors.rules or factors.expansions:
-        raise refuse(f"{name} does not go with rules (allowed: one of both)", "rule")
-    for section, key, why in OF_RULE_SETS:
-        values = getattr(factors, section)
-        if getattr(values, key) != type(values).model_fields[key].default:
-            raise refuse(f"{section}.{key} does not go with {name}: {why}", f"{section}.{key}")
-    for measure in MEASURES:
-        if measure in factors.measure:
-            raise refuse(f"measure: {measure} does not go with {name}", "measure")
-    if factors.parties.largest > 1 and not numbers.takes_parties:
-        text = f"parties.shares: {name} takes single players alone (allowed: [1])"
-        raise refuse(text, "parties.shares")
-    if factors.parties.largest > 1 and factors.ratings.users is not None:
-        raise refuse("ratings.users goes with single players alone (parties.shares: [1])")
+OF_RULE_SETS = {
+    "service.review_seconds": "the rule says when it looks",
+    "service.search": "the rule says how it looks",
+    "service.passes": "it has none",
+    "service.batch_size": "it looks at all at once",
+    "service.acceptance_seconds": "all accept at once",
+    "service.foresight_seconds": "the rule says for whom it looks",
+    "match.leave_prob": "nobody leaves its matches",
+    "match.backfill": "it fills no places",
+}
+"""Factors that a rule set alone reads, and why: they do not go with a living matchmaker's rule."""
 
 
 # Tables of round-trip times between home regions and data centres.
@@ -404,9 +369,7 @@ class RoundTrips(NamedTuple):
 
 
 def read_round_trips(path: Path) -> RoundTrips:
-    """Return the table of a file."""
-    # It is CSV: a header ``home`` and the data centres; in each row a home region and
-    # milliseconds. Lines that begin with ``#`` are comments.
+    """Return the table of a file: in each row a home region and milliseconds to data centres."""
     try:
         lines = read_document(path).decode("utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
@@ -431,17 +394,15 @@ def read_round_trips(path: Path) -> RoundTrips:
             raise InputError(f"{line}: {count} cells, and the header has {wanted}")
         if home in trips:
             raise InputError(f"{line}: home {shown(home)} twice")
-        trips[home] = [_milliseconds(cell, line) for cell in cells]
+        trips[home] = []
+        for cell in cells:
+            value = real_number(cell)
+            if value is None or not 1.0 <= value <= LONGEST:
+                allowed = f"allowed: milliseconds from 1 to {LONGEST:.0f}"
+                raise InputError(f"{line}: {shown(cell)} is no latency ({allowed})")
+            trips[home].append(value)
     table = np.array(list(trips.values())).reshape(len(trips), -1)
     return RoundTrips(tuple(trips), tuple(centres), table)
-
-
-def _milliseconds(cell: str, line: str) -> float:
-    value = real_number(cell)
-    if value is None or not 1.0 <= value <= LONGEST:
-        allowed = f"allowed: milliseconds from 1 to {LONGEST:.0f}"
-        raise InputError(f"{line}: {shown(cell)} is no latency ({allowed})")
-    return value
 
 
 def lacking_home(homes: Sequence[str], table: RoundTrips) -> str:
@@ -468,7 +429,7 @@ Group = Literal[Grouping, "steps", "rules", "reasons", "pools", "backfill"]
 """What `measure` asks for: groups of tickets, and others."""
 
 
-class TicketsFactors(Factors):
+class TicketsFactors(OfRules):
     """Factors of the model `tickets`."""
 
     unwritten = ("population",)
@@ -496,8 +457,8 @@ class TicketsFactors(Factors):
     rule_set: dict[str, Any] | None = factor(None)
     """The rule set as a mapping, a short form or FlexMatch's own; rules at the top of the config is
     the same where it is a mapping. null: that of the file."""
-    rules: dict[str, Any] = rule_file.RULES
-    expansions: rule_file.Expansions = rule_file.EXPANSIONS
+    rules: dict[str, Any] = RULES
+    expansions: Expansions = EXPANSIONS
     measure: tuple[Group, ...] = factor(())
     """Further responses: by size of the party, home region, hour of the day, decile of the skill or
     value of an attribute; shares of matches by expansion step; how often each rule passed and
@@ -523,28 +484,50 @@ class TicketsFactors(Factors):
         return attributes
 
     @model_validator(mode="after")
-    def _something_is_measured(self) -> TicketsFactors:
+    def _something_is_measured(self) -> Self:
         if self.warmup_minutes >= 60.0 * self.hours:
             text = f"leaves nothing of {self.hours:g} hours (allowed: less than"
             raise refuse(f"{text} {60.0 * self.hours:g})", "warmup_minutes")
         if self.skill.attribute in self.attributes:
             raise refuse(f"{self.skill.attribute} is the skill", "attributes")
-        check_rule(self)
+        numbers, name = self.rule.numbers(), f"rule.preset: {self.rule.preset}"
+        if numbers is None:
+            if self.ratings != RatingsFactors():
+                raise refuse("ratings go with rule.preset alone (there is none)", "ratings")
+            return self
+        if self.rule_set is not None or self.rules or self.expansions:
+            raise refuse(f"{name} does not go with rules (allowed: one of both)", "rule")
+        for path, why in OF_RULE_SETS.items():
+            section, _, key = path.partition(".")
+            values = getattr(self, section)
+            if getattr(values, key) != type(values).model_fields[key].default:
+                raise refuse(f"{path} does not go with {name}: {why}", path)
+        for measure in ("steps", "rules", "pools", "backfill"):  # of rule sets alone
+            if measure in self.measure:
+                raise refuse(f"measure: {measure} does not go with {name}", "measure")
+        if self.parties.largest > 1 and not numbers.takes_parties:
+            text = f"parties.shares: {name} takes single players alone (allowed: [1])"
+            raise refuse(text, "parties.shares")
+        if self.parties.largest > 1 and self.ratings.users is not None:
+            raise refuse("ratings.users goes with single players alone (parties.shares: [1])")
         return self
 
-    def with_files(self, files: Mapping[str, Path], given: Collection[str]) -> TicketsFactors:
+    def with_files(self, files: Mapping[str, Path], given: Collection[str]) -> Self:
         """Return the factors with all values of the rule set filled in."""
-        # So each has a value of its own that can be varied and optimised.
         if "latency" not in files:
             wrong = lacking_home(tuple(self.regions.shares), read_round_trips(BUILTIN))
             if wrong:
                 raise Misplaced(("regions", "shares"), f"{wrong}; or latency: FILE.csv")
         if self.rule.preset is not None:
-            if "rules" in files or self.rule_set is not None:
+            if self.source(files) is not None:
                 raise Misplaced(("rule",), "there is a rule set, too: rules (allowed: one of both)")
             return self.model_copy(update={"rule": self.rule.spelt_out()})
-        values = rule_file.filled_values(self, files, given)
+        values = self.filled_values(files, given)
         return self.model_copy(update=values) if values else self
+
+    def longest_wait(self) -> float:
+        """Return how many seconds a ticket lives at most."""
+        return self.service.request_timeout_seconds
 
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield (factor, warning) for numbers of a rule that have no effect on who comes."""
@@ -558,11 +541,3 @@ class TicketsFactors(Factors):
         lacks = [need for need, is_there in there.items() if not is_there]
         for name, text in self.rule.without_effect(lacks):
             yield f"rule.{name}", text
-
-    def starred_ranges(self) -> Mapping[str, tuple[float, float]]:
-        """Return the ranges of the steps of the rule set."""
-        return rule_file.step_ranges(self.expansions, self.service.request_timeout_seconds)
-
-    def rewritten(self, files: Mapping[str, Path]) -> Mapping[str, str]:
-        """Return the text of the rule set with the values of these factors, if any differs."""
-        return rule_file.rewritten_rules(self, files)

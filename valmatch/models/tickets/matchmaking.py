@@ -10,7 +10,6 @@ from valmatch.matching.living.registry import Numbers
 from valmatch.matching.tickets.columns import Played, Service, Tickets
 from valmatch.models.tickets.factors import RoundTrips
 from valmatch.models.tickets.population import BELIEFS, DEVIATION, GAMES, HIGH, LOW, NEW, USER
-from valmatch.rule_sets.table import Search, Steps, Table, Team
 
 MAPS = "maps"
 """The attribute that is map picks, where players have it: a list; an empty one takes any map."""
@@ -23,28 +22,15 @@ def play_rule(
     preset: str, numbers: Numbers, trips: RoundTrips, drawn: Tickets, service: Service
 ) -> tuple[Played, PresetReport]:
     """Let the rule of a living matchmaker match tickets."""
-    people = people_of(drawn, between_centres(trips))
-    users = users_by_ticket(drawn)
-    tickets = PresetInput(drawn.times, drawn.cancels, users, people, drawn.rng_key)
-    return play_preset(preset, numbers, tickets, service.timeout, service.horizon)
-
-
-def table_of(count: int, size: int) -> Table:
-    """Return the teams of a match as a table without rules."""
-    steps = Steps((), (size,))
-    every = tuple(Team(f"team{number}", steps, steps) for number in range(1, count + 1))
-    return Table((), every, (), Search(), False, ())
-
-
-def between_centres(trips: RoundTrips) -> Floats:
-    """Return milliseconds between data centres that are homes, too; NaN of others."""
-    n = len(trips.centres)
-    between = np.full((n, n), np.nan)
+    # Milliseconds between data centres that are homes, too; NaN of others.
+    between = np.full((len(trips.centres), len(trips.centres)), np.nan)
     for number, centre in enumerate(trips.centres):
         if centre in trips.homes:
             between[number] = trips.milliseconds[trips.homes.index(centre)]
     np.fill_diagonal(between, 0.0)
-    return np.asarray(np.fmin(between, between.T))
+    people = people_of(drawn, np.fmin(between, between.T))
+    tickets = PresetInput(drawn.times, drawn.cancels, users_by_ticket(drawn), people, drawn.rng_key)
+    return play_preset(preset, numbers, tickets, service.timeout, service.horizon)
 
 
 def users_by_ticket(drawn: Tickets) -> Ints:

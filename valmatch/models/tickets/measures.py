@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias, get_args
 
@@ -152,26 +152,25 @@ FEW = 20  # matched tickets of a group from which on its percentile says somethi
 def measure(run: Replication) -> dict[str, float]:
     """Return all responses by name, but those of `pools`; NaN where undefined."""
     factors, drawn, played, window = run.factors, run.drawn, run.played, run.window
-    values = figures(run, None)
     moves = factors.match.leave_prob > 0.0 or factors.match.backfill != "none"
     playing: tuple[Floats, Floats, int | Ints] = played.times, run.ends, run.players
     if moves:
         playing = *run.presence, 1
     matched = run.came & (played.statuses == COMPLETED)
+    waits = (played.ends - drawn.times)[matched]
     divisions = [group_of(factors, of, drawn)[matched] for of in ("sizes", "regions")]
-    values |= {
+    values = figures(run, None) | {
         "n_matches": count(run.made),
         "players_in_matches": time_average(*playing, window),
-        "worst_wait_ratio": worst_percentile(
-            (played.ends - drawn.times)[matched], divisions, 90, FEW
-        ),
+        "worst_wait_ratio": worst_percentile(waits, divisions, 90, FEW),
         "matchmaking_hours": covered(drawn.times, played.ends, window) / HOUR,
     }
     values = {name: values[name] for name in RESPONSES.names}
     if (report := run.report) is not None:
         values |= {response.name: value(run, report) for response, value in of_preset(factors)}
-    for of in dict.fromkeys(factors.measure):
-        values |= _further(run, of)
+    for of in (of for of in dict.fromkeys(factors.measure) if of != "pools"):
+        names = (response.name for response in further_responses(factors, of))
+        values |= zip(names, _further(run, of), strict=True)
     return values
 
 
@@ -225,27 +224,24 @@ DECILES, QUARTERS = 10, 4
 
 def groups(factors: TicketsFactors, of: str) -> list[tuple[str, str]]:
     """Return by what tickets are grouped, and the names of the groups."""
-    if of == "sizes":
-        names = [f"size_{size}" for size in range(1, len(factors.parties.shares) + 1)]
-    elif of == "regions":
-        names = list(factors.regions.shares)
-    elif of == "hours":
-        hours = min(HOURS, math.ceil(factors.hours))
-        names = [f"{hour}-{hour + 1}h" for hour in range(hours)]
-    elif of == "deciles":
-        names = [f"decile_{number}" for number in range(1, DECILES + 1)]
-    else:
+    if of == "attributes":
         laws = factors.attributes.items()
         return [(name, f"{name}.{value}") for name, law in laws for value in _values_of_law(law)]
-    return [(BY[of], name) for name in names]
+    hours = range(min(HOURS, math.ceil(factors.hours)))
+    names = {
+        "sizes": [f"size_{size}" for size in range(1, len(factors.parties.shares) + 1)],
+        "regions": list(factors.regions.shares),
+        "hours": [f"{hour}-{hour + 1}h" for hour in hours],
+        "deciles": [f"decile_{number}" for number in range(1, DECILES + 1)],
+    }
+    return [(BY[of], name) for name in names[of]]
 
 
 def _values_of_law(law: Mapping[str, Any]) -> list[str]:
     """Return the values of an attribute by which tickets are grouped: of numbers quarters."""
-    kind = kind_of(law)
-    if kind == "numbers":
+    if kind_of(law) == "numbers":
         return [f"quarter_{number}" for number in range(1, QUARTERS + 1)]
-    return list(law["lists"] if kind == "lists" else law)
+    return list(law["lists"] if kind_of(law) == "lists" else law)
 
 
 def masks(run: Replication, of: str) -> Iterator[Bools]:
@@ -286,13 +282,12 @@ def _ranked(values: Floats, parts: int) -> Ints:
 
 def groups_table(run: Replication) -> Table:
     """Return a row for all tickets and for each group, with what is measured of it."""
-    rows = [("all", "", figures(run, np.ones(run.drawn.times.size, np.bool_)))]
+    rows = [{"by": "all", "group": "", **figures(run, np.ones(run.drawn.times.size, np.bool_))}]
     for of in BY:
         for (by, name), group in zip(groups(run.factors, of), masks(run, of), strict=True):
-            rows.append((by, name.removeprefix(f"{by}."), figures(run, group)))
-    by_and_group = {"by": [by for by, _, _ in rows], "group": [name for _, name, _ in rows]}
-    columns = {name: [values[name] for _, _, values in rows] for name in rows[0][2]}
-    return Table("groups", {**by_and_group, **columns})
+            name_in_group = name.removeprefix(f"{by}.")
+            rows.append({"by": by, "group": name_in_group, **figures(run, group)})
+    return Table("groups", {name: [row[name] for row in rows] for name in rows[0]})
 
 
 # Responses that `measure` asks for.
@@ -337,7 +332,12 @@ def further_responses(factors: TicketsFactors, of: str) -> Iterator[Response]:
             meaning = f"share of matches whose age had passed {step} expansion steps"
             yield of_part(share("step_used", ""), "step", str(step), meaning)
     elif of == "rules":
-        for name in rule_names(factors.rules):
+        for name, values in factors.rules.items():
+            # Values of the algorithm and of teams are not those of a rule.
+            if name == "algorithm" and "expansionAgeSelection" in values:
+                continue
+            if name == "teams" and all(isinstance(value, dict) for value in values.values()):
+                continue
             for verdict, meaning in (("passed", "let pass"), ("failed", "refused")):
                 verdicts = number(f"rule_{verdict}", "")
                 yield of_part(verdicts, "rule", name, f"candidates that {name} {meaning}")
@@ -354,51 +354,30 @@ def further_responses(factors: TicketsFactors, of: str) -> Iterator[Response]:
                 yield of_part(measure, by, name, f"{measure.meaning}; by {by}: {name}")
 
 
-def _further(run: Replication, of: str) -> dict[str, float]:
-    """Return the responses of one kind that `measure` asks for, but those of `pools`."""
-    factors, played = run.factors, run.played
-    if of == "pools":
-        return {}
+def _further(run: Replication, of: str) -> Sequence[float]:
+    """Return what `further_responses` has of one kind, in its order."""
     if of == "backfill":
         return _running_figures(run)
     if of == "steps":
-        steps, numbers = run.steps[run.made], range(len(passed_waits(factors.expansions)) + 1)
-        return {f"step_used.{step}": mean(steps == step) for step in numbers}
+        steps, numbers = run.steps[run.made], range(len(passed_waits(run.factors.expansions)) + 1)
+        return [mean(steps == step) for step in numbers]
     if of == "reasons":
         why = run.unmatchable[run.came]
-        return {f"never_matchable.{name}": count(why == k) for k, name in enumerate(REASONS)}
+        return [count(why == k) for k in range(len(REASONS))]
     if of == "rules":
-        rows = zip(rule_names(factors.rules), played.held, played.refused, strict=True)
-        counts = [(name, int(held), int(refused)) for name, held, refused in rows]
-        passed = {f"rule_passed.{name}": held for name, held, _ in counts}
-        return {**passed, **{f"rule_failed.{name}": refused for name, _, refused in counts}}
-    values: dict[str, float] = {}
-    for (_, name), group in zip(groups(factors, of), masks(run, of), strict=True):
-        of_group = figures(run, group)
-        values |= {f"{response.name}.{name}": of_group[response.name] for response in OF_GROUPS}
-    return values
+        return np.stack([run.played.held, run.played.refused], axis=1).ravel().tolist()
+    of_groups = [figures(run, group) for group in masks(run, of)]
+    return [values[response.name] for response in OF_GROUPS for values in of_groups]
 
 
-def passed_waits(expansions: Mapping[str, object]) -> set[float]:
+def passed_waits(expansions: Mapping[str, Any]) -> set[float]:
     """Return the ages at which something changes, as far as all steps are there."""
-    waits: set[float] = set()
-    for properties in expansions.values():
-        for steps in properties.values() if isinstance(properties, dict) else ():
-            waits |= {float(step["wait"]) for step in steps if isinstance(step, dict)}
-    return waits
+    of_names = [properties for properties in expansions.values() if isinstance(properties, dict)]
+    lists = [steps for properties in of_names for steps in properties.values()]
+    return {float(step["wait"]) for steps in lists for step in steps if isinstance(step, dict)}
 
 
-def rule_names(rules: Mapping[str, Any]) -> list[str]:
-    """Return the names of rules among the values of a rule set, in order."""
-    return [
-        name
-        for name, values in rules.items()
-        if not (name == "algorithm" and "expansionAgeSelection" in values)
-        and not (name == "teams" and all(isinstance(value, dict) for value in values.values()))
-    ]
-
-
-def _running_figures(run: Replication) -> dict[str, float]:
+def _running_figures(run: Replication) -> Sequence[float]:
     """Return what is measured of matches as they run, and of backfill tickets."""
     backfills, window, ends, (joins, leaves) = run.backfills, run.window, run.ends, run.presence
     early = (leaves < ends[run.of]) & (leaves >= window[0]) & (leaves < window[1])
@@ -409,8 +388,7 @@ def _running_figures(run: Replication) -> dict[str, float]:
     waits = (backfills.ends - backfills.times)[came & brought]
     taken = players / (run.table.largest * running) if running else np.nan
     counts = count(early), count(late), count(came)
-    values = *counts, mean(brought[came]), mean(waits), taken, *_over_time(run, joins, leaves)
-    return dict(zip((response.name for response in BACKFILL), values, strict=True))
+    return *counts, mean(brought[came]), mean(waits), taken, *_over_time(run, joins, leaves)
 
 
 def _over_time(run: Replication, joins: Floats, leaves: Floats) -> tuple[float, float]:

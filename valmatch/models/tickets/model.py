@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, get_args
 
@@ -16,7 +16,7 @@ from valmatch.models.model import NO_FILES, Model, Outcome, Record, Response, Re
 from valmatch.models.tickets import population
 from valmatch.models.tickets.factors import Group, Kind, TicketsFactors, kind_of, round_trips
 from valmatch.models.tickets.logged import TicketLog
-from valmatch.models.tickets.matchmaking import PRESET_SEES, play_rule, table_of
+from valmatch.models.tickets.matchmaking import PRESET_SEES, play_rule
 from valmatch.models.tickets.measures import (
     RESPONSES,
     further_responses,
@@ -31,8 +31,9 @@ from valmatch.models.tickets.replication import (
     matches_table,
     tickets_table,
 )
-from valmatch.models.tickets.rule_file import read_rules
+from valmatch.models.tickets.rule_file import plain_table
 from valmatch.rule_sets import table as rule_table
+from valmatch.rule_sets.flexmatch import ATTRIBUTE_TYPES
 from valmatch.rule_sets.table import Attribute, Valued
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, Notice, shown
@@ -40,12 +41,7 @@ from valmatch.text.terminal import Note, Notice, shown
 GIVES: dict[Kind, Valued] = {"numbers": "number", "texts": "text", "lists": "texts"}
 """What an attribute is that a law gives."""
 
-CALLED: dict[Valued, str] = {
-    "number": "a number",
-    "text": "a string",
-    "texts": "a string_list",
-    "map": "a string_number_map",
-}
+CALLED = {valued: f"a {name}" for name, valued in ATTRIBUTE_TYPES.items()}
 
 
 class TicketWorld(NamedTuple):
@@ -76,14 +72,12 @@ class TicketsModel(Model[Tickets]):
         self._factors = factors
         if factors.measure or factors.rule.preset:
             self.responses = Responses(*RESPONSES, *self.further(factors))
-        values = {"rules": factors.rules, "expansions": factors.expansions}
-        source = files.get("rules", factors.rule_set)
-        rules = read_rules(source, values, service.request_timeout_seconds)
-        self._table = rules.table
+        self._table, remarks = factors.read_rules(files, service.request_timeout_seconds)
         self._trips = round_trips(tuple(factors.regions.shares), files.get("latency"))
         self._preset = factors.rule.numbers()  # None: there is a rule set
         if self._preset:
-            self._table = table_of(*self._preset.teams)
+            teams, size = self._preset.teams
+            self._table = plain_table((f"team{number + 1}" for number in range(teams)), size)
         self._service = Service(
             service.request_timeout_seconds,
             population.HOUR * factors.hours,
@@ -93,14 +87,26 @@ class TicketsModel(Model[Tickets]):
             service.acceptance_seconds,
             service.foresight_seconds,
         )
-        self._check_laws(files)
+        skill = factors.skill.attribute
+        # What factors give, by attribute.
+        kinds: dict[str, Valued] = {skill: "number"}
+        kinds |= {name: GIVES[kind_of(law)] for name, law in factors.attributes.items()}
+        kinds |= dict.fromkeys(population.BELIEFS, "number") if self._preset else {}
+        declared = {attribute.name: attribute.kind for attribute in self._table.attributes}
+        for name, kind in kinds.items():
+            if declared.get(name, kind) != kind:
+                where = "skill" if name == skill else "attributes"
+                there = f"{CALLED[declared[name]]} in {files.get('rules', 'the rule set')}"
+                text = f"{shown(name)} is {there}, and {CALLED[kind]} here"
+                raise InputError(f"factors.{where}: {text}")
         self._log: TicketLog | None = None
         if "arrivals" in files:
-            declared = [Attribute(name, kind) for name, kind in self._kinds().items()]
+            given = [Attribute(name, kind) for name, kind in kinds.items()]
             path, end = files["arrivals"], self._service.horizon
-            self._log = TicketLog(path, self._table, declared, self._trips, end)
+            self._log = TicketLog(path, self._table, given, self._trips, end)
         from_log = self._log.remarks if self._log else ()
-        self.warnings = (*rules.remarks, *from_log, *self._remarks())
+        known = {*kinds, *(self._log.given if self._log else ())}
+        self.warnings = (*remarks, *from_log, *self._remarks(known))
 
     @classmethod
     def further(cls, factors: Factors) -> Sequence[Response]:
@@ -110,30 +116,11 @@ class TicketsModel(Model[Tickets]):
         groups = [response for of in asked_for for response in further_responses(factors, of)]
         return [*(response for response, _ in of_preset(factors)), *groups]
 
-    def _kinds(self) -> dict[str, Valued]:
-        """Return what factors give, by attribute."""
-        laws = self._factors.attributes.items()
-        kinds = {name: GIVES[kind_of(law)] for name, law in laws}
-        if self._preset:
-            kinds |= dict.fromkeys(population.BELIEFS, "number")
-        return {self._factors.skill.attribute: "number", **kinds}
-
-    def _check_laws(self, files: Mapping[str, Path]) -> None:
-        """Refuse values of another type than the rule set declares, and a limit of few."""
-        declared = {attribute.name: attribute.kind for attribute in self._table.attributes}
-        for name, kind in self._kinds().items():
-            if declared.get(name, kind) != kind:
-                where = "skill" if name == self._factors.skill.attribute else "attributes"
-                there = f"{CALLED[declared[name]]} in {files.get('rules', 'the rule set')}"
-                text = f"{shown(name)} is {there}, and {CALLED[kind]} here"
-                raise InputError(f"factors.{where}: {text}")
-
-    def _remarks(self) -> Iterator[str]:
+    def _remarks(self, known: Collection[str]) -> Iterator[str]:
         """Yield what is to be said of the rule set and of who comes."""
-        table = self._table
-        known = {*self._kinds(), *(self._log.given if self._log else ())}
+        table, factors = self._table, self._factors
         declared = [attribute.name for attribute in table.attributes]
-        for name in self._factors.attributes:
+        for name in factors.attributes:
             if name not in (*declared, *(PRESET_SEES if self._preset else ())):
                 there = f"is not declared in the rule set ({hint(name, declared)})"
                 text = f"factors.attributes: {shown(name)} {there}: no rule sees it"
@@ -147,11 +134,18 @@ class TicketsModel(Model[Tickets]):
                 neither = f"{shown(attribute.name)} has neither a value nor a default"
                 text = f"the attribute {neither}: no ticket can ever be matched"
                 yield Notice(text, "unmatchable")
-        if self._factors.service.search == "exhaustive":
-            yield from self._crowd()
+        timeout, times = self._service.timeout, self._log.tickets.times if self._log else None
+        most = population.most_at_once(factors, timeout, times)
+        if factors.service.search == "exhaustive" and most > FEW:
+            yield (
+                f"service.search: exhaustive is for pools of up to {FEW} tickets, and {most:,} wait"
+                f" at once at the busiest hour if none is matched for {timeout:g} s; with more than"
+                f" {MOST_TRIED} at once the run ends with an error, and with nearly as many each"
+                " review takes seconds"
+            )
         largest = max(team.largest for team in table.teams)
         # A log says it of its own tickets.
-        for size, share in enumerate(() if self._log else self._factors.parties.shares, 1):
+        for size, share in enumerate(() if self._log else factors.parties.shares, 1):
             if size > largest and share > 0.0:
                 text = f"parties of {size} are larger than every team ({largest} players)"
                 yield Notice(f"{text}: they can never be matched", "unmatchable")
@@ -161,26 +155,13 @@ class TicketsModel(Model[Tickets]):
         table, skill = self._table, self._factors.skill.attribute
         index = table.attributes.index(attribute)
         rules = [rule.name for rule in table.rules if index in rule.attributes]
-        if attribute.default is None or not rules:
-            return
-        meant = f"attributes: {{{attribute.name}: {{mean: ..., std: ...}}}}"
-        if skill not in {declared.name for declared in table.attributes}:
-            meant = f"skill.attribute={attribute.name}, as no rule sees {shown(skill)}"
-        same = f"the attribute {shown(attribute.name)} is {attribute.default:g} for everybody"
-        text = f"its default: {' and '.join(rules)} cannot tell players apart ({meant})"
-        yield Notice(f"{same}, {text}", "same_for_all")
-
-    def _crowd(self) -> Iterator[str]:
-        """Yield what is to be said where an exhaustive search may have many tickets to look at."""
-        timeout, times = self._service.timeout, self._log.tickets.times if self._log else None
-        most = population.most_at_once(self._factors, timeout, times)
-        if most > FEW:
-            yield (
-                f"service.search: exhaustive is for pools of up to {FEW} tickets, and {most:,} wait"
-                f" at once at the busiest hour if none is matched for {timeout:g} s; with more than"
-                f" {MOST_TRIED} at once the run ends with an error, and with nearly as many each"
-                " review takes seconds"
-            )
+        if attribute.default is not None and rules:
+            meant = f"attributes: {{{attribute.name}: {{mean: ..., std: ...}}}}"
+            if skill not in {declared.name for declared in table.attributes}:
+                meant = f"skill.attribute={attribute.name}, as no rule sees {shown(skill)}"
+            same = f"the attribute {shown(attribute.name)} is {attribute.default:g} for everybody"
+            text = f"its default: {' and '.join(rules)} cannot tell players apart ({meant})"
+            yield Notice(f"{same}, {text}", "same_for_all")
 
     def draw(self, streams: Streams, replication: int) -> Tickets:
         """Return the tickets of a replication; no rule enters."""
@@ -194,8 +175,7 @@ class TicketsModel(Model[Tickets]):
     def record(self, inputs: Tickets) -> Record:
         """Return the responses with every ticket, match and group."""
         run = self.play(inputs)
-        blocked = self._blocking(run)
-        homes = tuple(self._factors.regions.shares)
+        blocked, homes = self._blocking(run), tuple(self._factors.regions.shares)
         tables: tuple[Table, ...] = (
             tickets_table(run, homes, blocked.blockers),
             matches_table(run, self._trips.centres),
@@ -208,8 +188,8 @@ class TicketsModel(Model[Tickets]):
     def play(self, inputs: Tickets) -> Replication:
         """Let the matchmaker match the tickets of a replication."""
         factors, service, table = self._factors, self._service, self._table
-        stays = population.draw_stays(factors, inputs)
-        backfills, report, search = NO_BACKFILLS, None, factors.service.search
+        stays, search = population.draw_stays(factors, inputs), factors.service.search
+        backfills, report = NO_BACKFILLS, None
         counted = 60.0 * factors.warmup_minutes if "rules" in factors.measure else None
         if self._preset:
             preset = factors.rule.preset or ""
@@ -246,7 +226,6 @@ class TicketsModel(Model[Tickets]):
         return inputs._replace(answers=self._log.answered(answers) if self._log else answers)
 
     def _blocking(self, run: Replication) -> Blocking:
-        """Return who blocks whom."""
         return blocking(self._table, run.drawn, self._service, run.played, run.window[0])
 
     def _responses(self, run: Replication, blocked: Blocking | None = None) -> dict[str, float]:

@@ -32,26 +32,21 @@ World: TypeAlias = tuple[Table, Tickets, Service]
 class Blocking(NamedTuple):
     """Who blocks whom."""
 
-    # share of reviews, of those after which several tickets wait, at which one blocks others
-    share: float
-    # pairs of a ticket that blocks and one that would have a match without it, each once
-    blockers: list[tuple[int, int]]
+    share: float  # of reviews after which several tickets wait: at which one blocks others
+    blockers: list[tuple[int, int]]  # who blocks, and who would have a match without it, each once
 
 
 def search_gap(table: Table, tickets: Tickets, service: Service, start: float) -> float:
     """Return the share of the players whom an exhaustive search matches that a pass leaves out."""
     world, now = (table, tickets, service), _moments(start, service, SMALL_LOOKS)
-    came = [tickets.times.searchsorted(t, side="right") for t in now]
-    live = [tickets.times.searchsorted(t - service.timeout, side="right") for t in now]
+    came = tickets.times.searchsorted(now, side="right")
+    live = tickets.times.searchsorted(np.array(now) - service.timeout, side="right")
     latest = [np.arange(max(end - FEW, first), end) for end, first in zip(came, live, strict=True)]
-    matched = [
-        sum(
-            int(tickets.sizes[matched_tickets].sum())
-            for matched_tickets in matched_at(world, latest, now, search)
-        )
+    passed, matched = (
+        sum(int(tickets.sizes[chosen].sum()) for chosen in matched_at(world, latest, now, search))
         for search in SEARCHES
-    ]
-    return 1.0 - matched[0] / matched[1] if matched[1] else math.nan
+    )
+    return 1.0 - passed / matched if matched else math.nan
 
 
 def blocking(
@@ -60,16 +55,25 @@ def blocking(
     """Return who blocks whom; a ticket of a proposal that fails counts as waiting meanwhile."""
     until = played.ends.copy()
     until[played.tickets] = played.proposals
-    left_over = [
-        (np.flatnonzero((tickets.times <= t) & (until > t))[:MOST], t)
-        for t in _moments(start, service, LOOKS)
-    ]
-    several = [(pool, t) for pool, t in left_over if pool.size > 1]
-    blockers = _blockers((table, tickets, service), several)
-    return Blocking(
-        sum(map(bool, blockers)) / len(several) if several else math.nan,
-        sorted({pair for pairs in blockers for pair in pairs}),
-    )
+    fewer, moments, without = [], [], []
+    for now in _moments(start, service, LOOKS):
+        pool = np.flatnonzero((tickets.times <= now) & (until > now))[:MOST]
+        # The whole pool has no match, unless a review has fewer passes than it could need.
+        for gone in (-1, *pool[:FIRST]) if pool.size > 1 else ():
+            fewer.append(pool[pool != gone])
+            moments.append(now)
+            without.append(int(gone))
+    blockers: list[list[tuple[int, int]]] = []
+    complete = False
+    matched = matched_at((table, tickets, service), fewer, moments, "pass")
+    for gone, blocked in zip(without, matched, strict=True):
+        if gone < 0:
+            complete = blocked.size > 0
+            blockers.append([])
+        elif not complete:
+            blockers[-1] += [(gone, int(ticket)) for ticket in blocked]
+    pairs = sorted({pair for of_pool in blockers for pair in of_pool})
+    return Blocking(sum(map(bool, blockers)) / len(blockers) if blockers else math.nan, pairs)
 
 
 def _moments(start: float, service: Service, most: int) -> list[float]:
@@ -78,27 +82,6 @@ def _moments(start: float, service: Service, most: int) -> list[float]:
     first, last = math.ceil(start / service.review), math.floor(service.horizon / service.review)
     ticks = np.unique(np.linspace(first, last, min(most, last - first + 1)).astype(np.int64))
     return [float(tick * service.review) for tick in ticks]
-
-
-def _blockers(world: World, pools: Sequence[tuple[Ints, float]]) -> list[list[tuple[int, int]]]:
-    """Return who blocks whom in each of some pools."""
-    fewer, moments, without = [], [], []
-    for pool, now in pools:
-        # The whole pool has no match, unless a review has fewer passes than it could need.
-        for gone in (-1, *pool[:FIRST]):
-            fewer.append(pool[pool != gone])
-            moments.append(now)
-            without.append(int(gone))
-    matched_tickets = matched_at(world, fewer, moments, "pass")
-    blockers: list[list[tuple[int, int]]] = []
-    complete = False
-    for gone, tickets in zip(without, matched_tickets, strict=True):
-        if gone < 0:
-            complete = tickets.size > 0
-            blockers.append([])
-        elif not complete:
-            blockers[-1] += [(gone, int(ticket)) for ticket in tickets]
-    return blockers
 
 
 def matched_at(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -104,18 +104,15 @@ AS_USER, AS_NEW, AS_GAMES, AS_SPREAD, AS_RANGE = range(5)
 
 
 class People(NamedTuple):
-    """Players as addresses: the number of the ticket, or of a user, and the place in the party."""
+    """Tickets or players as addresses."""
 
-    # of, tickets, seats: (players,)
-    of: Ints
-    tickets: Ints
-    seats: Ints
+    of: Ints  # (people,); the number of the ticket, or of a user
+    seats: Ints  # (people,); the place in the party
     rng_key: Words  # (3,)
 
     def uniforms(self, source: int, counters: Ints | None = None) -> Floats:
         """Return a uniform number of each, at its place or at some counter."""
-        out = np.empty(self.of.size)
-        where = self.seats if counters is None else counters
+        out, where = np.empty(self.of.size), self.seats if counters is None else counters
         fill_uniforms_of(self.rng_key, source, self.of, where, out)
         return out
 
@@ -124,19 +121,11 @@ class People(NamedTuple):
         return np.asarray(ndtri(self.uniforms(source, counters)))
 
 
-def players_of(drawn: Tickets) -> People:
-    """Return the players of drawn tickets."""
-    of = drawn.of
-    return People(of, of, drawn.seats, drawn.rng_key)
-
-
-def draw_beliefs(ratings: RatingsFactors, people: People) -> dict[str, Floats]:
+def _beliefs(ratings: RatingsFactors, people: People) -> dict[str, Floats]:
     """Return what is believed of players, by attribute; of users, the same each time."""
-    firsts = FIELDS * people.seats
-    n = people.of.size
+    firsts, n = FIELDS * people.seats, people.of.size
     new = np.zeros(n, np.bool_)
-    games = np.full(n, float(ratings.games))
-    deviation = np.full(n, ratings.deviation)
+    games, deviation = np.full(n, float(ratings.games)), np.full(n, ratings.deviation)
     if ratings.newcomers > 0.0:
         new = people.uniforms(BELIEF, firsts + AS_NEW) < ratings.newcomers
         uniforms = people.uniforms(BELIEF, firsts + AS_GAMES)
@@ -148,20 +137,8 @@ def draw_beliefs(ratings: RatingsFactors, people: People) -> dict[str, Floats]:
     return {DEVIATION: deviation, GAMES: games, NEW: new.astype(np.float64)}
 
 
-def draw_ranges(ratings: RatingsFactors, people: People, seen: Floats) -> dict[str, Floats]:
-    """Return the lowest and the highest rating that players want to meet, NaN for any."""
-    wide = np.full(seen.size, np.nan)
-    if ratings.ranges > 0.0:
-        ranged = people.uniforms(BELIEF, FIELDS * people.seats + AS_RANGE) < ratings.ranges
-        wide = np.where(ranged, ratings.range_width, np.nan)
-    return {LOW: np.rint(seen - wide), HIGH: np.rint(seen + wide)}
-
-
 PROPOSALS = 16
-"""Proposals of a ticket that are drawn; to further ones it accepts at once.
-
-Of every proposal that fails, who has not accepted leaves, so that hardly a ticket sees so many.
-"""
+"""Proposals of a ticket that are drawn, of which hardly one sees so many; to others it accepts."""
 
 
 def draw_tickets(factors: TicketsFactors, trips: RoundTrips, rng_key: Words) -> Tickets:
@@ -177,42 +154,53 @@ def draw_people(
     sizes: Ints | None = None,
 ) -> tuple[Tickets, Floats | float]:
     """Draw who comes at some times, and how far what is seen of the players is off."""
-    tickets, ratings, skill = times.size, factors.ratings, factors.skill
+    n, ratings, skill, patience = times.size, factors.ratings, factors.skill, factors.patience
+    tickets = People(np.arange(n), np.zeros(n, np.int64), rng_key)
     if sizes is None:
-        sizes = 1 + _chosen(factors.parties.shares, _uniforms(SIZE, tickets, rng_key))
-    regions = tuple(factors.regions.shares.values())
-    homes = _chosen(regions, _uniforms(HOME, tickets, rng_key))
-    none = np.empty((tickets, 0))
+        sizes = 1 + _chosen(factors.parties.shares, tickets.uniforms(SIZE))
+    homes = _chosen(tuple(factors.regions.shares.values()), tickets.uniforms(HOME))
+    none = np.empty((n, 0))
     drawn = Tickets(times, times, sizes, {}, trips.centres, none, none, rng_key, homes=homes)
-    people = users = players_of(drawn)
-    if ratings.users is not None:  # their numbers, in place of those of tickets
-        which = people.uniforms(BELIEF, FIELDS * people.seats + AS_USER)
+    of, seats = drawn.of, drawn.seats
+    people = users = People(of, seats, rng_key)
+    if ratings.users is None:
+        skills = skill.mean + skill.std * tickets.normals(SKILL)[of]
+    else:  # of single players, by the numbers of users in place of those of tickets
+        which = people.uniforms(BELIEF, FIELDS * seats + AS_USER)
         users = people._replace(of=(ratings.users * which).astype(np.int64))
-    skills = _skills(factors, sizes, people, users)
-    beliefs = draw_beliefs(ratings, users) if ratings.any_given() else {}
+        skills = skill.mean + skill.std * users.normals(SKILL)
+    if skill.party_std > 0.0:
+        added = skill.party_std * people.normals(OWN_SKILL)
+        skills = skills + np.where(sizes[of] > 1, added, 0.0)
+    beliefs = _beliefs(ratings, users) if ratings != RatingsFactors() else {}
     error: Floats | float = 0.0
     if skill.error > 0.0 or beliefs:
         error = np.hypot(skill.error, beliefs.get(DEVIATION, 0.0)) * users.normals(ERROR)
     seen = skills if isinstance(error, float) else skills + error
     if beliefs:
-        beliefs |= {USER: users.of.astype(np.float64), **draw_ranges(ratings, users, seen)}
+        wide = np.full(seen.size, np.nan)
+        if ratings.ranges > 0.0:
+            ranged = users.uniforms(BELIEF, FIELDS * seats + AS_RANGE) < ratings.ranges
+            wide = np.where(ranged, ratings.range_width, np.nan)
+        beliefs |= {USER: users.of.astype(np.float64)}
+        beliefs |= {LOW: np.rint(seen - wide), HIGH: np.rint(seen + wide)}
     attributes: dict[str, Values] = dict(beliefs)
     for number, (name, law) in enumerate(factors.attributes.items()):
         attributes[name] = _attribute(law, ATTRIBUTE + number, tickets, people)
-    latencies = _latencies(factors.regions.spread, trips.milliseconds, homes, people)
-    cancels = times + _patience(factors, tickets, rng_key)
+    latencies = trips.milliseconds[homes[of]]
+    for centre in range(latencies.shape[1]) if factors.regions.spread > 0.0 else ():
+        normals = people.normals(LATENCY, MOST_REGIONS * seats + centre)
+        latencies[:, centre] *= np.exp(factors.regions.spread * normals)
+    np.maximum(np.rint(latencies, out=latencies), 1.0, out=latencies)
+    cancels = np.full(n, np.inf)
+    if patience.median_seconds is not None:
+        spread = np.exp(patience.spread * tickets.normals(PATIENCE))
+        cancels = times + patience.median_seconds * spread
     attributes[skill.attribute] = seen
     drawn = drawn._replace(
         cancels=cancels, values=attributes, latencies=latencies, skills=skills, seen=seen
     )
     return drawn, error
-
-
-def _uniforms(source: int, tickets: int, rng_key: Words) -> Floats:
-    """Return the first uniform number of a source of each ticket."""
-    out = np.empty(tickets)
-    fill_uniforms_of(rng_key, source, np.arange(tickets), np.zeros(tickets, np.int64), out)
-    return out
 
 
 def _chosen(shares: Sequence[float], uniforms: Floats) -> Ints:
@@ -223,54 +211,17 @@ def _chosen(shares: Sequence[float], uniforms: Floats) -> Ints:
     return np.minimum(numbers, last).astype(np.int64)
 
 
-def _skills(factors: TicketsFactors, sizes: Ints, people: People, users: People) -> Floats:
-    """Return the true skills of players."""
-    skill = factors.skill
-    if factors.ratings.users is None:
-        drawn = ndtri(_uniforms(SKILL, sizes.size, people.rng_key))[people.tickets]
-    else:  # of single players, the first number of each
-        drawn = users.normals(SKILL)
-    skills = skill.mean + skill.std * drawn
-    if skill.party_std > 0.0:
-        added = skill.party_std * people.normals(OWN_SKILL)
-        skills = skills + np.where(sizes[people.tickets] > 1, added, 0.0)
-    return np.asarray(skills)
-
-
-def _latencies(spread: float, medians: Floats, homes: Ints, people: People) -> Floats:
-    """Return whole milliseconds of players to data centres, at least 1."""
-    latencies = medians[homes[people.tickets]]
-    for centre in range(medians.shape[1]) if spread > 0.0 else ():
-        normals = people.normals(LATENCY, MOST_REGIONS * people.seats + centre)
-        latencies[:, centre] *= np.exp(spread * normals)
-    np.rint(latencies, out=latencies)
-    return np.maximum(latencies, 1.0, out=latencies)
-
-
-def _patience(factors: TicketsFactors, tickets: int, rng_key: Words) -> Floats:
-    """Return after how many seconds tickets are cancelled."""
-    median = factors.patience.median_seconds
-    if median is None:
-        return np.full(tickets, np.inf)
-    normals = ndtri(_uniforms(PATIENCE, tickets, rng_key))
-    return np.asarray(median * np.exp(factors.patience.spread * normals))
-
-
-def _attribute(
-    law: Mapping[str, float | dict[str, float]], source: int, tickets: int, people: People
-) -> Values:
+def _attribute(law: Mapping[str, Any], source: int, tickets: People, people: People) -> Values:
     """Return what players have of an attribute."""
-    kind = kind_of(law)
+    kind, firsts = kind_of(law), MOST_ITEMS * people.seats
     if kind == "numbers":
-        normals = people.normals(source, MOST_ITEMS * people.seats)
-        return np.asarray(law["mean"] + law["std"] * normals)  # type: ignore[operator]
+        return np.asarray(law["mean"] + law["std"] * people.normals(source, firsts))
     if kind == "texts":
-        shares = [float(share) for share in law.values()]  # type: ignore[arg-type]
-        chosen = _chosen(shares, _uniforms(source, tickets, people.rng_key))[people.tickets]
-        return values_of("text", law)[chosen]
-    items: dict[str, float] = law["lists"]  # type: ignore[assignment]
+        shares = [float(share) for share in law.values()]
+        return values_of("text", law)[_chosen(shares, tickets.uniforms(source))[people.of]]
+    items: dict[str, float] = law["lists"]
     columns = [
-        people.uniforms(source, MOST_ITEMS * people.seats + item) < probability
+        people.uniforms(source, firsts + item) < probability
         for item, probability in enumerate(items.values())
     ]
     every = np.stack(columns, axis=1).tolist()
@@ -281,13 +232,12 @@ def _attribute(
 def draw_answers(factors: TicketsFactors, drawn: Tickets) -> Floats:
     """Return after how many seconds tickets accept each proposal, NaN for never."""
     # A ticket accepts with the last of its players, if all do.
-    service, people = factors.service, players_of(drawn)
+    service, people = factors.service, People(drawn.of, drawn.seats, drawn.rng_key)
     answers = np.empty((drawn.times.size, PROPOSALS))
     for proposal in range(PROPOSALS):
         counters = ROOM * proposal + people.seats
         seconds = -service.answer_seconds * np.log(people.uniforms(ANSWER, counters))
-        refuses = people.uniforms(ACCEPTS, counters) >= service.accept_prob
-        seconds[refuses] = np.inf
+        seconds[people.uniforms(ACCEPTS, counters) >= service.accept_prob] = np.inf
         answers[:, proposal] = drawn.of_party(seconds, "max")
     answers[np.isinf(answers)] = np.nan
     return answers
@@ -295,7 +245,7 @@ def draw_answers(factors: TicketsFactors, drawn: Tickets) -> Floats:
 
 def draw_stays(factors: TicketsFactors, drawn: Tickets) -> Floats:
     """Return which part of what is left of the match each player stays; infinity: all."""
-    share, people = factors.match.leave_prob, players_of(drawn)
+    share, people = factors.match.leave_prob, People(drawn.of, drawn.seats, drawn.rng_key)
     if share == 0.0:
         return np.full(drawn.skills.size, np.inf)
     return np.where(people.uniforms(LEAVES) < share, people.uniforms(STAYS), np.inf)

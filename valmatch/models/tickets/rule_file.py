@@ -1,28 +1,25 @@
-"""The rule set of a config: its file, and its values with those that factors replace.
-
-The factors of a model that goes by a rule set have these besides its file: ``rule_set``, a mapping
-in its place; ``rules`` and ``expansions``, values that replace its own.
-"""
+"""The rule set of a config: its file, and its values with those that factors replace."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from valmatch.errors import InputError, in_lines
-from valmatch.inputs.fields import Misplaced, factor, refuse
+from valmatch.inputs.fields import Factors, Misplaced, factor, refuse
 from valmatch.inputs.files import read_document
 from valmatch.rule_sets.files import LONGEST_PATH, as_remark, in_line, is_yaml, read_rule_file
 from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
-from valmatch.rule_sets.json_text import WHOLE, Problem, Problems, plain
+from valmatch.rule_sets.json_text import WHOLE, Problem, Problems, label, plain
 from valmatch.rule_sets.table import Search, Steps, Table, Team
 from valmatch.rule_sets.values import RuleValues
 from valmatch.text.terminal import shortened
@@ -41,26 +38,15 @@ EXPANSIONS: dict[str, Any] = factor(
 )
 """Factors of every model that takes a rule set."""
 
-PLAIN = Table(
-    (),
-    tuple(Team(name, Steps((), (5,)), Steps((), (5,))) for name in ("red", "blue")),
-    (),
-    Search(),
-    False,
-    (),
-)
-"""What a model without a rule set goes by: two teams of five."""
-
-
-class RuleSet(NamedTuple):
-    """A rule set as a model takes it."""
-
-    table: Table
-    remarks: tuple[str, ...]  # warnings, one line each
-
-
 Source: TypeAlias = "Path | Mapping[str, Any]"
 """Where a rule set is: its file, or a mapping that is one."""
+
+
+def plain_table(names: Iterable[str], size: int) -> Table:
+    """Return teams of a size as a table without rules."""
+    size_of_team = Steps((), (size,))
+    teams = tuple(Team(name, size_of_team, size_of_team) for name in names)
+    return Table((), teams, (), Search(), False, ())
 
 
 class RuleDocument:
@@ -83,11 +69,11 @@ class RuleDocument:
 
     def place(self, *path: str | int) -> str:
         """Return what something in it is called, with line and column where it has some."""
-        label = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)[1:]
+        where = label(path)[1:]
         if not self._path:
-            return f"{self.name}: {label}"
+            return f"{self.name}: {where}"
         line, column = Problems(self._text).place(self.values.root.place_of(path).start)
-        return f"{self.name}:{line}:{column}: {label}"
+        return f"{self.name}:{line}:{column}: {where}"
 
     def remark(self, problem: Problem) -> str:
         """Return a warning as a line, with its place where it has one."""
@@ -100,21 +86,6 @@ class RuleDocument:
         problems, changes = Problems(self._text), self.values.changes(values)
         node = self.values.changed(changes, problems)
         return read_parsed(self._text, node, problems, timeout)
-
-
-class FaultyMapping(Exception):  # noqa: N818 - caught where the mapping has places
-    """A mapping is no rule set."""
-
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__(problems[0].text)
-        # keys and numbers of what each is about, and its text
-        self.problems = [(_parts(problem.path), problem.text) for problem in problems]
-
-
-def _parts(path: str) -> list[str | int]:
-    """Return the keys and numbers of what a problem is about."""
-    parts = re.split(r"[.\[\]]", "" if path == WHOLE else path)
-    return [int(part) if part.isdecimal() else part for part in parts if part]
 
 
 @lru_cache(maxsize=4)
@@ -130,8 +101,14 @@ def _of_file(path: Path, stamp: tuple[int, int]) -> RuleDocument:
 def _of_mapping(text: str) -> RuleDocument:
     """Return the rule set that a mapping is, given as JSON."""
     reading = read_rule_set(text)
-    if errors := [problem for problem in reading.problems if problem.severity == "error"]:
-        raise FaultyMapping(errors)
+    errors = [problem for problem in reading.problems if problem.severity == "error"]
+    faults = []
+    for problem in errors:
+        parts = re.split(r"[.\[\]]", "" if problem.path == WHOLE else problem.path)
+        path = (int(part) if part.isdecimal() else part for part in parts if part)
+        faults.append(Misplaced(("rule_set", *path), problem.text))
+    if faults:
+        raise Misplaced(faults[0].path, faults[0].text, faults[1:])
     return RuleDocument(reading, None)
 
 
@@ -144,40 +121,6 @@ def document_of(source: Source) -> RuleDocument:
     except OSError as error:
         raise InputError(f"{source}: cannot be read: {error.strerror}") from None
     return _of_file(source, (state.st_mtime_ns, state.st_size))
-
-
-class OfRules(Protocol):
-    """Factors of a model that goes by a rule set."""
-
-    rule_set: dict[str, Any] | None  # the rule set as a mapping, None for that of a file
-    rules: dict[str, Any]  # values of rules, of the algorithm and of teams in place of its own
-    expansions: dict[str, Any]  # values of steps in place of its own
-
-
-def filled_values(
-    factors: OfRules, files: Mapping[str, Path], named: Collection[str]
-) -> dict[str, Any]:
-    """Return the factors ``rules`` and ``expansions`` with all values of a rule set filled in."""
-    # So each has a value of its own that can be varied and optimised. Without a rule set there
-    # are none.
-    if "rules" in files and factors.rule_set is not None:
-        raise Misplaced(("rule_set",), f"there is a file, too: rules: {files['rules']}")
-    source = files.get("rules", factors.rule_set)
-    if source is None:
-        return {}
-    own_values = {name: getattr(factors, name) for name in ("rules", "expansions") if name in named}
-    try:
-        values: dict[str, Any] = document_of(source).values.filled(own_values)
-    except FaultyMapping as wrong:
-        (first, text), *others = wrong.problems
-        more = [Misplaced(("rule_set", *path), what) for path, what in others]
-        raise Misplaced(("rule_set", *first), text, more) from None
-    try:
-        check_steps(values["expansions"])
-    except PydanticCustomError as error:
-        (key,) = (error.context or {})["at"]
-        raise Misplaced(key.split("."), str(error)) from None
-    return values
 
 
 def check_steps(expansions: dict[str, Any]) -> dict[str, Any]:
@@ -199,58 +142,91 @@ def check_steps(expansions: dict[str, Any]) -> dict[str, Any]:
 Expansions = Annotated[dict[str, Any], AfterValidator(check_steps)]
 
 
-def step_ranges(expansions: Mapping[str, Any], most: float) -> dict[str, tuple[float, float]]:
-    """Return ranges of all steps by the names of their factors: from half to double a value."""
-    # Waits keep their order: the ranges of two steps do not meet, and the last ends by `most`
-    # seconds. Steps of numbers of players, which teams bound, are not among them.
-    ranges: dict[str, tuple[float, float]] = {}
-    for name, properties in expansions.items():
-        for key, steps in properties.items():
-            if key in ("minPlayers", "maxPlayers"):
-                continue
-            waits = [float(step["wait"]) for step in steps]
-            middles = [(first + second) // 2 for first, second in pairwise(waits)]
-            lows = [min(1.0, *waits), *(middle + 1.0 for middle in middles)]
-            last = 2.0 * waits[-1]
-            highs = [*middles, min(last, most) if waits[-1] < most else last]
-            for k, step in enumerate(steps):
-                factor_name = f"expansions.{name}.{key}.{k}"
-                ranges[f"{factor_name}.wait"] = lows[k], highs[k]
-                value = step.get("value")
-                if isinstance(value, int | float) and not isinstance(value, bool):
-                    low, high = sorted((value / 2, 2.0 * value))
-                    whole = isinstance(value, int)
-                    ranges[f"{factor_name}.value"] = (-(-low // 1) if whole else low), high
-    return {name: (low, high) for name, (low, high) in ranges.items() if low < high}
+class OfRules(Factors):
+    """Factors of a model that goes by a rule set."""
 
+    if TYPE_CHECKING:
+        rule_set: dict[str, Any] | None  # the rule set as a mapping, None for that of a file
+        rules: dict[str, Any]  # values of rules, of the algorithm and of teams in place of its own
+        expansions: dict[str, Any]  # values of steps in place of its own
 
-def rewritten_rules(factors: OfRules, files: Mapping[str, Path]) -> Mapping[str, str]:
-    """Return the text of the rule set with the values of factors, by file, if any differs."""
-    source = files.get("rules", factors.rule_set)
-    if source is None:
-        return {}
-    values = document_of(source).values
-    changes = values.changes({"rules": factors.rules, "expansions": factors.expansions})
-    return {"tuned_rules.json": values.text(changes)} if changes else {}
+    def source(self, files: Mapping[str, Path]) -> Source | None:
+        """Return where the rule set is, None without one."""
+        return files.get("rules", self.rule_set)
 
+    def new_values(self) -> dict[str, Any]:
+        """Return the values that replace those of the rule set."""
+        return {"rules": self.rules, "expansions": self.expansions}
 
-def read_rules(
-    source: Source | None, given_values: Mapping[str, Any], timeout: float | None
-) -> RuleSet:
-    """Return the rule set of a config."""
-    if source is None:
-        for name, factor_values in given_values.items():
-            if factor_values:
+    def longest_wait(self) -> float:
+        """Return how many seconds a ticket lives at most."""
+        return math.inf
+
+    def filled_values(self, files: Mapping[str, Path], named: Collection[str]) -> dict[str, Any]:
+        """Return the factors of a rule set with all its values, which can then be varied."""
+        if "rules" in files and self.rule_set is not None:
+            raise Misplaced(("rule_set",), f"there is a file, too: rules: {files['rules']}")
+        source = self.source(files)
+        if source is None:
+            return {}
+        new_values = {name: value for name, value in self.new_values().items() if name in named}
+        values = document_of(source).values.filled(new_values)
+        try:
+            check_steps(values["expansions"])
+        except PydanticCustomError as error:
+            (key,) = (error.context or {})["at"]
+            raise Misplaced(key.split("."), str(error)) from None
+        return values
+
+    def rewritten(self, files: Mapping[str, Path]) -> Mapping[str, str]:
+        """Return the text of the rule set with the values of these factors, if any differs."""
+        source = self.source(files)
+        values = None if source is None else document_of(source).values
+        changes = values.changes(self.new_values()) if values else {}
+        return {"tuned_rules.json": values.text(changes)} if values and changes else {}
+
+    def starred_ranges(self) -> Mapping[str, tuple[float, float]]:
+        """Return the ranges of the steps of the rule set: from half to double a value."""
+        # Waits keep their order: the ranges of two steps do not meet, and the last ends before no
+        # ticket lives. Steps of numbers of players, which teams bound, are not among them.
+        ranges: dict[str, tuple[float, float]] = {}
+        most = self.longest_wait()
+        for name, properties in self.expansions.items():
+            for key, steps in properties.items():
+                if key in ("minPlayers", "maxPlayers"):
+                    continue
+                waits = [float(step["wait"]) for step in steps]
+                middles = [(first + second) // 2 for first, second in pairwise(waits)]
+                lows = [min(1.0, *waits), *(middle + 1.0 for middle in middles)]
+                last = 2.0 * waits[-1]
+                highs = [*middles, min(last, most) if waits[-1] < most else last]
+                for k, step in enumerate(steps):
+                    factor_name = f"expansions.{name}.{key}.{k}"
+                    ranges[f"{factor_name}.wait"] = lows[k], highs[k]
+                    value = step.get("value")
+                    if isinstance(value, int | float) and not isinstance(value, bool):
+                        low, high = sorted((value / 2, 2.0 * value))
+                        whole = isinstance(value, int)
+                        ranges[f"{factor_name}.value"] = (-(-low // 1) if whole else low), high
+        return {name: (low, high) for name, (low, high) in ranges.items() if low < high}
+
+    def read_rules(
+        self, files: Mapping[str, Path], timeout: float | None
+    ) -> tuple[Table, tuple[str, ...]]:
+        """Return the rule set, without one two teams of five, and what is to be said of it."""
+        source, values = self.source(files), self.new_values()
+        if source is None:
+            for name in (name for name, replaced in values.items() if replaced):
                 raise InputError(f"factors.{name}: there is no rule set (rules: FILE is needed)")
-        return RuleSet(PLAIN, ())
-    document = document_of(source)
-    reading = document.read(given_values, timeout)
-    if reading.table is None:
-        lines, names = [], document.values.names
-        for problem in reading.problems:
-            if problem.severity == "error":  # of a value that a factor has
-                value = names.get(problem.path)
-                where = f"factors.{'.'.join(map(str, value))}" if value else document.name
-                lines.append(f"{where}: {problem.text}")
-        raise InputError(*in_lines(lines))
-    return RuleSet(reading.table, tuple(map(document.remark, reading.problems)))
+            return plain_table(("red", "blue"), 5), ()
+        document = document_of(source)
+        reading = document.read(values, timeout)
+        if reading.table is None:
+            lines, names = [], document.values.names
+            for problem in reading.problems:
+                if problem.severity == "error":  # of a value that a factor has
+                    value = names.get(problem.path)
+                    where = f"factors.{'.'.join(map(str, value))}" if value else document.name
+                    lines.append(f"{where}: {problem.text}")
+            raise InputError(*in_lines(lines))
+        return reading.table, tuple(map(document.remark, reading.problems))

@@ -13,7 +13,7 @@ import numpy as np
 
 from valmatch.draws.philox import rewind
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
-from valmatch.kernels.compilation import kernel, part
+from valmatch.kernels.compilation import kernel, macro
 from valmatch.matching.queue import LINEUP, RULE, STATISTICS, Arrivals, Counts, clear, driver, run
 from valmatch.matching.rules import Rules
 from valmatch.models.model import Responses, amount, count, share
@@ -42,21 +42,30 @@ RESPONSES = Responses(
 )
 
 
-@kernel(allocates=True)
-def summarize(state: Records, waits: Floats, players: int, horizon: float, out_: Records) -> None:
-    """Turn the sums of a day and its waits in order into its responses, by name."""
-    fill_sums(state[0], players, horizon, out_[0])
-    _fill_quantiles(waits, out_[0])
+def summarize(sums: Records, waits: Floats, matched: Ints, players: int, horizon: float) -> Records:
+    """Return the responses of a day, by name, from its sums and the waits of who was matched."""
+    out = RESPONSES.record()
+    fill_sums(sums[0], players, horizon, out[0])
+    fill_quantiles(waits[np.newaxis], matched, out)
+    return out
 
 
-@kernel(allocates=True)
+QUANTILES = {"wait_p50": 0.5, "wait_p90": 0.9, "wait_p95": 0.95, "wait_p99": 0.99}
+
+
 def fill_quantiles(waits: Floats, matched: Ints, out: Records) -> None:
-    """Add to the responses of many days what their waits in order say."""
-    for day in range(out.size):
-        _fill_quantiles(waits[day, : matched[day]], out[day])
+    """Sort the waits of days, and add their quantiles, interpolated linearly, to the responses."""
+    for of_day, n in zip(waits, matched.tolist(), strict=False):
+        of_day[:n].sort()
+    days, last = np.arange(matched.size), matched - 1
+    for name, q in QUANTILES.items():
+        low = (q * last).astype(np.int64)
+        below, above = waits[days, low], waits[days, np.minimum(low + 1, last)]
+        values = below + (above - below) * (q * last - low)
+        out[name] = np.where(matched > 0, values, np.nan)
 
 
-@part(inline=True)
+@macro
 def fill_sums(sums: Struct, players: int, horizon: float, out: Struct) -> None:
     """Turn the sums of a day into its responses but for those that waits must be sorted for."""
     matches, matched = sums["matches"], sums["matched"]
@@ -74,28 +83,9 @@ def fill_sums(sums: Struct, players: int, horizon: float, out: Struct) -> None:
     out["unmatched"] = sums["unmatched"]
 
 
-@part(inline=True)
-def _fill_quantiles(ordered: Floats, out: Struct) -> None:
-    out["wait_p50"] = _quantile(ordered, 0.5)
-    out["wait_p90"] = _quantile(ordered, 0.9)
-    out["wait_p95"] = _quantile(ordered, 0.95)
-    out["wait_p99"] = _quantile(ordered, 0.99)
-
-
-@part(inline=True)
+@macro
 def _ratio(total: float, count: int) -> float:
     return total / count if count else np.nan
-
-
-@part(inline=True)
-def _quantile(ordered: Floats, q: float) -> float:
-    """Return a quantile of sorted values, interpolated linearly; NaN without a value."""
-    last = ordered.size - 1
-    if last < 0:
-        return np.nan
-    low = int(q * last)
-    high = min(low + 1, last)
-    return ordered[low] + (ordered[high] - ordered[low]) * (q * last - low)
 
 
 DAYS = 64  # most days of a call: their waits stay in a near cache

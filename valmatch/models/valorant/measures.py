@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -116,27 +116,27 @@ def _mean(values: Floats | Bools) -> float:
     return float(values.mean()) if values.size else math.nan
 
 
-def fill_counted(day: PlayedDay, out: Records) -> None:
-    """Fill the responses that are always there with those of the time from the start on."""
-    # Shapes: `out` (1,).
+def counted(day: PlayedDay) -> Records:
+    """Return the responses that are always there, of the time from the start on."""
     ratings = [side[day.late] for side in day.ratings]
-    waits = np.sort(day.waits[day.counted & day.matched])
+    waits = day.waits[day.counted & day.matched]
     sums = np.zeros(1, STATISTICS)
     sums["matches"], sums["matched"] = day.late.sum(), waits.size
     sums["unmatched"] = (day.counted & ~day.matched & ~day.gave_up).sum()
     sums["prioritized"] = day.prioritized[day.counted].sum()
-    sums["wait"], sums["longest_wait"] = waits.sum(), waits.max(initial=0.0)
+    sums["wait"], sums["longest_wait"] = np.sort(waits).sum(), waits.max(initial=0.0)
     sums["unmatched_wait"] = day.waits[day.counted & ~day.matched].sum()
     sums["team_diff"] = _gaps(ratings).sum()
     sums["player_diff"] = sum(np.ptp(side, axis=1).sum() for side in ratings)
-    horizon = day.rules.horizon
-    summarize(sums, waits, int(day.counted.sum()), horizon, out)
+    horizon, n = day.rules.horizon, int(day.counted.sum())
+    # Room for a wait, where nobody was matched.
+    out = summarize(sums, np.append(waits, 0.0), sums["matched"], n, horizon)
     in_queue = np.maximum(day.left, day.start) - np.maximum(day.players.times, day.start)
     out["avg_queue_length"] = in_queue.sum() / (horizon - day.start)
+    return out
 
 
-# Groups of responses that are computed where they are asked for: what each consists of, and its
-# values in the same order, NaN where undefined.
+# Groups of responses that are computed where they are asked for.
 
 DEPARTURES = (
     count("abandoned", "players who gave up"),
@@ -169,13 +169,8 @@ def _percentiles(values: Floats, percents: Sequence[int]) -> list[float]:
     return np.percentile(values, percents).tolist() if values.size else [math.nan] * len(percents)
 
 
-PAIRS = (
-    amount(
-        "avg_pair_diff",
-        "Elo points",
-        "mean over matched teams of the mean |rating - rating| of two of their players",
-    ),
-)
+PAIR_DIFF = "mean over matched teams of the mean |rating - rating| of two of their players"
+ELO_DIFF = "mean over matches of |mean elo - mean elo|, whatever rating the rule looks at"
 
 
 def _pairs(day: PlayedDay, factors: ValorantFactors) -> list[float]:
@@ -187,15 +182,6 @@ def _pairs(day: PlayedDay, factors: ValorantFactors) -> list[float]:
     shares = below * below[::-1] / math.comb(day.rules.team_num, 2)
     sides = [np.sort(side[day.late], axis=1) for side in day.ratings]
     return [_mean(np.concatenate([np.diff(side, axis=1) @ shares for side in sides]))]
-
-
-ELO = (
-    amount(
-        "avg_elo_diff",
-        "Elo points",
-        "mean over matches of |mean elo - mean elo|, whatever rating the rule looks at",
-    ),
-)
 
 
 def _elo(day: PlayedDay, factors: ValorantFactors) -> list[float]:
@@ -240,12 +226,10 @@ def band_names(edges: Sequence[float]) -> list[str]:
     names = []
     for low, high in pairwise(edges):
         below, above, top = (f"{100.0 * share:.10g}%" for share in (low, high, 1.0 - low))
-        name = f"{below[:-1]}-{above}"
         if low == 0.0:
-            name = f"bottom_{above}" if high < 1.0 else "all"
-        elif high == 1.0:
-            name = f"top_{top}"
-        names.append(name)
+            names.append(f"bottom_{above}" if high < 1.0 else "all")
+        else:
+            names.append(f"top_{top}" if high == 1.0 else f"{below[:-1]}-{above}")
     return names
 
 
@@ -268,8 +252,7 @@ def bands_of(ratings: Floats, edges: Sequence[float]) -> Ints:
 
 def empty_bands(ratings: Floats, edges: Sequence[float]) -> list[str]:
     """Return the names of the bands that hold nobody."""
-    held = set(bands_of(ratings, edges).tolist())
-    return [name for number, name in enumerate(band_names(edges)) if number not in held]
+    return [name for k, name in enumerate(band_names(edges)) if k not in bands_of(ratings, edges)]
 
 
 def _bands(day: PlayedDay, factors: ValorantFactors) -> list[float]:
@@ -304,21 +287,20 @@ def _of_times(division: str, parts: Mapping[str, str]) -> list[Response]:
     ]
 
 
-def hour_responses(horizon: float | None) -> list[Response]:
+WEEKDAYS = _of_times("weekday", {name: f"on {name.capitalize()}s" for name in WEEK})
+"""The responses of the days of the week, such as ``avg_wait_time.monday``."""
+
+
+def hour_responses(factors: ValorantFactors) -> list[Response]:
     """Return the responses of the hours of a day, such as ``avg_queue_length.17-18h``."""
     # Those that the horizon, if it is known, cuts off are not among them.
-    hours = range(DAY if horizon is None else min(DAY, math.ceil(horizon)))
+    hours = range(DAY if factors.horizon is None else min(DAY, math.ceil(factors.horizon)))
     return _of_times("hour", {f"{h}-{h + 1}h": f"from hour {h} to {h + 1} of days" for h in hours})
 
 
 def _hours(day: PlayedDay, factors: ValorantFactors) -> list[float]:
     rows = _of_time(day, lambda hours: day.clock(hours) % DAY, DAY)
-    return rows[:, : len(hour_responses(factors.horizon)) // len(rows)].ravel().tolist()
-
-
-def weekday_responses() -> list[Response]:
-    """Return the responses of the days of the week, such as ``avg_wait_time.monday``."""
-    return _of_times("weekday", {name: f"on {name.capitalize()}s" for name in WEEK})
+    return rows[:, : len(hour_responses(factors)) // len(rows)].ravel().tolist()
 
 
 def _weekdays(day: PlayedDay, factors: ValorantFactors) -> list[float]:
@@ -347,46 +329,40 @@ def time_averages(
     """Return the time average of the queue in each part of the time, from an hour on."""
     # NaN of parts that never were.
     came, left = np.sort(np.maximum(came, first)), np.sort(np.maximum(left, first))
-    sums = np.append(0.0, np.cumsum(came)), np.append(0.0, np.cumsum(left))
+    moments = [(moment, np.append(0.0, np.cumsum(moment))) for moment in (came, left)]
     waited, time, last = np.zeros(parts), np.zeros(parts), math.ceil(horizon)
     for start in range(first, last, HOURS_AT_ONCE):
         edges = np.arange(start, min(start + HOURS_AT_ONCE, last) + 1, dtype=np.float64)
         edges[-1] = min(edges[-1], horizon)
         part = part_of(np.arange(start, start + edges.size - 1))
+        # What has passed since all earlier arrivals, and since all who had left.
+        counts = [np.searchsorted(times, edges) for times, _ in moments]
+        since = [edges * n - sums[n] for n, (_, sums) in zip(counts, moments, strict=True)]
         # One after the other, so that all is the same however many hours there are at once.
-        np.add.at(
-            waited, part, np.diff(_since(edges, came, sums[0]) - _since(edges, left, sums[1]))
-        )
+        np.add.at(waited, part, np.diff(since[0] - since[1]))
         np.add.at(time, part, np.diff(edges))
     return np.asarray(waited / np.where(time > 0.0, time, math.nan))
 
 
-def _since(hours: Floats, times: Floats, sums: Floats) -> Floats:
-    """Return the sum over all earlier times of what has passed since then, at some hours."""
-    count = np.searchsorted(times, hours)
-    return np.asarray(hours * count - sums[count])
+Group: TypeAlias = tuple[
+    Callable[[ValorantFactors], Sequence[Response]],
+    Callable[[PlayedDay, ValorantFactors], Sequence[float]],
+]
+"""Responses that go together, and their values in the same order, NaN where undefined."""
 
-
-class Group(NamedTuple):
-    """Responses that go together."""
-
-    responses: Callable[[ValorantFactors], Sequence[Response]]
-    values: Callable[[PlayedDay, ValorantFactors], Sequence[float]]
-
-
-GROUPS = {
-    "differences": Group(lambda _: DIFFERENCES, _differences),
-    "pairs": Group(lambda _: PAIRS, _pairs),
-    "elo": Group(lambda _: ELO, _elo),
-    "fairness": Group(lambda _: FAIRNESS, _fairness),
-    "bands": Group(band_responses, _bands),
-    "hours": Group(lambda factors: hour_responses(factors.horizon), _hours),
-    "weekdays": Group(lambda _: weekday_responses(), _weekdays),
+GROUPS: dict[str, Group] = {
+    "differences": (lambda _: DIFFERENCES, _differences),
+    "pairs": (lambda _: [amount("avg_pair_diff", "Elo points", PAIR_DIFF)], _pairs),
+    "elo": (lambda _: [amount("avg_elo_diff", "Elo points", ELO_DIFF)], _elo),
+    "fairness": (lambda _: FAIRNESS, _fairness),
+    "bands": (band_responses, _bands),
+    "hours": (hour_responses, _hours),
+    "weekdays": (lambda _: WEEKDAYS, _weekdays),
 }
 """What the factor `measure` may ask for."""
 
 
 def groups_of(factors: ValorantFactors) -> list[Group]:
     """Return what factors ask for besides the responses that are always there."""
-    departures = [Group(lambda _: DEPARTURES, _departures)] if factors.gives_up else []
+    departures: list[Group] = [(lambda _: DEPARTURES, _departures)] if factors.gives_up else []
     return [*departures, *(GROUPS[name] for name in dict.fromkeys(factors.measure))]

@@ -45,8 +45,8 @@ from valmatch.models.valorant.log_factors import LEFT
 from valmatch.models.valorant.measures import (
     GROUPS,
     PlayedDay,
+    counted,
     empty_bands,
-    fill_counted,
     groups_of,
 )
 from valmatch.models.valorant.queue_log import (
@@ -201,8 +201,7 @@ class ValorantModel(Model[ArrivingPlayers]):
     def further(cls, factors: Factors) -> Sequence[Response]:
         """Return the responses that factors ask for."""
         assert isinstance(factors, ValorantFactors)
-        groups = [group.responses(factors) for group in groups_of(factors)]
-        return [response for responses in groups for response in responses]
+        return [response for responses, _ in groups_of(factors) for response in responses(factors)]
 
     def _clock(self, hours: Ints, resample: arrivals.Resample | None) -> Ints:
         """Return the hours of a replication by the clock, from a Monday of a dated log on."""
@@ -311,10 +310,7 @@ class ValorantModel(Model[ArrivingPlayers]):
         words = streams.words(0, arrivals.GAPS), streams.words(0, arrivals.VECTORS)
         world = self._process.law, self._rules, self._queue
         made = self._make_days(replications, words, *world, days, (*standard, seen), out)
-        matched = days.matched[:made]
-        for waits, n in zip(days.waits, matched.tolist(), strict=False):
-            waits[:n].sort()
-        fill_quantiles(days.waits, matched, out[:made])
+        fill_quantiles(days.waits, days.matched[:made], out[:made])
         return RESPONSES.rows(out[:made])
 
     def run(self, inputs: ArrivingPlayers) -> Outcome:
@@ -344,17 +340,13 @@ class ValorantModel(Model[ArrivingPlayers]):
         log = log[: self._counts.statistics["matches"][0]]
         clock = partial(self._clock, resample=players.resample)
         day = PlayedDay(players, log, self._rules, self._factors.warm_up, clock)
-        if self._factors.warm_up:
-            record = RESPONSES.record()
-            fill_counted(day, record)
-        else:
-            record = self._responses(players.times.size)
+        record = counted(day) if self._factors.warm_up else self._responses(players.times.size)
         groups = groups_of(self._factors)
         if not groups:
             return day, record
         values = RESPONSES.row(record).tolist()
-        for group in groups:
-            values += group.values(day, self._factors)
+        for _, values_of in groups:
+            values += values_of(day, self._factors)
         return day, dict(zip(self.responses.names, values, strict=True))
 
     def _match(self, players: ArrivingPlayers, log: Floats) -> None:
@@ -376,11 +368,8 @@ class ValorantModel(Model[ArrivingPlayers]):
 
     def _responses(self, players: int) -> NDArray[np.void]:
         """Return the responses of the replication that has been counted."""
-        statistics, out = self._counts.statistics, RESPONSES.record()
-        waits = self._counts.waits[: statistics["matched"][0]]
-        waits.sort()
-        summarize(statistics, waits, players, self._rules.horizon, out)
-        return out
+        statistics, waits = self._counts.statistics, self._counts.waits
+        return summarize(statistics, waits, statistics["matched"], players, self._rules.horizon)
 
 
 def _faults_of_log(factors: ValorantFactors, log: QueueLog) -> Iterator[str]:
