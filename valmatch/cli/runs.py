@@ -174,10 +174,10 @@ def explore(config: ConfigArgument, options: ExploreOptions) -> None:
     settings = options.load(config, levels)
     name_options(settings, "replicate", options)
     grid = grid_of(settings, options, lambda level: options.load(config, [*levels, *level]))
-    points = len(set(map(config_id, grid.points)))
-    total = points * len(grid.plan.shard.indices(grid.plan.n))
-    with progress("replications", None if grid.plan.targets else total) as bar:
-        result, page = run_grid(grid, watched(options, settings.replicate, bar))
+    _, points, plan = grid
+    total = len(set(map(config_id, points))) * len(plan.shard.indices(plan.n))
+    with progress("replications", None if plan.targets else total) as bar:
+        result, page = run_grid(settings, grid, watched(options, settings.replicate, bar))
     for warning in result.warned:
         warn(warning)
     if page:

@@ -232,8 +232,7 @@ class Explorer(NamedTuple):
     """The sliders of a page: what their script reads, and a table of all points without it."""
 
     data: Mapping[str, Any]
-    heads: Sequence[str]
-    rows: Iterable[Sequence[str]]
+    table: TextTable
 
 
 class View(NamedTuple):

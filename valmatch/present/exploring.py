@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 from valmatch.config.config import Config
 from valmatch.config.factor_paths import dotted, parts
@@ -22,18 +25,11 @@ from valmatch.experiments.sweep import Design, DesignReplications, grid_of_texts
 from valmatch.inputs.options import takes
 from valmatch.present.document import headline
 from valmatch.present.html import html_of
-from valmatch.present.kinds.explorer import MOST_POINTS
+from valmatch.present.kinds.design import MOST_POINTS
 from valmatch.present.reporting import SUFFIXES, chapter_of, refuse_file
 from valmatch.storage.output import write_bytes
 
-
-class Grid(NamedTuple):
-    """The points of a page, checked."""
-
-    config: Config  # the rule of today
-    design: Design
-    points: Sequence[Config]
-    plan: Plan
+Grid = tuple[Design, Sequence[Config], Plan]  # points as factors and as configs
 
 
 @takes(ExploreArguments)
@@ -81,7 +77,7 @@ def explore(
     settings = ExploreArguments(n=n, seed=seed, over=over, **options)
     base = load_config(config)
     grid = grid_of(base, settings, lambda levels: load_config(config, (), levels))
-    return run_grid(grid, settings.in_config(base.replicate))[1]
+    return run_grid(base, grid, settings.in_config(base.replicate))[1]
 
 
 def _plain(values: Any) -> object:  # noqa: ANN401
@@ -93,7 +89,7 @@ def grid_of(
     options: ExploreArguments,
     load: Callable[[Sequence[tuple[str, str]]], Config],
 ) -> Grid:
-    """Return the points of a page and the config beside them; refuse what makes none."""
+    """Return the points of a page, with the config as it is, and how often each is replicated."""
     if not options.over:
         raise InputError(f"{option('over')}: is missing (such as team_diff=100:600:50)")
     if options.page is not None:
@@ -115,31 +111,29 @@ def grid_of(
         factors = resolved(config)["factors"]
         points.append(tuple(_value_at(factors, key) for key in design.factors))
         configs.append(config)
-    section = config.replicate
-    if options.n is None and section.n is None and not (options.targets or section.target):
-        options = replace(options, n=min(EXPLORED, default_n(*configs)))
     plan = plan_of(config, options)
+    if options.n is None and config.replicate.n is None and not plan.targets:
+        plan = replace(plan, n=min(EXPLORED, default_n(*configs)))
     if plan.shard != WHOLE and options.out is None:
         raise InputError(f"{option('shard')}: needs {option('out')}, the folder of the run")
-    return Grid(config, replace(design, points=points, beside=beside), configs, plan)
+    return replace(design, points=points, beside=beside), configs, plan
 
 
 def _value_at(factors: Any, key: str) -> object:  # noqa: ANN401
     """Return the value of a factor as a config has it; None of what is no factor."""
-    try:
-        for part in parts(dotted(key.removeprefix("factors."))):
-            factors = factors[part]
-    except (KeyError, IndexError, TypeError):
-        return None
-    return factors
+    with suppress(KeyError, IndexError, TypeError):
+        return reduce(getitem, parts(dotted(key.removeprefix("factors."))), factors)
+    return None
 
 
-def run_grid(grid: Grid, options: ExploreArguments) -> tuple[DesignReplications, str]:
+def run_grid(
+    config: Config, grid: Grid, options: ExploreArguments
+) -> tuple[DesignReplications, str]:
     """Run the replications of a grid and write its page; return both."""
     with TemporaryDirectory() as spare:
         out = options.out or Path(spare) / "run"
-        result = run_design(*grid, replace(options, out=out), options.responses)
-        if grid.plan.shard != WHOLE:
+        result = run_design(config, *grid, replace(options, out=out), options.responses)
+        if grid[-1].shard != WHOLE:
             return result, ""
         chapter = chapter_of(out, options.page.parent if options.page else None)
         if options.out is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -27,15 +26,13 @@ def html_of(chapters: Sequence[Presentation]) -> str:
     """Return the page."""
     explorers = [chapter.explorer() for chapter in chapters]
     parts = ("page", "explore") if any(explorers) else ("page",)
-    texts = {
-        kind: Markup("").join(
-            Markup((HERE / f"{part}.{kind}").read_text("utf-8")) for part in parts
-        )
+    style, script = (
+        Markup("".join((HERE / f"{part}.{kind}").read_text("utf-8") for part in parts))
         for kind in ("css", "js")
-    }
+    )
     title = f"Report of {len(chapters)} runs" if len(chapters) > 1 else chapters[0].title
     values = {"chapters": chapters, "explorers": explorers, "title": title, "mark": MARK}
-    values |= {"style": texts["css"], "script": texts["js"]}
+    values |= {"style": style, "script": script}
     for charted in range(len(chapters), -1, -1):
         page = _templates().get_template("page.html.jinja").render(values, charted_chapters=charted)
         if len(page.encode()) <= MOST_BYTES:
@@ -62,9 +59,9 @@ def _templates() -> Environment:
         keep_trailing_newline=True,
         finalize=lambda value: escaped(value) if type(value) is str else value,
     )
+    made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     made.filters |= {
         "rows": _rows,
-        "json": _json,
         "digest": _digest,
         "for_report": TextTable.for_report,
         "svg": lambda chart: Markup(svg_of(chart)),
@@ -79,12 +76,6 @@ def _rows(table: TextTable) -> list[list[str]]:
         [_jointed(cell) if name else cell for cell, name in zip(row, names, strict=True)]
         for row in table.aligned("\N{PUNCTUATION SPACE}", "\N{FIGURE SPACE}").rows
     ]
-
-
-def _json(data: object) -> Markup:
-    """Return JSON that ends no script, whatever the names in it hold."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return Markup(text.replace("<", "\\u003c"))
 
 
 def _jointed(text: str) -> Markup:

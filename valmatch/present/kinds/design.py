@@ -1,26 +1,38 @@
-"""Presentation of a design: what changes with the factors that were varied."""
+"""Presentation of a design: what changes with the factors that were varied, with sliders."""
 
 from __future__ import annotations
 
+import json
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
+from typing import Any
 
 import numpy as np
 
+from valmatch.config.config import Config
+from valmatch.config.factor_paths import dotted, parts, replaced
+from valmatch.config.identity import config_id, resolved, set_factors
+from valmatch.config.writing import document
+from valmatch.experiments.replications import Replications
 from valmatch.experiments.sweep import DesignReplications
 from valmatch.models.model import Response
 from valmatch.present import document as d
-from valmatch.present.kinds.explorer import explorer_of
 from valmatch.present.kinds.replicate import curve_charts
 from valmatch.present.kinds.responses import glossary
 from valmatch.present.provenance import unit_of_factor
-from valmatch.statistics.estimates import Estimate
-from valmatch.text.terminal import labelled, shortened
+from valmatch.statistics.estimates import FEW_VALUES, Estimate
+from valmatch.statistics.pairs import paired
+from valmatch.statistics.rounding import mean_and_half
+from valmatch.text.terminal import escaped, labelled, shortened
 
 CHARTS = 24  # most responses that are drawn
 MEANS = 3  # responses in the table of points, where none are chosen
 EXPLORED = 20  # responses beside sliders, where none are chosen
+MOST_POINTS = 5000  # points of a grid that has sliders
 SEVERAL = 2  # responses that a finding names where several factors vary
 
 Point = Mapping[str, object]
@@ -67,7 +79,7 @@ def present(result: DesignReplications, view: d.View) -> d.Presentation:
     ]
     charts = [_chart(model, factors, points, means, response) for response in wanted[:CHARTS]]
     page.charts = [d.Block("Means against the factors", charts=charts, figure="design")]
-    page.explorer = partial(explorer_of, result, wanted if chosen else wanted[:EXPLORED], shown)
+    page.explorer = partial(_explorer, result, wanted if chosen else wanted[:EXPLORED], shown)
     if all(run.axes and run.curves for run in result.results):
         rows = [
             replace(chart, title=f"{chart.title}, {_place(point)}")
@@ -142,7 +154,11 @@ def _place(point: Point) -> str:
 
 
 def _level(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else shortened(str(value))
+    return f"{value:.6g}" if isinstance(value, float) else shortened(escaped(str(value)))
+
+
+def _are_numbers(values: Sequence[object]) -> bool:
+    return all(isinstance(x, int | float) and not isinstance(x, bool) for x in values)
 
 
 def _chart(
@@ -155,7 +171,7 @@ def _chart(
     """Return a chart of a response over the first factor, a line for each level of others."""
     first, *others = factors
     levels = [point[first] for point in points]
-    numeric = all(isinstance(x, int | float) and not isinstance(x, bool) for x in levels)
+    numeric = _are_numbers(levels)
     names = [] if numeric else list(dict.fromkeys(map(_level, levels)))
     xs = d.floats(levels if numeric else [names.index(_level(level)) for level in levels])
     groups: dict[str, list[int]] = {}
@@ -169,3 +185,101 @@ def _chart(
         lines.append(d.line_of_means(key, xs[order], estimates, labels, colour=colour))
     axis = labelled(first, unit_of_factor(model, first))
     return d.Graph(labelled(response.name, response.unit), axis, "", lines, names=names)
+
+
+# Sliders over the points of a grid: means, and paired differences to the config as it is.
+
+
+def _explorer(
+    result: DesignReplications, responses: Sequence[Response], large: Sequence[Response]
+) -> d.Explorer | None:
+    """Return the sliders of a design that is a whole grid, `large` responses in large numbers."""
+    design, config = result.design, result.config
+    size = len(design.points) - design.beside
+    levels = list(map(_levels, zip(*design.points[:size], strict=True)))
+    at = {json.dumps(point): k for k, point in enumerate(design.points[:size])}
+    is_grid = math.prod(map(len, levels)) == len(at) and len(result.points) == len(design.points)
+    if not is_grid or not 1 < len(at) <= MOST_POINTS:
+        return None
+    order = [at[json.dumps(point)] for point in product(*levels)] + [size] * design.beside
+    runs, base = [result.results[k] for k in order], config_id(config)
+    ids = [config_id(run.config) for run in runs]
+    today = ids.index(base) if base in ids else None
+    rows = [] if today is None else [_changes(runs[today], run, responses) for run in runs]
+    changes: Sequence[Sequence[str]] = list(zip(*rows, strict=True)) or [[]] * len(responses)
+    now = [None] * len(levels) if today is None else design.points[order[today]]
+    names = [name.removeprefix("factors.") for name in design.factors]
+    means = [run.estimates for run in runs]
+    data = {
+        "factors": [
+            {
+                "name": escaped(name),
+                "unit": unit_of_factor(config.model, name),
+                "values": values if _are_numbers(values) else list(range(len(values))),
+                "texts": list(map(_level, values)),
+                "yaml": list(map(json.dumps, values)),
+                "today": _level(value),
+                "start": _nearest(values, value),
+            }
+            for name, values, value in zip(names, levels, now, strict=True)
+        ],
+        "responses": [
+            {
+                "name": escaped(response.name),
+                "unit": response.unit,
+                "meaning": escaped(response.meaning),
+                "large": response in large,
+                "means": [_text(of_point[response.name]) for of_point in means],
+                "changes": texts,
+            }
+            for response, texts in zip(responses, changes, strict=True)
+        ],
+        "today": today,
+        "level": d.confidence_in_words(runs[0].confidence),
+        "rule": _rule(config, design.factors),
+    }
+    points = [dict(zip(names, design.points[k], strict=True)) for k in order]
+    return d.Explorer(data, _points(points, means, [response.name for response in responses]))
+
+
+def _levels(column: Sequence[Any]) -> list[Any]:
+    """Return the values of a factor, numbers in order."""
+    values = list({json.dumps(value): value for value in column}.values())
+    return sorted(values) if _are_numbers(values) else values
+
+
+def _nearest(values: Sequence[Any], value: object) -> int:
+    """Return where a slider stands first: at the value of today, or near it."""
+    if _are_numbers([*values, value]):
+        return min(range(len(values)), key=lambda k: abs(values[k] - value))
+    return values.index(value) if value in values else 0
+
+
+def _text(mean: Estimate) -> str:
+    """Return a mean, what its interval is, and a mark if that is doubtful, as the script reads."""
+    return " ".join([*mean_and_half(mean), *(["?"] if FEW_VALUES in mean.remarks else [])])
+
+
+def _changes(base: Replications, run: Replications, responses: Sequence[Response]) -> list[str]:
+    """Return the paired differences of a run to another, in the replications that both have."""
+    common, here, there = np.intersect1d(base.indices, run.indices, return_indices=True)
+    columns = ([side[response.name] for response in responses] for side in (base, run))
+    first, second = (np.array(values).T for values in columns)
+    samplings, limits = (base.sampling, run.sampling), [response.limits for response in responses]
+    pairs = paired(first[here], second[there], base.confidence, samplings, common.tolist(), limits)
+    return [_text(pair.difference) for pair in pairs]
+
+
+def _rule(config: Config, factors: Sequence[str]) -> list[str]:
+    """Return the config as YAML, in pieces with the numbers of factors between them; [] if none."""
+    values, names = resolved(config)["factors"], set(set_factors(config.factors))
+    for number, key in enumerate(factors):
+        path = parts(dotted(key.removeprefix("factors.")))
+        try:
+            values = replaced(values, path, f"\0{number}")
+        except (KeyError, IndexError, TypeError):
+            return []
+        names.add(str(path[0]))
+    changed = {name: value for name, value in values.items() if name in names}
+    files = {key: file.given for key, file in config.files.items()}
+    return re.split(r'"\\u0000(\d+)"', document("", config.model, changed, **files).strip())
