@@ -281,19 +281,6 @@ def test_two_sides_of_one_are_duels() -> None:
     assert (np.abs(one.mean(axis=0) - other.mean(axis=0)) < 4.0 * error + 1e-9).all()
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("--sides 3 --policy closeness", "--sides: 3 goes with --policy uniform (not closeness)"),
-        ("--team 2 --draws 0.1", "--team: 2 goes with --draws 0.0 (not 0.1)"),
-        ("--sides 3 --team 2", "--players: 4 (allowed: 6 or more, who play a game)"),
-        ("--sides 1", "--sides: 1 (allowed: a whole number from 2 to 500)"),
-    ],
-)
-def test_sides_that_cannot_be_planned_are_refused(words: str, said: str) -> None:
-    assert said in valmatch("plan", *SMALL, *words.split()).err
-
-
 @pytest.mark.parametrize("policy", ["uniform", pytest.param("information", marks=pytest.mark.slow)])
 def test_workers_make_no_difference(policy: str, tmp_path: Path) -> None:
     files = ("plan.csv", "summary.json")

@@ -106,6 +106,9 @@ next elo | holds ratings by elo (allowed: by bradley_terry)
 next partly | 1 of 3 players have no rating: 'c' (rank with --prior
 plan --best 0.9 | --players: is missing (allowed: --players and --spread, or a folder
 plan --players 4 --spread 1 --best 0.9 --shown 0.9 | --best and --shown given (allowed: one)
+plan --players 9 --spread 1 --best 0.9 --sides 3 --draws 0.1 | --sides: 3 goes with --draws 0.0 (not
+plan --players 4 --spread 1 --best 0.9 --sides 3 --team 2 | --players: 4 (allowed: 6 or more, who
+plan rated --best 0.9 --team 2 | --team: goes without a folder of ratings
 sprt --counts 1,2,3 --wins 1 | --counts: goes without --wins
 sprt pairs.csv --player ann --against ann | --against: 'ann' is --player, too
 rate circle.csv --system elo_margin | rates by the margin, and this log has only results
