@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from valmatch.rule_sets.json_text import Problem
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
-
 MARK = "# Written by valmatch check"  # what begins the files that are written here
 
+# Names that columns of queue logs usually have, in lower case letters, the likeliest first.
 QUEUE_NAMES = {
     "arrival_hours": "arrivalhours arrival arrivaltime arrived arrivedat joined joinedat jointime"
     " joinedqueueat enqueued enqueuedat enqueuetime queuedat queuetime queuestart requestedat"
@@ -37,21 +37,18 @@ QUEUE_NAMES = {
     "left_hours": "lefthours left leftat leftqueueat quit quitat gaveup gaveupat abandonedat"
     " cancelledat canceledat dropat",
 }
-"""Names that columns of queue logs usually have, in lower case letters, the likeliest first."""
 
 RATED = re.compile("mmr|elo|rating|skill")
+# Values of a column of states of rows that are not to be simulated.
 NOT_PLAYED = re.compile("cancel|abort|error|fail|invalid|reject|void|duplic|declin|discard")
-"""Values of a column of states of rows that are not to be simulated."""
-
-
 KNOWN = "a queue log, a game log, tickets, a rule set, a world, a config, a results folder"
 CODE = (".tf", ".hcl", ".ts", ".js", ".py", ".java", ".cs", ".go")  # names of source code end so
 RESOURCES = re.compile(r"^\W*Resources\W*:", re.M)
-
 REPLAY = "valmatch rules replay RULES.json --tickets {} --out played"
 WRITE = "valmatch check {} --write mine.yaml"
 RATE = ("valmatch rate {} --system elo --out rated", "valmatch rank {} --out ranked")
 
+# What to type next, by kinds of files and of tables.
 COMMANDS = {
     "queue log": (
         WRITE,
@@ -70,8 +67,8 @@ COMMANDS = {
     "a table of tickets of single players": (REPLAY,),
     "a table of fixtures": ("valmatch predict rated {}",),
 }
-"""What to type next, by kinds of files and of tables."""
 
+# What follows the config of a queue log.
 TO_OPTIMIZE = """
 # Remove the marks for `valmatch optimize`, and put your limits in.
 # optimize:
@@ -81,8 +78,8 @@ TO_OPTIMIZE = """
 #     wait: {response: avg_wait_time, at_most: 10 min}
 #     spread: {response: avg_player_diff, at_most: 250}   # within a team
 """
-"""What follows the config of a queue log."""
 
+# Tables that are no logs, by columns that they have.
 TABLES = {
     ("player", "rating"): "a table of ratings",
     ("name", "alias"): "a table of aliases",
@@ -90,7 +87,6 @@ TABLES = {
     ("player_a", "player_b"): "a table of fixtures",
     ("home", "away"): "a table of fixtures",
 }
-"""Tables that are no logs, by columns that they have."""
 
 
 @dataclass(frozen=True)

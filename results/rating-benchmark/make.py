@@ -29,12 +29,11 @@ from results.study import read as read_table
 from tests.support.command import valmatch
 from valmatch import compare_ratings
 from valmatch.draws.streams import Streams
-from valmatch.game_logs.games import Names
 from valmatch.game_logs.options import LogOptions
 from valmatch.game_logs.rating import compared, tallies
+from valmatch.game_logs.reading.cells import Names
 from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.roster import Roster
-from valmatch.game_logs.scores import blocks_of, new_tally, note_game, note_pair
+from valmatch.game_logs.roster import Roster, blocks_of, new_tally, note_game, note_pair
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import kernel
 from valmatch.ratings.baselines import COIN, RECORD

@@ -18,7 +18,7 @@ from tests.support.leagues import League, covered
 from tests.support.refusals import defined
 from valmatch.errors import InputError
 from valmatch.game_logs.rating import compare_ratings, compared, rate_games
-from valmatch.game_logs.scores import FIRST_BIN, GAMES, LOSS, MEASURES, difference, new_tally
+from valmatch.game_logs.roster import FIRST_BIN, GAMES, LOSS, MEASURES, difference, new_tally
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import system_named
 

@@ -23,11 +23,10 @@ from tests.support.folders import rows as table
 from tests.support.game_logs import LONG, of_sides, write
 from tests.support.refusals import refused
 from valmatch.errors import InputError
-from valmatch.game_logs.games import GameNames
 from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import compare_ratings, rate_games
 from valmatch.game_logs.rating_files import numerals, text_cells
-from valmatch.game_logs.reading.cells import read_moments, read_numbers
+from valmatch.game_logs.reading.cells import GameNames, read_moments, read_numbers
 from valmatch.game_logs.reading.tables import plain_block
 from valmatch.inputs.csv_reader import mark, unmark
 from valmatch.ratings.registry import NAMES, system_named

@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.game_logs.games import Names
 from valmatch.game_logs.rating import tallies
-from valmatch.game_logs.roster import Roster
-from valmatch.game_logs.scores import blocks_of, difference
+from valmatch.game_logs.reading.cells import Names
+from valmatch.game_logs.roster import Roster, blocks_of, difference
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.baselines import COIN
 from valmatch.ratings.games import Games

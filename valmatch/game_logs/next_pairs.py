@@ -127,7 +127,6 @@ def read_together(path: Path) -> RatedTogether:
 # The pairs that may play: those of a file, without players who are not there.
 
 _COLUMNS = ("player_a", "player_b")
-
 _SHOWN = 10  # names that a message lists; of more it says what is near alone
 
 
@@ -194,7 +193,6 @@ def caution(policy: str, goal: str) -> str:
 # The result of choosing pairs to play next.
 
 BATCH = "batch.csv"
-
 DIGITS = 12  # significant digits of what is written, beyond which sums of floats say nothing
 
 

@@ -59,17 +59,20 @@ def declare_parameters(help: str, default: str) -> Any:  # noqa: ANN401
     return o.declare({}, help, "NAME=NUMBER", default=default, identity=False, **how)
 
 
+def _refuse(name: str, wrong: object, what: str) -> None:
+    """Refuse an option if it does not go with others."""
+    if wrong:
+        raise InputError(f"{option(name)}: {what}")
+
+
 def _distinct(name: str, value: object) -> tuple[str, ...]:
     """Return names of which none is empty or there twice."""
     names = arguments.names(name, value)
     for k, entry in enumerate(names):
-        if not entry:
-            raise InputError(f"{option(name)}: a name is empty")
-        if entry in names[:k]:
-            raise InputError(f"{option(name)}: {entry} is given twice")
-        if entry != entry.encode(errors="ignore").decode():
-            what = "holds half a character (a surrogate)"
-            raise InputError(f"{option(name)}: {shown(entry)} {what}")
+        _refuse(name, not entry, "a name is empty")
+        _refuse(name, entry in names[:k], f"{entry} is given twice")
+        half = entry != entry.encode(errors="ignore").decode()
+        _refuse(name, half, f"{shown(entry)} holds half a character (a surrogate)")
     return names
 
 
@@ -80,9 +83,6 @@ def _results(name: str, meanings: Mapping[str, str]) -> Mapping[str, str]:
     from valmatch.game_logs.reading.cells import check_results
 
     return check_results(name, meanings)
-
-
-# Players whom a log calls by other names.
 
 
 @dataclass(frozen=True)
@@ -125,9 +125,6 @@ def read_aliases(path: Path) -> Aliases:
     if not names:
         raise InputError(f"{path}: holds no alias")
     return Aliases(names, {alias: row.place_of("alias") for alias, row in rows.items()})
-
-
-# How files of games are read.
 
 
 @dataclass(frozen=True)
@@ -256,13 +253,10 @@ class RateOptions(LogOptions, o.OutOptions):
         return {**super().identity, "train": self.train if self.tune else None}
 
 
-# Ratings of a whole log.
-
 DRAWS = ("davidson", "half")
 HOME = ("fit", "none")
 INFORMATION, SANDWICH, NONE = INTERVALS = ("information", "sandwich", "none")
 TIME_UNITS = {"days": 1.0, "hours": 24.0}  # what a day is in each unit of times that are numbers
-
 MOST_LISTED = 300  # rated players up to which all differences are written unasked
 
 
@@ -274,8 +268,8 @@ def _whole_log_system(name: str, value: object) -> str:
 
 def _numbers(text: str) -> tuple[int, ...] | None:
     """Return the whole numbers between commas; None where one is none."""
-    numbers = [count(cell.strip()) for cell in text.split(",")]
-    return None if None in numbers else tuple(n for n in numbers if n is not None)
+    numbers = tuple(n for cell in text.split(",") if (n := count(cell.strip())) is not None)
+    return numbers if len(numbers) == 1 + text.count(",") else None
 
 
 def _numbers_of_variants(name: str, value: object) -> tuple[int, ...]:
@@ -408,50 +402,37 @@ class RankOptions(LogOptions, o.OutOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check_firmness()
-        if self.cluster and self.cluster_days is not None:
-            what = f"goes without {option('cluster')} (allowed: one kind of clusters)"
-            raise InputError(f"{option('cluster_days')}: {what}")
-        for name in ("cluster", "cluster_days", "bootstrap") if self.interval == NONE else ():
-            if getattr(self, name):
-                raise InputError(f"{option(name)}: {option('interval')} none has no use for it")
-        if self.system_of.paths:
-            self._check_paths()
-        elif self.tune:
-            raise InputError(f"{option('tune')}: goes with {option('system')} {BATCH_NAMES[1]}")
-
-    def _check_firmness(self) -> None:
-        """Refuse what does not go with the firmness of a ranking, or without it."""
+        paths, none, system = self.system_of.paths, self.interval == NONE, option("system")
         for name in ("bought", "swapped_by", "best_of") if not self.firmness else ():
-            if getattr(self, name) != self.__dataclass_fields__[name].default:
-                raise InputError(f"{option(name)}: goes with {option('firmness')}")
-        if self.firmness and self.system_of.paths:
-            what = f"goes with {option('system')} {BATCH_NAMES[0]}"
-            raise InputError(f"{option('firmness')}: {what}")
-        if self.firmness and self.weight:
-            raise InputError(f"{option('firmness')}: goes without {option('weight')}")
-        if "half_width" in self.gate and self.interval == NONE:
-            what = f"half_width: {option('interval')} none has no half-widths"
-            raise InputError(f"{option('show_when')}: {what}")
+            usual = self.__dataclass_fields__[name].default
+            _refuse(name, getattr(self, name) != usual, f"goes with {option('firmness')}")
+        if self.firmness:
+            _refuse("firmness", paths, f"goes with {system} {BATCH_NAMES[0]}")
+            _refuse("firmness", self.weight, f"goes without {option('weight')}")
+        no_width = f"half_width: {option('interval')} none has no half-widths"
+        _refuse("show_when", "half_width" in self.gate and none, no_width)
+        both = f"goes without {option('cluster')} (allowed: one kind of clusters)"
+        _refuse("cluster_days", self.cluster and self.cluster_days is not None, both)
+        for name in ("cluster", "cluster_days", "bootstrap") if none else ():
+            _refuse(name, getattr(self, name), f"{option('interval')} none has no use for it")
+        if not paths:
+            _refuse("tune", self.tune, f"goes with {system} {BATCH_NAMES[1]}")
+            return
+        allowed = f"{option('parameters')} deviation=350 and drift=3.7"
+        knows = f"{self.system} knows a first day and a drift instead (allowed: {allowed})"
+        for name in ("prior", "anchors"):
+            _refuse(name, getattr(self, name) is not None, knows)
+        if self.tune and tuple(self.tune) != ("drift",):
+            wrong = next((name for name in self.tune if name != "drift"), "drift")
+            raise InputError(f"{option('tune')} {wrong}: {self.system} fits drift alone, once")
+        if self.tune and "drift" in self.parameters:
+            what = f"is given by {option('parameters')}, too (allowed: one of both)"
+            raise InputError(f"{option('tune')} drift: {what}")
 
     @property
     def gate(self) -> dict[str, float]:
         """What has to hold of players who are shown."""
         return read_conditions(self.show_when) or {}
-
-    def _check_paths(self) -> None:
-        """Refuse what ratings that move have no use for."""
-        for name in ("prior", "anchors"):
-            if getattr(self, name) is not None:
-                what = f"{self.system} knows a first day and a drift instead"
-                allowed = f"{option('parameters')} deviation=350 and drift=3.7"
-                raise InputError(f"{option(name)}: {what} (allowed: {allowed})")
-        if self.tune and tuple(self.tune) != ("drift",):
-            wrong = [name for name in self.tune if name != "drift"] or ["drift"]
-            raise InputError(f"{option('tune')} {wrong[0]}: {self.system} fits drift alone, once")
-        if self.tune and "drift" in self.parameters:
-            what = f"is given by {option('parameters')}, too (allowed: one of both)"
-            raise InputError(f"{option('tune')} drift: {what}")
 
     @property
     def clustered(self) -> bool:
@@ -555,9 +536,8 @@ class _ChoiceOptions(o.OutOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.goal is not None and self.policy != GRADIENT:
-            what = f"{self.goal} goes with {option('policy')} {GRADIENT} (not {self.policy})"
-            raise InputError(f"{option('goal')}: {what}")
+        what = f"{self.goal} goes with {option('policy')} {GRADIENT} (not {self.policy})"
+        _refuse("goal", self.goal is not None and self.policy != GRADIENT, what)
 
     @property
     def goal_of_policy(self) -> str:

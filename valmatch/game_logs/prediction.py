@@ -14,13 +14,18 @@ from typing import Any
 import numpy as np
 
 from valmatch.errors import MOST, InputError, option
-from valmatch.game_logs.games import play
 from valmatch.game_logs.options import TIME_UNITS, FileOptions, PredictOptions
 from valmatch.game_logs.rating_files import KINDS, PreviousRatings, write_result
 from valmatch.game_logs.reading.cells import time_text
 from valmatch.game_logs.reading.columns import LONG, Format, find_columns
-from valmatch.game_logs.roster import LAST_GAME, RatedPlayer, nobody_at_home
-from valmatch.game_logs.scores import new_tally, unplayed
+from valmatch.game_logs.roster import (
+    LAST_GAME,
+    RatedPlayer,
+    new_tally,
+    nobody_at_home,
+    play,
+    unplayed,
+)
 from valmatch.game_logs.whole_log.result import DRAW_WEIGHT, HOME, day_of, unrated_kind
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
@@ -41,7 +46,6 @@ from valmatch.text.suggestions import HINTED, correction
 from valmatch.text.terminal import Note, shown
 
 PREDICTIONS = "predictions.csv"
-
 MOST_SIDES = 500  # sides of a game, all pairs of which are compared within seconds
 
 

@@ -15,8 +15,6 @@ import numpy as np
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.game_logs import roster as r
-from valmatch.game_logs import scores as s
-from valmatch.game_logs.games import games_at, pieces
 from valmatch.game_logs.options import RateOptions
 from valmatch.game_logs.rating_files import (
     HISTORY,
@@ -27,9 +25,16 @@ from valmatch.game_logs.rating_files import (
     read_games,
     write_result,
 )
-from valmatch.game_logs.reading.log import DEFAULT_MINUTES, GameLog
-from valmatch.game_logs.roster import Ranking, RatedPlayer, Roster
-from valmatch.game_logs.scores import Difference, Scores, difference, scores
+from valmatch.game_logs.reading.log import DEFAULT_MINUTES, GameLog, games_at
+from valmatch.game_logs.roster import (
+    Difference,
+    Ranking,
+    RatedPlayer,
+    Roster,
+    Scores,
+    difference,
+    scores,
+)
 from valmatch.game_logs.tuning import Tuning, games_to_fit, tune
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
@@ -201,7 +206,7 @@ def _result(
 ) -> RatedLog:
     """Return the result of a rating that has been through a log."""
     log, system, _, cap, previous, players = start
-    predictions = dict(zip(s.TALLIES, map(scores, roster.tally), strict=True))
+    predictions = dict(zip(r.TALLIES, map(scores, roster.tally), strict=True))
     of_all = predictions["all"]
     if settings.system is None and previous is None:
         has = "scores and minutes" if system.name == DEFAULT else "no scores with minutes"
@@ -306,7 +311,6 @@ def _check_scores(system: System, log: GameLog) -> None:
 # What to know of a rating.
 
 _NAMED = 5  # new names that are remarked upon
-
 _COIN_LOSS = math.log(2.0)  # the log loss of who always expects half a win
 _NEAR = 1e-3  # a fit to what cannot be predicted comes so close to the coin
 _FEW = 10  # rating periods with fewer of which much of a log is predicted from nothing
@@ -534,6 +538,26 @@ class RatingComparison(DocumentedResult):
         return {"leader": leader, "unbeaten": unbeaten, "source": files.manifest.source}
 
 
+_PIECE = 1 << 12  # games of a piece, at which working space does not matter
+
+
+def pieces(
+    games: Games, stop: Callable[[], bool] = lambda: False, pairs: int = 1 << 40
+) -> Iterator[Games]:
+    """Yield the games in parts of at most so many pairs of players, until a signal comes."""
+    sizes = np.diff(games.side_starts[games.game_starts])
+    upto = np.cumsum(sizes * (sizes - 1) // 2)
+    first = 0
+    while first < games.n_games:
+        if stop():
+            raise KeyboardInterrupt
+        before = upto[first - 1] if first else 0
+        last = max(first + 1, int(np.searchsorted(upto, before + pairs, side="right")))
+        last = min(last, first + _PIECE)
+        yield games_at(games, slice(first, last))
+        first = last
+
+
 def tallies(
     start: Roster,
     games: Games,
@@ -561,7 +585,7 @@ def compared(
     """Return what tallies of the same games say."""
     # Shapes: `sums` (blocks, 2, columns).
     predictions = {
-        name: dict(zip(s.TALLIES, map(scores, tally.sum(axis=0)), strict=True))
+        name: dict(zip(r.TALLIES, map(scores, tally.sum(axis=0)), strict=True))
         for name, tally in sums.items()
     }
 
@@ -572,7 +596,7 @@ def compared(
     leader = min(parameters, key=loss)
     of_all = {name: tally[:, 0] for name, tally in sums.items()}
     of_draws = sum(x["all"].three_way_log_loss is not None for x in predictions.values())
-    measures = [*s.MEASURES, *(s.OF_DRAWS if of_draws > 1 else ())]
+    measures = [*r.MEASURES, *(r.OF_DRAWS if of_draws > 1 else ())]
     systems = {
         name: ComparedSystem(
             parameters=dict(parameters.get(name, {})),
@@ -601,7 +625,6 @@ def compared(
 # Comparison of rating systems on one log.
 
 COMPARISON = "comparison.csv"
-
 _OF_ONE = ("system", "ratings", "again", "cap")  # options that go with one system
 
 
@@ -663,7 +686,7 @@ def compare_ratings(
                 for remark in tunings[name].remarks:
                     warn(f"{name}: {remark}")
         rest = games_at(read, slice(n_first, read.n_games))
-        blocks = [(n_first + first, n_first + last) for first, last in s.blocks_of(rest, log.dated)]
+        blocks = [(n_first + first, n_first + last) for first, last in r.blocks_of(rest, log.dated)]
         sums = {}
         for system in (*rated, COIN, RECORD):
             roster = Roster(system, values.get(system.name, {}), log.players, ())

@@ -18,8 +18,7 @@ from valmatch.execution.interruption import held_signals
 from valmatch.game_logs.options import RateOptions
 from valmatch.game_logs.reading.cells import time_text
 from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.roster import COUNTS, LAST_GAME, RATINGS, RatedPlayer
-from valmatch.game_logs.scores import Played
+from valmatch.game_logs.roster import COUNTS, LAST_GAME, RATINGS, Played, RatedPlayer
 from valmatch.game_logs.whole_log.result import BatchRating
 from valmatch.inputs.csv_reader import read_rows
 from valmatch.inputs.files import sha256
@@ -36,7 +35,6 @@ from valmatch.storage.run_folder import RunFolder
 from valmatch.text.terminal import Note, shown
 
 HISTORY = "history.csv"
-
 KINDS = {True: "dates", False: "numbers"}  # what times are called by whether they are moments
 
 

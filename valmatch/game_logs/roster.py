@@ -1,32 +1,338 @@
-"""The players of a log, with what a rating system knows of each."""
+"""Players who play through a log under a rating system, and scores of its predictions."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from valmatch.game_logs.games import Names, play
-from valmatch.game_logs.reading.cells import time_text
-from valmatch.game_logs.scores import Played, new_tally, unplayed
-from valmatch.kernels.arrays import Floats
-from valmatch.ratings.games import Games, Players
-from valmatch.ratings.system import System
+from valmatch.errors import InputError
+from valmatch.game_logs.reading.cells import Names, time_text
+from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.compilation import part
+from valmatch.ratings.games import Assessment, Games, Players, add_scores, open_game, unassessed
+from valmatch.ratings.matches import kernel_of
+from valmatch.ratings.system import NO_VERBS, System
+from valmatch.statistics.estimates import limits_of_difference, t_quantile
 from valmatch.storage.result_files import ResultFiles
 
+# Columns of a tally, one row of which adds up all games, the other those after the burn-in.
+GAMES, DECIDED, CORRECT, LOSS, LOSS_SQUARED, BRIER, THREE_WAY, THREE_WAY_LOSS, FIRST_BIN = range(9)
+TALLIES = ("all", "after_burn_in")
+
+# The columns of a tally of which each score is the ratio.
+MEASURES = {
+    "log_loss": (LOSS, GAMES),
+    "accuracy": (CORRECT, DECIDED),
+    "brier_score": (BRIER, GAMES),
+}
+
+# The same of scores that a system has that knows draws.
+OF_DRAWS = {"three_way_log_loss": (THREE_WAY_LOSS, THREE_WAY)}
+_BINS = 10  # of the favourite's expected score, from 0.5 to 1
+Z = 1.96  # standard errors to either end of an interval of 95 %
+_LEAST = 1e-15  # a certain prediction that fails costs -ln of this, not infinity
+
+
+def new_tally() -> Floats:
+    """Return an empty tally."""
+    return np.zeros((len(TALLIES), FIRST_BIN + 3 * _BINS))
+
+
+@part(inline=True)
+def note_pair(
+    tally: Floats, rows: int, expected: float, draw: float, score: float, weight: float
+) -> float:
+    """Note the prediction of one pair of sides; return its log loss."""
+    # Shapes: `tally` (2, columns).
+    if expected < 0.5:
+        expected, score = 1.0 - expected, 1.0 - score
+    # Of a system that knows draws: how likely the result was, with draws as results of their own.
+    likely = draw
+    if score == 1.0:
+        likely = expected - 0.5 * draw
+    elif score == 0.0:
+        likely = 1.0 - expected - 0.5 * draw
+    # Without a favourite a prediction is half right, whichever side is named first.
+    observed = 0.5 if expected == 0.5 else score
+    column = FIRST_BIN + 3 * min(int((expected - 0.5) * 2 * _BINS), _BINS - 1)
+    risk = expected - score
+    for row in range(rows):
+        if draw == draw:
+            tally[row, THREE_WAY] += weight
+            tally[row, THREE_WAY_LOSS] += weight * -math.log(max(likely, _LEAST))
+        if score != 0.5:
+            tally[row, DECIDED] += weight
+            tally[row, CORRECT] += weight * observed
+        tally[row, BRIER] += weight * risk * risk
+        tally[row, column] += weight
+        tally[row, column + 1] += weight * expected
+        tally[row, column + 2] += weight * observed
+    upper = math.log(max(expected, _LEAST))
+    lower = math.log(max(1.0 - expected, _LEAST))
+    return -(score * upper + (1.0 - score) * lower)
+
+
+@part(inline=True)
+def note_game(tally: Floats, rows: int, loss: float) -> None:
+    """Note a game by the mean log loss of its pairs."""
+    for row in range(rows):
+        tally[row, GAMES] += 1.0
+        tally[row, LOSS] += loss
+        tally[row, LOSS_SQUARED] += loss * loss
+
+
+@dataclass(frozen=True)
+class CalibrationBin:
+    """Predictions of about the same expected score, each from the favourite's side."""
+
+    # low, high: limits of the expected score
+    low: float
+    high: float
+    games: float  # weight of the predictions; a game of many sides spreads a weight of 1
+    predicted: float  # mean expected score
+    observed: float  # mean score
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95% interval of the mean score."""
+        n, share = self.games, self.observed
+        centre = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
+        half = Z / (1 + Z * Z / n) * math.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
+        return centre - half, centre + half
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How well games were predicted; one of many sides counts as the mean over pairs of sides."""
+
+    games: int  # number of games
+    decided: float  # games that were not drawn
+    accuracy: float | None  # share of these that the favourite won (no favourite: half)
+    # mean of -(s ln p + (1 - s) ln(1 - p)), s the score (a draw is 0.5) and p the expected score;
+    # None without a game
+    log_loss: float | None
+    log_loss_std_error: float | None  # by the spread over games; None below two games
+    brier_score: float | None  # mean of (p - s)^2; None without a game
+    calibration: tuple[CalibrationBin, ...]  # bins that hold a prediction
+    # mean of -ln of the probability of the result (win, draw, loss); None without known draws
+    three_way_log_loss: float | None = None
+
+
+def scores(row: Floats) -> Scores:
+    """Return what one row of a tally says."""
+    sums, bins = row[:FIRST_BIN].tolist(), []
+
+    for k, (weight, predicted, observed) in enumerate(row[FIRST_BIN:].reshape(-1, 3).tolist()):
+        if weight:
+            low, high = (round(0.5 + side / (2 * _BINS), 10) for side in (k, k + 1))
+            bins.append(CalibrationBin(low, high, weight, predicted / weight, observed / weight))
+    ratios = {
+        name: sums[column] / sums[weight] if sums[weight] else None
+        for name, (column, weight) in (MEASURES | OF_DRAWS).items()
+    }
+    std_error, n = None, sums[GAMES]
+    if n > 1:
+        variance = max(0.0, sums[LOSS_SQUARED] - sums[LOSS] ** 2 / n) / (n - 1)
+        std_error = math.sqrt(variance / n)
+    return Scores(
+        games=int(n),
+        decided=sums[DECIDED],
+        log_loss_std_error=std_error,
+        calibration=tuple(bins),
+        **ratios,
+    )
+
+
+class Played(NamedTuple):
+    """What came of some games, filled as they are played."""
+
+    tally: Floats  # (2, columns) sums over predictions, see `new_tally`
+    losses: Floats  # (games,) log loss of each game
+    # before, after: (rows,) rating of each player before and after the game
+    before: Floats
+    after: Floats
+    assessed: Assessment  # what the system worked out
+
+
+def unplayed(games: Games, tally: Floats) -> Played:
+    """Return the arrays for what will come of some games."""
+    rows = len(games.players)
+    return Played(tally, np.empty(games.n_games), np.empty(rows), np.empty(rows), unassessed(games))
+
+
+# Scores of predictions over blocks of games, whose games may depend on each other.
+
+# The least and the largest value of scores that have both; losses have no largest.
+LIMITS = {"accuracy": (0.0, 1.0), "brier_score": (0.0, 1.0)}
+_MOST = 50  # blocks: enough for an interval, and as long as they can be then
+_FEWEST = 20  # of the same weight: with fewer whole days, an interval says too little
+_DAY = 86400.0
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A mean score, or by how much it exceeds another; None where that is not known."""
+
+    mean: float | None
+    # ends of its 95% interval by blocks, cut by limits of the score; half of its width before
+    ci_low: float | None
+    ci_high: float | None
+    half_width: float | None
+
+    @property
+    def arms(self) -> tuple[float, float] | None:
+        """How far the interval reaches below and above the mean, where limits have cut it."""
+        if self.mean is None or self.ci_low is None or self.ci_high is None:
+            return None
+        arms = self.mean - self.ci_low, self.ci_high - self.mean
+        return arms if min(arms) < (self.half_width or 0.0) * (1.0 - 1e-6) - 1e-9 else None
+
+    @property
+    def above_zero(self) -> bool:
+        """Whether all of the interval lies above 0."""
+        return self.ci_low is not None and self.ci_low > 0.0
+
+
+def blocks_of(games: Games, dated: bool) -> list[tuple[int, int]]:
+    """Return the first and last game, exclusive, of equal blocks, of whole days if possible."""
+    n = games.n_games
+    ends = _about_equal(np.arange(1, n + 1), n)
+    if dated and n:
+        days = np.floor(games.times / _DAY)
+        of_days = _about_equal(np.append(np.flatnonzero(np.diff(days)) + 1, n), n)
+        sizes = np.diff(of_days, prepend=0)
+        # Blocks of unequal size say as much of the spread as so many of the same size.
+        if n * n >= _FEWEST * float((sizes.astype(np.float64) ** 2).sum()):
+            ends = of_days
+    starts = [0, *ends[:-1].tolist()]
+    return list(zip(starts, ends.tolist(), strict=True))
+
+
+def _about_equal(ends: Ints, n: int) -> Ints:
+    """Return which of the ends that blocks of n games may have leave them about equally large."""
+    wanted = n * np.arange(1, _MOST + 1) / _MOST
+    return np.unique(ends[np.searchsorted(ends, wanted)])
+
+
+def difference(measure: str, sums: Floats, others: Floats | None = None) -> Difference:
+    """Estimate a mean score, or by how much it exceeds that of other predictions of the same games.
+
+    It is not known where the score is undefined, or is not that of the same games.
+
+    The interval is that of how well these games were predicted by their true probabilities: what
+    would be seen if they were played again from the same ratings. It is by the differences between
+    successive blocks, not about the mean of all: while ratings are learnt, the score itself
+    changes from block to block, which is no uncertainty of its mean (von Neumann, "Distribution of
+    the ratio of the mean square successive difference to the variance", 1941; of n blocks such a
+    variance has some 2 (n - 1) / 3 degrees of freedom).
+
+    Shapes: `sums`, `others` (blocks, columns).
+    """
+    column, weight = (MEASURES | OF_DRAWS)[measure]
+    weights = sums[:, weight]
+    total, n = float(weights.sum()), len(sums)
+    if not total or (others is not None and (others[:, weight] != weights).any()):
+        return Difference(None, None, None, None)
+    limits = LIMITS.get(measure, (0.0, math.inf))
+    if others is not None:
+        limits = limits_of_difference(limits)
+    values = sums[:, column] - (0.0 if others is None else others[:, column])
+    mean = math.fsum(values.tolist()) / total
+    if n < 2:
+        return Difference(mean, None, None, None)
+    excess = values - mean * weights
+    spread = math.sqrt(float((np.diff(excess) ** 2).sum()) / 2.0 * n / (n - 1))
+    half = t_quantile(0.975, max(1.0, 2.0 * (n - 1) / 3.0)) * spread / total
+    return Difference(mean, max(limits[0], mean - half), min(limits[1], mean + half), half)
+
+
+def play(
+    system: System,
+    values: Mapping[str, float],
+    games: Games,
+    players: Players,
+    burn_in: int,
+    played: Played,
+) -> None:
+    """Predict each game from what is known before it, then rate it."""
+    kernel = kernel_of(_play_games, system.verbs, system.deviation if system.conservative else -1)
+    numbers = np.asarray(system.numbers(values), np.float64)
+    end = kernel(0, games.n_games, games, players, burn_in, numbers, played)
+    if end < games.n_games:
+        raise InputError(_out_of_range(system, games, players, end))
+
+
+def _out_of_range(system: System, games: Games, players: Players, game: int) -> str:
+    """Say that a game cannot be rated with finite numbers."""
+    starts = games.side_starts[games.game_starts[game] : games.game_starts[game + 1] + 1]
+    sides = [games.players[lo:hi] for lo, hi in pairwise(starts.tolist())]
+    return (
+        f"{system.name}: math range error in a game of players with {system.columns[0].name}"
+        f" {[players.state[side, 0].tolist() for side in sides]}: too far apart for this system"
+    )
+
+
+strengths, chances, update = NO_VERBS
+# what stands for the functions of a system, and for the column of the deviation by which it ranks
+# players (-1 for none), in `_play_games`
+deviation = -1
+
+
+def _play_games(
+    begin: int,
+    end: int,
+    games: Games,
+    players: Players,
+    burn_in: int,
+    numbers: Floats,
+    played: Played,
+) -> int:
+    """Play the games begin..end-1; return the first that cannot be rated, `end` if all can."""
+    assessed = played.assessed
+    for game in range(begin, end):
+        first, last = games.game_starts[game], games.game_starts[game + 1]
+        lo, hi = games.side_starts[first], games.side_starts[last]
+        rows = 2  # of the tally: after the burn-in of all players, else the first alone
+        for row in range(lo, hi):
+            played.before[row] = _shown(games.players[row], players, deviation)
+            if players.games[games.players[row]] < burn_in:
+                rows = 1
+        strengths(game, games, players, numbers, assessed)
+        open_game(game, games, assessed)
+        weight, loss = 2.0 / ((last - first) * (last - first - 1)), 0.0
+        for a in range(first, last):
+            for b in range(a + 1, last):
+                expected, draw = chances(a, b, games, numbers, assessed)
+                score = add_scores(a, b, expected, games, assessed)
+                loss += weight * note_pair(played.tally, rows, expected, draw, score, weight)
+        played.losses[game] = loss
+        note_game(played.tally, rows, loss)
+        if not update(game, games, players, numbers, assessed):
+            return game
+        for row in range(lo, hi):
+            played.after[row] = _shown(games.players[row], players, deviation)
+            players.games[games.players[row]] += 1
+    return end
+
+
+@part(inline=True)
+def _shown(player: int, players: Players, deviation: int) -> float:
+    """Return the rating by which a player is ranked."""
+    mean: float = players.state[player, 0]
+    return mean - 3.0 * players.state[player, deviation] if deviation >= 0 else mean
+
+
 RATINGS = "ratings.csv"
-
+# columns of how many games a player's side won, was not among the best of, or shared the first
+# place of
 COUNTS = ("wins", "losses", "draws")
-"""Columns of how many games a player's side won, was not among the best of, or shared the first
-place of."""
-
 _WON, _LOST, _DRAWN = range(3)
-
 LAST_GAME = "last_game"
-
 CHANGES = "changes.csv"  # by how much ratings are higher than the earlier ones, in their order
 
 

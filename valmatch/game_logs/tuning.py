@@ -10,19 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.games import games_at
-from valmatch.game_logs.roster import Roster
-from valmatch.game_logs.scores import Difference, Scores, blocks_of, difference, scores
+from valmatch.game_logs.reading.log import games_at
+from valmatch.game_logs.roster import Difference, Roster, Scores, blocks_of, difference, scores
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import System
 
+# Parameters of which not every log says something, or which say how likely three results are.
 HOME, DRAWS = "home_advantage", "draw_probability"
-"""Parameters of which not every log says something, or which say how likely three results are."""
-
 THREE = "three_way_log_loss"
-
-
 _RANGE = 1024.0  # factor up and down within which a parameter is searched
 _STEPS = 21  # of the coarse search over this range
 _EVALUATIONS = 150  # at most, of the fine search, for each parameter

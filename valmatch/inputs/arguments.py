@@ -31,11 +31,11 @@ class Range(NamedTuple):
         return f"a whole number from {self.least} to {self.most}"
 
 
+# The responses of a run are held in memory; an index fits into the counter of its streams.
 _REPLICATIONS = Range(1, 1_000_000_000)
-"""The responses of a run are held in memory; an index fits into the counter of its streams."""
-
 _SEED = Range(0, 2**64 - 1)
 
+# By the name of the argument of the public functions.
 RANGES = {
     "n": _REPLICATIONS,
     "max_reps": _REPLICATIONS,
@@ -63,24 +63,17 @@ RANGES = {
     "max_games": Range(2, 1_000_000_000),
     "top": Range(1, 1_000_000_000),
 }
-"""By the name of the argument of the public functions."""
 
+# Least and largest confidence level; closer to 1, an interval is only as good as its rounding.
 LEVEL = (1e-9, 1.0 - 1e-9)
-"""Least and largest confidence level; closer to 1, an interval is only as good as its rounding."""
-
+# Least and largest deviation in points; a smaller one says no more than a rating itself does.
 DEVIATION = (1e-3, 1e6)
-"""Least and largest deviation in points; a smaller one says no more than a rating itself does."""
-
+# Largest size of the numbers of a problem or a design: squares and sums of them are finite.
 LARGEST = 1e100
-"""Largest size of the numbers of a problem or a design: squares and sums of them are finite."""
-
-
 T = TypeVar("T")
-
 PathLike: TypeAlias = "str | os.PathLike[str]"  # what a path may be given as
-
+# Most bytes of the name of a file or folder, and of a path, with which systems can work.
 MOST_NAME, MOST_PATH = 255, 4000
-"""Most bytes of the name of a file or folder, and of a path, with which systems can work."""
 
 
 def whole(argument: str, value: object, range_of: str = "") -> int:

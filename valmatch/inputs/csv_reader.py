@@ -26,14 +26,11 @@ from valmatch.text.durations import PER_SECOND, moment_of_digits, seconds_of, un
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import Notice, shown
 
+# What may stand between cells, by name.
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
-"""What may stand between cells, by name."""
-
+# An item of a list of columns, in which commas may stand in quotes.
 _ITEM = re.compile(r"""((?:"(?:[^"]|"")*"|[^,])*),""")
-"""An item of a list of columns, in which commas may stand in quotes."""
-
 _QUOTED = re.compile(r'^\s*"((?:[^"]|"")*)"\s*$')
-
 SEPARATES = ";"  # what stands between names in one cell
 
 
@@ -74,9 +71,9 @@ def parse_columns(
 
 
 MAX_UNPACKED = 1 << 32  # bytes of what a gzip file holds: a small one may hold any number of them
-
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 
+# What files are by their first bytes.
 KINDS = {
     GZIP: "a gzip file in a gzip file",
     b"PAR1": "a Parquet file",
@@ -92,14 +89,13 @@ KINDS = {
     b"Rar!": "a RAR archive",
     b"%PDF-": "a PDF document",
 }
-"""What files are by their first bytes."""
 
+# What a zip archive is that holds such a name.
 ZIPPED = {
     "xl/": "an Excel workbook",
     "content.xml": "an OpenDocument file",
     "word/": "a Word document",
 }
-"""What a zip archive is that holds such a name."""
 
 
 def open_text(path: Path | None, most: int | None = None) -> BinaryIO:
@@ -277,7 +273,6 @@ class BadRows:
 # that every name reads back as it was.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _MARKED = re.compile(r"'+[=+\-@\t\r]")
-
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
@@ -293,11 +288,11 @@ def unmark(cell: str) -> str:
 
 WIDTH = "number of cells"  # what is wrong with a row that has too many cells or too few
 
+# What cells that say yes or no may hold, in any case.
 FLAGS = {
     **dict.fromkeys(("true", "t", "yes", "y", "1"), True),
     **dict.fromkeys(("false", "f", "no", "n", "0"), False),
 }
-"""What cells that say yes or no may hold, in any case."""
 
 
 class Row(NamedTuple):
@@ -389,9 +384,9 @@ def _raise(error: RowError) -> None:
     raise error
 
 
+# Given the columns of a file, none of an empty one, and the place of its header, returns those to
+# read, by name or by meaning; raises InputError without them.
 Choose = Callable[[Sequence[str], str], Mapping[str, str] | Iterable[str]]
-"""Given the columns of a file, none of an empty one, and the place of its header, returns those to
-read, by name or by meaning; raises InputError without them."""
 
 
 def with_columns(required: Sequence[str], optional: Sequence[str] = (), *, what: str) -> Choose:

@@ -23,11 +23,8 @@ class Override(str):
 
 MAX_NODES = 50_000  # keys and values of a document, counted again wherever an alias repeats them
 MAX_DEPTH = 32  # levels of a document
-
 _TOO_LARGE = f"too large (allowed: {MAX_NODES:,} keys and values in all, aliases carried out)"
-
 _TAG = "tag:yaml.org,2002:"
-
 _HALF = re.compile("[\ud800-\udfff]")  # half a character, which no file can hold
 
 

@@ -8,14 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
+from itertools import compress
+from operator import ne
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.games import Names
-from valmatch.inputs.csv_reader import FLAGS
+from valmatch.inputs.csv_reader import FLAGS, unmark
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.text.dates import ORDERS, SINCE, moment_by, moment_of
 from valmatch.text.durations import (
@@ -52,14 +53,65 @@ def read_flags(cells: Sequence[str]) -> NDArray[np.int8]:
     return read_each(cells, lambda cell: FLAGS.get(cell.lower(), -1), np.int8)
 
 
-# Times of games: numbers, or moments.
+class Names(dict[str, int]):
+    """The numbers of names, in the order in which they first come, by the cells for them."""
 
+    def __init__(self, spelled: Callable[[str], str] = unmark) -> None:
+        super().__init__()
+        self.spelled = spelled  # returns the name that a cell stands for
+        self.texts: list[str] = []  # the names by their numbers
+        self._numbers: dict[str, int] = {}  # by name
+
+    def __missing__(self, cell: str) -> int:
+        number = self[cell] = self.number(self.spelled(cell))
+        return number
+
+    def number(self, name: str) -> int:
+        """Return the number of a name."""
+        number = self._numbers.setdefault(name, len(self.texts))
+        if number == len(self.texts):
+            self.texts.append(name)
+        return number
+
+    def read(self, cells: Sequence[str]) -> Ints:
+        """Return the numbers of the names in some cells."""
+        return np.fromiter(map(self.__getitem__, cells), np.int64, len(cells))
+
+    def ranks(self) -> Ints:
+        """Return the rank of each name in the order of all, from 0."""
+        ranks = np.empty(len(self.texts), np.int64)
+        ranks[[self._numbers[name] for name in sorted(self.texts)]] = np.arange(len(ranks))
+        return ranks
+
+
+class GameNames(list[str]):
+    """The names of the games of a log, in its order."""
+
+    def __init__(self, runs: bool) -> None:
+        super().__init__()
+        self._runs = runs  # whether rows that follow each other belong to one game if named alike
+        self._last: str | None = None
+
+    def read(self, cells: Sequence[str]) -> Bools:
+        """Return for some cells whether they are the first of a game."""
+        first = np.ones(len(cells), np.bool_)
+        if self._runs:
+            first = np.fromiter(map(ne, cells, (self._last, *cells)), np.bool_, len(cells))
+            self._last = cells[-1]
+        self.extend(map(unmark, compress(cells, first)))
+        return first
+
+    def first_of_name(self) -> Ints:
+        """Return for each game the first one of the same name."""
+        known: dict[str, int] = {}
+        firsts = (known.setdefault(name, game) for game, name in enumerate(self))
+        return np.fromiter(firsts, np.int64, len(self))
+
+
+# What times may be, besides seconds and milliseconds since 1970.
 NUMBERS, DATES, DIGITS = "plain numbers", "date-times", "dates such as 20240131"
-"""What times may be, besides seconds and milliseconds since 1970."""
-
 _EITHER = "dates of which the order has to show"
 _LAST = 253_402_300_800.0  # seconds since 1970 at the end of the year 9999
-
 _PLAIN = re.compile(r"((?!0000)\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?\n)+", re.ASCII)
 
 
@@ -153,13 +205,11 @@ def time_text(value: float, dated: bool) -> str:
     return str(moment).removesuffix(" 00:00:00")
 
 
-# Meanings of the cells of a result column: words, the winner's name, numbers and scores.
-
+# Who won a game; a game that was not played to its end is none.
 SECOND, FIRST, DRAWN, UNFINISHED, UNKNOWN = 0, 1, 2, 3, -1
-"""Who won a game; a game that was not played to its end is none."""
-
 _WRITTEN = {FIRST: "1-0", SECOND: "0-1", DRAWN: "1/2-1/2", UNFINISHED: "*"}
 
+# Words in lower case and without blanks.
 _WORDS = {
     **dict.fromkeys(("w", "win", "won", "white", "h", "home", "a", "first"), FIRST),
     **dict.fromkeys(("l", "lose", "loss", "lost", "black", "away", "b", "second"), SECOND),
@@ -167,11 +217,9 @@ _WORDS = {
     **dict.fromkeys(("1/2-1/2", "½-½", "1/2", "½", "tie(bothbad)"), DRAWN),
     "*": UNFINISHED,
 }
-"""Words in lower case and without blanks."""
 
 _SIDE = re.compile(r"(?:model|player|team|side|competitor|engine)_?([ab12])")
 _SCORE = re.compile(r"(\d+(?:\.\d+)?)[-:](\d+(?:\.\d+)?)", re.ASCII)
-
 _NAMED = 4  # words of one result that are named
 
 

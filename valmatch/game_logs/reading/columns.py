@@ -13,9 +13,7 @@ from valmatch.text.suggestions import closest_name, hint
 from valmatch.text.terminal import VALUE, shortened, shown
 
 _ALIKE = 0.8  # how like an unknown column must be for a misspelling to be the likely explanation
-
-CLOCK = "clock"
-"""The meaning of a column with the time of the day, where the date stands alone."""
+CLOCK = "clock"  # the meaning of a column with the time of the day, where the date stands alone
 
 
 class Format(NamedTuple):
@@ -46,6 +44,7 @@ _FORMATS = (
 _FIRST = "white whiteid whitename whiteplayer whiteusername playerswhiteusername weiss modela"
 _SECOND = _FIRST.replace("white", "black").replace("weiss", "schwarz").replace("modela", "modelb")
 _NUMBERED = "player team competitor side engine contestant opponent"
+# Names that columns usually have, in lower case letters and digits alone, the likeliest first.
 _USUAL = {
     "player_a": f"{_FIRST} {' '.join(f'{name}1 {name}a' for name in _NUMBERED.split())}",
     "player_b": f"{_SECOND} {' '.join(f'{name}2 {name}b' for name in _NUMBERED.split())}",
@@ -61,7 +60,6 @@ _USUAL = {
     "score": "points",
     CLOCK: "utctime time kickoff",
 }
-"""Names that columns usually have, in lower case letters and digits alone, the likeliest first."""
 
 _DATES = (
     "utcdate date datetime datum timestamp tstamp gamedate matchdate tourneydate playedat startedat"

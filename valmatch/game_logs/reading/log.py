@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import not_
 from pathlib import Path
@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.games import GameNames, Names, games_at, joined
 from valmatch.game_logs.options import Further, LogOptions
 from valmatch.game_logs.reading.cells import (
     DATES,
@@ -23,6 +22,8 @@ from valmatch.game_logs.reading.cells import (
     SECOND,
     UNFINISHED,
     UNKNOWN,
+    GameNames,
+    Names,
     Results,
     Times,
     read_flags,
@@ -36,6 +37,7 @@ from valmatch.ratings.games import Games
 from valmatch.ratings.system import FAR, MOST_PLAYERS
 from valmatch.text.terminal import VALUE, Note, Notice, shortened, shown
 
+# What may be wrong, in a few words, and where its cell is shown.
 _REASONS = {
     "wrong number of cells": "the row has {width} cells (allowed: {columns})",
     "missing cell": "the cell is empty",
@@ -60,7 +62,6 @@ _REASONS = {
     "contradicts itself": "{cell!r} is not what the first row of the game has (allowed: the same in"
     " all rows of a game)",
 }
-"""What may be wrong, in a few words, and where its cell is shown."""
 
 
 class Faults(NamedTuple):
@@ -87,9 +88,7 @@ class Faults(NamedTuple):
 
 
 _HEAVIEST = 1e12  # of weights and covariates, whose squares and sums keep their digits
-
 DEFAULT_MINUTES = 20.0  # in a game whose minutes are unknown
-
 _PEOPLE = ("player", "winner", "loser", "home", "away", "player_a", "player_b")
 Read = Callable[[Sequence[str]], NDArray[Any]]  # of cells without outer blanks
 
@@ -326,6 +325,51 @@ def _by_side(teams: Ints | None, game: Ints, order: Ints) -> tuple[Ints, Bools]:
     first = np.ones(len(order), np.bool_)
     first[1:] = np.diff(heads[by_side]) != 0
     return order[by_side], first
+
+
+_OF_GAMES, _OF_SIDES = ("names", "times", "homes"), ("points", "scores")
+_STARTS = ("game_starts", "side_starts")
+
+
+def games_at(games: Games, which: Ints | slice) -> Games:
+    """Return some of the games, in the order in which they are wanted."""
+    sides, game_starts = _members(games.game_starts, which)
+    rows, side_starts = _members(games.side_starts, sides)
+    index = dict.fromkeys(_OF_GAMES, which) | dict.fromkeys(_OF_SIDES, sides)
+    columns: dict[str, Any] = games._asdict()
+    columns |= {k: v[index.get(k, rows)] for k, v in columns.items() if k not in _STARTS}
+    return Games(**columns | {"game_starts": game_starts, "side_starts": side_starts})
+
+
+def _members(starts: Ints, groups: Ints | slice) -> tuple[Any, Ints]:
+    """Return the members of some groups, with the starts of the groups among them."""
+    if isinstance(groups, slice):
+        inner = starts[groups.start : groups.stop + 1]
+        return slice(inner[0], inner[-1]), inner - inner[0]
+    sizes = starts[groups + 1] - starts[groups]
+    ends = np.cumsum(sizes)
+    members = np.arange(sizes.sum()) + np.repeat(starts[groups] - ends + sizes, sizes)
+    return members, np.concatenate([[0], ends])
+
+
+def joined(parts: Iterable[Games], most: int) -> Games:
+    """Return the games of several parts, with so many rows at most."""
+    # Into arrays made before: what is kept of many small ones would leave holes in memory.
+    floats = ("times", "points", "rates", "minutes", "scores")
+    columns: dict[str, Any] = {
+        name: np.zeros(most + 1, np.float64 if name in floats else np.int64)
+        for name in Games._fields
+    }
+    ends = dict.fromkeys(Games._fields, 0) | dict.fromkeys(_STARTS, 1)
+    for games in parts:
+        games = games._replace(
+            game_starts=games.game_starts[1:] + ends["points"],
+            side_starts=games.side_starts[1:] + ends["players"],
+        )
+        for name, column in games._asdict().items():
+            columns[name][ends[name] : ends[name] + len(column)] = column
+            ends[name] += len(column)
+    return Games(**{name: column[: ends[name]] for name, column in columns.items()})
 
 
 _MOST_ERRORS = 10

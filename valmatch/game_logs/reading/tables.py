@@ -23,13 +23,10 @@ from valmatch.text.terminal import shown
 BLOCK = 1 << 11  # rows that are read at once: so few that their cells stay in the cache
 _SAMPLE, _SAMPLE_CELLS = 1000, 1 << 17  # rows and cells by which names and times are guessed
 MOST_COLUMNS = 10_000
-
+# The formats of files; the last one is not read.
 CSV, JSON, PGN, _LIST = "CSV", "JSON lines", "PGN", "a list of JSON"
-"""The formats of files; the last one is not read."""
-
+# How the first line of each format begins.
 _STARTS = {JSON: r"\s*\{", _LIST: r"\s*\[\s*(\{|$)", PGN: r'\s*\[\s*\w+\s+"', CSV: ""}
-"""How the first line of each format begins."""
-
 _END = "\0end of the file"  # a cell behind the text, which a quote without an end swallows
 
 

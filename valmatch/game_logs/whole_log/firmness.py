@@ -33,9 +33,7 @@ from valmatch.statistics.estimates import clopper_pearson
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 
-ERRORS, RESAMPLING, SIMULATED = range(3)
-"""Sources of random numbers."""
-
+ERRORS, RESAMPLING, SIMULATED = range(3)  # sources of random numbers
 BOUNDARIES = 9  # those among the first ten
 LOGS, FEWEST_LOGS = 200, 20  # that are simulated
 MOST_CELLS = 1e8  # beyond which there are fewer: of boundaries, of kinds of games, of logs

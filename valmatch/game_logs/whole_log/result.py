@@ -24,12 +24,9 @@ from valmatch.text.terminal import shown
 RATINGS, POSTERIOR = "ratings.csv", "posterior.npz"
 COEFFICIENTS, BOOTSTRAP, DAYS = "coefficients.csv", "bootstrap.csv", "days.csv"
 FIRMNESS = "firmness.csv"
-
 DIGITS = 6  # decimals of points, beyond which the search for the maximum has not looked
 ANCHOR = "anchor"  # the status of a player whose rating is given
 HOME, DRAW_WEIGHT = "home_advantage", "draw_weight"  # coefficients; the latter is nu
-
-
 NAMED = 10  # players whom a message names
 
 
@@ -101,11 +98,11 @@ class CoefficientRow(NamedTuple):
     unit: str
 
 
+# The columns of ``differences.csv``.
 OF_TWO = (
     *("player_a", "player_b", "difference", "std_error", "low", "high", "superiority"),
     *("low_together", "high_together", "linked", "games"),
 )
-"""The columns of ``differences.csv``."""
 
 
 class BoundaryRow(NamedTuple):

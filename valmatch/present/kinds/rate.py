@@ -12,8 +12,7 @@ import numpy as np
 from valmatch.errors import InputError, OptionError, option
 from valmatch.game_logs.rating import RatedLog
 from valmatch.game_logs.rating_files import HISTORY
-from valmatch.game_logs.roster import COUNTS, LAST_GAME
-from valmatch.game_logs.scores import Scores
+from valmatch.game_logs.roster import COUNTS, LAST_GAME, Scores
 from valmatch.game_logs.tuning import Tuning
 from valmatch.present import document as d
 from valmatch.present.bins import histogram

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from valmatch.game_logs.rating import RatingComparison
-from valmatch.game_logs.scores import Difference
+from valmatch.game_logs.roster import Difference
 from valmatch.present import document as d
 from valmatch.present.kinds.rate import MEANT, calibration_chart, log_name, tuning_lines
 from valmatch.statistics.rounding import arms_of, formatted
