@@ -9,13 +9,16 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from valmatch.errors import InputError, in_lines, option
+from valmatch.game_logs.reading.columns import by_plain_name, usual_columns
 from valmatch.game_logs.reading.tables import CSV, PGN, GameFile
 from valmatch.inputs import arguments
-from valmatch.inputs.csv_reader import SEPARATORS
+from valmatch.inputs.arguments import PathLike
+from valmatch.inputs.csv_reader import SEPARATORS, open_text
 from valmatch.inputs.files import MAX_DOCUMENT, kind_of_text, read_text, regular
+from valmatch.storage.output import write_atomically
 from valmatch.text.dates import is_moment
 from valmatch.text.terminal import Note, Notice, one_line, shortened
 
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
     from valmatch.ratings.games import Games
     from valmatch.rule_sets.json_text import Problem
 
-PathLike: TypeAlias = "str | os.PathLike[str]"
 MARK = "# Written by valmatch check"  # what begins the files that are written here
 
 # Names that columns of queue logs usually have, in lower case letters, the likeliest first.
@@ -204,27 +206,17 @@ def check_file(path: PathLike, *, write: PathLike | None = None) -> CheckedFile:
     if target is None:
         return checked
     if not checked.writes:
-        raise InputError(
-            f"{path}: {checked.about}: there is nothing to write for it", *checked.errors
-        )
-    return _written(checked, target)
-
-
-def _written(checked: CheckedFile, target: Path) -> CheckedFile:
-    """Write what goes with a file."""
-    from valmatch.storage.output import write_atomically
-
+        what = f"{path}: {checked.about}: there is nothing to write for it"
+        raise InputError(what, *checked.errors)
     try:
         if target.exists() and not regular(target).read_bytes().startswith(MARK.encode()):
             raise InputError(f"{target}: exists, and valmatch check did not write it")
     except OSError as error:
         raise InputError(f"{target}: cannot be written: {error.strerror}") from None
-    with write_atomically(target) as file:
-        file.write(checked.writes)
-    name = shlex.quote(str(target))
-    commands = [
-        line.replace("mine.yaml", name) for line in checked.commands if "--write" not in line
-    ]
+    with write_atomically(target) as output:
+        output.write(checked.writes)
+    name, commands = shlex.quote(str(target)), checked.commands
+    commands = [line.replace("mine.yaml", name) for line in commands if "--write" not in line]
     return replace(checked, commands=commands)
 
 
@@ -267,8 +259,6 @@ def _folder(path: Path) -> CheckedFile:
 
 def _file(path: Path, target: Path | None) -> CheckedFile:
     """Return what is known of a file."""
-    from valmatch.inputs.csv_reader import open_text
-
     with open_text(path) as binary:
         head = binary.read(MAX_DOCUMENT).decode("utf-8", "replace").removeprefix("\ufeff")
     kind = kind_of_text(head)
@@ -287,9 +277,6 @@ def _file(path: Path, target: Path | None) -> CheckedFile:
     if file.format == CSV and (names := _queue_columns(file)):
         return _queue_log(path, file, names, target)
     return _games(path, file)
-
-
-# Rule sets, worlds and configs: documents in JSON or YAML, and code with a rule set in it.
 
 
 def _document(path: Path, kind: str, target: Path | None) -> CheckedFile | None:
@@ -331,7 +318,7 @@ def _rules(path: Path, text: str, target: Path | None) -> CheckedFile:
     if reading.is_short:
         about = "a rule set in the short form"
     if body is not None:
-        about = "a FlexMatch rule set inside another file"
+        about = f"{about} inside another file"
         last["stands at"] = "{}:{}".format(*Problems(text).place(body.places[0]))
     warnings = [as_remark(path, p) for p in reading.problems if p.severity != "error"]
     last |= {"warning": "; ".join(warnings[:3])} if warnings else {}
@@ -372,9 +359,8 @@ def _config(path: Path) -> CheckedFile:
         config = load_config(str(path))
     except InputError as error:
         return _faulty(path, "config", "a config with faults", error.args)
-    factors = flat(set_factors(config.factors)).items()
-    changed = ", ".join(f"{key}={value}" for key, value in factors)
-    understood = {"changed factors": shortened(changed, 300) or "none"}
+    changed = [f"{key}={value}" for key, value in flat(set_factors(config.factors)).items()]
+    understood = {"changed factors": shortened(", ".join(changed), 300) or "none"}
     understood |= {key: str(file.path) for key, file in config.files.items()}
     understood |= {"warning": "; ".join(config.warnings)} if config.warnings else {}
     commands = _commands("config", path)
@@ -382,9 +368,6 @@ def _config(path: Path) -> CheckedFile:
         commands.append(f"valmatch optimize {shlex.quote(str(path))} --out best")
     about = f"a config of the model {config.model}"
     return CheckedFile(path, "config", about, understood, commands=commands)
-
-
-# Tickets and events, an object a line.
 
 
 def _tickets(path: Path, head: str) -> CheckedFile | None:
@@ -418,20 +401,12 @@ def _tickets(path: Path, head: str) -> CheckedFile | None:
     return CheckedFile(path, kind, about, understood, dirt, len(lines), commands=commands)
 
 
-# Queue logs.
-
-
 def _queue_columns(file: GameFile) -> dict[str, str]:
     """Return the columns of a queue log by meaning; nothing if a file is none."""
     if {"player", "rating", "games"} <= {*file.header}:  # ratings, as they are written here
         return {}
-    plain: dict[str, str] = {}
-    for name in file.header:
-        plain.setdefault(re.sub(r"[\W_]", "", name.casefold()), name)
-    names: dict[str, str] = {}
-    for meaning, usual in QUEUE_NAMES.items():
-        if near := next((plain[name] for name in usual.split() if name in plain), None):
-            names[meaning] = near
+    plain = by_plain_name(file.header)
+    names = usual_columns(plain, QUEUE_NAMES)
     others = [name for name in plain.values() if name not in names.values()]
     rated = [name for name in others if RATED.search(name.casefold())]
     if "rating" not in names and rated:
@@ -465,18 +440,19 @@ def _queue_log(
         log["separator"] = separators[file.separator]
     multipliers = ValorantFactors.model_validate({}).multiplier_matrix
 
-    def read(further: Mapping[str, Any]) -> QueueLog:
-        how = {"skip_bad_rows": True, "max_bad_rows": 1.0, **log, **further}
+    def read() -> QueueLog:
+        how = {"skip_bad_rows": True, "max_bad_rows": 1.0, **log}
         return read_queue_log(path, LogFactors.model_validate(how), multipliers, None)
 
     dirt: list[Notice] = []
     try:
         try:
-            first = read({})
+            first = read()
         except InputError as error:
             if "is before the row above" not in str(error):
                 raise
-            first, log["sort"] = read({"sort": True}), True
+            log["sort"] = True
+            first = read()
             dirt.append(Notice("rows are not in order of time: log.sort sorts them", "unsorted", 0))
     except InputError as error:
         return _faulty(path, "queue log", "a queue log with faults", error.args)
@@ -485,17 +461,16 @@ def _queue_log(
     for column, counts in first.states.items():
         if cancelled := [value for value in counts if NOT_PLAYED.search(value.casefold())]:
             log.setdefault("where", {})[column] = {"not": cancelled}
-    cleaned = read({})
+    cleaned = read()
     if cleaned.sentinels:
         log["missing"] = list(cleaned.sentinels)
-        cleaned = read({})
+        cleaned = read()
     bad = sum(n.n for n in map(Notice.of, cleaned.remarks) if n.kind == "rows_left_out")
     share = bad / (bad + cleaned.players.times.size)
     log |= {"skip_bad_rows": True} if bad else {}
     log |= {"max_bad_rows": -(-100 * share // 1) / 100} if share > 0.05 else {}
-    rows = first.players.times.size + sum(
-        n.n for n in dirt if n.kind in ("rows_left_out", "duplicate_rows")
-    )
+    rows = first.players.times.size
+    rows += sum(n.n for n in dirt if n.kind in ("rows_left_out", "duplicate_rows"))
     players, kind = cleaned.players.times.size, "queue log"
     hours, ratings, since = first.players.times, cleaned.players.ratings, first.midnight
     start = f"; hours are counted from {since.isoformat(' ', 'minutes')}" if since else ""
@@ -517,9 +492,6 @@ def _queue_log(
     about, writes = f"a queue log: {_counted(rows, 'row')}", f"{MARK}.\n{text}{TO_OPTIMIZE}"
     commands = _commands(kind, path)
     return CheckedFile(path, kind, about, understood, dirt, rows, commands=commands, writes=writes)
-
-
-# Game logs.
 
 
 def _games(path: Path, file: GameFile) -> CheckedFile:
@@ -545,16 +517,14 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
             log, games = read()
     except InputError as error:
         return _table(path, file, error)
-    warnings = list(map(Notice.of, log.warnings()))
-    understood = {"format": log.file.format}
+    understood, reading = {"format": log.file.format}, log.reading
     if log.file.format == CSV:
         named = next(name for name, c in SEPARATORS.items() if c == log.file.separator)
         understood["format"] = f"CSV, separator {named}"
-    reading = log.reading
     understood["columns"] = ", ".join(f"{m} = {name}" for m, name in reading["columns"].items())
     understood |= {key: reading[key] for key in ("times", "words") if reading[key]}
     known = ("guessed_format", "games_without_result")
-    dirt += [n for n in warnings if n.kind not in known and not isinstance(n, Note)]
+    dirt += [n for n in log.warnings() if n.kind not in known and not isinstance(n, Note)]
     if log.unfinished:
         understood["without a result"] = f"{_counted(log.unfinished, 'game')}, skipped"
     bad, names = log.bad.counts.total(), log.players.texts
