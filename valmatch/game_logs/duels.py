@@ -49,7 +49,9 @@ def sprt_games(
         what = f"{shown(player)} is {option('player')}, too (allowed: somebody else)"
         raise InputError(f"{option('against')}: {what}")
     pairs_by = settings.pairs_by
-    further = Further(clusters=(pairs_by,) if pairs_by else (), clustered_by="pairs_by")
+    further = Further(
+        clusters=[pairs_by] if pairs_by else (), named_by={pairs_by or "": "pairs_by"}
+    )
     log = GameLog(arguments.path("games", games), settings, further=further)
     read, facts = log.games_with_facts(settings.progress)
     names, numbers = log.players.texts, []

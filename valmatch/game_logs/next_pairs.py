@@ -33,8 +33,6 @@ from valmatch.storage.run_folder import RunFolder
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, Notice, shown
 
-# The joint belief about players, from a folder of `rank`.
-
 SYSTEM = BATCH_NAMES[0]  # the system whose ratings are one for each player, all known together
 MOST_PLAYERS = 5_000  # whose pairs, 12 million, fit into memory with what is known of them
 
@@ -124,8 +122,6 @@ def read_together(path: Path) -> RatedTogether:
     return RatedTogether(path, posterior.names, belief, games, prior, anchors)
 
 
-# The pairs that may play: those of a file, without players who are not there.
-
 _COLUMNS = ("player_a", "player_b")
 _SHOWN = 10  # names that a message lists; of more it says what is near alone
 
@@ -163,25 +159,17 @@ def allowed_pairs(names: Sequence[str], path: Path | None, without: Sequence[str
     return allowed
 
 
-# The effect on intervals of choosing pairs by earlier results, as in ``results/next-pair``.
-
-
-def measured() -> dict[tuple[str, str], dict[str, str]]:
-    """Return the rows of the study by policy and goal; the goal of most policies is empty."""
+def caution(policy: str, goal: str) -> str:
+    """Say what choosing does to intervals under a policy; `goal` is empty unless it has one."""
     package = Path(__file__).parents[1]
     table = package / "configs" / "next-pair.csv"  # where it lies once it is installed
     if not table.is_file():
         table = package.parent / "results" / "next-pair" / "trial.csv"
-    with table.open(encoding="utf-8", newline="") as file:
-        return {(row["policy"], row["goal"]): row for row in csv.DictReader(file)}
-
-
-def caution(policy: str, goal: str) -> str:
-    """Say what choosing does to intervals under a policy; `goal` is empty unless it has one."""
-    row = measured().get((policy, goal))
     name = f"{policy} ({goal})" if goal else policy
     study = f"By how much under {name} has not been measured."
-    if row is not None:
+    with table.open(encoding="utf-8", newline="") as file:
+        rows = {(row["policy"], row["goal"]): row for row in csv.DictReader(file)}
+    if row := rows.get((policy, goal)):
         study = (
             f"In our study (12 players, {int(row['games']):,} games) {name} overstated the leader's"
             f" lead by {float(row['lead_bias']):.0f} points, and its 95 % intervals held in"
@@ -189,8 +177,6 @@ def caution(policy: str, goal: str) -> str:
         )
     return f"Pairs chosen by earlier results are no random sample: intervals can be wrong. {study}"
 
-
-# The result of choosing pairs to play next.
 
 BATCH = "batch.csv"
 DIGITS = 12  # significant digits of what is written, beyond which sums of floats say nothing

@@ -196,8 +196,8 @@ class Further:
     clusters: Sequence[str] = ()  # games with equal cells there belong together
     covariates: Sequence[str] = ()  # what is known of sides
     timed_by: str = ""  # what wants times, as messages call it; "" for nothing
-    clustered_by: str = "cluster"  # the argument that names the columns of `clusters`
-    swapped_by: str = ""  # the last of these, where another argument names it
+    # the arguments that name some of `clusters`, where it is not ``cluster``
+    named_by: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -456,8 +456,8 @@ class RankOptions(LogOptions, o.OutOptions):
         if self.system_of.paths:
             timed = f"{option('system')} {self.system}"
         columns = (*self.cluster, *filter(None, [self.swapped_by]))
-        covariates = tuple(self.covariate)
-        return Further(self.weight, columns, covariates, timed, swapped_by=self.swapped_by)
+        named_by = {self.swapped_by: "swapped_by"}
+        return Further(self.weight, columns, tuple(self.covariate), timed, named_by)
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,6 @@ from valmatch.game_logs.reading.log import games_at
 from valmatch.game_logs.roster import Difference, Roster, Scores, blocks_of, difference, scores
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.games import Games
-from valmatch.ratings.system import System
 
 # Parameters of which not every log says something, or which say how likely three results are.
 HOME, DRAWS = "home_advantage", "draw_probability"
@@ -139,7 +138,7 @@ class _Trials:
     parts: tuple[Games, Games]  # the part that is fitted to, and the rest
     stop: Callable[[], bool]  # returns whether to give up
     three_way: bool  # whether the loss is that of three results
-    evaluations: int = field(default=0)  # how often the first part was played for its loss
+    evaluations: int = 0  # how often the first part was played for its loss
 
     def _start(self, values: Mapping[str, float]) -> Roster:
         """Return the players after the first part; the tally is of its predictions."""
@@ -214,9 +213,22 @@ def _axes(start: Roster, names: Sequence[str], games: Games) -> tuple[list[_Axis
             f"{option('tune')} {HOME}: no game of this log has a side at home (allowed: with the"
             " columns home and away)"
         )
-    system, values = start.system, start.values
+    system, values, axes = start.system, start.values, list[_Axis]()
     minutes = float(np.median(games.minutes)) if games.n_games else 1.0
-    axes = [_axis(system, name, values, minutes) for name in names]
+    for name in names:
+        if even := system.searched(values).get(name):
+            axes.append(_Axis(name, *even, *even, even=True))
+            continue
+        limits = next(known for known in system.parameters if known.name == name)
+        middle = values[name] or limits.published
+        if not middle:
+            what = "starts at 0, which has no scale (give it a value > 0)"
+            raise InputError(f"{option('tune')} {name}: {what}")
+        low, high = max(limits.low, middle / _RANGE), min(limits.high, middle * _RANGE)
+        least, most = system.sane(values, minutes).get(name, (low, high))
+        # A start beyond what is sane may be found again.
+        least, most = max(low, min(least, middle)), min(high, max(most, middle))
+        axes.append(_Axis(name, low, high, least, most, even=False))
     unit = [name for name in system.unit if values[name]]
     if not unit or start.known or not set(unit) <= set(names):
         return axes, []
@@ -226,22 +238,6 @@ def _axes(start: Roster, names: Sequence[str], games: Games) -> tuple[list[_Axis
         f" on the ratios of {', '.join(system.unit)}"
     )
     return [axis for axis in axes if axis.name != fixed], [remark]
-
-
-def _axis(system: System, name: str, values: Mapping[str, float], minutes: float) -> _Axis:
-    """Return how to search a parameter; a start beyond what is sane may be found again."""
-    if even := system.searched(values).get(name):
-        return _Axis(name, *even, *even, even=True)
-    limits = next(known for known in system.parameters if known.name == name)
-    middle = values[name] or limits.published
-    if not middle:
-        raise InputError(
-            f"{option('tune')} {name}: starts at 0, which has no scale (give it a value > 0)"
-        )
-    low, high = max(limits.low, middle / _RANGE), min(limits.high, middle * _RANGE)
-    least, most = system.sane(values, minutes).get(name, (low, high))
-    least, most = max(low, min(least, middle)), min(high, max(most, middle))
-    return _Axis(name, low, high, least, most, even=False)
 
 
 def _search(

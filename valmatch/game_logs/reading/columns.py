@@ -228,8 +228,7 @@ def _further_places(
     for argument, name in wanted:
         at = _index(where, header, name)
         if at is None and name not in places:
-            called = option(further.clustered_by if argument == "cluster" else argument)
-            called = option("swapped_by") if name == further.swapped_by else called
+            called = option(further.named_by.get(name, argument))
             raise InputError(f"{where}: {called}: no column {name!r} ({hint(name, header)})")
         more[f"{argument} {name}"] = places[name] if at is None else at
     return more

@@ -208,12 +208,10 @@ class BatchRating(DocumentedResult):
         """What was rated, in one line."""
         facts = self.facts
         rated, games = f"{facts['rated']:,} of {facts['players']:,} players", facts["games_used"]
-        extremes = [
-            f"; {kind}: {listed(self.unrated[kind])}"
-            for kind in (UNBEATEN, UNBEATEN_BY_RATED, WINLESS)
-            if kind in self.unrated
-        ]
-        return f"{self.system}, {rated} by {games:,} game{'s' * (games != 1)}{''.join(extremes)}"
+        text = f"{self.system}, {rated} by {games:,} game{'s' * (games != 1)}"
+        for kind in (UNBEATEN, UNBEATEN_BY_RATED, WINLESS):
+            text += f"; {kind}: {listed(self.unrated[kind])}" if kind in self.unrated else ""
+        return text
 
     @property
     def complete(self) -> bool:
@@ -245,31 +243,13 @@ class BatchRating(DocumentedResult):
         return {row.name: row.value for row in self.coefficients}
 
     def firmness(self, **options: Any) -> dict[str, Any]:  # noqa: ANN401
-        """Return how firm the ranking is, rating the log again where that is not known yet.
-
-        Parameters
-        ----------
-        **options
-            ``bought``, ``swapped_by``, ``best_of`` and others of `rank_games`.
-
-        Returns
-        -------
-        dict
-            What the entry ``firmness`` of ``summary.json`` holds.
-
-        Raises
-        ------
-        InputError
-            If the log is not one of games of two with a row each, or cannot be read again.
-        """
-        result = self
-        if options or "firmness" not in self.facts:
-            if self.rerun is None:
-                what = f"rate the log with {option('firmness')}, it is not read again here"
-                raise InputError(f"{option('firmness')}: {what}")
-            result = self.rerun(**{"firmness": True, **options})
-        entry: dict[str, Any] = result.facts["firmness"]
-        return entry
+        """Return how firm the ranking is, by options of `rank_games` if the log is rated again."""
+        if not options and "firmness" in self.facts:
+            return dict(self.facts["firmness"])
+        if self.rerun is None:
+            what = f"rate the log with {option('firmness')}, it is not read again here"
+            raise InputError(f"{option('firmness')}: {what}")
+        return self.rerun(**{"firmness": True, **options}).firmness()
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each player, the best first."""
@@ -316,9 +296,9 @@ def rows_of(files: ResultFiles, name: str, kind: type[Any]) -> list[Any]:
     texts = [field for field, of in types.items() if str in of]
     table = files.table(name, [field for field in types if field not in texts], texts)
     columns: dict[str, list[Any]] = dict(table.texts)
-    for name_of, values in table.numbers.items():
-        number = int if int in types[name_of] else float
-        columns[name_of] = [None if x != x else number(x) for x in values.tolist()]
+    for column, values in table.numbers.items():
+        number = int if int in types[column] else float
+        columns[column] = [None if x != x else number(x) for x in values.tolist()]
     if "day" in columns:
         columns["day"] = [int(day) if day.lstrip("-").isdigit() else day for day in columns["day"]]
     return [kind(*row) for row in zip(*(columns[field] for field in types), strict=True)]
@@ -334,9 +314,6 @@ def day_of(times: Floats, dated: bool, unit: str) -> Floats:
     """Return the days of times: moments in seconds since 1970, or numbers in a unit."""
     days: Floats = np.floor(times / (86_400.0 if dated else TIME_UNITS[unit]))
     return days
-
-
-# The posterior, read back and checked.
 
 
 def _posterior_of(folder: Path, players: Sequence[PlayerRow]) -> Posterior:
