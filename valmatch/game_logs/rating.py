@@ -280,7 +280,7 @@ def _start(path: Path, options: RateOptions, warn: Warnings) -> _Start:
         warn(warning)
     unused = _unused_by([rating])
     if log is None or (log.path and unused & log.columns.places.keys()):
-        before = previous.reading if previous else None
+        before = made.reading.model_dump() if made.reading else None
         log = GameLog(path, options, rating.most_players, unused=unused, before=before)
     _check_scores(rating, log)
     if rating.name == "zonestats" and "minutes" not in log.columns.places:

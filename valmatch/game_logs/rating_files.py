@@ -79,20 +79,13 @@ class PreviousRatings:
             except OSError as error:
                 raise InputError(f"{manifest}: cannot be read: {error.strerror}") from None
 
-    @property
-    def reading(self) -> dict[str, Any] | None:
-        """How the last log was understood that they were made from."""
-        return self.made.reading.model_dump() if self.made.reading else None
-
     def made_by(self) -> str:
         """Return the system that made the ratings."""
         if self.made.system is None:
             if not self.path.exists():
                 raise InputError(f"{self.path}: no such file")
-            raise InputError(
-                f"{self.path}: no {MANIFEST} of a rating beside it: {option('system')} says by"
-                " which system it is"
-            )
+            says = f"{option('system')} says by which system it is"
+            raise InputError(f"{self.path}: no {MANIFEST} of a rating beside it: {says}")
         return self.made.system
 
     def check(self, system: System | BatchSystem) -> None:
@@ -125,10 +118,8 @@ class PreviousRatings:
 
         def choose(header: Sequence[str], where: str) -> list[str]:
             if missing := {"player", *kept} - set(header):
-                raise InputError(
-                    f"{where}: no column {min(missing)!r} (ratings by {system.name} have player,"
-                    f" {', '.join(kept)} and may have games)"
-                )
+                has = f"ratings by {system.name} have player, {', '.join(kept)} and may have games"
+                raise InputError(f"{where}: no column {min(missing)!r} ({has})")
             optional = [name for name in (*counts, LAST_GAME) if name in header]
             return ["player", *kept, *optional]
 
@@ -159,10 +150,8 @@ class PreviousRatings:
         for file, digest in zip(rated, digests, strict=True):
             if file.sha256 == digest:
                 what = "was" if file.bytes == log.size else "begins with what was"
-                raise InputError(
-                    f"{log.name}: {what} rated already, for {self.path}"
-                    f" ({option('again=True')} rates it once more)"
-                )
+                again = f"{option('again=True')} rates it once more"
+                raise InputError(f"{log.name}: {what} rated already, for {self.path} ({again})")
 
     def refuse_times(
         self, log: GameLog, known: Sequence[RatedPlayer], first: float, again: bool
@@ -198,15 +187,9 @@ def claim(
     rated = [file.model_dump() for file in previous.made.rated] if previous else []
     facts = {"source": log.name, "rated": [*rated, {"sha256": games, "bytes": log.size}]}
     digests = {"games_sha256": games, "ratings_sha256": sha256(ratings) if ratings else None}
-    read = [log.path, ratings, ratings.parent / MANIFEST if ratings else None]
-    return RunFolder(
-        out,
-        command,
-        None,
-        {**identity, **digests},
-        facts=facts,
-        read=[path for path in read if path],
-    )
+    files = (log.path, ratings, ratings.parent / MANIFEST if ratings else None)
+    read = [path for path in files if path]
+    return RunFolder(out, command, None, {**identity, **digests}, facts=facts, read=read)
 
 
 def read_games(
@@ -243,8 +226,6 @@ def write_result(
     named: R = replace(result, folder=folder.path)  # type: ignore[type-var]
     return named
 
-
-# The history of a rating: a row for each player of each game.
 
 _COLUMNS = ("player", "side", "expected", "score", "rating_before", "rating_after")
 _OF_ZONESTATS = ("score_per_hour", "rating_offset", "scale", "capped")

@@ -17,23 +17,16 @@ from valmatch.text.dates import ORDERS
 from valmatch.text.suggestions import correction
 from valmatch.text.terminal import shown
 
-# The ranges of what a run can be asked for, by argument; options and configs take the same.
-
 
 class Range(NamedTuple):
-    """The whole numbers that an argument takes."""
+    """The whole numbers that an argument takes, its ends included."""
 
-    # least, most: both belong to it
     least: int
     most: int
-
-    def __str__(self) -> str:
-        return f"a whole number from {self.least} to {self.most}"
 
 
 # The responses of a run are held in memory; an index fits into the counter of its streams.
 _REPLICATIONS = Range(1, 1_000_000_000)
-_SEED = Range(0, 2**64 - 1)
 
 # By the name of the argument of the public functions.
 RANGES = {
@@ -45,7 +38,7 @@ RANGES = {
     # Those of a run of `optimize` start at its index times 2**40.
     "macroreps": Range(1, 10_000),
     "replication": Range(0, 10**18),
-    "seed": _SEED,
+    "seed": Range(0, 2**64 - 1),
     # Windows cannot wait for more processes at once.
     "workers": Range(1, 61 if sys.platform == "win32" else 1000),
     "shards": Range(1, 1_000_000),
@@ -78,10 +71,10 @@ MOST_NAME, MOST_PATH = 255, 4000
 
 def whole(argument: str, value: object, range_of: str = "") -> int:
     """Return a whole number in the range of its argument, or of another one."""
-    low, high = allowed = RANGES[range_of or argument]
+    low, high = RANGES[range_of or argument]
     if isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high:
         return int(value)
-    raise _refused(argument, value, str(allowed))
+    raise _refused(argument, value, f"a whole number from {low} to {high}")
 
 
 def real(argument: str, value: object, low: float, high: float, allowed: str) -> float:
@@ -116,6 +109,7 @@ def _instance(kind: type[T], allowed: str) -> Callable[[str, object], T]:
 
 text = _instance(str, "a string")
 flag = _instance(bool, "True or False")
+function: Callable[[str, object], Callable[..., Any]] = _instance(Callable, "a function")  # type: ignore[arg-type]
 
 
 def mapping(argument: str, value: object) -> dict[str, Any]:
@@ -123,13 +117,6 @@ def mapping(argument: str, value: object) -> dict[str, Any]:
     if isinstance(value, Mapping):
         return dict(value)
     raise _refused(argument, value, "a mapping")
-
-
-def function(argument: str, value: object) -> Callable[..., Any]:
-    """Return a function."""
-    if callable(value):
-        return value
-    raise _refused(argument, value, "a function")
 
 
 def _refused(argument: str, value: object, allowed: str) -> InputError:

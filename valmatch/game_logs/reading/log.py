@@ -563,9 +563,9 @@ class GameLog:
         columns: dict[str, list[NDArray[Any]]] = {meaning: [] for meaning in read}
         empty: dict[str, list[Bools]] = {meaning: [] for meaning in places}
         wrong_widths: list[Bools] = []
-        for block in self.file.blocks(progress):
-            wrong_widths.append(block.wrong_width)
-            cells = {m: list(map(str.strip, block.columns[at])) for m, at in places.items()}
+        for texts, wrong_width in self.file.blocks(progress):
+            wrong_widths.append(wrong_width)
+            cells = {m: list(map(str.strip, texts[at])) for m, at in places.items()}
             for meaning, column in cells.items():
                 empty[meaning].append(np.fromiter(map(not_, column), np.bool_, len(column)))
             if CLOCK in cells:

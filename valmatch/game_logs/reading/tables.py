@@ -121,9 +121,8 @@ def pgn_rows(name: str, lines: Iterable[str]) -> Iterator[Row]:
             tags[match[1]] = re.sub(r"\\(.)", r"\1", match[2])
             end = match.end()
         if text[end:].strip():
-            raise InputError(
-                f"{name}:{line}:{end + 1}: {shown(text[end:].strip())} is no tag of PGN"
-            )
+            tag = shown(text[end:].strip())
+            raise InputError(f"{name}:{line}:{end + 1}: {tag} is no tag of PGN")
         read.append(text)
     if comment:
         raise InputError(f"{name}:{comment}:1: {open_comment}")
@@ -131,21 +130,17 @@ def pgn_rows(name: str, lines: Iterable[str]) -> Iterator[Row]:
         yield Row(first, "".join(read), tags)
 
 
-class Block(NamedTuple):
-    """Some rows of a file as texts."""
-
-    columns: Sequence[Sequence[str]]
-    wrong_width: Bools  # (rows,) whether the row has too few cells or too many
+Columns = Sequence[Sequence[str]]  # of some rows of a file
 
 
-def plain_block(lines: Sequence[str], separator: str, width: int) -> Block | None:
+def plain_columns(lines: Sequence[str], separator: str, width: int) -> Columns | None:
     """Return rows of so many cells of which none is quoted; None if there are others among them."""
     text, n = "".join(lines), len(lines)
     cells = text.replace("\n", f"{separator}\n{separator}").split(separator)
     if '"' in text or len(cells) != n * (width + 1) + 1 or cells[width :: width + 1] != ["\n"] * n:
         return None
     cells.pop()
-    return Block([cells[at :: width + 1] for at in range(width)], np.zeros(n, np.bool_))
+    return [cells[at :: width + 1] for at in range(width)]
 
 
 class GameFile:
@@ -154,6 +149,9 @@ class GameFile:
     def __init__(self, path: Path, separator: str | None) -> None:
         self.path = None if str(path) == "-" else path  # None for standard input
         self.name = str(path) if self.path else "standard input"  # what messages call it
+        if path.is_dir() and self.path:
+            what = "a file of games: CSV, JSON lines or PGN, also packed by gzip"
+            raise InputError(f"{self.name}: is a folder (allowed: {what})")
         self._file = open_text(self.path)
         self._text = io.TextIOWrapper(self._file, "utf-8-sig", newline="")
         weakref.finalize(self, self._text.close)
@@ -201,14 +199,14 @@ class GameFile:
             digests.append(digest.hexdigest())
         return digests
 
-    def blocks(self, progress: Callable[[int], None]) -> Iterator[Block]:
-        """Yield the rows below the header, some at a time; cells that a row lacks are empty."""
+    def blocks(self, progress: Callable[[int], None]) -> Iterator[tuple[Columns, Bools]]:
+        """Yield the columns of some rows at a time, and which rows lack cells or have too many."""
         lines, width, line = self._lines(progress), len(self.header), 1
         if self.format == CSV:
             next(self._rows(lines))
             line, some = self._header_lines + 1, list(islice(lines, BLOCK))
-            while some and (block := plain_block(some, self.separator, width)):
-                yield block
+            while some and (columns := plain_columns(some, self.separator, width)):
+                yield columns, np.zeros(len(some), np.bool_)
                 line += len(some)
                 some = list(islice(lines, BLOCK))
             lines = chain(some, lines)
@@ -217,7 +215,7 @@ class GameFile:
             wrong_width = np.fromiter(map(len, cells), np.int64, len(cells)) != width
             for k in np.flatnonzero(wrong_width).tolist():
                 cells[k] = (cells[k] + [""] * width)[:width]
-            yield Block(list(zip(*cells, strict=True)), wrong_width)
+            yield list(zip(*cells, strict=True)), wrong_width
 
     def rows_at(self, wanted: set[int]) -> dict[int, Row]:
         """Return some rows below the header, by their numbers."""
