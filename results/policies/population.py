@@ -74,7 +74,7 @@ class Judged(LadderModel):
         joined = factors.population.newcomers_per_day * factors.days
         rounds = factors.days / ROUND
         # Where newcomers have to wait, more are there than the pool is named after.
-        return int(3.0 * (self._players_at_start + joined) + 2.0 * rounds * self._players_at_start)
+        return int(3.0 * (self._contents.players + joined) + 2.0 * rounds * self._contents.players)
 
     def _qualities(self, inputs: InitialState, played: Run, log: Log) -> dict[str, float]:
         """Return the mean quality of all matches, and of the newcomers' first ten games."""

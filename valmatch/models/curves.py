@@ -59,10 +59,7 @@ MEANS, VARIANCES, VALUES = 0, 1, 2
 """Sources of randomness; those of a model follow them."""
 
 PRIOR = (
-    "prior_mean_variance",
-    "prior_variance_range",
-    "prior_means",
-    "prior_variances",
+    *("prior_mean_variance", "prior_variance_range", "prior_means", "prior_variances"),
     "prior_draw",
 )
 """The factors that a prior is drawn by."""
@@ -71,8 +68,7 @@ PRIOR = (
 class Prior(NamedTuple):
     """The normal distributions that values are drawn from, or that are believed in."""
 
-    # means, variances: (n,); of all players or alternatives in order of index
-    means: Floats
+    means: Floats  # (n,); of all players or alternatives in order of index
     variances: Floats
 
 
@@ -85,17 +81,15 @@ def believed(factors: PriorFactors, prior: Prior) -> Prior:
 def draw_prior(factors: PriorFactors, size: int, streams: Streams, replication: int) -> Prior:
     """Return the prior of a path, section 4 of the paper, or what the config gives instead."""
     drawn_for = None if factors.prior_draw == "seed" else replication
-    if factors.prior_means is None:
+    means: Any = factors.prior_means
+    variances: Any = factors.prior_variances
+    if means is None:
         normals = streams.stream(drawn_for, MEANS).standard_normal(size)
         means = math.sqrt(factors.prior_mean_variance) * normals
-    else:
-        means = np.array(factors.prior_means, dtype=np.float64)
-    if factors.prior_variances is None:
+    if variances is None:
         low, high = factors.prior_variance_range
         variances = streams.stream(drawn_for, VARIANCES).uniform(low, high, size)
-    else:
-        variances = np.array(factors.prior_variances, dtype=np.float64)
-    return Prior(means, variances)
+    return Prior(np.array(means, np.float64), np.array(variances, np.float64))
 
 
 def draw_values(prior: Prior, streams: Streams, replication: int) -> Floats:
@@ -114,14 +108,11 @@ def spread(factors: PriorFactors) -> float:
 def rank_correlation(a: Floats, b: Floats) -> float:
     """Return Spearman's rank correlation, equal values sharing their mean rank."""
     # NaN if there are no values, or all values of `a` or of `b` are equal.
-    x, y = _ranks(a), _ranks(b)
+    ranks = []
+    for values in (a, b):
+        _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+        means = np.cumsum(counts) - (counts - 1) / 2
+        ranks.append(means[inverse] - 0.5 * (values.size + 1))
+    x, y = ranks
     scale = math.sqrt(float((x * x).sum()) * float((y * y).sum()))
     return float((x * y).sum()) / scale if scale > 0 else math.nan
-
-
-def _ranks(values: Floats) -> Floats:
-    """Return the ranks of numbers less their mean."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    ranks = (last - (counts - 1) / 2)[inverse]
-    return np.asarray(ranks - 0.5 * (values.size + 1))

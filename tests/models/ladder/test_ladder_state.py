@@ -19,7 +19,7 @@ from valmatch.models.curves import rank_correlation
 from valmatch.models.ladder import state
 from valmatch.models.ladder.measures import SCALE_MOVES, scale_moves
 from valmatch.models.ladder.model import LadderModel
-from valmatch.models.ladder.state import EVENT, NONE, cancel, schedule
+from valmatch.models.ladder.state import EVENT, NONE, Agenda, cancel, schedule
 
 PLAYERS = 60
 
@@ -31,21 +31,23 @@ def test_a_heap_is_a_sorted_list(seed: int, sought: bool) -> None:
     rng = np.random.default_rng(seed)
     heap = np.zeros(PLAYERS, EVENT)
     places = np.full(PLAYERS if sought else 0, NONE, np.int32)
+    agenda = Agenda(np.zeros(1, np.int64), heap, places)
     times: dict[int, float] = {}
     for _ in range(600):
         player = int(rng.integers(PLAYERS))
         if player not in times and rng.random() < 0.7:
             times[player] = float(rng.integers(10))
-            assert schedule(times[player], player, len(times) - 1, heap, places) == len(times)
+            schedule(times[player], player, agenda)
         elif player in times and sought:
-            assert cancel(int(places[player]), len(times), heap, places) == len(times) - 1
+            cancel(int(places[player]), agenda)
             del times[player]
         elif times:
-            assert cancel(0, len(times), heap, places) == len(times) - 1
+            cancel(0, agenda)
             del times[min(times, key=lambda one: (times[one], one))]
         if times:
             first = min(times, key=lambda one: (times[one], one))
             assert (heap["key"][0], heap["time"][0]) == (first, times[first])
+        assert agenda.size == len(times)
         inside = heap[: len(times)]
         assert dict(zip(inside["key"].tolist(), inside["time"].tolist(), strict=True)) == times
         if sought:

@@ -85,20 +85,19 @@ def _rating_fields() -> dict[str, tuple[Any, Any]]:
     """Return types and fields of the factors that the rating systems declare, by name."""
     declared: dict[str, tuple[Parameter, list[str]]] = {}
     for system in SYSTEMS.values():
-        for parameter in system.parameters:
-            if parameter.meaning:
-                name = parameter.factor or parameter.name
-                meant, users = declared.setdefault(name, (parameter, []))
-                assert meant.meaning == parameter.meaning, f"{system.name}: {name} is another's too"
-                users.append(system.name)
+        for parameter in (parameter for parameter in system.parameters if parameter.meaning):
+            name = parameter.factor or parameter.name
+            meant, users = declared.setdefault(name, (parameter, []))
+            assert meant.meaning == parameter.meaning, f"{system.name}: {name} is another's too"
+            users.append(system.name)
     fields = {}
     for name, (parameter, users) in declared.items():
         # Points may be as few as for all factors in points.
         low = min(parameter.low, 1e-6) if parameter.unit == "points" else parameter.low
-        kind = Annotated[float, *real(low, parameter.high)]
-        of = {"system": tuple(users)}
         default = parameter.published if parameter.default is None else parameter.default
-        fields[name] = kind, factor(default, parameter.unit, parameter.meaning, of)
+        of = {"system": tuple(users)}
+        made = factor(default, parameter.unit, parameter.meaning, of)
+        fields[name] = Annotated[float, *real(low, parameter.high)], made
     return fields
 
 
@@ -318,9 +317,7 @@ class Sessions(Factors, json_schema_extra={"example": "{per_day: 1}"}):
     activity_cv: Annotated[float, *real(0, 100)] = factor(1.0)
     """Coefficient of variation of the players' activity, which is gamma distributed with mean 1. 0:
     all players are alike."""
-    hourly_profile: tickets.HourlyProfile = factor(
-        ((20.0, 15.0, 18.0, 20.0, 20.0, 23.0, 30.0, 25.0, 30.0) * 3)[: tickets.HOURS]
-    )
+    hourly_profile: tickets.HourlyProfile = factor(RUSH[: tickets.HOURS])
     """How the starts of sessions are spread over the hours of a day: weights, of which only the
     ratios matter."""
     continue_prob: Share = factor(0.70)
@@ -433,45 +430,48 @@ class LadderFactors(OfRules):
     @model_validator(mode="after")
     def _goes_together(self, info: ValidationInfo) -> Self:
         files = _files(info)
-        faults = chain(_of_players(self, files), _of_parties(self), _of_size(self, files))
-        for text, *keys in faults:
+        for text, *keys in chain(_of_players(self, files), _of_size(self, files)):
             raise refuse(text, *keys)
         return self
 
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield (factor, warning) for settings that are valid but probably not meant."""
+        rule, system, people, mu = self.rule, self.rating.system, self.population, self.rating.mu
         for name in ("match", "rule", "rating"):
             for changed, text in _without_effect(getattr(self, name)):
                 yield f"{name}.{changed}", text
-        rule, system = self.rule, self.rating.system
-        lacks = [*LACKS]
-        if self.parties.largest == 1:
-            lacks.append("parties")
-        if system not in WITH_DEVIATION:
-            lacks.append("deviations")
+        lacks = [*LACKS, *["parties"] * (self.parties.largest == 1)]
+        lacks += ["deviations"] * (system not in WITH_DEVIATION)
         for name, text in rule.without_effect(lacks):
             yield f"rule.{name}", text
         hours, run = 24.0 * self.days, f"{plain_number(self.days)} days of the run"
-        if rule.reads("wait_thresh"):
-            for text in long_wait(rule.wait_thresh, hours, run):
-                yield "rule.wait_thresh", text
-        yield from _other_newcomers(self.population)
-        yield from _other_scale(self)
+        for text in long_wait(rule.wait_thresh, hours, run) if rule.reads("wait_thresh") else ():
+            yield "rule.wait_thresh", text
+        newcomers = people.newcomer_skill_mean
+        moved = abs(newcomers - people.skill_mean) > 3.0 * people.skill_std
+        left = "newcomer_skill_mean" not in people.model_fields_set
+        if moved and left and people.newcomers_per_day:
+            text = f"{plain_number(people.skill_mean)}, but newcomers have skills about"
+            others = f"{plain_number(newcomers)} (population.newcomer_skill_mean)"
+            yield "population.skill_mean", f"{text} {others}"
+        numbers = rule.numbers()
+        mean, deviation = numbers.newcomers or (mu, 0.0) if numbers else (mu, 0.0)
+        if abs(mu - mean) > 3.0 * deviation:
+            text = f"the rule takes newcomers to be at {mean:.4g} +- {deviation:.4g}"
+            why = "(rule.newcomer_mean): its points are others than those of the players"
+            yield "rating.mu", f"{plain_number(mu)}, but {text} {why}"
         for text in slow_search(rule.matching, rule.team_diff, rule.team_slack):
             yield "rule.team_diff", text
-        learns = policies.PAIR[rule.policy].learns
-        if rule.reads("policy") and learns and system not in WITH_DEVIATION:
-            text = (
+        learns = rule.reads("policy") and policies.PAIR[rule.policy].learns
+        if learns and system not in WITH_DEVIATION:
+            same = (
                 f"{rule.policy} is the same as draw_chance with the rating system {system}, whose"
             )
-            yield "rule.policy", f"{text} ratings have no variance"
+            yield "rule.policy", f"{same} ratings have no variance"
 
 
-Fault = tuple[str, ...]  # what is wrong, and the factors that it is about
-
-
-def _of_players(factors: LadderFactors, files: Collection[str]) -> Iterator[Fault]:
-    """Yield what is wrong with the time and the players."""
+def _of_players(factors: LadderFactors, files: Collection[str]) -> Iterator[tuple[str, ...]]:
+    """Yield what is wrong with the time, the players, and groups of friends, and with which."""
     population, days = factors.population, plain_number(factors.days)
     if factors.warmup_days >= factors.days:
         text = f"{plain_number(factors.warmup_days)} days of warm-up are not below the {days} days"
@@ -488,10 +488,6 @@ def _of_players(factors: LadderFactors, files: Collection[str]) -> Iterator[Faul
     if population.newcomers_per_day > 0 and "arrivals" in files:
         text = "nobody joins with a file of arrivals, whose players are there from the start"
         yield f"{text} (allowed: 0)", "population.newcomers_per_day"
-
-
-def _of_parties(factors: LadderFactors) -> Iterator[Fault]:
-    """Yield what is wrong with groups of friends."""
     largest, rule = factors.parties.largest, factors.rule
     numbers, groups = rule.numbers(), f"groups of {largest} players"
     if largest > 1 and not QUEUES[rule.matching].parties:
@@ -505,7 +501,7 @@ def _of_parties(factors: LadderFactors) -> Iterator[Fault]:
         yield _too_large(largest, rule.team_num), "parties.shares", "rule.team_num"
 
 
-def _of_size(factors: LadderFactors, files: Collection[str]) -> Iterator[Fault]:
+def _of_size(factors: LadderFactors, files: Collection[str]) -> Iterator[tuple[str, ...]]:
     """Yield why nobody would queue, or too many."""
     population, per_day, rule = factors.population, factors.sessions.per_day, factors.rule
     comes = population.players != 0 and per_day > 0
@@ -536,27 +532,6 @@ def _of_size(factors: LadderFactors, files: Collection[str]) -> Iterator[Fault]:
             yield text, f"rule.{name}", "days"
 
 
-def _other_newcomers(people: Population) -> Iterator[tuple[str, str]]:
-    """Yield a remark if the skills of others were moved, and those of newcomers were not."""
-    moved = abs(people.newcomer_skill_mean - people.skill_mean) > 3.0 * people.skill_std
-    if moved and people.newcomers_per_day and "newcomer_skill_mean" not in people.model_fields_set:
-        text = f"{plain_number(people.skill_mean)}, but newcomers have skills about"
-        others = f"{plain_number(people.newcomer_skill_mean)} (population.newcomer_skill_mean)"
-        yield "population.skill_mean", f"{text} {others}"
-
-
-def _other_scale(factors: LadderFactors) -> Iterator[tuple[str, str]]:
-    """Yield a remark if players are not rated as the rule takes newcomers to be."""
-    numbers = factors.rule.numbers()
-    if numbers is None or numbers.newcomers is None:
-        return
-    mean, deviation = numbers.newcomers
-    if abs(factors.rating.mu - mean) > 3.0 * deviation:
-        newcomers = f"the rule takes newcomers to be at {mean:.4g} +- {deviation:.4g}"
-        why = "(rule.newcomer_mean): its points are others than those of the players"
-        yield "rating.mu", f"{plain_number(factors.rating.mu)}, but {newcomers} {why}"
-
-
 def _too_large(largest: int, team_num: int) -> str:
     """Say that a group of friends is larger than a team."""
     allowed = f"allowed: shares of up to {team_num} players"
@@ -575,6 +550,8 @@ def _without_effect(section: Factors) -> Iterator[tuple[str, str]]:
         for choice, values in extra.get("of", {}).items():
             chosen = getattr(section, choice)
             if chosen not in values and getattr(section, name) != field.default:
-                text = f"has no effect with {choice} {chosen} (used with {' or '.join(values)})"
-                yield name, text
+                yield (
+                    name,
+                    f"has no effect with {choice} {chosen} (used with {' or '.join(values)})",
+                )
                 break

@@ -149,9 +149,9 @@ def _advance(
     while True:
         due = RULE.next_review(queue_rules, queue)
         ends = loop.ring[at(state["first"])]["end"] if state["playing"] > 0 else np.inf
-        event, happens = loop.events[0]["key"], np.inf
-        if state["scheduled"] > 0:
-            happens = loop.events[0]["time"]
+        event, happens = loop.agenda.events[0]["key"], np.inf
+        if loop.agenda.size[0] > 0:
+            happens = loop.agenda.events[0]["time"]
         now = min(min(ends, happens), due)
         if now >= until:
             return DONE
@@ -188,24 +188,10 @@ def _advance(
             _start_match(now, rules, loop, waits, log)
 
 
-@macro
-def _schedule(time: float, key: int, loop: Loop) -> None:
-    """Let something happen to a player."""
-    state = loop.state[0]
-    state["scheduled"] = schedule(time, key, state["scheduled"], loop.events, loop.places)
-
-
-@macro
-def _cancel(index: int, loop: Loop) -> None:
-    """Take an event out of the heap."""
-    state = loop.state[0]
-    state["scheduled"] = cancel(index, state["scheduled"], loop.events, loop.places)
-
-
 @part
 def _next_to_queue(now: float, event: int, rules: s.LadderRules, loop: Loop) -> int:
     """Take the next queueing out of the heap; return the player, NOBODY if the start is dropped."""
-    _cancel(0, loop)
+    cancel(0, loop.agenda)
     player = event // 2
     entry = loop.players[at(player)]
     if event % 2 == 0:  # the end of a break
@@ -213,17 +199,11 @@ def _next_to_queue(now: float, event: int, rules: s.LadderRules, loop: Loop) -> 
     if entry["state"] == s.LEFT:
         return NOBODY
     _expect_session(player, loop)
-    if entry["state"] == s.AWAY:
-        _gather(player, loop)
-        return player
-    loop.state[0]["dropped"] += int(now >= rules.behaviour.warmup)
-    return NOBODY
-
-
-@macro
-def _gather(player: int, loop: Loop) -> None:
-    """Let a player's friends come along if all are free; who is gone or yet to join has no say."""
-    free, end = True, player + loop.players[at(player)]["friends"]
+    if entry["state"] != s.AWAY:
+        loop.state[0]["dropped"] += int(now >= rules.behaviour.warmup)
+        return NOBODY
+    # Friends come along if all are free; who is gone or yet to join has no say.
+    free, end = True, player + entry["friends"]
     for friend in range(player + 1, end):
         other = loop.players[at(friend)]
         free = free and (other["state"] == s.AWAY or other["state"] == s.LEFT)
@@ -231,6 +211,7 @@ def _gather(player: int, loop: Loop) -> None:
         other = loop.players[at(friend)]
         if free and other["state"] == s.AWAY and other["starts"] > 0:
             other["leader"] = player
+    return player
 
 
 @macro
@@ -248,7 +229,7 @@ def _expect_session(player: int, loop: Loop) -> None:
         if entry["clock"] <= NEVER:
             time = moment_of(entry["clock"], loop.shares)
     if time < np.inf:
-        _schedule(time, break_end(player, loop.places) + 1, loop)
+        schedule(time, break_end(player, loop.agenda) + 1, loop.agenda)
 
 
 @kernel
@@ -260,7 +241,7 @@ def set_clocks(joining: Floats, loop: Loop) -> None:
         entry["newcomer"] = int(player >= old)
         if player >= old:
             entry["clock"] = profile_time(joining[at(player - old)], loop.shares)
-            _schedule(joining[at(player - old)], break_end(player, loop.places) + 1, loop)
+            schedule(joining[at(player - old)], break_end(player, loop.agenda) + 1, loop.agenda)
         else:
             _expect_session(player, loop)
 
@@ -268,41 +249,34 @@ def set_clocks(joining: Floats, loop: Loop) -> None:
 @part
 def _queue(now: float, player: int, rules: s.LadderRules, loop: Loop, log: Log) -> float:
     """Give a player and who comes along their tickets; return the rating that the rule sees."""
-    behaviour, entry = rules.behaviour, loop.players[at(player)]
+    behaviour, state, leader = rules.behaviour, loop.state[0], loop.players[at(player)]
     if behaviour.patience < np.inf:
-        wait = behaviour.patience * exponential_at(
-            loop.rng_key, draws.PATIENCE, player, entry["tickets"]
-        )
-        _schedule(now + wait, player, loop)
+        counter = leader["tickets"]
+        wait = behaviour.patience * exponential_at(loop.rng_key, draws.PATIENCE, player, counter)
+        schedule(now + wait, player, loop.agenda)
     together = 0
-    for member in range(player, player + entry["friends"]):
+    for member in range(player, player + leader["friends"]):
         together += int(loop.players[at(member)]["leader"] == player)
-    for member in range(player, player + entry["friends"]):
-        if loop.players[at(member)]["leader"] == player:
-            loop.players[at(member)]["together"] = together
-            _give_ticket(now, member, behaviour, loop, log)
-    return entry["seen"]
-
-
-@macro
-def _give_ticket(now: float, player: int, behaviour: Behaviour, loop: Loop, log: Log) -> None:
-    """Give a player a ticket."""
-    state, entry = loop.state[0], loop.players[at(player)]
-    entry["state"], entry["queued"], entry["ticket"] = s.QUEUED, now, state["tickets"]
-    entry["seen"] = rating_seen(player, behaviour, loop)
-    if state["tickets"] < log.tickets.size:
-        ticket = log.tickets[at(state["tickets"])]
-        ticket["player"], ticket["time"], ticket["rating"] = player, now, entry["seen"]
-        ticket["ended"], ticket["match"], ticket["together"] = np.nan, -1, entry["together"]
-    entry["tickets"] += 1
-    state["tickets"] += 1
+    for member in range(player, player + leader["friends"]):
+        entry = loop.players[at(member)]
+        if entry["leader"] != player:
+            continue
+        entry["together"], entry["seen"] = together, rating_seen(member, behaviour, loop)
+        entry["state"], entry["queued"], entry["ticket"] = s.QUEUED, now, state["tickets"]
+        if state["tickets"] < log.tickets.size:
+            ticket = log.tickets[at(state["tickets"])]
+            ticket["player"], ticket["time"], ticket["rating"] = member, now, entry["seen"]
+            ticket["ended"], ticket["match"], ticket["together"] = np.nan, -1, together
+        entry["tickets"] += 1
+        state["tickets"] += 1
+    return leader["seen"]
 
 
 @part
 def _give_up(now: float, player: int, rules: s.LadderRules, loop: Loop, log: Log) -> None:
     """End the tickets and the session of a player whose patience ends, and of their party."""
     behaviour, state = rules.behaviour, loop.state[0]
-    _cancel(0, loop)
+    cancel(0, loop.agenda)
     together = loop.players[at(player)]["together"]
     if now >= behaviour.warmup:
         state["abandoned"] += together
@@ -331,8 +305,16 @@ def _end_sessions(leader: int, behaviour: Behaviour, loop: Loop) -> None:
 @part
 def _start_match(now: float, rules: s.LadderRules, loop: Loop, waits: Floats, log: Log) -> None:
     """Let the players of the lineup play."""
-    state, behaviour = loop.state[0], rules.behaviour
-    p = _win_probability(behaviour, loop)
+    state, behaviour, team_num = loop.state[0], rules.behaviour, loop.lineup.size // 2
+    # The probability that side A wins, by the true skills.
+    a = b = 0.0
+    for k in range(team_num):
+        a += loop.players[at(loop.lineup[at(k)])]["skill"]
+        b += loop.players[at(loop.lineup[at(team_num + k)])]["skill"]
+    if behaviour.normal:
+        p = normal_cdf((a - b) / (behaviour.beta * math.sqrt(2.0 * team_num)))
+    else:
+        p = predicted_outcome(a / team_num, b / team_num, behaviour.spread)
     predicted = predict(now, p, rules.rater, loop.match, loop.rated, loop.assessment)
     lowest = loop.lineup[0]
     for player in loop.lineup:
@@ -351,26 +333,14 @@ def _start_match(now: float, rules: s.LadderRules, loop: Loop, waits: Floats, lo
     count_players(now, p, rules, loop, waits)
     for k in range(loop.lineup.size):
         player = loop.lineup[at(k)]
+        entry = loop.players[at(player)]
         loop.teams[at(slot), at(k)] = player
-        loop.players[at(player)]["state"] = s.PLAYING
-        loop.players[at(player)]["matches"] += 1
-        if behaviour.patience < np.inf and loop.players[at(player)]["leader"] == player:
-            _cancel(int(loop.places[at(player)]), loop)
+        entry["state"] = s.PLAYING
+        entry["matches"] += 1
+        if behaviour.patience < np.inf and entry["leader"] == player:
+            cancel(int(loop.agenda.places[at(player)]), loop.agenda)
     state["playing"] += 1
     state["numbered"] += 1
-
-
-@macro
-def _win_probability(behaviour: Behaviour, loop: Loop) -> float:
-    """Return the probability that side A wins, by the true skills."""
-    team_num = loop.lineup.size // 2
-    a = b = 0.0
-    for k in range(team_num):
-        a += loop.players[at(loop.lineup[at(k)])]["skill"]
-        b += loop.players[at(loop.lineup[at(team_num + k)])]["skill"]
-    if behaviour.normal:
-        return normal_cdf((a - b) / (behaviour.beta * math.sqrt(2.0 * team_num)))
-    return predicted_outcome(a / team_num, b / team_num, behaviour.spread)
 
 
 @part
@@ -378,24 +348,32 @@ def _end_match(now: float, rules: s.LadderRules, loop: Loop, log: Log) -> None:
     """End the match that started first: rate its players, who go on or end their session."""
     behaviour, rater, rated = rules.behaviour, rules.rater, loop.rated.state
     state, slot = loop.state[0], loop.state[0]["first"]
-    a_wins, size = loop.ring[at(slot)]["a_wins"] > 0, loop.lineup.size
+    a_wins, size, number = (
+        loop.ring[at(slot)]["a_wins"] > 0,
+        loop.lineup.size,
+        loop.ring[at(slot)]["number"],
+    )
     for k in range(size):
         loop.lineup[at(k)] = loop.teams[at(slot), at(k)]
     rate(now, a_wins, rater, loop.match, loop.rated, loop.assessment)
-    for player in loop.lineup:  # what the rule sees, and all measures
-        loop.players[at(player)]["mean"] = rated[at(player), 0]
+    for k in range(size):  # what the rule sees, and all measures
+        player = loop.lineup[at(k)]
+        entry = loop.players[at(player)]
+        entry["mean"] = rated[at(player), 0]
         if rater.deviation > 0:
-            loop.players[at(player)]["sigma"] = rated[at(player), at(rater.deviation)]
-    _log_end(loop.ring[at(slot)]["number"], loop, log)
+            entry["sigma"] = rated[at(player), at(rater.deviation)]
+        if number < log.matches.size:
+            log.after[at(number), at(k), 0] = entry["mean"]
+            log.after[at(number), at(k), 1] = entry["sigma"]
     state["first"] = slot + 1 if slot + 1 < loop.ring.size else 0
     state["playing"] -= 1
     state["ended"] += 1
     for k in range(size):
         player = loop.lineup[at(k)]
-        loop.players[at(player)]["finished"] += 1
+        entry = loop.players[at(player)]
+        entry["finished"] += 1
         # Who was with a leader is not at play any more once the leader has gone on.
-        leads = loop.players[at(player)]["leader"] == player
-        if leads and loop.players[at(player)]["state"] == s.PLAYING:
+        if entry["leader"] == player and entry["state"] == s.PLAYING:
             _go_on(now, player, a_wins == (k < size // 2), behaviour, loop)
 
 
@@ -410,7 +388,7 @@ def _go_on(now: float, player: int, won: bool, behaviour: Behaviour, loop: Loop)
             if loop.players[at(member)]["leader"] == player:
                 loop.players[at(member)]["state"] = s.PAUSING
         pause = behaviour.pause * exponential_at(loop.rng_key, draws.BREAK, player, game)
-        _schedule(now + pause, break_end(player, loop.places), loop)
+        schedule(now + pause, break_end(player, loop.agenda), loop.agenda)
     else:
         _end_sessions(player, behaviour, loop)
 
@@ -431,14 +409,3 @@ def _log_start(now: float, p: float, predicted: float, a_wins: bool, loop: Loop,
         log.tickets[at(ticket)]["ended"], log.tickets[at(ticket)]["match"] = now, number
         log.before[at(number), at(k), 0] = entry["mean"]
         log.before[at(number), at(k), 1] = entry["sigma"]
-
-
-@macro
-def _log_end(number: int, loop: Loop, log: Log) -> None:
-    """Log the match that ends."""
-    if number >= log.matches.size:
-        return
-    for k in range(loop.lineup.size):
-        entry = loop.players[at(loop.lineup[at(k)])]
-        log.after[at(number), at(k), 0] = entry["mean"]
-        log.after[at(number), at(k), 1] = entry["sigma"]

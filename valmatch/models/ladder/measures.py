@@ -70,22 +70,16 @@ class Standing(NamedTuple):
     ratings: Floats
     skills: Floats
     sigmas: Floats  # standard deviations of what is believed of them
-
-    @property
-    def mean_rating(self) -> float:
-        """The mean of the ratings; NaN without any."""
-        return _mean(self.ratings)
-
-    @property
-    def mean_variance(self) -> float:
-        """The mean variance of what is believed; NaN without any player."""
-        return _mean(self.sigmas**2)
+    mean_rating: float  # NaN without any
+    mean_variance: float  # of what is believed
 
 
 def standing(players: NDArray[np.void]) -> Standing:
     """Return how the players stand at this moment."""
-    rated = _rated(players)
-    return Standing(players["mean"][rated], players["skill"][rated], players["sigma"][rated])
+    ratings, skills, sigmas = (
+        players[name][_rated(players)] for name in ("mean", "skill", "sigma")
+    )
+    return Standing(ratings, skills, sigmas, _mean(ratings), _mean(sigmas**2))
 
 
 def _rated(players: NDArray[np.void]) -> Bools:
@@ -191,11 +185,11 @@ OF_SIZES = (
 
 def party_responses(largest: int) -> list[Response]:
     """Return the responses where up to so many players queue together; none where nobody does."""
+    sizes = range(1, largest + 1) if largest > 1 else ()
     return [
         of_part(measure, "size", f"size_{size}", f"{measure.meaning}; by size: {size}")
         for measure in OF_SIZES
-        for size in range(1, largest + 1)
-        if largest > 1
+        for size in sizes
     ]
 
 

@@ -22,7 +22,7 @@ from valmatch.matching.rules import ticks_per_hour
 from valmatch.models.ladder import loop as kernel
 from valmatch.models.ladder import measures, state
 from valmatch.models.ladder.factors import OF_PLAYERS, SYSTEMS, LadderFactors, values_of
-from valmatch.models.ladder.files import players_at_start, read_files, remarks
+from valmatch.models.ladder.files import read_files
 from valmatch.models.ladder.population import PAIR, DrawnPlayers, draw_population
 from valmatch.models.ladder.rating import rater_of, with_functions
 from valmatch.models.ladder.rule_sets import rule_set_of
@@ -84,17 +84,20 @@ class LadderModel(Model[InitialState]):
     def __init__(self, factors: LadderFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         self._factors = factors
         of_players = {key: path for key, path in files.items() if key in OF_PLAYERS}
-        self._contents = read_files(of_players, 24.0 * factors.days)
-        self._players_at_start = players_at_start(factors, self._contents, of_players)
-        self.warnings = tuple(remarks(factors, self._contents, of_players))
+        self._contents = read_files(factors, of_players)
+        self.warnings = self._contents.remarks
         if factors.parties.largest > 1:
             self.responses = Responses(*measures.RESPONSES, *self.further(factors))
         options, preset, matching = _options(factors), factors.rule.preset, factors.rule.matching
         self._rule = queue_of(preset) if preset else queue_rule(matching)
         if matching == "flexmatch":
-            options |= self._rule_set(files)
+            attribute, largest = factors.rule.skill_attribute, factors.parties.largest
+            table, remarks = rule_set_of(factors, files, attribute, factors.rule.team_num)
+            self.warnings = (*self.warnings, *remarks)
+            options["template"] = template_of(table, attribute, largest)
         elif "rules" in files or factors.rule_set is not None:
-            self.warnings += (f"rules: has no effect with matching {matching}",)
+            text = f"rules: has no effect with matching {matching}"
+            self.warnings = (*self.warnings, text)
         self._advance = kernel_of(kernel.advance, self._rule)
         self._system = system = SYSTEMS.get(factors.rating.system)  # None knows the skills
         values = values_of(factors.rating, factors.rating_beta) if system else {}
@@ -121,19 +124,12 @@ class LadderModel(Model[InitialState]):
         assert isinstance(factors, LadderFactors)
         return measures.party_responses(factors.parties.largest)
 
-    def _rule_set(self, files: Mapping[str, Path]) -> dict[str, Any]:
-        """Return what flexmatch reads besides the factors: the rule set."""
-        factors, attribute = self._factors, self._factors.rule.skill_attribute
-        table, remarks = rule_set_of(factors, files, attribute, factors.rule.team_num)
-        self.warnings = (*self.warnings, *remarks)
-        return {"template": template_of(table, attribute, factors.parties.largest)}
-
     def draw(self, streams: Streams, replication: int) -> InitialState:
         """Return the players of a replication; no rule and no rating enters."""
-        rng_key = streams.place(replication)
-        population = draw_population(self._factors, self._players_at_start, rng_key)
-        if self._contents.skills is not None:
-            population.skills[: self._players_at_start] = self._contents.skills
+        rng_key, contents = streams.place(replication), self._contents
+        population = draw_population(self._factors, contents.players, rng_key)
+        if contents.skills is not None:
+            population.skills[: contents.players] = contents.skills
         return InitialState(population, rng_key)
 
     def run_many(
@@ -155,7 +151,7 @@ class LadderModel(Model[InitialState]):
             curves = loop.careers / loop.careers_n
         curves[MEASURES.index("wait")] *= 60.0
         scaled = curves[np.newaxis] / np.array(SCALES)[:, np.newaxis]
-        return Outcome(self._responses(played), scaled, self._remarks(played.days))
+        return Outcome(self._responses(played), scaled, self._scale_moves(played))
 
     def record(self, inputs: InitialState) -> Record:
         """Return the responses with every player, game, ticket and day."""
@@ -171,7 +167,14 @@ class LadderModel(Model[InitialState]):
             self._tickets_table(names, played),
             Table("days", days, whole=("matches", "active_players")),
         )
-        return Record(self._responses(played), tables, self._remarks(rows))
+        return Record(self._responses(played), tables, self._scale_moves(played))
+
+    def _scale_moves(self, played: Run) -> tuple[str, ...]:
+        """Return what has to be said of a run by its days."""
+        days, warmup = played.days, self._factors.warmup_days
+        stretches = [day["scale_stretch"] for day in days if day["day"] >= warmup]
+        moves = measures.scale_moves(stretches)
+        return (Notice(measures.SCALE_MOVES, "scale_moves"),) if moves else ()
 
     def play(self, inputs: InitialState, log: Log | None = None) -> Run:
         """Play a replication, day by day."""
@@ -265,13 +268,6 @@ class LadderModel(Model[InitialState]):
         free = (name for name in map("newcomer-{}".format, count()) if name not in known)
         return np.array([*known, *islice(free, population.joining.size)])
 
-    def _remarks(self, days: Sequence[Mapping[str, float]]) -> tuple[str, ...]:
-        """Return what has to be said of a run by its days."""
-        warmup = self._factors.warmup_days
-        stretches = [day["scale_stretch"] for day in days if day["day"] >= warmup]
-        moves = measures.scale_moves(stretches)
-        return (Notice(measures.SCALE_MOVES, "scale_moves"),) if moves else ()
-
     def _players_table(self, names: NDArray[Any], played: Run) -> Table:
         """Return a row for each player."""
         players, population = played.loop.players, played.population
@@ -301,7 +297,7 @@ class LadderModel(Model[InitialState]):
             game, seat = count // players, count % players
             matches, tickets = log.matches[game], log.tickets[log.teams[game, seat]]
             side_b = seat >= players // 2
-            columns = {
+            return {
                 "game": game,
                 "time": matches["time"] + minutes / 60.0,
                 "player": names[tickets["player"]],
@@ -312,9 +308,8 @@ class LadderModel(Model[InitialState]):
                 "p": np.where(side_b, 1.0, 0.0) + (1 - 2 * side_b) * matches["p"],
                 "rating_before": log.before[game, seat, 0],
                 "rating_after": log.after[game, seat, 0],
-                **_party(loop, tickets),
+                **({"party": tickets["together"]} if loop.by_size.size else {}),
             }
-            return columns
 
         return LargeTable("games", players * int(loop.state["ended"][0]), part)
 
@@ -332,15 +327,10 @@ class LadderModel(Model[InitialState]):
                 "ended_hours": tickets["ended"],
                 "match": np.where(tickets["match"] >= 0, tickets["match"], np.nan),
                 "wait_minutes": 60.0 * (tickets["ended"] - tickets["time"]),
-                **_party(loop, tickets),
+                **({"party": tickets["together"]} if loop.by_size.size else {}),
             }
 
         return LargeTable("tickets", int(loop.state["tickets"][0]), part, whole=("match",))
-
-
-def _party(loop: Loop, tickets: Records) -> dict[str, NDArray[Any]]:
-    """Return how many queued together, where friends may."""
-    return {"party": tickets["together"]} if loop.by_size.size else {}
 
 
 def _options(factors: LadderFactors) -> dict[str, Any]:

@@ -8,90 +8,92 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
-from valmatch.kernels.compilation import at, part
+from valmatch.kernels.compilation import at, macro, part
 from valmatch.matching.queue import LINEUP
 from valmatch.models.ladder.rating import Rater
 from valmatch.ratings.games import Assessment, Games, Players, one_game, unassessed
 
-# What comes next of each player, in a heap by time, then by key.
-#
 # The key of the end of a player's patience is their number. The places of these are kept, as they
 # may be taken out before they are the first. At equal times all others come later, those of a
 # player together.
 
 EVENT = np.dtype([("time", "f8"), ("key", "i8")])
+
+
+class Agenda(NamedTuple):
+    """What comes next of each player, in a heap by time, then by key."""
+
+    size: Ints  # (1,); events in the heap
+    events: Records
+    places: NDArray[np.int32]  # (n,); where the events of the first n keys are in the heap
+
+
 NONE = -1
 
-Places = NDArray[np.int32]  # (n,); where the events of the first n keys are in the heap
-
 
 @part(inline=True)
-def break_end(player: int, places: Places) -> int:
+def break_end(player: int, agenda: Agenda) -> int:
     """Return the key of the end of a player's break; that of a session start is 1 more."""
-    return places.size + 2 * player
+    return agenda.places.size + 2 * player
 
 
 @part(inline=True)
-def schedule(time: float, key: int, size: int, heap: Records, places: Places) -> int:
-    """Enter an event that is not there; return the size of the heap."""
-    _rise(time, key, size, heap, places)
-    return size + 1
+def schedule(time: float, key: int, agenda: Agenda) -> None:
+    """Enter an event that is not there."""
+    _rise(time, key, agenda.size[0], agenda)
+    agenda.size[0] += 1
+
+
+@macro
+def _move(source: int, index: int, agenda: Agenda) -> None:
+    """Put the event of one index at another."""
+    agenda.events[at(index)] = agenda.events[at(source)]
+    key = agenda.events[at(index)]["key"]
+    if key < agenda.places.size:
+        agenda.places[at(key)] = index
+
+
+@macro
+def _before(time: float, key: int, other: Any) -> bool:  # noqa: ANN401 - a record
+    return time < other["time"] or (time == other["time"] and key < other["key"])
 
 
 @part(inline=True)
-def cancel(index: int, size: int, heap: Records, places: Places) -> int:
-    """Take the event at an index out, 0 for the earliest; return the size of the heap."""
-    _note(heap[at(index)]["key"], NONE, places)
-    size -= 1
-    if index < size:
-        free = _sink(index, size, heap, places)
-        last = heap[at(size)]
-        _rise(last["time"], last["key"], free, heap, places)
-    return size
-
-
-@part(inline=True)
-def _note(key: int, index: int, places: Places) -> None:
-    """Note where an event is, if that is kept."""
+def cancel(index: int, agenda: Agenda) -> None:
+    """Take the event at an index out, 0 for the earliest."""
+    heap, places = agenda.events, agenda.places
+    key = heap[at(index)]["key"]
     if key < places.size:
-        places[at(key)] = index
+        places[at(key)] = NONE
+    agenda.size[0] -= 1
+    size = agenda.size[0]
+    if index < size:
+        # The earliest come up from below, to the bottom. The last event takes the index that is
+        # then free, and seldom rises from there, so it is not compared on the way.
+        while 2 * index + 1 < size:
+            child = 2 * index + 1
+            if child + 1 < size:
+                right = heap[at(child + 1)]
+                child += int(_before(right["time"], right["key"], heap[at(child)]))
+            _move(child, index, agenda)
+            index = child
+        last = heap[at(size)]
+        _rise(last["time"], last["key"], index, agenda)
 
 
 @part(inline=True)
-def _before(time: float, key: int, other: int, heap: Records) -> bool:
-    """Return whether an event is earlier than that at the index `other`."""
-    event = heap[at(other)]
-    return time < event["time"] or (time == event["time"] and key < event["key"])
-
-
-@part(inline=True)
-def _rise(time: float, key: int, index: int, heap: Records, places: Places) -> None:
+def _rise(time: float, key: int, index: int, agenda: Agenda) -> None:
     """Put an event at an index, or as far up from it as it is early."""
+    heap, places = agenda.events, agenda.places
     while index > 0:
         parent = (index - 1) // 2
-        if not _before(time, key, parent, heap):
+        if not _before(time, key, heap[at(parent)]):
             break
-        heap[at(index)] = heap[at(parent)]
-        _note(heap[at(index)]["key"], index, places)
+        _move(parent, index, agenda)
         index = parent
     heap[at(index)]["time"], heap[at(index)]["key"] = time, key
-    _note(key, index, places)
-
-
-@part(inline=True)
-def _sink(index: int, size: int, heap: Records, places: Places) -> int:
-    """Let the earliest come up from below a free index, to the bottom; return what is free then."""
-    # The last event takes that index and seldom rises from there, so it is not compared on the
-    # way.
-    while 2 * index + 1 < size:
-        child = 2 * index + 1
-        if child + 1 < size:
-            right = heap[at(child + 1)]
-            child += int(_before(right["time"], right["key"], child, heap))
-        heap[at(index)] = heap[at(child)]
-        _note(heap[at(index)]["key"], index, places)
-        index = child
-    return index
+    if key < places.size:
+        places[at(key)] = index
 
 
 AWAY, QUEUED, PAUSING, PLAYING, LEFT = range(5)
@@ -177,7 +179,6 @@ STATE = np.dtype(
         ("numbered", "i8"),  # matches that have started
         ("first", "i8"),  # of the ring of matches at play
         ("playing", "i8"),
-        ("scheduled", "i8"),  # events in the heap
         ("ended", "i8"),  # matches that have ended
         ("day", "i8"),  # what the numbers of the day are of
     ]
@@ -245,8 +246,7 @@ class Loop(NamedTuple):
     rng_key: Words  # (3,); where the addressed numbers of the replication lie
     shares: Floats  # (25,); see `valmatch.models.ladder.population`
     sessions: Sessions  # session starts that are given, not drawn
-    events: Records  # (2 n + 1,); the heap of session starts, ends of breaks and of patience
-    places: Places  # (n,); where the ends of patience are in it
+    agenda: Agenda  # (2 n + 1,); session starts, ends of breaks and of patience
     # records of `PLAYED`; the matches at play, as far as there is room, see `with_larger_ring`
     ring: Records
     teams: Ints  # their players, those of the older team first
@@ -295,8 +295,7 @@ def new_loop(
         rng_key,
         shares,
         sessions,
-        np.zeros(2 * n + 1, EVENT),
-        np.full(n, NONE, np.int32),
+        Agenda(np.zeros(1, np.int64), np.zeros(2 * n + 1, EVENT), np.full(n, NONE, np.int32)),
         np.zeros(LEAST_RING, PLAYED),
         np.zeros((LEAST_RING, 2 * team_num), np.int64),
         np.zeros(2 * team_num, LINEUP),

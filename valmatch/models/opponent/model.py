@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,9 +48,7 @@ MEASURES = Responses(
 )
 """What is measured of a game: the rows of `Course.measures`, of which responses are means."""
 
-WIN, QUALITY, DRAW = map(
-    MEASURES.names.index, ("win_fraction", "expected_quality", "draw_fraction")
-)
+QUALITY = MEASURES.names.index("expected_quality")
 
 BELIEFS: Final = ("mean", "variance", "opponent_mean", "opponent_variance")
 """Rows of `Course.beliefs`, each after the game."""
@@ -74,8 +72,6 @@ class Course(NamedTuple):
     beliefs: Floats  # (len(BELIEFS), N)
     measures: Floats  # (len(MEASURES), N)
 
-
-PathKernel: TypeAlias = Callable[[Knowledge, Prior, Floats, Floats, Course], None]
 
 choose: Choose = function_of(OPPONENT["random"])
 """What `play_path` chooses opponents by; every compiled copy of it has the policy of its own."""
@@ -128,7 +124,7 @@ def play_path(known: Knowledge, start: Prior, noise: Floats, uniforms: Floats, o
 
 
 @cache
-def path_by(policy: str) -> PathKernel:
+def path_by(policy: str) -> Callable[[Knowledge, Prior, Floats, Floats, Course], None]:
     """Return `play_path` compiled for a policy of `OPPONENT`."""
     return kernel(variant(play_path, policy, choose=function_of(OPPONENT[policy])))
 
@@ -137,9 +133,9 @@ WINDOWS = (100, 200)
 """After these games a window of the paper's discussion ends; the last ends with the last game."""
 
 
-def window_edges(n_games: int) -> list[int]:
-    """Return the games after which windows start and end, from 0 to `n_games`."""
-    return [0, *(edge for edge in WINDOWS if edge < n_games), n_games]
+def windows(n_games: int) -> list[tuple[int, int]]:
+    """Return the games after which each window starts and ends, from 0 to `n_games`."""
+    return [*pairwise([0, *(edge for edge in WINDOWS if edge < n_games), n_games])]
 
 
 def _responses(factors: OpponentFactors) -> Iterator[Response]:
@@ -153,7 +149,7 @@ def _responses(factors: OpponentFactors) -> Iterator[Response]:
             window=Window(policy, quality.name, "total"),
         )
         for measure in MEASURES:
-            for low, high in pairwise(window_edges(factors.n_games)):
+            for low, high in windows(factors.n_games):
                 games = f"{low + 1}-{high}"
                 yield replace(
                     measure,
@@ -202,7 +198,7 @@ class OpponentModel(curves.CurveModel[SamplePath]):
         order = inputs.order if factors.ties == "random" else np.arange(inputs.skills.size)
         start = Prior(*(numbers[order] for numbers in curves.believed(factors, inputs.prior)))
         known = Knowledge(
-            int(np.flatnonzero(order == self._player(inputs))[0]),
+            int(np.flatnonzero(order == self._ranked(inputs)[1])[0]),
             factors.n_games,
             self._beliefs[0],
             self._beliefs[1],
@@ -222,7 +218,7 @@ class OpponentModel(curves.CurveModel[SamplePath]):
 
     def summary(self, inputs: SamplePath, course: Course) -> dict[str, float]:
         """Return the objective (7) and the mean of each measure over each window, by name."""
-        edges = [*pairwise(window_edges(self._factors.n_games))]
+        edges = windows(self._factors.n_games)
         # Added up game by game.
         totals = [np.cumsum(course.measures[:, :, a:b], axis=2)[:, :, -1] for a, b in edges]
         objective = sum(total[:, QUALITY] for total in totals)
@@ -230,40 +226,35 @@ class OpponentModel(curves.CurveModel[SamplePath]):
         values = np.column_stack([objective, means.reshape(len(means), -1)])
         return dict(zip(self.responses.names, values.ravel().tolist(), strict=True))
 
-    def _ranking(self, inputs: SamplePath) -> Ints:
-        """Return the players by rank, the highest value first; equal values rank by index."""
-        by_skill = self._factors.rank_by == "skill"
-        return np.argsort(-(inputs.skills if by_skill else inputs.prior.means), kind="stable")
-
-    def _player(self, inputs: SamplePath) -> int:
-        """Return who is player 0."""
-        rank = {"top": 1, "bottom": inputs.skills.size}.get(str(self._factors.rank))
-        return int(self._ranking(inputs)[(rank or int(self._factors.rank)) - 1])
+    def _ranked(self, inputs: SamplePath) -> tuple[Ints, int]:
+        """Return the players by rank, of equal values by index, and who is player 0."""
+        by_skill, rank = self._factors.rank_by == "skill", self._factors.rank
+        ranking = np.argsort(-(inputs.skills if by_skill else inputs.prior.means), kind="stable")
+        place = int({"top": 1, "bottom": ranking.size}.get(str(rank), rank))
+        return ranking, int(ranking[place - 1])
 
     def tables(self, inputs: SamplePath, course: Course) -> tuple[Table, Table]:
         """Return one row for each player, and one for each policy and game."""
         means, variances = inputs.prior
-        number = np.arange(means.size)
+        number, (ranking, player) = np.arange(means.size), self._ranked(inputs)
         players = {
             "player": number,
-            "rank": np.argsort(self._ranking(inputs)) + 1,
+            "rank": np.argsort(ranking) + 1,
             "skill_mean": means,
             "prior_mean": curves.believed(self._factors, inputs.prior).means,
             "prior_variance": variances,
             "skill": inputs.skills,
-            "player_0": (number == self._player(inputs)).astype(np.int64),
+            "player_0": (number == player).astype(np.int64),
         }
         count, n_games = course.opponents.shape
+        measures = {n: course.measures[:, k].ravel() for k, n in enumerate(MEASURES.names)}
         games: dict[str, NDArray[Any]] = {
             "policy": np.repeat(self._factors.policies, n_games),
             "game": np.tile(np.arange(1, n_games + 1), count),
             "opponent": course.opponents.ravel(),
-            "win": course.measures[:, WIN].astype(np.int64).ravel(),
-            "draw": course.measures[:, DRAW].astype(np.int64).ravel(),
+            "win": measures.pop("win_fraction").astype(np.int64),
+            "draw": measures.pop("draw_fraction").astype(np.int64),
+            **{name: course.beliefs[:, k].ravel() for k, name in enumerate(BELIEFS)},
+            **measures,
         }
-        for k, name in enumerate(BELIEFS):
-            games[name] = course.beliefs[:, k].ravel()
-        for k, name in enumerate(MEASURES.names):
-            if k not in (WIN, DRAW):
-                games[name] = course.measures[:, k].ravel()
         return Table("players", players), Table("games", games)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,8 +59,6 @@ class Course(NamedTuple):
     measures: Floats  # (len(MEASURES), N)
 
 
-PathKernel: TypeAlias = Callable[[Aim, SamplePath, Course], None]
-
 choose: Measure = function_of(TARGET["uniform"])
 """What `follow_path` chooses by; every compiled copy of it has the policy of its own."""
 
@@ -95,7 +93,7 @@ def follow_path(aim: Aim, path: SamplePath, out: Course) -> None:
 
 
 @cache
-def path_by(policy: str) -> PathKernel:
+def path_by(policy: str) -> Callable[[Aim, SamplePath, Course], None]:
     """Return `follow_path` compiled for a policy of `TARGET`."""
     return kernel(variant(follow_path, policy, choose=function_of(TARGET[policy])))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -29,147 +28,78 @@ REASONS = {
 """Why no match can ever take a ticket; of several the first."""
 
 
-@dataclass(frozen=True)
 class Replication:
     """The tickets of a replication, and what came of them."""
 
-    factors: TicketsFactors
-    table: rule_table.Table
-    drawn: Tickets
-    played: Played
-    # (players,); which part of what is left of the match a player stays; infinity: all
-    stays: Floats
-    backfills: Backfills
-    report: PresetReport | None = None  # what a preset says of its matches; None with a rule set
-
-    @property
-    def window(self) -> tuple[float, float]:
-        """Seconds between which all is measured."""
-        return 60.0 * self.factors.warmup_minutes, HOUR * self.factors.hours
-
-    @property
-    def came(self) -> Bools:
-        """(tickets,): those that come after the warm-up, which are measured."""
-        return np.asarray(self.drawn.times >= self.window[0])
-
-    @cached_property
-    def unmatchable(self) -> Ints:
-        """(tickets,): number of the one of `REASONS` why no match can ever take it; -1: one can."""
-        drawn, table = self.drawn, self.table
-        why, (party, value, latency) = np.full(drawn.times.size, -1), range(len(REASONS))
-        for rule, limit in self._limits():  # over it in all data centres, whenever it is matched
-            steps = zip((0.0, *limit.waits), limit.numbers, strict=True)
-            timeout = self.factors.service.request_timeout_seconds
-            most = max(number for wait, number in steps if wait < timeout)
-            pings = drawn.of_party(drawn.latencies, "max" if rule.each else rule.party)
-            why[~(pings <= most).any(axis=1)] = latency
-        for attribute in table.attributes:
-            why[drawn.lacks(attribute)] = value
-        why[drawn.sizes > max(team.largest for team in table.teams)] = party
-        return why
-
-    @cached_property
-    def first_limit(self) -> float:
-        """The least latency that a rule allows at first; NaN where none has a limit."""
-        return min((float(limit.numbers[0]) for _, limit in self._limits()), default=math.nan)
-
-    def _limits(self) -> list[tuple[rule_table.Reached, rule_table.Steps]]:
-        """Return the rules that limit latencies, and their limits."""
-        rules = [rule.predicate for rule in self.table.rules if rule.alone]
-        return [
-            (rule, rule.most)
-            for rule in rules
-            if isinstance(rule, rule_table.Reached) and rule.most is not None
-        ]
-
-    @cached_property
-    def match(self) -> Ints:
-        """(tickets,): the match of each; -1 for none."""
-        match = np.full(self.drawn.times.size, -1)
-        match[self.played.tickets] = self.played.matches
-        return match
-
-    @cached_property
-    def latency(self) -> Floats:
-        """(tickets,): mean latency of the players; NaN without a match."""
-        latency, tickets = np.full(self.match.size, np.nan), self.played.tickets
+    def __init__(
+        self,
+        factors: TicketsFactors,
+        table: rule_table.Table,
+        drawn: Tickets,
+        played: Played,
+        stays: Floats,
+        backfills: Backfills,
+        report: PresetReport | None = None,
+    ) -> None:
+        self.factors, self.table, self.drawn, self.played = factors, table, drawn, played
+        self.backfills = backfills
+        self.report = report  # what a preset says of its matches; None with a rule set
+        # seconds between which all is measured
+        self.window = 60.0 * factors.warmup_minutes, HOUR * factors.hours
+        tickets, sizes = played.tickets, drawn.sizes[played.tickets]
+        # By player in matches, one of those of `played.tickets` after the other.
+        self.row = np.repeat(np.arange(tickets.size), sizes)  # the index of the ticket there
+        self.people = spans(drawn.firsts[tickets], sizes)  # the number of the player
+        self.of = played.matches[self.row]  # the match
+        filled = played.filled
+        # who is there as the match begins
+        self.first: Bools | slice = ~filled[self.row] if filled.any() else slice(None)
+        self.stays = stays  # by player: the part of what is left of the match; infinity: all
+        self._look_at_matches()
+        # By ticket.
+        self.came = drawn.times >= self.window[0]  # those after the warm-up, which are measured
+        self.match = np.full(drawn.times.size, -1)  # -1 for none
+        self.match[tickets] = played.matches
         sums = np.bincount(self.row, self.latencies, tickets.size)
-        latency[tickets] = sums / np.maximum(self.drawn.sizes[tickets], 1)
-        return latency
+        self.latency = np.full(drawn.times.size, np.nan)  # mean of the players in a match
+        self.latency[tickets] = sums / np.maximum(sizes, 1)
+        # chance to win as a match of two teams begins; NaN where there is none
+        self.wins = np.full(drawn.times.size, np.nan)
+        if len(table.teams) == 2:
+            mine = self._true[played.matches, played.teams]
+            theirs = self._true[played.matches, 1 - played.teams]
+            self.wins[tickets] = np.where(filled, np.nan, self._chances(mine - theirs))
+        self._look_at_limits()
 
-    @cached_property
-    def wins(self) -> Floats:
-        """(tickets,): chance to win as a match of two teams begins; NaN where there is none."""
-        wins, played = np.full(self.match.size, np.nan), self.played
-        if len(self.table.teams) == 2:
-            mine = self.true[played.matches, played.teams]
-            theirs = self.true[played.matches, 1 - played.teams]
-            with np.errstate(invalid="ignore"):
-                chances = 1.0 / (1.0 + np.exp(-(mine - theirs) / self.factors.match.spread))
-            wins[played.tickets] = np.where(played.filled, np.nan, chances)
-        return wins
+    def _look_at_matches(self) -> None:
+        """Say of each match what it is as it begins; of teams NaN where fewer than two play."""
+        played, drawn, n = self.played, self.drawn, self.played.times.size
+        self.made = played.times >= self.window[0]  # those after the warm-up, which are measured
+        self.ends = played.times + 60.0 * self.factors.match.minutes
+        of, people = self.of[self.first], self.people[self.first]
+        self.players = np.bincount(of, minlength=n)
+        self.full = self.players == self.table.largest
+        # Expansion steps that had passed, by the age of the oldest or the newest ticket.
+        oldest, begins = self.table.oldest, ~played.filled
+        born, earliest = (
+            np.full(n, np.inf if oldest else -np.inf),
+            np.minimum if oldest else np.maximum,
+        )
+        earliest.at(born, played.matches[begins], drawn.times[played.tickets[begins]])
+        waits = np.array(self.table.waits)
+        self.steps = np.searchsorted(waits, played.proposed - born, side="right")
+        # The data centre of the least mean latency, and the players' latency to it.
+        sums = np.stack([np.bincount(of, ping[people], n) for ping in drawn.latencies.T], axis=1)
+        self.centres = np.where(np.isnan(sums), np.inf, sums).argmin(axis=1)
+        self.latencies = drawn.latencies[self.people, self.centres[self.of]]
+        # Mean true skills of teams, and the largest difference of these and of what is seen.
+        self._true, seen = self._team_means(drawn.skills), self._team_means(drawn.seen)
+        self.true_diffs, self.seen_diffs = span(self._true), span(seen)
+        self.gaps = self._chances(self.true_diffs) - 0.5
 
-    # By match. What is said of teams is NaN where fewer than two have players as it begins.
-
-    @property
-    def made(self) -> Bools:
-        """(matches,): those made after the warm-up, which are measured."""
-        return np.asarray(self.played.times >= self.window[0])
-
-    @property
-    def ends(self) -> Floats:
-        """(matches,): when they end."""
-        return np.asarray(self.played.times + 60.0 * self.factors.match.minutes)
-
-    @cached_property
-    def players(self) -> Ints:
-        """(matches,): number of players at the beginning."""
-        return np.bincount(self.of[self.first], minlength=self.played.times.size)
-
-    @property
-    def full(self) -> Bools:
-        """(matches,): whether all places are taken at the beginning."""
-        return np.asarray(self.players == self.table.largest)
-
-    @cached_property
-    def steps(self) -> Ints:
-        """(matches,): expansion steps that had passed as it was proposed."""
-        # By the age of the oldest or the newest ticket.
-        played, oldest = self.played, self.table.oldest
-        born = np.full(played.times.size, np.inf if oldest else -np.inf)
-        begins, earliest = ~played.filled, np.minimum if oldest else np.maximum
-        earliest.at(born, played.matches[begins], self.drawn.times[played.tickets[begins]])
-        return np.searchsorted(np.array(self.table.waits), played.proposed - born, side="right")
-
-    @cached_property
-    def centres(self) -> Ints:
-        """(matches,): data centre of the least mean latency of who is there from the beginning."""
-        every, of, people = self.drawn.latencies, self.of[self.first], self.people[self.first]
-        n = self.played.times.size
-        sums = np.stack([np.bincount(of, column[people], n) for column in every.T], axis=1)
-        return np.where(np.isnan(sums), np.inf, sums).argmin(axis=1)
-
-    @cached_property
-    def true(self) -> Floats:
-        """(matches, teams): mean true skills."""
-        return self._team_means(self.drawn.skills)
-
-    @cached_property
-    def true_diffs(self) -> Floats:
-        """(matches,): largest difference of mean true skills."""
-        return span(self.true)
-
-    @cached_property
-    def seen_diffs(self) -> Floats:
-        """(matches,): the same of what the matchmaker sees."""
-        return span(self._team_means(self.drawn.seen))
-
-    @cached_property
-    def gaps(self) -> Floats:
-        """(matches,): by how much the chance of the best team to win is over one half."""
+    def _chances(self, leads: Floats) -> Floats:
         with np.errstate(invalid="ignore"):
-            chances = 1.0 / (1.0 + np.exp(-self.true_diffs / self.factors.match.spread))
-        return np.asarray(chances - 0.5)
+            return np.asarray(1.0 / (1.0 + np.exp(-leads / self.factors.match.spread)))
 
     def _team_means(self, values: Floats) -> Floats:
         n, teams = self.played.times.size, len(self.table.teams)
@@ -178,35 +108,25 @@ class Replication:
         sums = np.bincount(side, values[self.people[self.first]], n * teams)
         return np.asarray(sums / np.where(count > 0, count, np.nan)).reshape(n, teams)
 
-    # By player in matches, one of those of `played.tickets` after the other.
-
-    @cached_property
-    def row(self) -> Ints:
-        """(players in matches,): the index of the ticket in `played.tickets`."""
-        tickets = self.played.tickets
-        return np.repeat(np.arange(tickets.size), self.drawn.sizes[tickets])
-
-    @cached_property
-    def people(self) -> Ints:
-        """(players in matches,): the number of the player."""
-        tickets = self.played.tickets
-        return spans(self.drawn.firsts[tickets], self.drawn.sizes[tickets])
-
-    @cached_property
-    def of(self) -> Ints:
-        """(players in matches,): the match."""
-        return self.played.matches[self.row]
-
-    @cached_property
-    def first(self) -> Bools | slice:
-        """(players in matches,): who is there as the match begins."""
-        filled = self.played.filled
-        return ~filled[self.row] if filled.any() else slice(None)
-
-    @cached_property
-    def latencies(self) -> Floats:
-        """(players in matches,): latency to the data centre of the match."""
-        return self.drawn.latencies[self.people, self.centres[self.of]]
+    def _look_at_limits(self) -> None:
+        """Say why no match can ever take a ticket: which of `REASONS`, -1 if one can."""
+        drawn, table = self.drawn, self.table
+        timeout = self.factors.service.request_timeout_seconds
+        self.first_limit = math.nan  # the least latency that a rule allows at first, if any does
+        why, (party, value, latency) = np.full(drawn.times.size, -1), range(len(REASONS))
+        for rule in (rule.predicate for rule in table.rules if rule.alone):
+            if isinstance(rule, rule_table.Reached) and rule.most is not None:
+                limits = rule.most.numbers
+                self.first_limit = float(np.fmin(self.first_limit, limits[0]))
+                steps = zip((0.0, *rule.most.waits), limits, strict=True)
+                most = max(number for wait, number in steps if wait < timeout)
+                # Over it in all data centres, whenever it is matched.
+                pings = drawn.of_party(drawn.latencies, "max" if rule.each else rule.party)
+                why[~(pings <= most).any(axis=1)] = latency
+        for attribute in table.attributes:
+            why[drawn.lacks(attribute)] = value
+        why[drawn.sizes > max(team.largest for team in table.teams)] = party
+        self.unmatchable = why
 
     @cached_property
     def presence(self) -> tuple[Floats, Floats]:

@@ -26,9 +26,8 @@ class Resample(NamedTuple):
     """How players of a queue log were put together to others, block by block."""
 
     rows: Ints  # (n,); which players of the log they are
-    # begin, length: the hour at which the first block stands, and the hours of a block
-    begin: int
-    length: int
+    begin: int  # the hour at which the first block stands
+    length: int  # hours of a block
     shifts: Ints  # (blocks,): how many hours earlier each stands than in the log
 
     def log_hours(self, hours: Ints) -> Ints:
@@ -43,10 +42,8 @@ class ArrivingPlayers(NamedTuple):
 
     times: Floats  # (n,); arrival times in hours, non-decreasing
     ratings: Floats  # (n,); ratings in Elo points
-    # (n, 3) float64, (elo, kd, wr) of each player; (0, 3) where only ratings are known
-    vectors: Floats
-    # (n,); hours at which players give up unless they play, infinity for never; (0,) where nobody
-    # does
+    vectors: Floats  # (n, 3), (elo, kd, wr) of each player; (0, 3) where only ratings are known
+    # (n,); hours at which players give up unless they play, infinity for never; (0,): nobody does
     departures: Floats = np.empty(0)
     resample: Resample | None = None  # of a log; None where all are as they came
 
@@ -55,14 +52,12 @@ class Law(NamedTuple):
     """The law of the arrivals as `draw_players` takes it."""
 
     whole_gaps: bool  # gaps are Poisson counts of mean 1, not exponentials
-    # edges, levels, rates: as for `arrival_times`
-    edges: Floats
-    levels: Floats
-    rates: Floats
-    # mean, factor, multipliers, elo_max: as for `skill_vectors`
-    mean: Floats
-    factor: Floats
-    multipliers: Floats
+    edges: Floats  # hours between which the rate is the same
+    levels: Floats  # players expected before each
+    rates: Floats  # players per hour between them
+    mean: Floats  # (3,)
+    factor: Floats  # (3, 3)
+    multipliers: Floats  # (3,)
     elo_max: float
 
 
@@ -107,8 +102,6 @@ def skill_vectors(
     ratings: Floats,
 ) -> int:
     """Fill skill vectors from row `start` on, skipping every draw with a component out of range."""
-    # Shapes: `normals` (k, 3); `mean` (3,); `factor` (3, 3); `multipliers` (3,); `vectors`,
-    # `ratings` (n, 3).
     row = start
     for a, b, c in normals:
         elo = mean[0] + factor[0, 0] * a
@@ -132,10 +125,6 @@ def draw_players(
     ratings: Floats,
 ) -> tuple[int, bool]:
     """Draw the next players, as many as there is room for."""
-    # Each arrival gets a skill vector; whole vectors are redrawn until all components are in
-    # range.
-    #
-    # Shapes: `times`, `vectors`, `ratings` (n,).
     count, finished = 0, False
     while count < times.size and not finished:
         # In place: an arrival is written where its gap was read, a vector not after its normals.
@@ -239,16 +228,21 @@ class QuantileFunction:
 
     # A monotone cubic between them (Fritsch & Carlson 1980), and a straight line beyond the outer
     # ones, so that the tails are those of a normal of their own.
-    #
-    # Shapes: `quantiles` (probability, rating).
 
     def __init__(self, quantiles: Sequence[Sequence[float]]) -> None:
         from scipy.special import ndtri
 
         probabilities, values = np.array(quantiles, dtype=np.float64).T
         self._at, self._values = ndtri(probabilities), values
-        secants = np.diff(values) / np.diff(self._at)
-        self._slopes = np.concatenate([secants[:1], _slopes(self._at, secants), secants[-1:]])
+        widths = np.diff(self._at)
+        secants = np.diff(values) / widths
+        # At inner quantiles weighted harmonic means (Fritsch & Butland).
+        (left, right), (before, after) = (widths[:-1], widths[1:]), (secants[:-1], secants[1:])
+        flat = (before <= 0.0) | (after <= 0.0)
+        left_weight, right_weight = 2.0 * right + left, right + 2.0 * left
+        parts = left_weight / np.where(flat, 1.0, before), right_weight / np.where(flat, 1.0, after)
+        inner = np.where(flat, 0.0, (left_weight + right_weight) / (parts[0] + parts[1]))
+        self._slopes = np.concatenate([secants[:1], inner, secants[-1:]])
 
     def __call__(self, normals: Floats) -> Floats:
         """Return the ratings of standard normals."""
@@ -258,26 +252,10 @@ class QuantileFunction:
         t = np.clip((normals - at[piece]) / width, 0.0, 1.0)
         low, high = self._values[piece], self._values[piece + 1]
         first, second = width * self._slopes[piece], width * self._slopes[piece + 1]
-        inside = (
-            low
-            + t * first
-            + t * t * (3.0 * (high - low) - 2.0 * first - second)
-            + t * t * t * (2.0 * (low - high) + first + second)
-        )
+        square = t * t * (3.0 * (high - low) - 2.0 * first - second)
+        inside = low + t * first + square + t * t * t * (2.0 * (low - high) + first + second)
         before, after = np.minimum(normals - at[0], 0.0), np.maximum(normals - at[-1], 0.0)
-        ratings: Floats = inside + before * self._slopes[0] + after * self._slopes[-1]
-        return ratings
-
-
-def _slopes(at: Floats, secants: Floats) -> Floats:
-    """Return the slopes at the inner quantiles: weighted harmonic means (Fritsch & Butland)."""
-    left, right = np.diff(at)[:-1], np.diff(at)[1:]
-    before, after = secants[:-1], secants[1:]
-    flat = (before <= 0.0) | (after <= 0.0)
-    safe_before, safe_after = np.where(flat, 1.0, before), np.where(flat, 1.0, after)
-    left_weight, right_weight = 2.0 * right + left, right + 2.0 * left
-    mean = (left_weight + right_weight) / (left_weight / safe_before + right_weight / safe_after)
-    return np.where(flat, 0.0, mean)
+        return np.asarray(inside + before * self._slopes[0] + after * self._slopes[-1])
 
 
 class QuantileArrivals(ArrivalProcess):
@@ -328,14 +306,13 @@ class PlayerSums:
     def standard(self) -> tuple[float, float]:
         """Return about the mean and standard deviation of a rating; inf if ratings do not vary."""
         # Round numbers, so that rounding on no platform moves them.
-        process = self._process
-        mean, factor, multipliers = process.law.mean, process.law.factor, process.law.multipliers
-        center, loads = float(multipliers @ mean), multipliers @ factor
+        law = self._process.law
+        center, loads = float(law.multipliers @ law.mean), law.multipliers @ law.factor
         scale = math.sqrt(float(loads @ loads))
-        size = float(np.abs(multipliers) @ (np.abs(mean) + np.abs(factor).sum(axis=1)))
-        if scale <= ROUNDING * size:
+        parts = np.abs(law.mean) + np.abs(law.factor).sum(axis=1)
+        if scale <= ROUNDING * float(np.abs(law.multipliers) @ parts):
             return center, math.inf
-        accepted, first, second, _, _ = rating_integrals(process, center, scale).tolist()
+        accepted, first, second, _, _ = rating_integrals(self._process, center, scale).tolist()
         shift = first / accepted
         spread = scale * math.sqrt(second / accepted - shift * shift)
         return float(f"{center + scale * shift:.6g}"), float(f"{spread:.6g}")
@@ -343,13 +320,12 @@ class PlayerSums:
     @cached_property
     def expectations(self) -> Mapping[str, float]:
         """The expectation of each control."""
-        process = self._process
-        players = process.expected_players
-        hours = (process.law.rates * np.diff(process.law.edges**2)).sum() / 2.0
+        law, players = self._process.law, self._process.expected_players
+        hours = (law.rates * np.diff(law.edges**2)).sum() / 2.0
         center, scale = self.standard
         powers = np.zeros(POWERS)
         if scale < math.inf:
-            powers = rating_integrals(process, center, scale)
+            powers = rating_integrals(self._process, center, scale)
             powers = players * np.round(powers / powers[0], 10)
         return dict(zip(NAMES, (players, float(hours), *powers[1:].tolist()), strict=True))
 
@@ -391,10 +367,9 @@ def _integrals(numbers: bytes, elo_max: float, center: float, scale: float) -> l
     skills = mean, entries.reshape(3, 3), elo_max
     loads, start = multipliers @ skills[1] / scale, (float(multipliers @ mean) - center) / scale
     a, weights_a = _nodes(*_limits(*skills, (), np.zeros(1)))
-    a = a[0]
-    b, weights = _nodes(*_limits(*skills, (a,), a))
+    b, weights = _nodes(*_limits(*skills, (a[0],), a[0]))
     weights *= weights_a[0, :, np.newaxis]
-    a = a[:, np.newaxis]
+    a = a[0, :, np.newaxis]
     low, _, _ = _limits(*skills, (a, b), b)
     powers = _normal_powers(start + loads[0] * a + loads[1] * b, float(loads[2]), low)
     return [float((weights * power).sum()) for power in powers]
@@ -403,13 +378,11 @@ def _integrals(numbers: bytes, elo_max: float, center: float, scale: float) -> l
 def _limits(
     means: Floats, factor: Floats, elo_max: float, known: tuple[Floats, ...], like: Floats
 ) -> tuple[Floats, Floats, list[Floats]]:
-    """Return the range of the next normal, given those before it, that keeps components in range.
-
-    The range counts the components that depend on no later normal. Third come places within it
-    where the integral over the later normals changes its nature: where a component that depends
-    on them changes its sign, and where the bounds of the next normal by two components cross.
-    All have the shape of `like`.
-    """
+    """Return the range of the next normal that keeps components in range, given those before."""
+    # The range counts the components that depend on no later normal. Third come places within it
+    # where the integral over the later normals changes its nature: where a component that depends
+    # on them changes its sign, and where the bounds of the next normal by two components cross. All
+    # have the shape of `like`.
     k = len(known)
     low, high, later = np.full_like(like, -FAR), np.full_like(like, FAR), []
     for mean, row in zip(means, factor, strict=True):
@@ -436,8 +409,6 @@ def _nodes(low: Floats, high: Floats, kinks: list[Floats]) -> tuple[Floats, Floa
     """Return nodes and weights of integrals over standard normals from `low` to `high`, (m,)."""
     # The rule is tanh-sinh on each piece between kinks: its nodes crowd so much at both ends that
     # the integrand may be as steep there as it likes.
-    #
-    # Shapes: returns (m, k).
     steps = STEP * np.arange(-round(3.2 / STEP), round(3.2 / STEP) + 1)
     shares = 1.0 / (1.0 + np.exp(-np.pi * np.sinh(steps)))
     shares_weights = STEP * np.pi * np.cosh(steps) * shares * (1.0 - shares)

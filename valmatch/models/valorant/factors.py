@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -158,7 +158,7 @@ class ValorantFactors(Factors):
     @classmethod
     def _open_horizon(cls, data: Any, info: ValidationInfo) -> Any:  # noqa: ANN401
         """Leave the horizon of given or counted arrivals open unless it is given."""
-        if isinstance(data, dict) and (_trace(info) or data.get("num_players") is not None):
+        if isinstance(data, dict) and (_has_log(info) or data.get("num_players") is not None):
             return {"horizon": None, **data}
         return data
 
@@ -172,7 +172,26 @@ class ValorantFactors(Factors):
     @field_validator("cov_matrix")
     @classmethod
     def _covariance(cls, matrix: Matrix) -> Matrix:
-        _check_covariance(matrix)
+        for i, j in itertools.combinations(range(len(matrix)), 2):
+            if matrix[i][j] != matrix[j][i]:
+                a, b = (f"row {k + 1} column {n + 1} is" for k, n in ((i, j), (j, i)))
+                there = f"{a} {plain_number(matrix[i][j])}, {b} {plain_number(matrix[j][i])}"
+                raise refuse(f"not symmetric: {there}")
+        for i, row in enumerate(matrix):
+            if row[i] < 0:
+                text = f"the variance in row {i + 1} is {plain_number(row[i])} (must be >= 0)"
+                raise refuse(text)
+            if row[i] == 0 and any(row):
+                raise refuse(f"row {i + 1} has variance 0 but a covariance that is not (must be 0)")
+        import numpy as np
+
+        scale = np.array([math.sqrt(row[i]) or 1.0 for i, row in enumerate(matrix)])
+        if np.linalg.eigvalsh(np.array(matrix) / np.outer(scale, scale)).min() < -ROUNDING:
+            raise refuse(
+                "not positive semi-definite: some combination of the components has a negative"
+                " variance (a covariance is at most the square root of the product of both"
+                " variances)"
+            )
         return matrix
 
     @field_validator("rating_quantiles")
@@ -201,12 +220,16 @@ class ValorantFactors(Factors):
 
     @model_validator(mode="after")
     def _go_with_each_other(self, info: ValidationInfo) -> Self:
-        trace = _trace(info)
         if self.horizon is not None and self.horizon > MAX_HOURS:
             text = f"{plain_number(self.horizon)} is too large (allowed: at most {MAX_HOURS:.0e})"
             raise refuse(text, "horizon")
-        for text, *keys in _faults_with_log(self) if trace else _faults_without_log(self):
-            raise refuse(text, *keys)
+        if not _has_log(info):
+            for text, *keys in itertools.chain(_hardly_any(self), _of_arrivals(self)):
+                raise refuse(text, *keys)
+        elif self.patience_minutes is not None and self.log.resample is not None:
+            text = "resamples of a log are compared with the log itself, which must not be random"
+            allowed = "allowed: a log with a column left_hours, or no log.resample"
+            raise refuse(f"{text} ({allowed})", "patience_minutes", "log.resample")
         if self.horizon is not None and self.warm_up >= self.horizon:
             hours = f"{self.warm_up} hours leave nothing of the horizon of"
             text = f"{hours} {plain_number(self.horizon)} hours (allowed: fewer)"
@@ -225,16 +248,14 @@ class ValorantFactors(Factors):
 
         if "arrivals" not in files:
             return self
-        path, log = files["arrivals"], self.log
-        changes: dict[str, Any] = {}
+        path, log, horizon = files["arrivals"], self.log, self.horizon
         if LEFT not in log.columns and has_leaving_times(path, log):
             log = log.model_copy(update={"columns": {**log.columns, LEFT: LEFT}})
-            changes["log"] = log
-        if self.horizon is not None and "horizon" not in given:
+        if horizon is not None and "horizon" not in given:
             last = read_queue_log(path, log, self.multiplier_matrix, None).horizon
-            if last >= self.horizon:
-                changes["horizon"] = None
-        return self.model_copy(update=changes) if changes else self
+            horizon = None if last >= horizon else horizon
+        changes = {"log": log, "horizon": horizon}
+        return self.model_copy(update={k: v for k, v in changes.items() if v != getattr(self, k)})
 
     def one_history(self, files: Collection[str]) -> bool:
         """Return whether every replication with these files is the same."""
@@ -255,51 +276,72 @@ class ValorantFactors(Factors):
         """Return whether a replication surely takes less time than importing numba."""
         if self.horizon is None and self.num_players is None:
             return False  # a trace of any length
-        players: float = self.num_players or 0
+        players = float(self.num_players or 0)
         if self.horizon is not None:
-            players = self.rate_multiplier * _arrivals_before(self.horizon, self.poisson_rate)
+            players = self.rate_multiplier * self.expected_arrivals(self.horizon)
         outside = _outside(self, self.elo_max or math.inf)
         few = players <= BRIEF and 1.0 - sum(outside) >= BRIEF_ACCEPTANCE
         return few and QUEUES[self.matching].brief
+
+    def expected_arrivals(self, horizon: float) -> float:
+        """Return the expected number of arrivals before a horizon at the hourly rates."""
+        hours = (min(1.0, horizon - hour) for hour in range(math.ceil(horizon)))
+        return sum(rate * hour for rate, hour in zip(self.poisson_rate, hours, strict=False))
 
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield (factor, warning) for settings that are valid but probably not meant."""
         horizon = self.horizon or math.inf
         run = f"horizon of {plain_number(horizon)} hours"
-        for text in long_wait(self.wait_thresh, horizon, run):
-            yield "wait_thresh", text
+        yield from (("wait_thresh", text) for text in long_wait(self.wait_thresh, horizon, run))
         for text in slow_search(self.matching, self.team_diff, self.team_slack):
             yield "team_diff", text
 
 
-def _trace(info: ValidationInfo) -> bool:
+def _has_log(info: ValidationInfo) -> bool:
     return bool(info.context and "arrivals" in info.context["files"])
 
 
-def _arrivals_before(horizon: float, rates: Sequence[float]) -> float:
-    """Return the expected number of arrivals at these hourly rates."""
-    hours = (min(1.0, horizon - hour) for hour in range(math.ceil(horizon)))
-    return sum(rate * hour for rate, hour in zip(rates, hours, strict=False))
-
-
-Fault = tuple[str, ...]  # what is wrong, and the factors that it is about
-
-
-def _faults_with_log(factors: ValorantFactors) -> Iterator[Fault]:
-    """Yield what does not go with a queue log."""
-    if factors.patience_minutes is not None and factors.log.resample is not None:
-        yield (
-            "resamples of a log are compared with the log itself, which must not be random"
-            " (allowed: a log with a column left_hours, or no log.resample)",
-            *("patience_minutes", "log.resample"),
-        )
-
-
-def _faults_without_log(factors: ValorantFactors) -> Iterator[Fault]:
-    """Yield what does not go with players who are drawn."""
-    yield from _hardly_any(factors)
-    yield from _wrong_numbers(factors)
-    yield from _too_large_ratings(factors)
+def _of_arrivals(factors: ValorantFactors) -> Iterator[tuple[str, ...]]:
+    """Yield what is wrong with players who are drawn, and the factors that it is about."""
+    horizon, count, rates = factors.horizon, factors.num_players, factors.poisson_rate
+    by_rates = "rate_multiplier", "poisson_rate"
+    if count is not None:
+        if horizon is not None:
+            text = "the day ends with the last of num_players (allowed: null, or no num_players)"
+            yield text, "horizon", "num_players"
+        if rates[-1] * factors.rate_multiplier * MAX_HOURS < count:
+            so_low = "the last rate is so low that num_players would take more than"
+            yield f"{so_low} {MAX_HOURS:.0e} hours to arrive", "poisson_rate", "num_players"
+        most = max(rates) * factors.rate_multiplier
+        if most > MAX_PLAYERS:
+            text = f"about {most:.1e} players would arrive in an hour (at most {MAX_PLAYERS:.0e})"
+            yield text, *by_rates
+    elif horizon is None:
+        yield "null needs an arrivals file or num_players (allowed: a number > 0)", "horizon"
+    else:
+        hours, players = plain_number(horizon), factors.expected_arrivals(horizon)
+        if horizon > len(rates):
+            text = f"{hours} hours exceed the {len(rates)} hourly rates of poisson_rate"
+            yield f"{text} (give a rate for every hour)", "horizon", "poisson_rate"
+        if players == 0:
+            text = f"every rate before {hours} hours is 0, nobody would ever arrive"
+            yield text, "poisson_rate", "horizon"
+        players *= factors.rate_multiplier
+        if players > MAX_PLAYERS:
+            yield f"about {players:.1e} players would arrive (at most {MAX_PLAYERS:.0e})", *by_rates
+    if factors.rating_quantiles is not None:
+        sizes = {"rating_quantiles": max(abs(value) for _, value in factors.rating_quantiles)}
+    else:  # the means and six deviations
+        means = [abs(mean) for mean in factors.mean_matrix]
+        spreads = [6.0 * math.sqrt(row[k]) for k, row in enumerate(factors.cov_matrix)]
+        sizes = {"mean_matrix": max(means), "cov_matrix": max(spreads)}
+        # As large as signs may make it: terms do not cancel.
+        terms = zip(factors.multiplier_matrix, means, spreads, strict=True)
+        sizes["multiplier_matrix"] = sum(abs(m) * (mean + spread) for m, mean, spread in terms)
+    for key, largest in sizes.items():
+        if not largest <= MAX_RATING:
+            text = f"players would have numbers of about {largest:.1e} (at most {MAX_RATING:.0e})"
+            yield text, key, *sizes
     if factors.log != type(factors).model_fields["log"].default:
         yield "there is no queue log to be read (allowed: with an arrivals file)", "log"
     if "weekdays" in factors.measure:
@@ -311,79 +353,7 @@ def _faults_without_log(factors: ValorantFactors) -> Iterator[Fault]:
         yield f"{text} ({allowed})", "measure", "rating_quantiles"
 
 
-def _wrong_numbers(factors: ValorantFactors) -> Iterator[Fault]:
-    """Yield why nobody would arrive, or too many, or it is not known when."""
-    horizon, count, rates = factors.horizon, factors.num_players, factors.poisson_rate
-    by_rates = "rate_multiplier", "poisson_rate"
-    most = max(rates) * factors.rate_multiplier
-    if count is not None:
-        if horizon is not None:
-            text = "the day ends with the last of num_players (allowed: null, or no num_players)"
-            yield text, "horizon", "num_players"
-        if rates[-1] * factors.rate_multiplier * MAX_HOURS < count:
-            so_low = "the last rate is so low that num_players would take more than"
-            yield f"{so_low} {MAX_HOURS:.0e} hours to arrive", "poisson_rate", "num_players"
-        if most > MAX_PLAYERS:
-            text = f"about {most:.1e} players would arrive in an hour (at most {MAX_PLAYERS:.0e})"
-            yield text, *by_rates
-        return
-    if horizon is None:
-        text = "null needs an arrivals file or num_players (allowed: a number > 0)"
-        yield text, "horizon"
-        return
-    hours = plain_number(horizon)
-    if horizon > len(rates):
-        text = f"{hours} hours exceed the {len(rates)} hourly rates of poisson_rate"
-        yield f"{text} (give a rate for every hour)", "horizon", "poisson_rate"
-    players = _arrivals_before(horizon, rates)
-    if players == 0:
-        text = f"every rate before {hours} hours is 0, nobody would ever arrive"
-        yield text, "poisson_rate", "horizon"
-    players *= factors.rate_multiplier
-    if players > MAX_PLAYERS:
-        yield f"about {players:.1e} players would arrive (at most {MAX_PLAYERS:.0e})", *by_rates
-
-
-def _too_large_ratings(factors: ValorantFactors) -> Iterator[Fault]:
-    """Yield which ratings would be beyond `MAX_RATING`: one by the means and six deviations."""
-    if factors.rating_quantiles is not None:
-        sizes = {"rating_quantiles": max(abs(value) for _, value in factors.rating_quantiles)}
-    else:
-        means = [abs(mean) for mean in factors.mean_matrix]
-        spreads = [6.0 * math.sqrt(row[k]) for k, row in enumerate(factors.cov_matrix)]
-        sizes = {"mean_matrix": max(means), "cov_matrix": max(spreads)}
-        # As large as signs may make it: terms do not cancel.
-        terms = zip(factors.multiplier_matrix, means, spreads, strict=True)
-        sizes["multiplier_matrix"] = sum(abs(m) * (mean + spread) for m, mean, spread in terms)
-    for key, largest in sizes.items():
-        if not largest <= MAX_RATING:
-            text = f"players would have numbers of about {largest:.1e} (at most {MAX_RATING:.0e})"
-            yield text, key, *sizes
-
-
-def _check_covariance(matrix: Sequence[Sequence[float]]) -> None:
-    """Raise unless `matrix` is a covariance matrix: symmetric, positive semi-definite."""
-    for i, j in itertools.combinations(range(len(matrix)), 2):
-        if matrix[i][j] != matrix[j][i]:
-            a, b = (f"row {k + 1} column {n + 1} is" for k, n in ((i, j), (j, i)))
-            there = f"{a} {plain_number(matrix[i][j])}, {b} {plain_number(matrix[j][i])}"
-            raise refuse(f"not symmetric: {there}")
-    for i, row in enumerate(matrix):
-        if row[i] < 0:
-            raise refuse(f"the variance in row {i + 1} is {plain_number(row[i])} (must be >= 0)")
-        if row[i] == 0 and any(row):
-            raise refuse(f"row {i + 1} has variance 0 but a covariance that is not (must be 0)")
-    import numpy as np
-
-    scale = np.array([math.sqrt(row[i]) or 1.0 for i, row in enumerate(matrix)])
-    if np.linalg.eigvalsh(np.array(matrix) / np.outer(scale, scale)).min() < -ROUNDING:
-        raise refuse(
-            "not positive semi-definite: some combination of the components has a negative"
-            " variance (a covariance is at most the square root of the product of both variances)"
-        )
-
-
-def _hardly_any(factors: ValorantFactors) -> Iterator[Fault]:
+def _hardly_any(factors: ValorantFactors) -> Iterator[tuple[str, ...]]:
     """Yield why nearly every drawn vector would be refused: a negative component, too much elo."""
     for elo_max in (math.inf, factors.elo_max or math.inf):
         outside = _outside(factors, elo_max)
@@ -399,27 +369,25 @@ def _hardly_any(factors: ValorantFactors) -> Iterator[Fault]:
             probability = float(np.mean(inside))
         if probability < MIN_ACCEPTANCE:
             limit = f", and elo <= {plain_number(elo_max)}" if elo_max < math.inf else ""
-            keys = ("elo_max",) if elo_max < math.inf else ()
             yield (
                 "hardly any player drawn with mean_matrix and cov_matrix would have elo, k/d ratio"
                 f" and win rate >= 0{limit}: probability about {probability:.1g} (at least"
                 f" {MIN_ACCEPTANCE})",
-                *(*keys, "mean_matrix", "cov_matrix"),
+                *("elo_max",) * bool(limit),
+                *("mean_matrix", "cov_matrix"),
             )
 
 
 def _outside(factors: ValorantFactors, elo_max: float) -> list[float]:
     """Return the probability that each component of a drawn vector is out of its range."""
-    mean = factors.mean_matrix
-    variances = [row[i] for i, row in enumerate(factors.cov_matrix)]
-    outside = [_below_zero(m, variance) for m, variance in zip(mean, variances, strict=True)]
+
+    def below_zero(mean: float, variance: float) -> float:
+        if variance == 0:  # a constant
+            return float(mean < 0)
+        return 0.5 * math.erfc(mean / math.sqrt(2.0 * variance))
+
+    mean, variances = factors.mean_matrix, [row[i] for i, row in enumerate(factors.cov_matrix)]
+    outside = list(map(below_zero, mean, variances))
     if elo_max < math.inf:
-        outside[0] += _below_zero(elo_max - mean[0], variances[0])
+        outside[0] += below_zero(elo_max - mean[0], variances[0])
     return outside
-
-
-def _below_zero(mean: float, variance: float) -> float:
-    """Return P(X < 0) for a normal X, which is a constant if the variance is 0."""
-    if variance == 0:
-        return float(mean < 0)
-    return 0.5 * math.erfc(mean / math.sqrt(2.0 * variance))

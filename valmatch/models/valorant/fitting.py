@@ -24,19 +24,26 @@ BEYOND = 5  # players beyond the outer quantiles, about: their tails are straigh
 class Fit(NamedTuple):
     """The arrival process that is fitted to a log."""
 
-    # players per hour in each hour of the day, or of the log where it is shorter
-    rates: list[float]
-    # (probability, rating) pairs of the quantile function of ratings
-    quantiles: list[tuple[float, float]]
+    rates: list[
+        float
+    ]  # players per hour in each hour of the day, or of the log where it is shorter
+    quantiles: list[tuple[float, float]]  # probabilities and ratings
     hours: int  # hours of the log
 
 
 class HourlyCounts(NamedTuple):
     """Arrivals in each hour that a log covers."""
 
-    # (n,) int64: the hours since the first midnight, by the clock, in the order of time
-    hours: Ints
-    arrivals: Ints  # (n,) int64: players who arrived in each
+    hours: Ints  # (n,): hours since the first midnight, by the clock, in the order of time
+    arrivals: Ints  # (n,): players who arrived in each
+
+    @property
+    def expected(self) -> Floats:
+        """(n,): the arrivals expected in each hour, by the mean of that hour of the day."""
+        of_day = self.hours % DAY
+        covered = np.bincount(of_day, minlength=DAY)
+        total = np.bincount(of_day, self.arrivals, minlength=DAY)
+        return np.asarray((total / np.maximum(covered, 1))[of_day])
 
 
 Days: TypeAlias = Callable[[Ints], Bools]
@@ -53,9 +60,8 @@ def hourly_counts(
 ) -> HourlyCounts:
     """Count arrivals, whose hours are ascending, in the hours of some days that a log covers."""
     begin, end = math.floor(times[0]), math.floor(times[-1]) + 1
-    hours = np.arange(begin, end)
     arrivals = np.bincount(np.floor(times).astype(np.int64) - begin, minlength=end - begin)
-    hours = wall_hours(midnight, hours)
+    hours = wall_hours(midnight, np.arange(begin, end))
     kept = days(hours // DAY)
     return HourlyCounts(hours[kept], arrivals[kept])
 
@@ -69,27 +75,21 @@ def fit_arrivals(
     counts = hourly_counts(players.times, days, midnight)
     covered = np.bincount(counts.hours % DAY, minlength=DAY)[:period]
     total = np.bincount(counts.hours % DAY, counts.arrivals, minlength=DAY)[:period]
-    rates = total / np.maximum(covered, 1)
+    rates = (total / np.maximum(covered, 1)).tolist()
     ratings = players.ratings[days(days_of(players.times, midnight))]
-    return Fit(
-        [float(f"{rate:.6g}") for rate in rates.tolist()], _quantiles(ratings), counts.hours.size
-    )
+    # Quantiles at equal distances on the scale of a normal.
+    most = float(ndtri(1.0 - min(0.25, BEYOND / ratings.size)))
+    count = max(2, min(MOST_QUANTILES, ratings.size // PLAYERS_A_QUANTILE))
+    shares = ndtr(np.linspace(-most, most, count))
+    values = np.quantile(ratings, shares, method="median_unbiased")
+    pairs = zip(shares.tolist(), np.maximum.accumulate(values).tolist(), strict=True)
+    quantiles = [(float(f"{share:.9g}"), float(f"{value:.9g}")) for share, value in pairs]
+    return Fit([float(f"{rate:.6g}") for rate in rates], quantiles, counts.hours.size)
 
 
 def days_of(times: Floats, midnight: datetime | None) -> Ints:
     """Return the day of each time, counted from the midnight before the first, by the clock."""
     return wall_hours(midnight, np.floor(times).astype(np.int64)) // DAY
-
-
-def _quantiles(ratings: Floats) -> list[tuple[float, float]]:
-    """Return quantiles at equal distances on the scale of a normal."""
-    n = ratings.size
-    most = float(ndtri(1.0 - min(0.25, BEYOND / n)))
-    count = max(2, min(MOST_QUANTILES, n // PLAYERS_A_QUANTILE))
-    shares = ndtr(np.linspace(-most, most, count))
-    values = np.quantile(ratings, shares, method="median_unbiased")
-    pairs = zip(shares.tolist(), np.maximum.accumulate(values).tolist(), strict=True)
-    return [(float(f"{share:.9g}"), float(f"{value:.9g}")) for share, value in pairs]
 
 
 # Tests of a queue log against the Poisson process that is fitted to it.
@@ -123,34 +123,27 @@ def daily_trend(counts: HourlyCounts) -> Trend | None:
     center = days - np.average(days, weights=expected)
     size = float(expected @ center**2)
     slope = float((seen - expected) @ center) / size
-    dispersion = max(1.0, _pearson(seen, expected * (1.0 + slope * center)) / (days.size - 2))
+    around = expected * (1.0 + slope * center)
+    dispersion = max(1.0, float(((seen - around) ** 2 / around).sum()) / (days.size - 2))
     half = float(stats.t.isf(LEVEL / 2.0, days.size - 2)) * math.sqrt(dispersion / size)
     return Trend(slope, slope - half, slope + half)
 
 
 def dispersion_of_hours(counts: HourlyCounts, slope: float = 0.0) -> Dispersion | None:
     """Return how much the counts of hours vary around their rates; None of a day or less."""
-    expected = _expected(counts)
+    expected, seen = counts.expected, counts.arrivals.astype(np.float64)
     busy = expected > 0.0
     degrees = int(busy.sum()) - np.unique(counts.hours[busy] % DAY).size - (slope != 0.0)
-    if degrees < DAY:
-        return None
-    around = _around(counts.hours / DAY, expected, slope)[busy]
-    return _dispersion(counts.arrivals[busy].astype(np.float64), around, degrees)
+    return (
+        _dispersion(counts.hours / DAY, expected, seen, slope, degrees) if degrees >= DAY else None
+    )
 
 
 def dispersion_of_days(counts: HourlyCounts, slope: float = 0.0) -> Dispersion | None:
     """Return how much the counts of days vary around what is expected; None of fewer than five."""
-    days, expected, seen = _by_day(counts)
-    if days.size < FEWEST_DAYS:
-        return None
-    return _dispersion(seen, _around(days, expected, slope), days.size - 1 - (slope != 0.0))
-
-
-def _around(days: Floats, expected: Floats, slope: float) -> Floats:
-    """Return what is expected with a trend about the mean day."""
-    center = days - np.average(days, weights=expected)
-    return np.asarray(np.maximum(expected * (1.0 + slope * center), 1e-9))
+    by_day = _by_day(counts)
+    n = by_day[0].size
+    return _dispersion(*by_day, slope, n - 1 - (slope != 0.0)) if n >= FEWEST_DAYS else None
 
 
 def remarks_on(counts: HourlyCounts) -> Iterator[str]:
@@ -164,14 +157,10 @@ def remarks_on(counts: HourlyCounts) -> Iterator[str]:
             f" mean a day ({low:.2g} to {high:.2g}, {1.0 - LEVEL:.0%} interval): the fitted day has"
             " the mean rates"
         )
-    dispersions = {
-        "an hour": dispersion_of_hours(counts, slope),
-        "a day": dispersion_of_days(counts, slope),
-    }
+    of_hours, of_days = dispersion_of_hours(counts, slope), dispersion_of_days(counts, slope)
+    dispersions = ("an hour", of_hours), ("a day", of_days)
     ratios = [
-        f"{of} is {dispersion.ratio:.1f}"
-        for of, dispersion in dispersions.items()
-        if dispersion and dispersion.beyond_noise
+        f"{of} is {found.ratio:.1f}" for of, found in dispersions if found and found.beyond_noise
     ]
     if ratios:
         yield (
@@ -181,35 +170,26 @@ def remarks_on(counts: HourlyCounts) -> Iterator[str]:
         )
 
 
-def _expected(counts: HourlyCounts) -> Floats:
-    """Return the arrivals expected in each hour, by the mean of that hour of the day."""
-    of_day = counts.hours % DAY
-    covered = np.bincount(of_day, minlength=DAY)
-    total = np.bincount(of_day, counts.arrivals, minlength=DAY)
-    return np.asarray((total / np.maximum(covered, 1))[of_day])
-
-
 def _by_day(counts: HourlyCounts) -> tuple[Floats, Floats, Floats]:
     """Return the days of which something is expected, with what is, and what came."""
     number = counts.hours // DAY - counts.hours[0] // DAY
-    expected: Floats = np.bincount(number, _expected(counts)).astype(np.float64)
+    expected: Floats = np.bincount(number, counts.expected).astype(np.float64)
     seen: Floats = np.bincount(number, counts.arrivals).astype(np.float64)
     busy = expected > 0.0
     return np.flatnonzero(busy).astype(np.float64), expected[busy], seen[busy]
 
 
-def _pearson(seen: Floats, expected: Floats) -> float:
-    """Return Pearson's statistic."""
-    return float(((seen - expected) ** 2 / expected).sum())
-
-
-def _dispersion(seen: Floats, expected: Floats, degrees: int) -> Dispersion:
-    """Return Pearson's statistic by its degrees of freedom, and whether that is beyond noise."""
+def _dispersion(
+    days: Floats, expected: Floats, seen: Floats, slope: float, degrees: int
+) -> Dispersion:
+    """Return Pearson's statistic around a trend by its degrees of freedom, and if it is noise."""
     # Of few arrivals the statistic varies more than chi-squared: by 1 / expected for each count
     # (McCullagh and Nelder, Generalized Linear Models, 1989, section 4.5.1); its law is taken to
     # be a gamma of the same mean and variance.
-    statistic = _pearson(seen, expected)
-    variance = 2.0 * degrees + float((1.0 / expected).sum())
+    center, busy = days - np.average(days, weights=expected), expected > 0.0
+    around = np.maximum(expected * (1.0 + slope * center), 1e-9)[busy]
+    statistic = float(((seen[busy] - around) ** 2 / around).sum())
+    variance = 2.0 * degrees + float((1.0 / around).sum())
     scale = variance / degrees
     beyond = statistic > float(stats.gamma.isf(LEVEL, degrees / scale, scale=scale))
     return Dispersion(statistic / degrees, bool(beyond))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -31,81 +29,34 @@ HOURS_AT_ONCE = 1 << 16  # bounds the memory that is taken, whatever the horizon
 OfHours: TypeAlias = Callable[[Ints], Ints]  # gives a number of each hour, counted from hour 0
 
 
-@dataclass(frozen=True)
 class PlayedDay:
     """A replication of n players and m matches."""
 
-    players: ArrivingPlayers  # who arrived
-    log: Floats  # the matches as the kernel logs them
-    rules: Rules  # of the queue
-    start: float  # hour from which on players and matches count
-    clock: OfHours  # its hours since the midnight of some Monday, by the clock
-
-    @cached_property
-    def hours(self) -> Floats:
-        """(m,): when matches were made."""
-        return self.log[:, 0]
-
-    @cached_property
-    def sides(self) -> tuple[Ints, Ints]:
-        """(m, team_num): the players of both teams, by number."""
-        first, second = np.split(self.log[:, 3:].astype(np.int64), 2, axis=1)
-        return first, second
-
-    @cached_property
-    def ratings(self) -> list[Floats]:
-        """(m, team_num): the ratings of both teams."""
-        return [self.players.ratings[side] for side in self.sides]
-
-    @cached_property
-    def gaps(self) -> Floats:
-        """(m,): the distance of the means of both teams."""
-        return _gaps(self.ratings)
-
-    @cached_property
-    def matched(self) -> Bools:
-        """(n,): who played."""
-        matched = np.zeros(self.players.times.size, np.bool_)
+    def __init__(
+        self, players: ArrivingPlayers, log: Floats, rules: Rules, start: float, clock: OfHours
+    ) -> None:
+        self.players, self.rules = players, rules
+        self.log = log  # the matches as the kernel logs them
+        self.start = start  # hour from which on players and matches count
+        self.clock = clock  # its hours since the midnight of some Monday, by the clock
+        self.hours = log[:, 0]  # (m,): when matches were made
+        # (m, team_num): the players of both teams, by number, and their ratings
+        self.sides: list[Ints] = np.split(log[:, 3:].astype(np.int64), 2, axis=1)
+        self.ratings = [players.ratings[side] for side in self.sides]
+        self.gaps = _gaps(self.ratings)  # (m,): the distance of the means of both teams
+        n = players.times.size
+        self.matched = np.zeros(n, np.bool_)  # (n,): who played
+        self.left = np.full(n, rules.horizon)  # (n,): hours at which players left, or the end
         for side in self.sides:
-            matched[side] = True
-        return matched
-
-    @cached_property
-    def gave_up(self) -> Bools:
-        """(n,): who left without a match."""
-        if not self.players.departures.size:
-            return np.zeros(self.players.times.size, np.bool_)
-        return (self.players.departures < self.rules.horizon) & ~self.matched
-
-    @cached_property
-    def left(self) -> Floats:
-        """(n,): hours at which players left the queue, or the end."""
-        left = np.full(self.players.times.size, self.rules.horizon)
-        if self.gave_up.any():
-            left[self.gave_up] = self.players.departures[self.gave_up]
-        for side in self.sides:
-            left[side] = self.hours[:, np.newaxis]
-        return left
-
-    @cached_property
-    def waits(self) -> Floats:
-        """(n,): minutes in the queue."""
-        return np.asarray(60.0 * (self.left - self.players.times))
-
-    @cached_property
-    def prioritized(self) -> Bools:
-        """(n,): who became prioritized."""
-        return prioritized(self.players.times, self.left, self.rules)
-
-    @cached_property
-    def counted(self) -> Bools:
-        """(n,): players who arrived late enough to count."""
-        return self.players.times >= self.start
-
-    @cached_property
-    def late(self) -> Bools:
-        """(m,): matches that were made late enough to count."""
-        return self.hours >= self.start
+            self.matched[side], self.left[side] = True, self.hours[:, np.newaxis]
+        self.gave_up = np.zeros(n, np.bool_)  # (n,): who left without a match
+        if players.departures.size:
+            self.gave_up = (players.departures < rules.horizon) & ~self.matched
+            self.left[self.gave_up] = players.departures[self.gave_up]
+        self.waits = 60.0 * (self.left - players.times)  # (n,): minutes in the queue
+        self.prioritized = prioritized(players.times, self.left, rules)  # (n,): who became so
+        self.counted = players.times >= start  # (n,): who arrived late enough to count
+        self.late = self.hours >= start  # (m,): matches that were made late enough to count
 
 
 def _gaps(sides: Sequence[Floats]) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -134,7 +134,7 @@ class ValorantModel(Model[ArrivingPlayers]):
     )
 
     def __init__(self, factors: ValorantFactors, files: Mapping[str, Path] = NO_FILES) -> None:
-        path = files.get("arrivals")
+        path, team_num = files.get("arrivals"), factors.team_num
         self._rule = queue_rule(factors.matching)
         self._make_days = queue.kernel_of(make_days, self._rule)
         self._factors = factors
@@ -144,37 +144,23 @@ class ValorantModel(Model[ArrivingPlayers]):
         self._resampling: BlockResampling | None = None
         self._process: arrivals.ArrivalProcess | None = None
         self._sums: arrivals.PlayerSums | None = None
+
+        # The horizon of num_players differs between replications: it is set when they have arrived.
+        self._open_ended = path is None and factors.horizon is None
         if path is None:
-            # That of num_players differs between replications: it is set when they have arrived.
-            horizon = factors.horizon or 0.0
-            self._process = _process(factors)
-            players = self._process.expected_players
+            self._process = process = _process(factors)
+            horizon, players = factors.horizon or 0.0, process.expected_players
+            if not self._open_ended and factors.gaps == "exponential":
+                if factors.rating_quantiles is None:
+                    self._sums = arrivals.PlayerSums(process)
+                # 2p players make a match, and on average (2p - 1) / 2 of them are still to come.
+                wait = 60.0 * (2 * team_num - 1) / 2 * process.busy_hours / players
+                if not (factors.gives_up or factors.warm_up):
+                    self.floors = {"avg_wait_time": (wait, "while everybody is matched")}
         else:
-            if factors.patience_minutes is None:
-                self.sampling = OneHistory()
-            self._log = read_queue_log(
-                path, factors.log, factors.multiplier_matrix, factors.horizon
-            )
-            horizon = self._log.horizon
-            players = float(self._log.players.times.size)
-            for text in _faults_of_log(factors, self._log):
-                raise InputError(f"{path}: factors.{text}")
-            if factors.log.resample:
-                self._resampling = BlockResampling(
-                    self._log, factors.log.block_hours, factors.horizon, path
-                )
-                self.sampling, horizon = self._resampling.sampling, self._resampling.horizon
-        self.warnings = tuple(self._remarks(path))
-        self._open_ended = self._process is not None and factors.horizon is None
-        if self._process is not None and not self._open_ended and factors.gaps == "exponential":
-            if factors.rating_quantiles is None:
-                self._sums = arrivals.PlayerSums(self._process)
-            # 2p players make a match, and on average (2p - 1) / 2 of them are still to come.
-            wait = 60.0 * (2 * factors.team_num - 1) / 2 * self._process.busy_hours / players
-            if not (factors.gives_up or factors.warm_up):
-                self.floors = {"avg_wait_time": (wait, "while everybody is matched")}
+            horizon, players = self._read_log(path)
         self._rules = Rules(
-            factors.team_num,
+            team_num,
             factors.player_diff,
             factors.player_slack,
             factors.team_diff,
@@ -185,17 +171,70 @@ class ValorantModel(Model[ArrivingPlayers]):
             factors.slack_scope == "pool",
             factors.tie_break == "balanced",
             factors.team_rule == "newcomer",
-            ticks_per_hour(horizon, factors.team_num),
-            known_team(factors.team_num) if factors.matching == "team_first" else (),
+            ticks_per_hour(horizon, team_num),
+            known_team(team_num) if factors.matching == "team_first" else (),
         )
         if QUEUES[factors.matching].exponential:
+            # At worst every split of the players chosen at a review is tried, 3e6 a second.
             splits = self._rule.expected_splits(self._rules)
-            self.warnings += tuple(_remarks_on_splits(factors, splits, players))
+            seconds = players * splits / 3e6
+            if seconds > LONG:
+                wider = "" if factors.tie_break == "balanced" else ", or a larger team_diff,"
+                self.warnings = (
+                    *self.warnings,
+                    f"{factors.matching} matching may try {splits:.0e} splits of {2 * team_num}"
+                    f" players into teams at a review, up to {seconds / 3600.0:,.1f} hours a"
+                    f" replication: a smaller team_num or matching=team_first{wider} takes less",
+                )
         self._queue = self._rule.new(64, self._rules)
         # Room for six deviations above the mean; what is never touched takes no memory.
         waits = np.empty(int(players + 6.0 * players**0.5) + 16)
-        self._no_log = np.empty((0, 3 + 2 * factors.team_num))
+        self._no_log = np.empty((0, 3 + 2 * team_num))
         self._counts = queue.new_counts(waits, self._no_log)
+
+    def _read_log(self, path: Path) -> tuple[float, float]:
+        """Read the players of a file; return the horizon, and how many they are."""
+        factors, measure = self._factors, self._factors.measure
+        self._log = log = read_queue_log(
+            path, factors.log, factors.multiplier_matrix, factors.horizon
+        )
+        players, horizon, faults = log.players, log.horizon, []
+        empty = empty_bands(players.ratings, factors.bands) if "bands" in measure else []
+        if empty:
+            holds = f"hold{'s' * (len(empty) == 1)} nobody"
+            faults.append(f"bands: {', '.join(empty)} {holds} (too many ratings are the same)")
+        if factors.patience_minutes is not None and players.departures.size:
+            says = f"the column {shown(factors.log.columns[LEFT])} says who gave up and when"
+            faults.append(f"patience_minutes: {says} (allowed: null, or a log without it)")
+        if factors.warm_up >= horizon:
+            hours = f"{factors.warm_up} hours leave nothing of a log of {horizon:g} hours"
+            faults.append(f"warm_up: {hours} (allowed: fewer)")
+        if "weekdays" in measure and log.midnight is None:
+            allowed = "allowed: with date-times, or seconds since 1970, as arrival_hours"
+            text = f"the log has hours, which are of no weekday ({allowed})"
+            faults.append(f"measure: weekdays: {text}")
+        if "elo" in measure and players.vectors.shape[0] < players.times.size:
+            text = "the log has ratings alone (allowed: with the columns elo, kd and wr)"
+            faults.append(f"measure: elo: {text}")
+        if faults:
+            raise InputError(f"{path}: factors.{faults[0]}")
+        same = "a log without resampling: all replications are identical"
+        if factors.patience_minutes is None:
+            self.sampling = OneHistory()
+        else:
+            same = (
+                "a log without resampling: replications differ by the patience of its players"
+                " alone, so intervals say nothing about other days"
+            )
+        remarks: Sequence[str] = (Note(f"{path}: {same}", "one_history"),)
+        if factors.log.resample:
+            self._resampling = resampling = BlockResampling(
+                log, factors.log.block_hours, factors.horizon, path
+            )
+            self.sampling, horizon = resampling.sampling, resampling.horizon
+            remarks = resampling.remarks
+        self.warnings = (*remarks, *log.remarks)
+        return horizon, float(players.times.size)
 
     @classmethod
     def further(cls, factors: Factors) -> Sequence[Response]:
@@ -210,22 +249,6 @@ class ValorantModel(Model[ArrivingPlayers]):
         hours = resample.log_hours(hours) if resample else hours
         return wall_hours(self._log.midnight, hours) + DAY * self._log.midnight.weekday()
 
-    def _remarks(self, path: Path | None) -> Iterator[str]:
-        if self._log is None:
-            return
-        if self._resampling is not None:
-            yield from self._resampling.remarks
-        elif self._factors.patience_minutes is None:
-            same = "a log without resampling: all replications are identical"
-            yield Note(f"{path}: {same}", "one_history")
-        else:
-            yield Note(
-                f"{path}: a log without resampling: replications differ by the patience of its"
-                " players alone, so intervals say nothing about other days",
-                "one_history",
-            )
-        yield from self._log.remarks
-
     @property
     def controls(self) -> Mapping[str, float]:
         """The expectation of each control; none unless the arrivals are a Poisson process."""
@@ -234,34 +257,29 @@ class ValorantModel(Model[ArrivingPlayers]):
     def draw(self, streams: Streams, replication: int) -> ArrivingPlayers:
         """Return the players of a replication in order of arrival."""
         if self._resampling is not None:
-            return self._leaving_earlier_places(self._resampling.draw(streams, replication))
-        if self._log is not None:
+            players = self._resampling.draw(streams, replication)
+        elif self._log is not None:
             players = self._log.players
         else:
             assert self._process is not None
             players = self._process.players(streams, replication)
         mean = self._factors.patience_minutes
-        if mean is not None:
+        if mean is not None:  # which resamples do not have
             draws = streams.stream(replication, arrivals.PATIENCE)
             waits = mean / 60.0 * draws.standard_exponential(players.times.size)
             players = players._replace(departures=players.times + waits)
-        return players if self._log is None else self._leaving_earlier_places(players)
-
-    def _leaving_earlier_places(self, players: ArrivingPlayers) -> ArrivingPlayers:
-        """Return the players of a log, who leave the queue where their account queues again."""
-        assert self._log is not None
-        accounts = self._log.accounts
-        if not accounts.size:
+        if self._log is None or not self._log.accounts.size:
             return players
+        # Players of a log leave the queue where their account queues again.
         rows = players.resample.rows if players.resample else slice(None)
-        again = queue.next_arrivals(accounts[rows], players.times)
+        again = queue.next_arrivals(self._log.accounts[rows], players.times)
         if players.departures.size:
             again = np.minimum(again, players.departures)
         return players._replace(departures=again)
 
     def observe(self, inputs: ArrivingPlayers) -> Floats:
         """Return the sums over the players."""
-        return self._sums.of(inputs) if self._sums else super().observe(inputs)
+        return self._sums.of(inputs) if self._sums else np.empty(0)
 
     def run_many(
         self,
@@ -295,11 +313,8 @@ class ValorantModel(Model[ArrivingPlayers]):
     def _days(self) -> Days | None:
         """Memory of days that compiled code draws and measures, or None."""
         process, factors = self._process, self._factors
-        if process is None or self._open_ended:
-            return None
-        if factors.is_played_out or factors.rating_quantiles is not None:
-            return None
-        return new_days(process.room, factors.team_num)
+        apart = self._open_ended or factors.is_played_out or factors.rating_quantiles is not None
+        return None if process is None or apart else new_days(process.room, factors.team_num)
 
     def _run_days(self, streams: Streams, days: Days, replications: Ints, seen: Floats) -> Floats:
         """Return the responses of days up to the first one that does not fit."""
@@ -334,13 +349,13 @@ class ValorantModel(Model[ArrivingPlayers]):
 
     def _play(self, players: ArrivingPlayers) -> tuple[PlayedDay, Values]:
         """Return what happened in a replication, player by player, and the responses."""
-        team_num = self._rules.team_num
+        team_num, warm_up = self._rules.team_num, self._factors.warm_up
         log = np.empty((players.times.size // (2 * team_num), 3 + 2 * team_num))
         self._match(players, log)
         log = log[: self._counts.statistics["matches"][0]]
         clock = partial(self._clock, resample=players.resample)
-        day = PlayedDay(players, log, self._rules, self._factors.warm_up, clock)
-        record = counted(day) if self._factors.warm_up else self._responses(players.times.size)
+        day = PlayedDay(players, log, self._rules, warm_up, clock)
+        record = counted(day) if warm_up else self._responses(players.times.size)
         groups = groups_of(self._factors)
         if not groups:
             return day, record
@@ -372,24 +387,7 @@ class ValorantModel(Model[ArrivingPlayers]):
         return summarize(statistics, waits, statistics["matched"], players, self._rules.horizon)
 
 
-def _faults_of_log(factors: ValorantFactors, log: QueueLog) -> Iterator[str]:
-    """Yield which factors do not go with what a log has."""
-    players, measure = log.players, factors.measure
-    empty = empty_bands(players.ratings, factors.bands) if "bands" in measure else []
-    if empty:
-        holds = f"hold{'s' * (len(empty) == 1)} nobody"
-        yield f"bands: {', '.join(empty)} {holds} (too many ratings are the same)"
-    if factors.patience_minutes is not None and players.departures.size:
-        says = f"the column {shown(factors.log.columns[LEFT])} says who gave up and when"
-        yield f"patience_minutes: {says} (allowed: null, or a log without it)"
-    if factors.warm_up >= log.horizon:
-        hours = f"{factors.warm_up} hours leave nothing of a log of {log.horizon:g} hours"
-        yield f"warm_up: {hours} (allowed: fewer)"
-    if "weekdays" in measure and log.midnight is None:
-        allowed = "allowed: with date-times, or seconds since 1970, as arrival_hours"
-        yield f"measure: weekdays: the log has hours, which are of no weekday ({allowed})"
-    if "elo" in measure and players.vectors.shape[0] < players.times.size:
-        yield "measure: elo: the log has ratings alone (allowed: with the columns elo, kd and wr)"
+LONG = 60.0  # seconds of a replication from which on its length is remarked upon
 
 
 def _process(factors: ValorantFactors) -> arrivals.ArrivalProcess:
@@ -403,20 +401,3 @@ def _process(factors: ValorantFactors) -> arrivals.ArrivalProcess:
     return arrivals.ArrivalProcess(
         rates, horizon, *skills, elo_max=factors.elo_max or math.inf, **how
     )
-
-
-SPLITS_A_SECOND = 3e6  # that an exponential search tries, about
-LONG = 60.0  # seconds of a replication from which on its length is remarked upon
-
-
-def _remarks_on_splits(factors: ValorantFactors, splits: float, players: float) -> Iterator[str]:
-    """Yield what is to be said where a replication spends its time on splits into teams."""
-    # At worst every split of the players chosen at a review is tried.
-    seconds = players * splits / SPLITS_A_SECOND
-    if seconds > LONG:
-        wider = "" if factors.tie_break == "balanced" else ", or a larger team_diff,"
-        yield (
-            f"{factors.matching} matching may try {splits:.0e} splits of {2 * factors.team_num}"
-            f" players into teams at a review, up to {seconds / 3600.0:,.1f} hours a replication:"
-            f" a smaller team_num or matching=team_first{wider} takes less"
-        )

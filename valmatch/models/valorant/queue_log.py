@@ -31,11 +31,10 @@ from valmatch.inputs.files import MAX_FILE
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching.queue import next_arrivals
 from valmatch.matching.tickets.columns import spans
-from valmatch.models.number_dates import check_digits, check_serial_days
 from valmatch.models.valorant.arrivals import BLOCKS, ArrivingPlayers, Resample
 from valmatch.models.valorant.log_factors import LEFT, LogFactors, is_wanted
 from valmatch.statistics.sampling import Resampled, block_days, overlapping_degrees
-from valmatch.text.durations import MILLISECONDS, datetime_of, unit_since_1970
+from valmatch.text.durations import MILLISECONDS, date_of_digits, datetime_of, unit_since_1970
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, Notice, shown
@@ -55,6 +54,29 @@ HOUR = timedelta(hours=1) // MICROSECOND
 SPRING = 2 * HOUR  # more than a clock goes back when daylight saving ends
 
 
+DAY_ZERO = datetime(1899, 12, 30)  # from which on spreadsheets count days
+SERIAL_DAYS = (36_526.0, 73_050.0)  # what they call the days from 2000 to 2099
+
+
+def check_digits(row: Row, column: str, number: float, allowed: str) -> None:
+    """Refuse a number of hours that is the digits of a date, such as 20260301."""
+    date = date_of_digits(number)
+    if date is not None:
+        meant = date.isoformat(" ", "minutes").removesuffix(" 00:00")
+        text = f"{shown(row.cells[column].strip())} looks like the date {meant}"
+        raise row.wrong(column, f"{text} (allowed: {allowed})", "digits of a date")
+
+
+def check_serial_days(first: Row, column: str, hours: Floats, allowed: str) -> None:
+    """Refuse hours that all look like days of a spreadsheet: 45292.5 is noon of 2024-01-01."""
+    low, high = SERIAL_DAYS
+    # Such a log may span twenty years.
+    if (hours >= low).all() and (hours < high).all() and np.ptp(hours) <= 20 * 365.25:
+        day = (DAY_ZERO + float(hours[0]) * timedelta(days=1)).isoformat(" ", "minutes")
+        text = f"{shown(first.cells[column].strip())} looks like {day}, as spreadsheets count days"
+        raise first.wrong(column, f"{text} (allowed: {allowed})")
+
+
 class LogClock:
     """Reads the times of one log, all of one kind, that of the first."""
 
@@ -65,14 +87,12 @@ class LogClock:
         self._kind = ""
         self._first: datetime | None = None
         self._offsets: set[timedelta | None] = set()
+        self.dated = False  # whether times are moments, as far as the log has been read
         # what hours are counted from: the midnight before the first row. None where the log has
         # hours itself
         self.midnight: datetime | None = None
-
-    @property
-    def dated(self) -> bool:
-        """Whether times are moments, as far as the log has been read."""
-        return self._kind not in ("", HOURS)
+        # whether offsets change, as they do to and from summer time, and no zone says when
+        self.moved = False
 
     def read(self, row: Row, column: str) -> float:
         """Return the time in a cell."""
@@ -104,7 +124,7 @@ class LogClock:
         except OverflowError:
             what = f"{shown(text)} (allowed: years 1 to 9999)"
             raise row.wrong(column, what, "no year from 1 to 9999") from None
-        self._kind = kind
+        self._kind, self.dated = kind, True
         return (moment - EPOCH) // MICROSECOND
 
     def _utc(self, row: Row, column: str, date_time: datetime) -> datetime:
@@ -121,6 +141,7 @@ class LogClock:
             date_time = date_time.replace(tzinfo=self._zone or UTC)
         else:
             self._offsets.add(date_time.utcoffset())
+            self.moved = self._zone is None and len(self._offsets) > 1
         return date_time.astimezone(UTC)
 
     def check_order(self, row: Row, column: str, time: float, before: float) -> None:
@@ -151,11 +172,6 @@ class LogClock:
         start = (self.midnight - EPOCH) // MICROSECOND
         return [(time - start) / HOUR for time in times]
 
-    @property
-    def moved(self) -> bool:
-        """Whether offsets change, as they do to and from summer time, and no zone says when."""
-        return self._zone is None and len(self._offsets) > 1
-
 
 # The time that a queue log spans: rows far from all others, long gaps, long logs.
 
@@ -165,38 +181,6 @@ LONG, LATE = 3, 10
 """Years from which on a log is long, or begins late."""
 
 GAP = 30  # days without any arrival that are remarked upon
-
-
-def far_rows(hours: Floats) -> list[int]:
-    """Return which rows of a log that spans too much are far from its middle one.
-
-    What is left then spans no more than `LONGEST` years.
-
-    Examples
-    --------
-    >>> far_rows(np.array([0.5, 9e6, 1.0, 1.5]))
-    [1]
-    """
-    if np.ptp(hours) <= LONGEST * YEAR:
-        return []
-    middle = np.partition(hours, (hours.size - 1) // 2)[(hours.size - 1) // 2]
-    return np.flatnonzero(np.abs(hours - middle) > LONGEST * YEAR / 2.0).tolist()
-
-
-def span_remarks(hours: Floats) -> Iterator[str]:
-    """Yield what is unusual about the times of a log, in order of arrival."""
-    first, last = float(hours[0]), float(hours[-1])
-    if first > LATE * YEAR:
-        text = f"the first arrival is {first / YEAR:,.1f} years after hour 0"
-        yield f"{text} (hours are counted from the start of the log)"
-    if last - first > LONG * YEAR:
-        yield f"the log spans {(last - first) / YEAR:,.1f} years"
-    gaps = np.diff(hours)
-    if many := int((gaps > GAP * DAY).sum()):
-        longest = int(gaps.argmax())
-        others = f", the longest of {many:,} gaps of more than {GAP} days" if many > 1 else ""
-        days, since = gaps[longest] / DAY, hours[longest]
-        yield f"nobody arrives for {days:,.1f} days from hour {since:,.1f} on{others}"
 
 
 VECTOR = ("elo", "kd", "wr")
@@ -311,6 +295,9 @@ class _Entry(NamedTuple):
     left: float  # when the player gave up, infinity for never
 
 
+_Remark = tuple[type[Notice], str, str, int]  # class, kind, text, and of how many it is
+
+
 class _Reader:
     """Reads one log."""
 
@@ -323,7 +310,6 @@ class _Reader:
         self._states: dict[str, Counter[str]] = {}  # rows by value of columns that may say an end
         self._unwanted = 0  # rows that are not as `log.where` has it
         self._repeated = 0  # rows that are the same as another one
-        self._remarks: list[str] = []
 
     def read(self) -> QueueLog:
         """Read all of the file."""
@@ -351,20 +337,22 @@ class _Reader:
         accounts = np.array([numbers.setdefault(e.player, len(numbers)) for e in entries], np.int64)
         if not 1 < len(numbers) < len(entries):
             accounts = accounts[:0]
-        self._remarks += self._bad.remarks()
-        self._remark_on_times(times)
-        self._remark_on_rows(len(unknown))
-        self._remark_on_values(ratings, sentinels)
-        self._remark_on_leaving(times, departures, accounts)
+        left = departures if LEFT in names else departures[:0]
         vectors = np.array([entry.vector for entry in entries]).reshape(-1, len(VECTOR))
-        left = departures if LEFT in names else np.empty(0)
+        players = ArrivingPlayers(times, ratings, vectors, left)
+        notes = [
+            *self._notes_on_times(times),
+            *self._notes_on_rows(len(unknown), ratings, sentinels),
+        ]
+        notes += self._notes_on_leaving(players, accounts)
+        remarks = (of(f"{path}: {text}", kind, n) for of, kind, text, n in notes)
         return QueueLog(
-            ArrivingPlayers(times, ratings, vectors, left),
+            players,
             [entry.player for entry in entries] if "player" in names else [],
             [entry.cell for entry in entries] if clock.dated else [],
             clock.midnight,
             float(times[-1]),
-            tuple(self._remarks),
+            (*self._bad.remarks(), *remarks),
             accounts,
             names,
             tuple(sentinels),
@@ -373,12 +361,9 @@ class _Reader:
 
     def _entries(self) -> Iterator[_Entry]:
         """Yield the good rows that are wanted, of exact duplicates one."""
-        separator = SEPARATORS[self._log.separator]
-        names, where = self._names, self._log.where
-        seen: set[tuple[str, ...]] = set()
-        for row in read_rows(
-            self._path, self._columns, separator, most=MAX_FILE, wrong=self._bad.add
-        ):
+        names, where, seen = self._names, self._log.where, set[tuple[str, ...]]()
+        separator, wrong = SEPARATORS[self._log.separator], self._bad.add
+        for row in read_rows(self._path, self._columns, separator, most=MAX_FILE, wrong=wrong):
             if where and not all(is_wanted(row.cells[name], where[name]) for name in where):
                 self._unwanted += 1
                 continue
@@ -391,15 +376,19 @@ class _Reader:
             for name, counts in self._states.items():
                 if len(counts) <= MOST_STATES:
                     counts[row.cells[name].strip()] += 1
+            cell, player = row.cells[names["arrival_hours"]].strip(), ""
             try:
                 time = self._clock.read(row, names["arrival_hours"])
                 rating, vector = self._rating(row)
-                player = _id(row, names["player"]) if "player" in names else ""
+                if "player" in names:
+                    player = row.cells[names["player"]].strip()
+                    if not 0 < len(player) <= MAX_ID or "\0" in player:
+                        what = f"{shown(player) if player else 'empty'} (allowed: 1 to {MAX_ID}"
+                        raise row.wrong(names["player"], f"{what} characters)")
                 left = self._left(row, names[LEFT], time) if LEFT in names else math.inf
             except RowError as error:
                 self._bad.add(error)
                 continue
-            cell = row.cells[names["arrival_hours"]].strip()
             yield _Entry(row.line, cell, time, rating, vector, player, left)
         for name, counts in list(self._states.items()):
             if not 1 < len(counts) <= MOST_STATES:
@@ -416,13 +405,21 @@ class _Reader:
             others = f"; {n:,} rows are not as {where} says" if n else ""
             needed = "at least one row is needed below the header"
             raise InputError(f"{self._path}: no players ({needed}{self._bad.seen()}{others})")
-        far = set(far_rows(np.array(self._clock.hours([entry.time for entry in entries]))))
-        for entry in (entries[number] for number in sorted(far)):
-            what = f"{shown(entry.cell)} is more than {LONGEST // 2} years from the middle row"
-            what += f" (allowed: a log of {LONGEST} years)"
-            self._bad.add(self._row(entry).wrong(self._names["arrival_hours"], what, "far off"))
-        self._bad.check(len(entries) - len(far))
-        return [entry for number, entry in enumerate(entries) if number not in far]
+        hours, longest = (
+            np.array(self._clock.hours([entry.time for entry in entries])),
+            LONGEST * YEAR,
+        )
+        far = np.zeros(hours.size, np.bool_)
+        if np.ptp(hours) > longest:  # what is left spans no more
+            middle = np.partition(hours, (hours.size - 1) // 2)[(hours.size - 1) // 2]
+            far = np.abs(hours - middle) > longest / 2.0
+        for number in np.flatnonzero(far).tolist():
+            what = f"{shown(entries[number].cell)} is more than {LONGEST // 2} years from the"
+            what += f" middle row (allowed: a log of {LONGEST} years)"
+            row, column = self._row(entries[number]), self._names["arrival_hours"]
+            self._bad.add(row.wrong(column, what, "far off"))
+        self._bad.check(hours.size - int(far.sum()))
+        return [entry for entry, is_far in zip(entries, far.tolist(), strict=True) if not is_far]
 
     def _with_known_ratings(self, entries: list[_Entry], unknown: Sequence[int]) -> list[_Entry]:
         """Return rows with a rating for those whose rating is not known."""
@@ -497,79 +494,81 @@ class _Reader:
         self._states = {name: Counter() for name in doubtful}
         return [*read, *doubtful]
 
-    def _note(self, kind: str, text: str, n: int = 1, of: type[Notice] = Note) -> None:
-        """Remark upon the file."""
-        self._remarks.append(of(f"{self._path}: {text}", kind, n))
-
-    def _remark_on_times(self, times: Floats) -> None:
-        """Say what to know of times, and of columns that nothing is read from."""
+    def _notes_on_times(self, times: Floats) -> Iterator[_Remark]:
+        """Yield what to know of times, and of columns that nothing is read from."""
         if self._clock.midnight is not None:
             since = self._clock.midnight.isoformat(" ", "minutes")
-            self._note("guessed_midnight", f"hours are counted from {since}")
+            yield Note, "guessed_midnight", f"hours are counted from {since}", 1
         if self._clock.moved:
             text = "date-times have several offsets from UTC: hours of the day are those of the"
             zone = f"{option('log.zone=Europe/Berlin')}, for example, counts them by the clocks"
-            self._note("guessed_zone", f"{text} first; {zone} there")
-        for remark in span_remarks(times):
-            self._note("doubtful_times", remark, of=Notice)
+            yield Note, "guessed_zone", f"{text} first; {zone} there", 1
+        first, last, gaps = float(times[0]), float(times[-1]), np.diff(times)
+        doubtful = Notice, "doubtful_times"
+        if first > LATE * YEAR:
+            text = f"the first arrival is {first / YEAR:,.1f} years after hour 0"
+            yield *doubtful, f"{text} (hours are counted from the start of the log)", 1
+        if last - first > LONG * YEAR:
+            yield *doubtful, f"the log spans {(last - first) / YEAR:,.1f} years", 1
+        if many := int((gaps > GAP * DAY).sum()):
+            longest = int(gaps.argmax())
+            others = f", the longest of {many:,} gaps of more than {GAP} days" if many > 1 else ""
+            days, since = gaps[longest] / DAY, f"{times[longest]:,.1f}"
+            text = f"nobody arrives for {days:,.1f} days from hour {since} on{others}"
+            yield *doubtful, text, 1
         reason = ": this model ignores parties and regions (model tickets has both)"
         missed = [name for name in self._unused if name.lower().startswith(MISSED)]
-        others = [name for name in self._unused if name not in missed]
-        for kind, columns, why in ("parties", missed, reason), ("columns", others, ""):
+        others_unused = [name for name in self._unused if name not in missed]
+        for kind, columns, why in ("parties", missed, reason), ("columns", others_unused, ""):
             if columns:
                 named = f"column{'s' * (len(columns) > 1)} {', '.join(columns)}"
-                self._note(f"ignored_{kind}", f"{named} not used{why}", len(columns))
+                yield Note, f"ignored_{kind}", f"{named} not used{why}", len(columns)
 
-    def _remark_on_rows(self, unknown: int) -> None:
-        """Say how many rows are read otherwise than they stand, or not at all."""
+    def _notes_on_rows(
+        self, unknown: int, ratings: Floats, sentinels: Sequence[float]
+    ) -> Iterator[_Remark]:
+        """Yield how many rows are read otherwise than they stand, and what may not be meant."""
         if n := self._unwanted:
             text = f"{n:,} row{'s' * (n > 1)} skipped by {option('log.where')}"
-            self._note("rows_not_wanted", text, n)
+            yield Note, "rows_not_wanted", text, n
         if unknown:
-            text = (
-                f"{unknown:,} ratings missing ({option('log.missing')}): each is replaced by that"
-            )
-            text += " of another row, of the same account where it has one"
-            self._note("ratings_missing", text, unknown)
-        if (n := self._repeated) and "player" in self._names:
-            text = f"{n:,} exact duplicate{'s' * (n > 1)} of other rows skipped"
-            self._note("duplicate_rows", text, n, Notice)
-
-    def _remark_on_values(self, ratings: Floats, sentinels: Sequence[float]) -> None:
-        """Say what looks as if it were not meant, and which option says so."""
+            text = f"{unknown:,} ratings missing ({option('log.missing')}): each is replaced by"
+            text += " that of another row, of the same account where it has one"
+            yield Note, "ratings_missing", text, unknown
         n = self._repeated
-        if n > 0.05 * ratings.size and "player" not in self._names:
+        if n and "player" in self._names:
+            text = f"{n:,} exact duplicate{'s' * (n > 1)} of other rows skipped"
+            yield Notice, "duplicate_rows", text, n
+        elif n > 0.05 * ratings.size:
             player = f"{option('log.columns')} player=NAME names the column of accounts"
             text = f"{n:,} rows have time and rating of another row ({player}: duplicates are then"
-            self._note("doubtful_rows", f"{text} skipped)", n, Notice)
+            yield Notice, "doubtful_rows", f"{text} skipped)", n
         for value in sentinels:
             n = int((ratings == value).sum())
             text = f"{n:,} players share the rating {value:g}, unlike all others; if it means that"
             says = f"{option(f'log.missing=[{value:g}]')} says so"
-            self._note("doubtful_ratings", f"{text} none is known, {says}", n, Notice)
+            yield Notice, "doubtful_ratings", f"{text} none is known, {says}", n
         for column, counts in self._states.items():
             values = ", ".join(f"{shown(value)} {n:,}" for value, n in counts.most_common(4))
             first = counts.most_common(1)[0][0]
             reads = f"{option(f'log.where.{column}={first}')} reads those alone"
             text = f"column {shown(column)} may say what became of a row ({values}), and all rows"
             n = counts.total() - counts[first]
-            self._note("doubtful_status", f"{text} are read; {reads}", n, Notice)
+            yield Notice, "doubtful_status", f"{text} are read; {reads}", n
 
-    def _remark_on_leaving(self, times: Floats, departures: Floats, accounts: Ints) -> None:
-        """Say who leaves the queue without a match."""
+    def _notes_on_leaving(self, players: ArrivingPlayers, accounts: Ints) -> Iterator[_Remark]:
+        """Yield who leaves the queue without a match."""
+        times = players.times
         soon = next_arrivals(accounts, times) - times <= AGAIN if accounts.size else accounts
         if again := int(soon.sum()):
             text = f"accounts queue again within an hour ({again:,} time{'s' * (again > 1)}): where"
-            self._note(
-                "queued_again",
-                f"{text} they still wait, they leave their earlier place",
-                int(again),
-            )
+            text += " they still wait, they leave their earlier place"
+            yield Note, "queued_again", text, again
         if LEFT in self._names:
-            gave_up = int(np.isfinite(departures).sum())
+            gave_up = int(np.isfinite(players.departures).sum())
             text = f"{gave_up:,} of {times.size:,} players have a time in {self._names[LEFT]}, at"
             text += " which they give up unless they play before"
-            self._note("times_of_leaving", text, gave_up)
+            yield Note, "times_of_leaving", text, gave_up
 
 
 def _names(position: str, header: Sequence[str], renamed: Mapping[str, str]) -> dict[str, str]:
@@ -595,15 +594,6 @@ def _names(position: str, header: Sequence[str], renamed: Mapping[str, str]) -> 
         there = f"found: {', '.join(header)}; {says}"
         raise InputError(f"{position}: column rating, or elo, kd and wr is missing ({there})")
     return names
-
-
-def _id(row: Row, column: str) -> str:
-    """Return the id of a player, or say why it cannot be one."""
-    player = row.cells[column].strip()
-    if not 0 < len(player) <= MAX_ID or "\0" in player:
-        what = shown(player) if player else "empty"
-        raise row.wrong(column, f"{what} (allowed: 1 to {MAX_ID} characters)")
-    return player
 
 
 # Hours of a dated log as the clocks of its time zone count them.

@@ -23,9 +23,8 @@ from valmatch.ratings.zonestats import RatedGame, Rules, adjust, score_per_hour
 ROUND = CONTESTS, LOG_LOSS, SKILL_LOG_LOSS, HITS, RATING_ERROR = range(5)
 """Columns of a round: sums over its contests, then the rating error at its end."""
 
-WHOLE = ("player", "team", "enabled")
 LOG = np.dtype(
-    [(name, "i8") for name in WHOLE]
+    [(name, "i8") for name in ("player", "team", "enabled")]
     + [(name, "f8") for name in ("score", "minutes", "rating", "adjustment", "score_per_hour")]
     + [(name, "f8") for name in ("rating_offset", "scale", "capped", "rank_after")]
 )
@@ -54,44 +53,24 @@ class RandomNumbers(NamedTuple):
 
     skills: Floats  # (n_players,); standard normals
     picks: Floats  # (G, m); in [0, 1): who plays
-    noise: Floats  # (G, m) float64, standard exponentials by which score rates are divided
-    # joins, leaves: (G, m); in [0, 1): when a player joins and leaves
-    joins: Floats
-    leaves: Floats
+    noise: Floats  # (G, m); standard exponentials by which score rates are divided
+    joins: Floats  # (G, m); in [0, 1): when a player joins
+    leaves: Floats  # (G, m); in [0, 1): when a player leaves
     ties: Floats  # (G,); in [0, 1): which games are ties
-
-
-class People(NamedTuple):
-    """The players, of whom the first are rated."""
-
-    skills: Floats  # (n_players,)
-    ratings: Floats  # (n_enabled,)
-    errors: Floats  # (n_enabled,) rating less skill, both less their means
 
 
 class Seats(NamedTuple):
     """Room for the m players of a game."""
 
     order: Ints  # (n_players,); all players; the first m of them play
-    teams: Ints  # (m,)
-    # scores, rates, minutes, joins: (m,)
+    teams: Ints  # (m,), as all others
     scores: Floats
     rates: Floats
     minutes: Floats
     joins: Floats
-    # seats, players: (m,); of those who are rated, of whom `game` has the rest
-    seats: Ints
+    seats: Ints  # of those who are rated, of whom `game` has the rest
     players: Ints
     game: RatedGame
-
-
-def new_seats(n_players: int, n_teams: int, team_size: int) -> Seats:
-    """Return room for the games of a population."""
-    m = n_teams * team_size
-    teams, numbers = np.arange(m) // team_size, np.empty((10, m))
-    seats, players, sides = np.empty((3, m), np.int64)
-    game = RatedGame(*[*numbers[4:8], sides, *numbers[8:]])
-    return Seats(*[np.arange(n_players), teams, *numbers[:4], seats, players, game])
 
 
 @part(inline=True)
@@ -105,7 +84,6 @@ def _log_loss(lead: float, outcome: float) -> float:
 @kernel
 def seat_players(picks: Floats, order: Ints) -> None:
     """Put m players, every set and order equally likely, in front (Fisher and Yates)."""
-    # Shapes: `picks` (m,); `order` (n_players,).
     for k in range(picks.size):
         other = k + int(picks[k] * (order.size - k))
         player = order[other]
@@ -178,42 +156,36 @@ def _judge(rules: GameRules, skills: Floats, players: Ints, rated: RatedGame, su
                 sums[HITS] += outcome if lead > 0.0 else 1.0 - outcome
 
 
-@macro
-def _start(initial_rating: float, people: People) -> float:
-    """Give everybody the rating of the start and its error; return the sum of their squares."""
-    n, total, squares = people.ratings.size, 0.0, 0.0
-    for player in range(n):
-        people.ratings[player] = initial_rating
-        people.errors[player] = initial_rating - people.skills[player]
-        total += people.errors[player]
-    mean = total / n
-    for player in range(n):
-        people.errors[player] -= mean  # the games sum to zero, so that the means stay aligned
-        squares += people.errors[player] * people.errors[player]
-    return squares
-
-
 @kernel
 def play(
     rules: GameRules,
     draws: RandomNumbers,
-    people: People,
+    skills: Floats,
+    ratings: Floats,
+    errors: Floats,
     seats: Seats,
     rounds: Floats,
     log: Records,
 ) -> int:
     """Play and rate all games of a replication; return the game after which errors are settled."""
-    n_games, n_seats, n_players = draws.ties.size, seats.teams.size, people.skills.size
-    errors, ratings = people.errors, people.ratings
-    squares = _start(rules.initial_rating, people)
-    limit = ratings.size * rules.error_bound**2
+    # The first of the players are rated; an error is rating less skill, both less their means.
+    n_games, n_seats, n_players = draws.ties.size, seats.teams.size, skills.size
+    n, total, squares = ratings.size, 0.0, 0.0
+    for player in range(n):
+        ratings[player] = rules.initial_rating
+        errors[player] = rules.initial_rating - skills[player]
+        total += errors[player]
+    for player in range(n):
+        errors[player] -= total / n  # the games sum to zero, so that the means stay aligned
+        squares += errors[player] * errors[player]
+    limit = n * rules.error_bound**2
     settled = 0 if squares <= limit else 1
     for game in range(n_games):
         seat_players(draws.picks[game], seats.order)
-        _score(rules, draws, game, people.skills, seats)
+        _score(rules, draws, game, skills, seats)
         rated = _rated(seats, ratings, rules.joint)
         current = rounds[game * n_seats // n_players]
-        _judge(rules, people.skills, seats.players, rated, current)
+        _judge(rules, skills, seats.players, rated, current)
         scale, gain = adjust(rules.rating, rated), 0.0
         for k in range(rated.sides.size):
             player, change = seats.players[k], rated.adjustments[k]
@@ -223,7 +195,7 @@ def play(
         squares += gain
         if log.shape[0] > 0:
             _note(seats, rated, scale, ratings, log[game])
-        current[RATING_ERROR] = math.sqrt(max(squares, 0.0) / ratings.size)
+        current[RATING_ERROR] = math.sqrt(max(squares, 0.0) / n)
         if squares > limit:
             settled = game + 2
     return settled
@@ -286,21 +258,6 @@ MEASURES = Responses(*(r for r in RESPONSES if r.name in ("rating_error", "log_l
 """Of these there are curves: at the end of each round, and over it."""
 
 
-def _share(total: float, contests: float) -> float:
-    """Return a total per contest, NaN without a contest."""
-    return total / contests if contests else math.nan
-
-
-def _per_contest(loss: Floats, contests: Floats) -> Floats:
-    """Return the loss per contest of each round."""
-    # A round in which no rated players met has that of the last one before, at first that of a
-    # coin.
-    held = np.full(contests.size + 1, math.log(2.0))
-    np.divide(loss, contests, out=held[:-1], where=contests > 0)
-    last = np.maximum.accumulate(np.where(contests > 0, np.arange(contests.size), -1))
-    return np.asarray(held[last])
-
-
 class Course(NamedTuple):
     """What happened in a replication."""
 
@@ -321,12 +278,9 @@ class ZoneStatsModel(CurveModel[RandomNumbers]):
     def __init__(self, factors: ZoneStatsFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         assert not files
         self._factors = factors
-        every_player, limits = (
-            factors.cap == EVERY_PLAYER,
-            (factors.GAME_MULT, factors.MAX_GAME_LENGTH),
-        )
+        every_player = factors.cap == EVERY_PLAYER
         self._rules = GameRules(
-            Rules(factors.T, *limits, every_player),
+            Rules(factors.T, factors.GAME_MULT, factors.MAX_GAME_LENGTH, every_player),
             factors.compare == "score_per_hour",
             factors.contest_time == "joint",
             *(getattr(factors, name) for name in GameRules._fields[3:]),
@@ -351,37 +305,46 @@ class ZoneStatsModel(CurveModel[RandomNumbers]):
 
     def play(self, inputs: RandomNumbers, logged: bool = False) -> Course:
         """Play and rate all games."""
-        factors = self._factors
+        factors, m = self._factors, self._n_seats
         skills = factors.initial_rating + factors.skill_std * inputs.skills
-        seats = new_seats(factors.n_players, factors.n_teams, factors.team_size)
+        teams, numbers = np.arange(m) // factors.team_size, np.empty((10, m))
+        places, players, sides = np.empty((3, m), np.int64)
+        room = RatedGame(*[*numbers[4:8], sides, *numbers[8:]])
+        order = np.arange(factors.n_players)
+        seats = Seats(*[order, teams, *numbers[:4], places, players, room])
         ratings, errors = np.empty((2, factors.n_enabled))
         rounds = np.zeros((factors.games_per_player, len(ROUND)))
-        log = np.empty((self._n_games if logged else 0, self._n_seats), LOG)
-        people = People(skills, ratings, errors)
-        settled = play(self._rules, inputs, people, seats, rounds, log)
+        log = np.empty((self._n_games if logged else 0, m), LOG)
+        settled = play(self._rules, inputs, skills, ratings, errors, seats, rounds, log)
         contests, loss, _, _, error = rounds.T
-        measures = np.array([[error, _per_contest(loss, contests)]])
-        return Course(skills, ratings, rounds, settled, measures, log)
+        # A round in which no rated players met has the loss of the last one before, at first that
+        # of a coin.
+        held = np.full(contests.size + 1, math.log(2.0))
+        np.divide(loss, contests, out=held[:-1], where=contests > 0)
+        last = np.maximum.accumulate(np.where(contests > 0, np.arange(contests.size), -1))
+        return Course(skills, ratings, rounds, settled, np.array([[error, held[last]]]), log)
 
     def summary(self, inputs: RandomNumbers, course: Course) -> dict[str, float]:
         """Return the responses by name."""
         skills, rounds = course.skills[: self._factors.n_enabled], course.rounds
         skill, rating = skills - skills.mean(), course.ratings - course.ratings.mean()
-        late = rounds[rounds.shape[0] // 2 :].sum(axis=0)
-        contests, loss, _, hits, _ = rounds.sum(axis=0).tolist()
-        late_contests, late_loss, late_skill_loss, late_hits, _ = late.tolist()
         converged = course.settled * self._n_seats / self._factors.n_players
+        every, late = rounds.sum(axis=0), rounds[rounds.shape[0] // 2 :].sum(axis=0)
+        losses, late_losses = (
+            (sums / sums[CONTESTS] if sums[CONTESTS] else np.full(len(ROUND), np.nan)).tolist()
+            for sums in (every, late)
+        )
         return {
             "rating_error": math.sqrt(float(np.mean((rating - skill) ** 2))),
-            "mean_rating_error": float(rounds[:, -1].mean()),
+            "mean_rating_error": float(rounds[:, RATING_ERROR].mean()),
             "games_to_converge": converged if course.settled <= self._n_games else math.nan,
             "rank_correlation": rank_correlation(course.ratings, skills),
             "rating_slope": float(rating @ skill) / float(skill @ skill),
-            "log_loss": _share(loss, contests),
-            "log_loss.late": _share(late_loss, late_contests),
-            "skill_log_loss.late": _share(late_skill_loss, late_contests),
-            "accuracy": _share(hits, contests),
-            "accuracy.late": _share(late_hits, late_contests),
+            "log_loss": losses[LOG_LOSS],
+            "log_loss.late": late_losses[LOG_LOSS],
+            "skill_log_loss.late": late_losses[SKILL_LOG_LOSS],
+            "accuracy": losses[HITS],
+            "accuracy.late": late_losses[HITS],
             "rating_spread": float(course.ratings.std()),
         }
 
@@ -389,13 +352,13 @@ class ZoneStatsModel(CurveModel[RandomNumbers]):
         """Return a row for each player, and one for each player in each game, as in game logs."""
         count = self._factors.n_players
         columns = {name: course.log[name].ravel() for name in LOG.names or ()}
+        ratings = np.full(count, math.nan)  # who is not rated has none
+        ratings[: course.ratings.size] = course.ratings
         players = {
             "player": np.arange(count),
             "skill": course.skills,
-            # Who is not rated has no rating.
-            "rating": np.append(course.ratings, np.full(count - course.ratings.size, math.nan)),
+            "rating": ratings,
             "games": np.bincount(columns["player"], minlength=count),
         }
         games = {"game": np.repeat(np.arange(self._n_games), self._n_seats), **columns}
-        whole = ("capped", "rank_after")
-        return Table("players", players), Table("games", games, whole)
+        return Table("players", players), Table("games", games, ("capped", "rank_after"))
