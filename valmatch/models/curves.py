@@ -55,8 +55,7 @@ def axes_of(
     return Axes(policies, measures.names, games, scales)
 
 
-MEANS, VARIANCES, VALUES = 0, 1, 2
-"""Sources of randomness; those of a model follow them."""
+MEANS, VARIANCES, VALUES = 0, 1, 2  # sources of randomness; those of a model follow them
 
 PRIOR = (
     *("prior_mean_variance", "prior_variance_range", "prior_means", "prior_variances"),

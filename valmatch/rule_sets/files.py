@@ -92,8 +92,6 @@ def as_remarks(path: FilePath, problems: Iterable[Problem]) -> list[str]:
     return remarks
 
 
-# YAML with places, as values of rule sets are read.
-
 PLACED = re.compile(r":([0-9]+):([0-9]+): (.*)", re.S)
 """A line of an error: place, and what is wrong."""
 

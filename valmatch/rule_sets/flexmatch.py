@@ -149,8 +149,6 @@ def read_any(
     return node, table
 
 
-# Attributes of players, and values of them.
-
 ATTRIBUTE_TYPES: dict[str, Valued] = {
     "string": "text",
     "number": "number",
@@ -196,9 +194,6 @@ def value_of(node: Node, kind: Valued) -> object:
     if kind == "number" and node.kind == "number":
         return float(cast(float, node.value))
     return node.value if kind == "text" and node.kind == "string" else None
-
-
-# Teams.
 
 
 def _teams(root: Item, context: Context) -> list[tuple[Team, list[str]]]:
@@ -425,8 +420,6 @@ def _algorithm(item: Item | None, context: Context) -> tuple[Search, bool]:
     )
     return search, age == "oldest"
 
-
-# Remarks on rule sets that the service takes, but that will hardly do what is meant.
 
 UNDEFINED = {"min", "max", "avg", "median", "stddev", "set_intersection"}
 """Functions that have no value for an empty team."""

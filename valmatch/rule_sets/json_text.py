@@ -18,8 +18,6 @@ from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shortened, shown
 
-# Problems of a file, each with its place.
-
 Severity = Literal["error", "warning"]
 
 WHOLE = "rule set"  # path of what is wrong with the whole, where a text is to be one
@@ -202,8 +200,6 @@ def plain(value: object) -> Any:  # noqa: ANN401 - a document
     return [plain(inner) for inner in value] if isinstance(value, list) else value
 
 
-# Typed access to objects: what is missing, unknown or wrong is reported.
-
 NAMES = {
     "object": "an object",
     "array": "a list",
@@ -334,9 +330,6 @@ class Item:
         """Return the object of a key, None where there is none."""
         node = self.get(key, "object")
         return Item(node, self.problems, self.lenient, self.nulls) if node else None
-
-
-# Reading.
 
 
 class SyntaxFault(Exception):  # noqa: N818 - caught where the text is read

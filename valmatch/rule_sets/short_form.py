@@ -35,6 +35,14 @@ SIZES = re.compile(r" *([0-9]{1,4}) *(?:- *([0-9]{1,4}) *)?")
 SMALL = 40  # most players of a match whose teams may be compared with each other
 
 
+LIMITS = {
+    "skill": ("within", "maxDistance", "attribute", "party"),
+    "balance": ("within", "maxDistance", "attribute"),
+    "latency": ("max", "maxLatency", "party"),
+}
+"""Sections of a limit: its key here and in the rule, and further keys."""
+
+
 def is_short(node: Node) -> bool:
     """Return whether an object is a short form, not a rule set of FlexMatch."""
     members = node.members
@@ -74,24 +82,17 @@ class _Writer:
     def rule_set(self) -> Node:
         """Read all sections; return the rule set."""
         self._teams()
-        self._skill()
-        balanced = self._balance()
-        latency = self._section("latency", ("max", "widen", "party"), "max")
-        if latency is not None:
-            limit = {"type": "latency", "maxLatency": latency.members["max"]}
-            self._rule(latency, "latency", limit, "maxLatency")
+        _, balanced, _ = [self._limit(name) for name in LIMITS]
         for node in self.root.list_of("same", "string"):
             self._same(node)
         algorithm = self._algorithm(balanced)
         self._defaults()
-        word, attributes = self.root.members.get("age") or self.root.node, self.attributes
+        members, attributes = self.root.members, self.attributes.values()
         parts: Mapping[str, object] = {
-            "name": self.root.members.get("name"),
+            "name": members.get("name"),
             "ruleLanguageVersion": "1.0",
-            "playerAttributes": [
-                made(attribute, cast(Node, attribute["name"])) for attribute in attributes.values()
-            ],
-            "algorithm": made(algorithm, word) if algorithm else None,
+            "playerAttributes": [made(named, cast(Node, named["name"])) for named in attributes],
+            "algorithm": algorithm and made(algorithm, members.get("age") or self.root.node),
             "teams": self.teams,
             "rules": self.rules,
             "expansions": self.expansions,
@@ -155,35 +156,47 @@ class _Writer:
             self.most += int(cast(float, numbers[0])) * int(cast(float, numbers[1]))
         self.large = self.most > SMALL
 
-    def _skill(self) -> None:
-        """Write that all tickets of a match are near each other."""
-        item = self._section("skill", ("attribute", "within", "widen", "party"), "within")
-        attribute = self._attribute(item)
-        if item is not None and attribute is not None:
-            rule = {"type": "batchDistance", "batchAttribute": attribute}
-            rule |= {"maxDistance": item.members["within"]}
-            self._rule(item, "skill", rule, "maxDistance")
-
-    def _balance(self) -> Node | None:
-        """Write that the averages of teams are near each other; return the attribute."""
-        item = self._section(
-            "balance", ("attribute", "within", "widen"), "" if self.large else "within"
-        )
-        attribute = self._attribute(item)
-        if item is None or attribute is None:
+    def _limit(self, name: str) -> Node | None:
+        """Write the rule of a section that limits something; return its attribute."""
+        item, (key, limit, *keys) = self.root.item(name), LIMITS[name]
+        if item is None:
             return None
-        if self.large:
-            for key in item.members.keys() & {"within", "widen"}:
+        item.known((key, "widen", *keys))
+        attribute = item.get("attribute", "string", required=True) if "attribute" in keys else None
+        if attribute is not None:
+            if not _is_name(str(attribute.value)):
+                text = f"{shown(attribute.value)} cannot be the name of an attribute"
+                item.error("attribute", text)
+                return None
+            self.attributes.setdefault(str(attribute.value), {"name": attribute, "type": "number"})
+        if name == "balance" and self.large:
+            for given in item.members.keys() & {"within", "widen"}:
                 text = f"matches of more than {SMALL} are balanced without a limit"
-                item.error(key, f"{text}, and there are up to {self.most}")
+                item.error(given, f"{text}, and there are up to {self.most}")
             return attribute
-        values = f"teams[*].players.attributes[{attribute.value}]"
-        expressions = {
-            "measurements": [f"avg({values})"],
-            "referenceValue": f"avg(flatten({values}))",
-        }
-        rule = {"type": "distance", **expressions, "maxDistance": item.members["within"]}
-        self._rule(item, "balance", rule, "maxDistance")
+        if key not in item.members:
+            item.error("", f"no {key} (a number is needed)")
+            return None
+        rule: dict[str, object] = {"name": name, "type": "latency"}
+        if attribute is not None:
+            values = f"teams[*].players.attributes[{attribute.value}]"
+            averages = {
+                "measurements": [f"avg({values})"],
+                "referenceValue": f"avg(flatten({values}))",
+            }
+            of_balance: dict[str, object] = {"name": name, "type": "distance", **averages}
+            of_skill: dict[str, object] = {
+                "name": name,
+                "type": "batchDistance",
+                "batchAttribute": attribute,
+            }
+            rule = of_balance if name == "balance" else of_skill
+        rule[limit] = item.members[key]
+        if "party" in item.members:
+            rule["partyAggregation"] = item.members["party"]
+        if "widen" in item.members:
+            self._expand(f"rules[{name}].{limit}", item, "widen")
+        self.rules.append(made(rule, item.node))
         return attribute
 
     def _same(self, node: Node) -> None:
@@ -231,34 +244,6 @@ class _Writer:
             if name in self.free and member.kind == "number":
                 self.attributes[name]["type"] = "number"
             self.attributes[name]["default"] = member
-
-    def _section(self, key: str, keys: Sequence[str], needed: str) -> Item | None:
-        """Return a section, None where it is missing or lacks what it needs."""
-        item = self.root.item(key)
-        if item is not None:
-            item.known(keys)
-            if needed and needed not in item.members:
-                item.error("", f"no {needed} (a number is needed)")
-                return None
-        return item
-
-    def _attribute(self, item: Item | None) -> Node | None:
-        """Return the name of the attribute of a section, which is a number, declared."""
-        node = item.get("attribute", "string", required=True) if item else None
-        if item is None or node is None:
-            return None
-        if not _is_name(str(node.value)):
-            item.error("attribute", f"{shown(node.value)} cannot be the name of an attribute")
-            return None
-        self.attributes.setdefault(str(node.value), {"name": node, "type": "number"})
-        return node
-
-    def _rule(self, item: Item, name: str, rule: Mapping[str, object], limit: str) -> None:
-        """Add a rule of a section, with the steps of its limit."""
-        party = {"partyAggregation": item.members["party"]} if "party" in item.members else {}
-        if "widen" in item.members:
-            self._expand(f"rules[{name}].{limit}", item, "widen")
-        self.rules.append(made({"name": name, **rule, **party}, item.node))
 
     def _expand(self, target: str, item: Item, key: str) -> None:
         """Add the steps that stand under a key, pairs of seconds and a value."""

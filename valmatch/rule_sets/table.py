@@ -202,9 +202,6 @@ def _in_range(
     return Finding(not lacks, tuple(lacks))
 
 
-# What rules say.
-
-
 class Within(NamedTuple):
     """Every measured number is in a range of distances to a reference, bounds included."""
 

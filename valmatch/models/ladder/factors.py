@@ -34,8 +34,6 @@ from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.registry import systems_of_results
 from valmatch.ratings.system import System
 
-# Types of the ladder's factors, with their bounds.
-
 # The bounds lie far outside any use; within them no kernel overflows.
 Level = Annotated[float, *real(-1e6, 1e6)]
 Points = Annotated[float, *real(1e-6, 1e6)]
@@ -45,8 +43,6 @@ Weight = Annotated[float, *real(0, 1e3)]
 Share = Annotated[float, *real(0, 1)]
 Effect = Annotated[float, *real(-1, 1)]
 
-
-# The ladder's factors on rating, which follow from the declarations of the rating systems.
 
 DEFAULT, KNOWN = "trueskill", "known"
 """The default system, and that which knows the skills and is none."""
@@ -126,9 +122,6 @@ def values_of(rating: Rating, beta: float) -> dict[str, float]:
         else common.get(parameter.name, 0.0)
         for parameter in SYSTEMS[rating.system].parameters
     }
-
-
-# The ladder's factors on the rule of the queue, and on who queues together.
 
 
 def option(name: str, default: object, unit: str = "", meaning: str | None = None) -> Any:  # noqa: ANN401

@@ -28,8 +28,6 @@ from valmatch.models.ladder.state import Behaviour, Log, Loop, break_end, cancel
 from valmatch.ratings.trueskill import normal_cdf
 from valmatch.ratings.zonestats import predicted_outcome
 
-# Counts of a ladder's matches: fairness, waits, newcomers, careers, parties, the day.
-
 LEAST = 1e-15  # a prediction below counts as this in the log loss, as in `valmatch rate`
 
 
@@ -113,8 +111,7 @@ def count_players(now: float, p: float, rules: s.LadderRules, loop: Loop, waits:
             of_size["chance"] += p if k < size // 2 else 1.0 - p
 
 
-DONE, NO_ROOM_IN_QUEUE, NO_ROOM_FOR_WAITS, NO_ROOM_FOR_MATCHES = range(4)
-"""Why `advance` returns."""
+DONE, NO_ROOM_IN_QUEUE, NO_ROOM_FOR_WAITS, NO_ROOM_FOR_MATCHES = range(4)  # why `advance` returns
 
 NEVER = 1e12  # a profile time that no session starts after
 

@@ -165,9 +165,6 @@ def scale_moves(stretches: Sequence[float]) -> bool:
     return bool(abs(last.mean() - middle.mean()) > SETTLED * middle.mean())
 
 
-# Responses of a ladder in which friends queue together, by the size of the party that they queue in
-# and, of the ratings, of their group of friends.
-
 _ERROR = (
     "(rating - the mean of all) - (skill - the mean of all) at the end, of players in groups of"
     " friends of this size"
@@ -197,7 +194,6 @@ def party_measures(
     by_size: NDArray[np.void], players: NDArray[np.void], groups: Ints
 ) -> dict[str, float]:
     """Return the responses by name; NaN where undefined."""
-    # Shapes: `groups` (players,).
     played, rated = by_size["players"], _rated(players)
     errors = players["mean"][rated] - players["skill"][rated]
     size = np.bincount(groups, minlength=players.size)[groups][rated]

@@ -72,7 +72,6 @@ class DrawnPlayers(NamedTuple):
 
 def draw_population(factors: LadderFactors, players: int, rng_key: Words) -> DrawnPlayers:
     """Draw the players of a replication, so many of whom are there at the start."""
-    # Shapes: `rng_key` (3,).
     people, parties, cv = factors.population, factors.parties, factors.sessions.activity_cv
     joining = _joining(24.0 * factors.days, people.newcomers_per_day, rng_key)
     n = players + joining.size

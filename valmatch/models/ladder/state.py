@@ -96,8 +96,7 @@ def _rise(time: float, key: int, index: int, agenda: Agenda) -> None:
         places[at(key)] = index
 
 
-AWAY, QUEUED, PAUSING, PLAYING, LEFT = range(5)
-"""What a player does; who has left is gone for good."""
+AWAY, QUEUED, PAUSING, PLAYING, LEFT = range(5)  # what a player does; who has left is gone for good
 
 NEW = 10  # matches of a player that count as those of a newcomer
 CAREER = 100  # matches of a career that the curves show

@@ -32,13 +32,10 @@ from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 
-MOST_REGIONS, MOST_ITEMS = 64, 256
-"""Data centres; items of a list."""
+MOST_REGIONS, MOST_ITEMS = 64, 256  # data centres; items of a list
 
 MOST_PLAYERS = 10  # players of a party, as the service has it
 
-
-# Laws of attributes: texts with shares, lists with probabilities, normal numbers.
 
 Kind = Literal["texts", "lists", "numbers"]
 
@@ -90,8 +87,6 @@ def _wrong(law: Mapping[str, Any]) -> str:
     wrong_sum = kind == "texts" and abs(total - 1.0) > EXACT
     return f"shares sum to {total:.10g} (allowed: 1)" if wrong_sum else ""
 
-
-# The sections of the factors of the model `tickets`: who comes, and how the service ticks.
 
 HOURS = 24
 
@@ -226,8 +221,6 @@ class Match(Factors, json_schema_extra={"example": "{minutes: 20}"}):
     free from the beginning. manual: those of leavers, too."""
 
 
-# Factors for rules of living matchmakers: their numbers, and what is believed of players.
-
 if TYPE_CHECKING:
     Preset = str
 else:
@@ -351,8 +344,6 @@ OF_RULE_SETS = {
 }
 """Factors that a rule set alone reads, and why: they do not go with a living matchmaker's rule."""
 
-
-# Tables of round-trip times between home regions and data centres.
 
 BUILTIN = Path(__file__).with_name("round_trips.csv")
 """Published measurements; the file says whose and what is assumed."""

@@ -68,42 +68,36 @@ class TicketLog:
         horizon: float,
     ) -> None:
         known = {attribute.name for attribute in table.attributes}
-        attributes = (
-            *table.attributes,
-            *(attribute for attribute in declared if attribute.name not in known),
-        )
-        table = table._replace(attributes=attributes)
+        further = (attribute for attribute in declared if attribute.name not in known)
+        table = table._replace(attributes=(*table.attributes, *further))
         try:
             state = path.stat()
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-        every, remarks = _tickets(path, (state.st_mtime_ns, state.st_size), table)
+        every, self.remarks = _tickets(path, (state.st_mtime_ns, state.st_size), table)
         self._path = path
-        late = int((every.times >= horizon).sum())
-        if late and late == every.times.size:
-            raise InputError(f"{path}: {_after_the_end(late, horizon)} (set hours to a longer run)")
-        self.remarks = remarks
+        late, n = int((every.times >= horizon).sum()), every.times.size
+        end = f"after the end of the run at {horizon:g} s"
+        if late and late == n:
+            come = "its only ticket comes" if n == 1 else f"all {n:,} tickets come"
+            raise InputError(f"{path}: {come} {end} (set hours to a longer run)")
         if late:
-            left = f"{path}: {_after_the_end(late, horizon, every.times.size)}"
+            left = f"{path}: {late:,} of {n:,} tickets come{'s' * (late == 1)} {end}"
             self.remarks += (Note(left, "tickets_left_out", late),)
         self.tickets = tickets = every.take(np.flatnonzero(every.times < horizon))
         # when players of each ticket come again, who then leave their earlier place
         self._again = np.full(tickets.times.size, np.inf)
         if tickets.ids is not None:
-            of_players = next_arrivals(
-                np.unique(tickets.ids, return_inverse=True)[1], tickets.times[tickets.of]
-            )
+            players = np.unique(tickets.ids, return_inverse=True)[1]
+            of_players = next_arrivals(players, tickets.times[tickets.of])
             np.minimum.at(self._again, tickets.of, of_players)
         if again := int((self._again - tickets.times <= AGAIN).sum()):
             text = f"{path}: {again:,} tickets have a player who comes again within an hour"
-            self.remarks += (
-                Note(f"{text}: where they still wait, they are cancelled", "queued_again", again),
-            )
+            text += ": where they still wait, they are cancelled"
+            self.remarks += (Note(text, "queued_again", again),)
         # attributes that some player has
-        self.given = {
-            name for name, values in self.tickets.values.items() if has_value(values).any()
-        }
-        maps = [attribute.name for attribute in attributes if attribute.kind == "map"]
+        self.given = {name for name, values in tickets.values.items() if has_value(values).any()}
+        maps = [attribute.name for attribute in table.attributes if attribute.kind == "map"]
         self._check(trips.centres, maps)
 
     def draw(self, factors: TicketsFactors, trips: RoundTrips, rng_key: Words) -> Tickets:
@@ -115,10 +109,9 @@ class TicketLog:
         drawn, error = draw_people(factors, trips, rng_key, logged.times, logged.sizes)
         values = dict(drawn.values)
         for name in self.given:
-            logged_values = logged.values[name]
-            there = has_value(logged_values)
-            values[name] = np.where(there, logged_values, values.get(name, logged_values))
-        latencies: Floats = np.full_like(drawn.latencies, np.nan)
+            of_log = logged.values[name]
+            values[name] = np.where(has_value(of_log), of_log, values.get(name, of_log))
+        latencies = np.full_like(drawn.latencies, np.nan)
         for column, region in enumerate(logged.regions):
             latencies[:, trips.centres.index(region)] = logged.latencies[:, column]
         silent = np.asarray(np.isnan(latencies).all(axis=1))
@@ -128,16 +121,15 @@ class TicketLog:
         homes = [trips.homes.index(name) if name in trips.homes else -1 for name in trips.centres]
         home = np.array(homes, np.int64)[nearest]
         says = drawn.of_party(silent.astype(np.float64), "sum") == 0
-        at = says & ~np.isnan(sums).all(axis=1) & (home >= 0)
+        says &= ~np.isnan(sums).all(axis=1) & (home >= 0)
         cancels = np.where(np.isinf(logged.cancels), drawn.cancels, logged.cancels)
         # What a log has of a skill is what the matchmaker sees.
         seen = values[factors.skill.attribute]
-        assert isinstance(seen, np.ndarray)
         return drawn._replace(
             cancels=np.minimum(cancels, self._again),
             values=values,
             latencies=latencies,
-            homes=np.where(at, home, drawn.homes),
+            homes=np.where(says, home, drawn.homes),
             seen=seen,
             skills=np.where(seen == drawn.seen, drawn.skills, seen - error),
         )
@@ -174,11 +166,3 @@ class TicketLog:
             of_players = has_value(tickets.values[name])
             has = np.bincount(of[of_players], minlength=tickets.sizes.size) > 0
             refuse(has, f"attribute {shown(name)} {what}")
-
-
-def _after_the_end(late: int, horizon: float, every: int = 0) -> str:
-    """Return what is said of the tickets of a log that come too late, all of them or some."""
-    end = f"after the end of the run at {horizon:g} s"
-    if not every:
-        return f"{'its only ticket comes' if late == 1 else f'all {late:,} tickets come'} {end}"
-    return f"{late:,} of {every:,} tickets {'comes' if late == 1 else 'come'} {end}"

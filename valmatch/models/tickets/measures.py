@@ -22,8 +22,6 @@ from valmatch.models.tickets.population import HOUR
 from valmatch.models.tickets.replication import REASONS, Replication, span
 from valmatch.statistics.exact_sums import sums_of
 
-# Counts, averages and percentiles; sums are exact, and NaN is what is undefined.
-
 
 def count(which: Bools) -> int:
     """Return how many are True."""
@@ -70,8 +68,6 @@ def covered(begin: Floats, end: Floats, within: tuple[float, float]) -> float:
     apart[1:] = begins[1:] > latest[:-1]
     return sums_of(latest[np.roll(apart, -1)] - begins[apart]).sum
 
-
-# What is measured of all tickets, and of groups of them.
 
 MATCHED = "share of tickets that were matched"
 GAP = "|p - 1/2|"
@@ -214,8 +210,6 @@ def figures(run: Replication, group: Bools | None) -> dict[str, float]:
     )
 
 
-# Groups of tickets: by size, home, hour, skill and values of attributes.
-
 BY = dict(zip(get_args(Grouping), ("size", "region", "hour", "skill", "attribute"), strict=True))
 """By what tickets are grouped, for each value of `measure` that groups them."""
 
@@ -289,8 +283,6 @@ def groups_table(run: Replication) -> Table:
             rows.append({"by": by, "group": name_in_group, **figures(run, group)})
     return Table("groups", {name: [row[name] for row in rows] for name in rows[0]})
 
-
-# Responses that `measure` asks for.
 
 POOLS = (
     Response(
@@ -421,8 +413,6 @@ def _over_time(run: Replication, joins: Floats, leaves: Floats) -> tuple[float, 
     )
 
 
-# Responses that only the rule of a living matchmaker has.
-
 BEYOND = (2.0, 2.5, 3.0)
 """Standard deviations of skill off the mean from which on tickets are looked at by themselves."""
 
@@ -469,7 +459,6 @@ def of_preset(factors: TicketsFactors) -> Iterator[tuple[Response, Value]]:
 
 
 def _a_review(total: float, report: PresetReport) -> float:
-    """Return the mean over reviews; NaN without any."""
     return total / report.reviews if report.reviews else math.nan
 
 

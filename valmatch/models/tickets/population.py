@@ -52,7 +52,6 @@ ATTRIBUTE = 16
 
 ROOM = 16  # counters of a proposal: at least as many as a party has players
 
-# Times at which tickets come: a Poisson process whose rate changes by the hour of a day.
 
 HOUR = 3600.0
 
@@ -90,8 +89,6 @@ def _rates(factors: TicketsFactors) -> Floats:
     profile = np.array(factors.arrivals.hourly_profile) / max(factors.arrivals.hourly_profile)
     return np.asarray(factors.tickets_per_hour * profile / profile.mean())
 
-
-# Beliefs about rated players: deviations, games, who is new, who comes again.
 
 DEVIATION, GAMES, NEW, USER, LOW, HIGH = "deviation", "games", "newcomer", "user", "low", "high"
 """Attributes of players: of numbers, NaN where there is no range."""

@@ -218,8 +218,6 @@ class ArrivalProcess:
             room *= 2
 
 
-# Ratings of any distribution: a smooth monotone function of a standard normal.
-
 SHIFT = 64.0  # added to the normals while they are drawn as elo, which must not be negative
 
 
@@ -278,8 +276,6 @@ class QuantileArrivals(ArrivalProcess):
         ratings = self._rating(players.ratings - SHIFT)
         return players._replace(ratings=ratings, vectors=players.vectors[:0])
 
-
-# Sums over the players of a replication whose expectations are known exactly.
 
 NAMES = ("players", "arrival_hours", "rating", "rating_2", "rating_3", "rating_4")
 """The controls: players; arrival times in hours; powers 1 to 4 of standardised ratings; summed."""

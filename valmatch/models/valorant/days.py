@@ -19,8 +19,6 @@ from valmatch.matching.rules import Rules
 from valmatch.models.model import Responses, amount, count, share
 from valmatch.models.valorant.arrivals import Law, add_players, draw_players
 
-# The responses of a day from its sums and waits, in compiled code.
-
 Struct = Any  # one row of a structured array; the kernels see it as a C struct
 
 RESPONSES = Responses(
@@ -139,8 +137,6 @@ def make_days(
     """Make days until one does not fit; return how many are made."""
     # The words are those of gaps and of skills; controls, if there is room for any, are the sums
     # of each day over players, whose ratings are standardised by a center and a scale.
-    #
-    # Shapes: `replications` (n,); `controls[2]` (n, 6); `out` (n,).
     (gaps, normals), (center, scale, sums) = words, controls
     for day in range(replications.size):
         rewind(gaps, replications[day] + 1)

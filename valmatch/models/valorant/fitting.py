@@ -92,8 +92,6 @@ def days_of(times: Floats, midnight: datetime | None) -> Ints:
     return wall_hours(midnight, np.floor(times).astype(np.int64)) // DAY
 
 
-# Tests of a queue log against the Poisson process that is fitted to it.
-
 LEVEL = 0.01  # probability with which a Poisson process is said to be none
 FEWEST_DAYS = 5  # days from which on a trend can be told from noise
 

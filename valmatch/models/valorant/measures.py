@@ -87,8 +87,6 @@ def counted(day: PlayedDay) -> Records:
     return out
 
 
-# Groups of responses that are computed where they are asked for.
-
 DEPARTURES = (
     count("abandoned", "players who gave up"),
     share("abandoned_fraction", "share of players who gave up"),

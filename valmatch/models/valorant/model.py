@@ -67,7 +67,6 @@ def players_table(
     further: Mapping[str, NDArray[Any]],
 ) -> Table:
     """Return one row for each player."""
-    # Shapes: `names` (n,).
     players, n = day.players, day.players.times.size
     team, match = np.full(n, np.nan), np.full(n, np.nan)
     for number, side in enumerate(day.sides, 1):

@@ -34,12 +34,10 @@ from valmatch.matching.tickets.columns import spans
 from valmatch.models.valorant.arrivals import BLOCKS, ArrivingPlayers, Resample
 from valmatch.models.valorant.log_factors import LEFT, LogFactors, is_wanted
 from valmatch.statistics.sampling import Resampled, block_days, overlapping_degrees
-from valmatch.text.durations import MILLISECONDS, date_of_digits, datetime_of, unit_since_1970
+from valmatch.text.durations import PER_SECOND, date_of_digits, datetime_of, unit_since_1970
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, Notice, shown
-
-# Times of a queue log: hours, date-times, or seconds or milliseconds since 1970.
 
 DAY, YEAR = 24, 24.0 * 365.25  # hours
 
@@ -116,11 +114,10 @@ class LogClock:
                 raise row.wrong(column, what, "negative")
             self._kind = kind
             return number
-        unit = timedelta(milliseconds=1) if kind == MILLISECONDS else timedelta(seconds=1)
+        unit = timedelta(seconds=1 / PER_SECOND.get(kind, 1.0))
         try:
-            moment = (
-                self._utc(row, column, date_time) if date_time else EPOCH + (number or 0.0) * unit
-            )
+            moment = EPOCH + (number or 0.0) * unit
+            moment = self._utc(row, column, date_time) if date_time else moment
         except OverflowError:
             what = f"{shown(text)} (allowed: years 1 to 9999)"
             raise row.wrong(column, what, "no year from 1 to 9999") from None
@@ -144,20 +141,6 @@ class LogClock:
             self.moved = self._zone is None and len(self._offsets) > 1
         return date_time.astimezone(UTC)
 
-    def check_order(self, row: Row, column: str, time: float, before: float) -> None:
-        """Refuse a time before that of the row above."""
-        if time >= before:
-            return
-        sort = option("log.sort=True")
-        if not self.dated:
-            what = f"{time!r} is before the row above ({before!r}); sort the file by {column}"
-            raise row.wrong(column, f"{what}, or {sort} does")
-        back = ""
-        if self._first is not None and self._first.tzinfo is None and before - time < SPRING:
-            back = "; if the clock went back (daylight saving), write times with their zone"
-        cell = shown(row.cells[column].strip())
-        raise row.wrong(column, f"{cell} is before the row above; {sort} sorts the rows{back}")
-
     def hours(self, times: Sequence[float]) -> list[float]:
         """Return times as hours, of moments those from midnight before the first; at least one."""
         if not self.dated:
@@ -172,18 +155,24 @@ class LogClock:
         start = (self.midnight - EPOCH) // MICROSECOND
         return [(time - start) / HOUR for time in times]
 
+    def wrong_order(self, before: float, time: float, column: str, cell: str) -> str:
+        """Return what is wrong with a time before that of the row above."""
+        sort = option("log.sort=True")
+        if not self.dated:
+            what = f"{time!r} is before the row above ({before!r}); sort the file by {column}"
+            return f"{what}, or {sort} does"
+        back = ""
+        if self._first is not None and self._first.tzinfo is None and before - time < SPRING:
+            back = "; if the clock went back (daylight saving), write times with their zone"
+        return f"{shown(cell)} is before the row above; {sort} sorts the rows{back}"
 
-# The time that a queue log spans: rows far from all others, long gaps, long logs.
 
 LONGEST = 20  # years that a log may span
 
-LONG, LATE = 3, 10
-"""Years from which on a log is long, or begins late."""
+LONG, LATE = 3, 10  # years from which on a log is long, or begins late
 
 GAP = 30  # days without any arrival that are remarked upon
 
-
-VECTOR = ("elo", "kd", "wr")
 
 MISSED = ("party", "group", "premade", "region", "ping", "latency")
 """How names of columns begin that a designer may take to be used."""
@@ -191,6 +180,8 @@ MISSED = ("party", "group", "premade", "region", "ping", "latency")
 STATUS = re.compile("(^|_|-| )(status|state|outcome|result)", re.I)
 MOST_STATES = 12
 """Names of columns that may say what became of a player, and how many values they have at most."""
+
+VECTOR = ("elo", "kd", "wr")
 
 AGAIN = 1.0  # hours within which an account that queues again is counted
 
@@ -318,9 +309,11 @@ class _Reader:
         if len(entries) == 1:
             alone = "1 player (allowed: two or more"
             raise InputError(f"{path}: {alone}{self._bad.seen()})")
-        column = names["arrival_hours"]
         for before, entry in () if self._log.sort else pairwise(entries):
-            clock.check_order(self._row(entry), column, entry.time, before.time)
+            if entry.time < before.time:
+                row, column = self._row(entry)
+                wrong = clock.wrong_order(before.time, entry.time, column, entry.cell)
+                raise row.wrong(column, wrong)
         hours = clock.hours([*(e.time for e in entries), *(e.left for e in entries)])
         times, departures = np.split(np.array(hours), 2)
         if self._log.sort:
@@ -328,7 +321,7 @@ class _Reader:
             times, departures = times[order], departures[order]
             entries = [entries[k] for k in order.tolist()]
         if not clock.dated:
-            check_serial_days(self._row(entries[0]), column, times, ALLOWED)
+            check_serial_days(*self._row(entries[0]), times, ALLOWED)
         unknown = [k for k, entry in enumerate(entries) if entry.rating != entry.rating]
         entries = self._with_known_ratings(entries, unknown)
         ratings = np.array([entry.rating for entry in entries])
@@ -376,16 +369,22 @@ class _Reader:
             for name, counts in self._states.items():
                 if len(counts) <= MOST_STATES:
                     counts[row.cells[name].strip()] += 1
-            cell, player = row.cells[names["arrival_hours"]].strip(), ""
+            column, player, left = names["arrival_hours"], "", math.inf
+            cell = row.cells[column].strip()
             try:
-                time = self._clock.read(row, names["arrival_hours"])
+                time = self._clock.read(row, column)
                 rating, vector = self._rating(row)
                 if "player" in names:
                     player = row.cells[names["player"]].strip()
                     if not 0 < len(player) <= MAX_ID or "\0" in player:
                         what = f"{shown(player) if player else 'empty'} (allowed: 1 to {MAX_ID}"
                         raise row.wrong(names["player"], f"{what} characters)")
-                left = self._left(row, names[LEFT], time) if LEFT in names else math.inf
+                if until := row.cells[names[LEFT]].strip() if LEFT in names else "":
+                    left = self._clock.read(row, names[LEFT])
+                    if left < time:
+                        what = f"{shown(until)} is before the arrival (allowed: a later time, or"
+                        what += " nothing for who played)"
+                        raise row.wrong(names[LEFT], what, "before the arrival")
             except RowError as error:
                 self._bad.add(error)
                 continue
@@ -394,9 +393,10 @@ class _Reader:
             if not 1 < len(counts) <= MOST_STATES:
                 del self._states[name]
 
-    def _row(self, entry: _Entry) -> Row:
-        """Return the row of an entry, with its time."""
-        return Row(self._path, entry.line, {self._names["arrival_hours"]: entry.cell})
+    def _row(self, entry: _Entry) -> tuple[Row, str]:
+        """Return the row of an entry, with its time, and the column of that."""
+        column = self._names["arrival_hours"]
+        return Row(self._path, entry.line, {column: entry.cell}), column
 
     def _without_far(self, entries: Sequence[_Entry]) -> list[_Entry]:
         """Return the rows but those whose times are far from all others, such as 9999-12-31."""
@@ -416,7 +416,7 @@ class _Reader:
         for number in np.flatnonzero(far).tolist():
             what = f"{shown(entries[number].cell)} is more than {LONGEST // 2} years from the"
             what += f" middle row (allowed: a log of {LONGEST} years)"
-            row, column = self._row(entries[number]), self._names["arrival_hours"]
+            row, column = self._row(entries[number])
             self._bad.add(row.wrong(column, what, "far off"))
         self._bad.check(hours.size - int(far.sum()))
         return [entry for entry, is_far in zip(entries, far.tolist(), strict=True) if not is_far]
@@ -443,27 +443,15 @@ class _Reader:
             filled[k] = entries[k]._replace(rating=rating, vector=vector)
         return filled
 
-    def _left(self, row: Row, column: str, arrival: float) -> float:
-        """Return when a player gave up."""
-        cell = row.cells[column].strip()
-        left = self._clock.read(row, column) if cell else math.inf
-        if left < arrival:
-            allowed = "allowed: a later time, or nothing for who played"
-            what = f"{shown(cell)} is before the arrival ({allowed})"
-            raise row.wrong(column, what, "before the arrival")
-        return left
-
     def _rating(self, row: Row) -> tuple[float, Sequence[float]]:
         """Return the rating of a player, and what it may be made of; NaN where it is not known."""
         names = self._names
         vector = [row.number(names[part]) for part in VECTOR if part in names]
-        if "rating" in names:
-            column, what = names["rating"], ""
-            rating = written = row.number(column)
-        else:
-            column, what = names["elo"], ", of elo, kd and wr by multiplier_matrix"
+        column, what = names.get("rating", names.get("elo", "")), ""
+        rating = written = row.number(column)
+        if "rating" not in names:
+            what = ", of elo, kd and wr by multiplier_matrix"
             rating = sum(m * v for m, v in zip(self._multipliers, vector, strict=True))
-            written = vector[0]
         if written in self._log.missing:
             return math.nan, vector
         if not abs(rating) <= MAX_RATING:
@@ -473,22 +461,38 @@ class _Reader:
 
     def _columns(self, header: Sequence[str], position: str) -> list[str]:
         """Return the columns to read; note their names, and those of all others."""
-        try:
-            self._names |= _names(position, header, self._log.columns)
-        except InputError:
-            other = other_separator(header, SEPARATORS[self._log.separator])
-            if not other:
-                raise
+        renamed, columns, where = self._log.columns, option("log.columns"), self._log.where
+        known = ("arrival_hours", "rating", "player", LEFT)
+        names = {name: name for name in known if name in header}
+        if all(name in header or name in renamed for name in VECTOR):
+            names |= {name: name for name in VECTOR}
+        names |= {key: name for key, name in renamed.items() if key in names or key not in VECTOR}
+        says = f"{columns} arrival_hours=NAME,rating=NAME says which columns they are"
+        wrong = ""
+        if lost := [meaning for meaning, name in renamed.items() if name not in header]:
+            name = renamed[lost[0]]
+            wrong = f"{columns} {lost[0]}={name}: no column {shown(name)} ({hint(name, header)})"
+        elif "arrival_hours" not in names:
+            # Any file might be named here: nothing of it is shown.
+            wrong = (
+                "column arrival_hours is missing (a queue log has the columns arrival_hours, hours"
+                f" since its start, or date-times, and rating, or elo, kd and wr; {says})"
+            )
+        elif not {"rating", *VECTOR} & names.keys():
+            there = f"found: {', '.join(header)}; {says}"
+            wrong = f"column rating, or elo, kd and wr is missing ({there})"
+        other = other_separator(header, SEPARATORS[self._log.separator]) if wrong else ""
+        if other:
             cells = "is one cell" if len(header) == 1 else f"has {len(header)} cells"
             reads = f"{option(f'log.separator={other}')} reads it"
-            text = f"{position}: the header {cells} with {other}s in it: {reads}"
-            raise InputError(text) from None
-        where = self._log.where
-        for name in where:
-            if name not in header:
-                text = f"{option('log.where')}: no column {shown(name)} ({hint(name, header)})"
-                raise InputError(f"{position}: {text}")
-        read = list(dict.fromkeys([*self._names.values(), *where]))
+            wrong = f"the header {cells} with {other}s in it: {reads}"
+        if lost := [name for name in where if name not in header] if not wrong else []:
+            text = f"no column {shown(lost[0])} ({hint(lost[0], header)})"
+            wrong = f"{option('log.where')}: {text}"
+        if wrong:
+            raise InputError(f"{position}: {wrong}")
+        self._names |= names
+        read = list(dict.fromkeys([*names.values(), *where]))
         self._unused = [name for name in header if name and name not in read]
         doubtful = [n for n in self._unused if STATUS.search(n) and header.count(n) == 1]
         self._states = {name: Counter() for name in doubtful}
@@ -569,34 +573,6 @@ class _Reader:
             text = f"{gave_up:,} of {times.size:,} players have a time in {self._names[LEFT]}, at"
             text += " which they give up unless they play before"
             yield Note, "times_of_leaving", text, gave_up
-
-
-def _names(position: str, header: Sequence[str], renamed: Mapping[str, str]) -> dict[str, str]:
-    """Return the names of the columns to read, by meaning."""
-    columns = option("log.columns")
-    for meaning, name in renamed.items():
-        if name not in header:
-            text = f"{columns} {meaning}={name}: no column {shown(name)} ({hint(name, header)})"
-            raise InputError(f"{position}: {text}")
-    names = {name: name for name in ("arrival_hours", "rating", "player", LEFT) if name in header}
-    if all(name in header or name in renamed for name in VECTOR):
-        names |= {name: name for name in VECTOR}
-    names |= {key: name for key, name in renamed.items() if key in names or key not in VECTOR}
-    says = f"{columns} arrival_hours=NAME,rating=NAME says which columns they are"
-    if "arrival_hours" not in names:
-        # Any file might be named here: nothing of it is shown.
-        raise InputError(
-            f"{position}: column arrival_hours is missing (a queue log has the columns"
-            " arrival_hours, hours since its start, or date-times, and rating, or elo, kd and wr;"
-            f" {says})"
-        )
-    if not {"rating", *VECTOR} & names.keys():
-        there = f"found: {', '.join(header)}; {says}"
-        raise InputError(f"{position}: column rating, or elo, kd and wr is missing ({there})")
-    return names
-
-
-# Hours of a dated log as the clocks of its time zone count them.
 
 
 def wall_hours(midnight: datetime | None, hours: Ints) -> Ints:

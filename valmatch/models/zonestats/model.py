@@ -18,8 +18,6 @@ from valmatch.models.zonestats.factors import ZoneStatsFactors
 from valmatch.ratings.registry import EVERY_PLAYER
 from valmatch.ratings.zonestats import RatedGame, Rules, adjust, score_per_hour
 
-# The games of a population with latent skills, rated one after the other by ZoneStats.
-
 ROUND = CONTESTS, LOG_LOSS, SKILL_LOG_LOSS, HITS, RATING_ERROR = range(5)
 """Columns of a round: sums over its contests, then the rating error at its end."""
 
@@ -221,8 +219,7 @@ def _note(seats: Seats, rated: RatedGame, scale: float, ratings: Floats, rows: R
         row["scale"], row["capped"] = scale, scale < 1.0
 
 
-SKILLS, PICKS, NOISE, JOINS, LEAVES, TIES = range(6)
-"""Sources of randomness."""
+SKILLS, PICKS, NOISE, JOINS, LEAVES, TIES = range(6)  # sources of randomness
 
 RESPONSES = Responses(
     amount("rating_error", "points", "root mean square of rating minus latent skill at the end"),
