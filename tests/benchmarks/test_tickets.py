@@ -114,7 +114,7 @@ def world(tickets: list[Document], further: int = 0, counted: bool = False) -> W
     service = Service(timeout=120, horizon=last, review=1, passes=None if last else 1)
     rules = table(further)
     columns = tickets_of(tickets, rules, np.zeros(3, np.uint64))
-    return arrays_of(rules, columns, service, "pass", counted)[0]
+    return arrays_of(rules, columns, service, "pass", counted)
 
 
 SETTINGS = {

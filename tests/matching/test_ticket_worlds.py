@@ -142,7 +142,7 @@ def test_there_is_room_for_proposals_that_are_refused_time_and_again(seed: int) 
     for ticket in given["tickets"] if seed > 0 else ():
         ticket["answers"] = [[seed % 3, k % 4 != seed % 4] for k in range(9)]
     read = reading_of(given)
-    arrays, _ = arrays_of(*read[:3], "pass", True)
+    arrays = arrays_of(*read[:3], "pass", True)
     queue, tickets = queue_of(arrays), read.tickets.sizes.size
     roomy = queue._replace(
         matched=np.zeros((2, 100_000), np.int64), matches=np.zeros(1000, queue.matches.dtype)

@@ -4,10 +4,8 @@ What a rule set says is a table of `valmatch.rule_sets`, and who plays with whom
 kernels of `valmatch.matching.tickets`, the same ones as in worlds of tickets that are all known.
 This is their queue for players who come back: a ticket is a leader with those who come along.
 
-All players have the same of every attribute but one, the skill. So what a ticket adds to tallies,
-and by what it is sorted, is that of any ticket of its size, apart from what depends on the skills
-of its players. Tickets take the numbers of a world in order; when there is no number left those
-who wait are numbered anew, in the same order.
+All players have the same of every attribute but one, the skill. Tickets take the numbers of a world
+in order; when there is no number left those who wait are numbered anew, in the same order.
 
 Reviews are held at every joining and whenever a ticket passes a wait of an expansion; or by the
 clock. What has not changed since the last review finds nothing at the next one.
@@ -26,10 +24,11 @@ from valmatch.matching.queue import no_waiting_teams
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.arrays import ROUNDING, arrays_of, queue_of
 from valmatch.matching.tickets.columns import Service, Tickets
+from valmatch.matching.tickets.judging import note_ticket
 from valmatch.matching.tickets.layout import Queue, Rows, World
 from valmatch.matching.tickets.search import next_wait
 from valmatch.matching.tickets.search import review as search
-from valmatch.rule_sets.table import Spread, Table
+from valmatch.rule_sets.table import Table
 
 HOUR = 3600.0
 
@@ -53,60 +52,28 @@ LEAST_ROOM = 1024
 """Tickets that there are numbers for at least, so that they are seldom numbered anew."""
 
 
-class Template(NamedTuple):
-    """What is known of tickets before they come."""
-
-    # one ticket of each size, in hours: of the ticket k all but the skills is that of any with
-    # k + 1 players
-    world: World
-    skill: int  # the attribute that is the skill
-    # what depends on the skills: columns of stats of players; (n, 2) columns of stats and of values
-    # of tickets, and what stands for a ticket
-    stats: Ints
-    spreads: Ints
-    values: Ints
-
-
-def template_of(table: Table, attribute: str, largest: int) -> Template:
-    """Return what is known of tickets of up to so many players."""
-    sizes = np.arange(1, largest + 1)
-    players = int(sizes.sum())
+def options_of(table: Table, attribute: str, largest: int) -> dict[str, object]:
+    """Return the parameters that follow from a rule set, for tickets of up to so many players."""
     tickets = Tickets(
-        times=np.zeros(largest),
-        cancels=np.full(largest, np.inf),
-        sizes=sizes,
-        values={attribute: np.full(players, SOME_SKILL)},
+        times=np.zeros(1),
+        cancels=np.full(1, np.inf),
+        sizes=np.full(1, largest),
+        values={attribute: np.full(largest, SOME_SKILL)},
         regions=(),
-        latencies=np.empty((players, 0)),
-        answers=np.empty((largest, 0)),
+        latencies=np.empty((largest, 0)),
+        answers=np.empty((1, 0)),
         rng_key=np.zeros(3, np.uint64),
     )
     service = Service(timeout=np.inf, horizon=np.inf, review=None)
     # No partitions, numbered for tickets that are all known: as for an exhaustive search.
-    world, sources = arrays_of(table, tickets, service, "exhaustive", False)
-    world.options["exhaustive"] = 0
-    world.rows.tickets["matchable"] = 1
-    skill = [attribute.name for attribute in table.attributes].index(attribute)
-    of_skill = world.aggregates[world.aggregates["source"] == skill]["column"]
-    spreads = [
-        int(record["row"])
-        for record, rule in zip(world.rules, table.rules, strict=True)
-        if isinstance(rule.predicate, Spread) and rule.predicate.attribute == skill
-    ]
-    sorts = [
-        int(record["first"])
-        for record, order in zip(world.sorts, table.sorts, strict=True)
-        if order.attribute == skill
-    ]
-    of_spreads = [(k, sources.parties[c]) for k, c in enumerate(sources.stats) if c in spreads]
-    of_values = [(column, sources.parties[column]) for column in (*spreads, *sorts)]
-    return Template(
-        world._replace(waits=world.waits / HOUR),
-        skill,
-        np.unique(of_skill[of_skill != t.NONE]),
-        np.array(of_spreads, np.int64).reshape(-1, 2),
-        np.array(of_values, np.int64).reshape(-1, 2),
-    )
+    world = arrays_of(table, tickets, service, "exhaustive", False)
+    world.options["exhaustive"], world.rows.tickets["matchable"] = 0, 1
+    names = [attribute.name for attribute in table.attributes]
+    return {
+        "skill": names.index(attribute),
+        "ids": len(names),
+        "world": world._replace(waits=world.waits / HOUR),
+    }
 
 
 class Parameters(NamedTuple):
@@ -115,7 +82,10 @@ class Parameters(NamedTuple):
     team_num: int  # players on each of its two teams
     horizon: float  # hours; no review of the rule's own happens at or after it
     review_seconds: float  # time between reviews; 0: whenever something changes
-    template: Template
+    # skill, ids: rows of `World.cells`: the attribute that is the skill, and who players are
+    skill: int
+    ids: int
+    world: World  # of one ticket, with the most players; in hours
 
 
 class QueueState(NamedTuple):
@@ -134,12 +104,13 @@ class QueueState(NamedTuple):
 
 def new(capacity: int, rules: Parameters) -> QueueState:
     """Return an empty queue with room for `capacity` tickets or more."""
-    tickets, known = max(capacity, LEAST_ROOM), rules.template.world
-    largest = known.rows.tickets.size
+    tickets, known = max(capacity, LEAST_ROOM), rules.world
+    largest = known.home.size
     players = largest * tickets
     cells = np.repeat(known.cells[:, :1], players, axis=1)
-    cells["value"][-1] = known.cells[-1, 0]["value"] + np.arange(players)
+    cells[rules.ids] += np.arange(players)
     rows = Rows(*(np.zeros((tickets, *row.shape[1:]), row.dtype) for row in known.rows))
+    rows.tickets[:] = known.rows.tickets
     rows.tickets["first"] = largest * np.arange(tickets)
     world = known._replace(
         options=known.options.copy(),
@@ -169,13 +140,12 @@ def grown(queue: QueueState, rules: Parameters) -> QueueState:
     world, line = queue.world, queue.line
     old, n = world.rows.tickets.size, int(line.state[0]["waiting"])
     large = new(2 * old if 2 * n >= old else old, rules)
-    waiting, largest = line.lists[t.LINE, :n], rules.template.world.rows.tickets.size
+    waiting, largest = line.lists[t.LINE, :n], rules.world.home.size
     for target, source in zip(large.world.rows, world.rows, strict=True):
         target[:n] = source[waiting]
     large.world.rows.tickets["first"][:n] = largest * np.arange(n)
     players = (largest * waiting[:, np.newaxis] + np.arange(largest)).ravel()
-    skill = rules.template.skill
-    large.world.cells["value"][skill, : players.size] = world.cells["value"][skill, players]
+    large.world.cells[rules.skill, : players.size] = world.cells[rules.skill, players]
     large.world.rules[:] = world.rules
     large.members[: players.size] = queue.members[players]
     large.line.lists[t.LINE, :n] = np.arange(n)
@@ -207,16 +177,21 @@ def next_review(rules: Parameters, queue: QueueState) -> float:
 @part
 def enqueue(now: float, rating: float, player: int, rules: Parameters, queue: QueueState) -> int:
     """Let a leader wait with those who come along; return the number of the ticket."""
-    template, world, state = rules.template, queue.world, queue.state[0]
+    world, state, size, largest = queue.world, queue.state[0], 0, 0.0
     ticket = queue.line.state[0]["joined"]
-    first, size = world.rows.tickets[ticket]["first"], 0
+    record = world.rows.tickets[ticket]
     for member in range(player, player + queue.people[player]["friends"]):
         if queue.people[member]["leader"] == player:
-            queue.members[first + size] = member
+            queue.members[record["first"] + size] = member
             seen = queue.people[member]["seen"]
-            world.cells[template.skill, first + size]["value"] = seen
+            world.cells[rules.skill, record["first"] + size] = seen
+            largest = max(largest, abs(seen))
             size += 1
-    _note(ticket, now, size, template, world)
+    record["time"], record["players"] = now, size
+    for rule in range(world.rules.size):
+        if world.rules[rule]["slack"] > 0.0:
+            world.rules[rule]["slack"] = max(world.rules[rule]["slack"], ROUNDING * largest)
+    note_ticket(ticket, by_reference(world))
     slot, line = queue.line.slots[ticket], queue.line.state[0]
     slot["status"], slot["news"], slot["age"] = t.WAITING, t.NEW, 0
     queue.line.lists[t.LINE, line["waiting"]] = ticket
@@ -227,39 +202,6 @@ def enqueue(now: float, rating: float, player: int, rules: Parameters, queue: Qu
     if world.waits.size > 0:
         state["next_wait"] = min(state["next_wait"], now + world.waits[0])
     return int(ticket)
-
-
-@part
-def _note(ticket: int, now: float, players: int, template: Template, world: World) -> None:
-    """Note what is known of a ticket, of which the skills of so many players are there already."""
-    rows, rules, source, number = world.rows, world.rules, template.world.rows, players - 1
-    rows.tickets[ticket] = source.tickets[number]
-    for column in range(rows.stats.shape[1]):
-        rows.stats[ticket, column] = source.stats[number, column]
-    for column in range(rows.marks.shape[1]):
-        rows.marks[ticket, column] = source.marks[number, column]
-    for column in range(rows.values.shape[1]):
-        rows.values[ticket, column] = source.values[number, column]
-    first = ticket * template.world.rows.tickets.size
-    rows.tickets[ticket]["time"], rows.tickets[ticket]["first"] = now, first
-    low, high, total = np.inf, -np.inf, 0.0
-    for player in range(first, first + players):
-        value = world.cells[template.skill, player]["value"]
-        low, high, total = min(low, value), max(high, value), total + value
-    by_party = low, high, total / players  # LEAST, GREATEST, MEAN
-    slack = ROUNDING * max(abs(low), abs(high))
-    for rule in range(rules.size):
-        if rules[rule]["slack"] > 0.0:
-            rules[rule]["slack"] = max(rules[rule]["slack"], slack)
-    for k in range(template.stats.size):
-        stat = rows.stats[ticket, template.stats[k]]
-        stat["low"], stat["high"], stat["total"] = low, high, total
-    for k in range(template.spreads.shape[0]):
-        column, party = template.spreads[k]
-        rows.stats[ticket, column]["low"] = rows.stats[ticket, column]["high"] = by_party[party]
-    for k in range(template.values.shape[0]):
-        column, party = template.values[k]
-        rows.values[ticket, column] = by_party[party]
 
 
 @part
@@ -314,7 +256,7 @@ def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: R
                 member = lineup[seat]
                 member["player"], member["team"] = queue.members[player], number + team
                 member["arrival"] = ticket["time"]
-                member["rating"] = cells[rules.template.skill, player]["value"]
+                member["rating"] = cells[rules.skill, player]
                 seat += 1
 
 

@@ -10,36 +10,11 @@ import math
 
 import numpy as np
 
-from valmatch.kernels.arrays import Floats, Records, Words
-from valmatch.kernels.compilation import part
+from valmatch.kernels.arrays import Floats, Records
+from valmatch.kernels.compilation import kernel, part
+from valmatch.kernels.references import by_reference
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.layout import Candidate, Queue, World
-from valmatch.rule_sets.table import (
-    Combined,
-    Compared,
-    Counted,
-    Ordered,
-    Predicate,
-    Reached,
-    Spread,
-    Within,
-)
-
-# The predicates of the table as kernels know them: by numbers of `layout`, in their order.
-
-KINDS = (Within, Compared, Counted, Reached, Spread, Combined, Ordered)
-COUNTS = ("common", "holders", "overlap")
-OPERATIONS = ("<", "<=", "=", "!=", ">", ">=")
-
-
-def operation_of(predicate: Predicate) -> int:
-    """Return which of the operations of its kind a predicate has."""
-    if isinstance(predicate, Compared):
-        return OPERATIONS.index(predicate.operation)
-    if isinstance(predicate, Counted):
-        return COUNTS.index(predicate.counts)
-    return int(isinstance(predicate, Reached) and predicate.reference == "min")
-
 
 # Kernels that compute aggregates of a match: functions of nested lists of its players' values.
 
@@ -80,8 +55,8 @@ def _fill(aggregate: np.void, slot: int, world: World, candidate: Candidate) -> 
         team = world.links[aggregate["first_team"] + k]
         for i in range(candidate.sizes[team]):
             if aggregate["lists"]:
-                cell = world.cells[source, candidate.players[team, i]]
-                for index in range(cell["first"], cell["end"]):
+                cell = int(world.cells[source, candidate.players[team, i]])
+                for index in range(world.list_ends[cell], world.list_ends[cell + 1]):
                     items[count] = world.list_items[index]
                     count += 1
                 lists[number]["end"], lists[number]["gap"] = count, 0
@@ -89,7 +64,7 @@ def _fill(aggregate: np.void, slot: int, world: World, candidate: Candidate) -> 
                 continue
             items[count] = 0.0
             if source != t.NONE:
-                items[count] = world.cells[source, candidate.players[team, i]]["value"]
+                items[count] = world.cells[source, candidate.players[team, i]]
             count += 1
         if aggregate["lists"]:
             lists[k]["outer_end"] = number
@@ -485,18 +460,83 @@ def _both(operator: int, first: int, second: int, partial: bool) -> int:
 NOBODY = np.uint64(2**64 - 1)  # the regions that nobody rules out: all bits
 
 
+@kernel
+def note_tickets(first: int, end: int, world: World) -> None:
+    """Work out what tickets are judged by, see `note_ticket`."""
+    for ticket in range(first, end):
+        note_ticket(ticket, by_reference(world))
+
+
+@part
+def note_ticket(ticket: int, world: World) -> None:
+    """Work out what of the players of a ticket stands for it, and what it adds to tallies."""
+    record, rows = world.rows.tickets[ticket], world.rows
+    for column in range(world.values.size):
+        value = world.values[column]
+        low, high, total, number = _sums(value["row"], record, world)
+        if number < record["players"] and not value["partly"]:
+            number = 0
+        rows.values[ticket, column] = _reduced(value["party"], low, high, total, number)
+    for column in range(world.stats.size):
+        stat, row = rows.stats[ticket, column], world.stats[column]["row"]
+        if row == t.NONE:
+            low = high = rows.values[ticket, world.stats[column]["value"]]
+            total = 0.0
+        else:
+            low, high, total, _ = _sums(row, record, world)
+        stat["low"], stat["high"], stat["total"] = low, high, total
+        stat["players"] = record["players"]
+    for column in range(world.limits.size):
+        limit, bit = world.limits[column], np.uint64(1)
+        rows.marks[ticket, column] = 0
+        for region in range(world.options[0]["regions"]):
+            ping = rows.values[ticket, limit["value"] + t.REGION * region + t.PING_HIGH]
+            if ping <= limit["most"]:
+                rows.marks[ticket, column] |= bit
+            bit <<= np.uint64(1)
+
+
 @part(inline=True)
-def merge(row: int, stats: Records, marks: Words, team: int, candidate: Candidate) -> None:
-    """Add a row of a ticket, or of a part of one, to the tallies of a team and of all."""
-    for index in (team, candidate.stats.shape[1] - 1):
-        for column in range(candidate.stats.shape[0]):
-            stat, more = candidate.stats[column, index], stats[row, column]
-            stat["low"] = min(stat["low"], more["low"])
-            stat["high"] = max(stat["high"], more["high"])
-            stat["total"] += more["total"]
-            stat["players"] += more["players"]
+def _sums(row: int, record: np.void, world: World) -> tuple[float, float, float, int]:
+    """Return least, greatest, sum and number of a row's values of a ticket's players."""
+    low, high, total, number = np.inf, -np.inf, 0.0, 0
+    for player in range(record["first"], record["first"] + record["players"]):
+        value = world.cells[row, player]
+        if not np.isnan(value):
+            low, high = min(low, value), max(high, value)
+            total, number = total + value, number + 1
+    return low, high, total, number
+
+
+@part(inline=True)
+def tally(ticket: int, team: int, world: World, candidate: Candidate) -> None:
+    """Add a ticket to the tallies of a team and of all; of a game that runs its players by team."""
+    every, record = candidate.stats.shape[1] - 1, world.rows.tickets[ticket]
+    for column in range(candidate.stats.shape[0]):
+        stat, row = world.rows.stats[ticket, column], world.stats[column]["row"]
+        for index in (every, team):
+            if index != t.NONE:
+                _add(
+                    candidate.stats[column, index],
+                    stat["low"],
+                    stat["high"],
+                    stat["total"],
+                    stat["players"],
+                )
+        if team == t.NONE and row != t.NONE:
+            for player in range(record["first"], record["first"] + record["players"]):
+                value = world.cells[row, player]
+                _add(candidate.stats[column, world.home[player]], value, value, value, 1)
     for column in range(candidate.marks.size):
-        candidate.marks[column] &= marks[row, column]
+        candidate.marks[column] &= world.rows.marks[ticket, column]
+
+
+@part(inline=True)
+def _add(stat: np.void, low: float, high: float, total: float, players: int) -> None:
+    """Add values of players to a tally."""
+    stat["low"], stat["high"] = min(stat["low"], low), max(stat["high"], high)
+    stat["total"] += total
+    stat["players"] += players
 
 
 @part(inline=True)
@@ -525,7 +565,11 @@ def _reduced(function: int, low: float, high: float, total: float, number: int) 
         return np.nan
     if function == t.MIN:
         return low
-    return high if function == t.MAX else total / number
+    if function == t.MAX:
+        return high
+    if function == t.SAME:
+        return low if low == high else np.nan
+    return total if function == t.SUM else total / number
 
 
 @part(inline=True)
@@ -678,17 +722,6 @@ def pop(world: World, candidate: Candidate) -> None:
 
 
 @part(inline=True)
-def tally(ticket: int, team: int, world: World, candidate: Candidate) -> None:
-    """Add a ticket to the tallies; of a game that runs its players on each team."""
-    if team != t.NONE:
-        merge(ticket, world.rows.stats, world.rows.marks, team, candidate)
-        return
-    record, parts = world.rows.tickets[ticket], world.parts
-    for k in range(record["first_part"], record["first_part"] + record["parts"]):
-        merge(k, parts.stats, parts.marks, parts.teams[k]["team"], candidate)
-
-
-@part(inline=True)
 def most_of(team: int, age: int, world: World) -> float:
     """Return the most players of a team at an age, NONE: at any."""
     if age == t.NONE:
@@ -765,7 +798,7 @@ def take(ticket: int, age: int, world: World, queue: Queue) -> bool:
             return True
         if current["tickets"] > tickets:
             pop(world, candidate)
-        if refusing < options["common"] and not options["counted"]:
+        if refusing < options["common"]:
             return False
     return False
 
@@ -773,12 +806,11 @@ def take(ticket: int, age: int, world: World, queue: Queue) -> bool:
 @part(inline=True)
 def _refusing(ticket: int, team: int, age: int, world: World, queue: Queue) -> int:
     """Return which rule of the order refuses a ticket on a team, NONE if none does."""
-    # To judge it the ticket may have been added. A rule that refuses changes places with the one
-    # before it, where verdicts are not counted.
+    # To judge it the ticket may have been added.
     options, candidate = world.options[0], queue.candidate
     current, tickets = candidate.current[0], candidate.current[0]["tickets"]
-    for k in range(queue.order.size):
-        number = queue.order[k]
+    for k in range(world.order.size):
+        number = world.order[k]
         rule, judged = world.rules[number], candidate.judged[number]
         verdict = t.UNKNOWN
         if not rule["unknown"]:
@@ -794,8 +826,6 @@ def _refusing(ticket: int, team: int, age: int, world: World, queue: Queue) -> i
             judged["refused"] += int(verdict == t.FALSE)
             judged["held"] += int(verdict != t.FALSE)
         if verdict == t.FALSE and rule["alone"]:
-            if not options["counted"] and 0 < k < options["swift"] and k != options["common"]:
-                queue.order[k - 1], queue.order[k] = queue.order[k], queue.order[k - 1]
             return k
     return t.NONE
 
@@ -822,8 +852,10 @@ def fits(ticket: int, team: int, age: int, world: World, candidate: Candidate) -
     record, all_fit = world.rows.tickets[ticket], True
     if team != t.NONE:
         return candidate.sizes[team] + record["players"] <= most_of(team, age, world)
-    for k in range(record["first_part"], record["first_part"] + record["parts"]):
-        piece = world.parts.teams[k]
-        size = candidate.sizes[piece["team"]] + piece["players"]
-        all_fit = all_fit and size <= most_of(piece["team"], age, world)
+    for other in range(world.teams.size):
+        players = 0
+        for player in range(record["first"], record["first"] + record["players"]):
+            players += int(world.home[player] == other)
+        room = candidate.sizes[other] + players <= most_of(other, age, world)
+        all_fit = all_fit and (room or players == 0)
     return all_fit

@@ -18,8 +18,8 @@ WITHIN, COMPARED, COUNTED, REACHED, SPREAD, COMBINED, ORDERED = range(7)
 
 COMMON, HOLDERS, OVERLAP = range(3)  # what a rule of the kind COUNTED counts
 LESS, AT_MOST, EQUAL, OTHER, MORE, AT_LEAST = range(6)  # operations of a rule of the kind COMPARED
-MIN, MAX, AVG, MEDIAN, SUM, STDDEV, COUNT, FLATTEN, INTERSECTION = range(9)
-"""Functions of aggregates."""
+MIN, MAX, AVG, MEDIAN, SUM, STDDEV, COUNT, FLATTEN, INTERSECTION, SAME = range(10)
+"""Functions of aggregates, and of the players of a ticket; SAME: their value if they agree."""
 
 AND, OR, XOR, NOT = -1, -2, -3, -4
 """Operators of a rule of the kind COMBINED; its other parts are rules."""
@@ -69,7 +69,6 @@ RULE = np.dtype(
         ("least", "i8"),
         ("most", "i8"),
         ("spread", "i8"),
-        ("attribute", "i8"),  # that it looks at without an aggregate, or NONE
         ("row", "i8"),  # the first of its columns of `values`
         ("first_part", "i8"),
         ("parts", "i8"),
@@ -88,15 +87,10 @@ TICKET = np.dtype(
         ("players", "i8"),
         ("running", "i8"),  # whether it is of a game that runs
         ("matchable", "i8"),
-        ("first_answer", "i8"),
-        ("answers", "i8"),
+        ("answers", "i8"),  # row of its answers
         ("partition", "i8"),  # no match has tickets of two; NONE: no match has it
-        ("first_part", "i8"),  # of a game that runs: of its teams
-        ("parts", "i8"),
     ]
 )
-PART = np.dtype([("team", "i8"), ("players", "i8")])
-
 STEP = np.dtype(
     [
         ("value", "f8"),
@@ -104,11 +98,15 @@ STEP = np.dtype(
         ("entry", "i8"),  # which of the function's values it is
     ]
 )
-CELL = np.dtype([("value", "f8"), ("first", "i8"), ("end", "i8")])
-ANSWER = np.dtype([("seconds", "f8"), ("accepts", "i8")])
-SORT = np.dtype([("from_anchor", "i8"), ("descending", "i8"), ("first", "i8"), ("keys", "i8")])
-"""In `values` it has a column for each key, then the key that counts for a ticket as anchor, or
-NONE."""
+SORT = np.dtype(
+    [
+        ("from_anchor", "i8"),
+        ("descending", "i8"),
+        ("highest", "i8"),  # whether the highest of an anchor's values says which key counts
+        ("first", "i8"),  # in `Rows.values` it has a column for each key
+        ("keys", "i8"),
+    ]
+)
 
 PING_HIGH, PING_LOW, PING_TOTAL, PING_LEAST = range(4)
 """Columns of a region: the highest and the lowest milliseconds that count of a ticket, NaN where
@@ -116,8 +114,16 @@ not all its players report the region; the sum and the least of its players."""
 
 REGION = 4  # columns of a region
 
-LEAST, GREATEST, MEAN, TOTAL, SAME, FIRST = range(6)
-"""What of a ticket's players stands for the ticket; SAME: their value if they agree, else NaN."""
+# What columns of `Rows` are made of.
+VALUE = np.dtype(
+    [
+        ("row", "i8"),  # of `cells`
+        ("party", "i8"),  # function of its players that stands for a ticket
+        ("partly", "i8"),  # whether players without a value are left out; else there is none
+    ]
+)
+TALLIED = np.dtype([("row", "i8"), ("value", "i8")])  # row of `cells`, or column of `values`
+LIMIT = np.dtype([("value", "i8"), ("most", "f8")])  # first column of regions; milliseconds
 
 STAT = np.dtype([("low", "f8"), ("high", "f8"), ("total", "f8"), ("players", "i8")])
 """What tallies keep of the values of some players."""
@@ -132,7 +138,6 @@ OPTIONS = np.dtype(
         ("passes", "i8"),  # 0: until one forms nothing
         ("counted", "i8"),  # whether each verdict on each rule is counted
         ("common", "i8"),  # of the order of rules, those whatever team a ticket is on
-        ("swift", "i8"),  # the end of those that tallies judge
         ("regions", "i8"),
         ("timeout", "f8"),
         ("horizon", "f8"),
@@ -145,20 +150,12 @@ OPTIONS = np.dtype(
 
 
 class Rows(NamedTuple):
-    """What is known of tickets, each a row; nothing of it changes while they wait."""
+    """What is known of tickets, each a row, but for the records worked out by `note_ticket`."""
 
     tickets: Records  # (tickets,)
     stats: Records  # (tickets, columns); what each adds to tallies
     marks: Words  # (tickets, columns); regions that all its players reach
     values: Floats  # (tickets, columns); what rules SPREAD and REACHED, sorts and batches look at
-
-
-class Parts(NamedTuple):
-    """The players of games that run on each of their teams, each team a row."""
-
-    teams: Records  # (parts,)
-    stats: Records  # (parts, columns); as in `Rows`
-    marks: Words
 
 
 class World(NamedTuple):
@@ -174,14 +171,18 @@ class World(NamedTuple):
     sorts: Records
     batches: Ints  # columns of `values` by which the pool is sorted before it is cut
     waits: Floats  # waits at which something may change, increasing
-    # (columns, players); numbers, or numbers of texts, or where lists are in `list_items`; the last
-    # column is ids
-    cells: Records
+    # (rows, players); attributes, ids, latencies by region, others that sorts and batches look at:
+    # numbers, or those of texts or of lists
+    cells: Floats
     list_items: Floats
+    list_ends: Ints  # of the list before, of each list, then of the last
     home: Ints  # (players,); of games that run, the team
+    # values, stats, limits: what the columns of values, stats and marks of `rows` are
+    values: Records
+    stats: Records
+    limits: Records
     rows: Rows
-    parts: Parts
-    answers: Records  # seconds are NaN for never
+    answers: Floats  # (tickets, proposals); as in `columns.Tickets`
     rng_key: Words  # (3,)
 
 
@@ -305,7 +306,6 @@ class Queue(NamedTuple):
     slots: Records  # (tickets,)
     lists: Ints  # (7, n)
     candidate: Candidate
-    order: Ints  # as in `World`; those that refuse move forward
     filling: Ints  # the teams in the order in which they are filled
     partitions: Records
     saved: Records  # searches that have found no match

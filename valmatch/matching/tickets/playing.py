@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.errors import RunError
-from valmatch.kernels.arrays import Floats, Ints, Records, Words
+from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import kernel, part
 from valmatch.kernels.references import by_reference
 from valmatch.matching.tickets import layout as t
@@ -30,7 +30,8 @@ from valmatch.matching.tickets.columns import (
     inner_of,
     spans,
 )
-from valmatch.matching.tickets.layout import Parts, Queue, Rows, World
+from valmatch.matching.tickets.judging import note_tickets
+from valmatch.matching.tickets.layout import Queue, Rows, World
 from valmatch.matching.tickets.search import MOST_CANDIDATES, MOST_TRIED, next_wait, review
 from valmatch.rule_sets.table import Table
 
@@ -157,16 +158,16 @@ def _line_up(ticket: int, world: World, queue: Queue) -> None:
 @part(inline=True)
 def _seconds_of(ticket: int, world: World, queue: Queue) -> float:
     """Return after how many seconds a ticket answers its latest proposal."""
-    # NaN for never, a negative number below -1 for a refusal: -1 less its seconds. Who has no
-    # answer to it accepts at once, as those do who play already.
+    # As `Tickets.answers` has it. Who has no answer to it accepts at once, as those do who play
+    # already.
     record, number = world.rows.tickets[ticket], queue.slots[ticket]["proposals"] - 1
-    if record["running"] or number >= record["answers"]:
+    if record["running"] or number >= world.answers.shape[1]:
         return 0.0
-    index = record["first_answer"] + number
-    seconds = world.answers[index]["seconds"]
-    if not seconds <= world.options[0]["acceptance"]:
-        return np.nan
-    return seconds if world.answers[index]["accepts"] else -1.0 - seconds
+    answer = world.answers[record["answers"], number]
+    if answer == np.inf:
+        return 0.0
+    seconds = answer if answer >= 0.0 else -1.0 - answer
+    return answer if seconds <= world.options[0]["acceptance"] else np.nan
 
 
 @part
@@ -311,7 +312,7 @@ def play_columns(
     counted_from: float | None = None,
 ) -> Played:
     """Play drawn tickets; verdicts are counted from a second on, or not at all."""
-    world, _ = arrays_of(table, tickets, service, search, counted_from is not None)
+    world = arrays_of(table, tickets, service, search, counted_from is not None)
     world.options["counted_from"] = counted_from or 0.0
     queue, n = _run(world), tickets.sizes.size
     return played_of(table, queue, np.arange(n), np.arange(queue.state[0]["completed"]), n)
@@ -352,7 +353,7 @@ def play(
     table: Table, tickets: Tickets, service: Service, search: Search, *, counted: bool = True
 ) -> Outcome:
     """Play a world, whose tickets are looked at one by one."""
-    queue = _run(arrays_of(table, tickets, service, search, counted)[0])
+    queue = _run(arrays_of(table, tickets, service, search, counted))
     state, ids = queue.state[0], tickets.player_ids()
     reviews = service.review * np.arange(state["reviews"]) if service.review else queue.reviews
     proposed = [
@@ -396,8 +397,7 @@ def _match(
 # What changes about games is seen after each review, and a backfill ticket comes at the next one,
 # after the others that have come by then. Kernels go by the numbers of tickets as by age, and
 # nobody knows before how many backfill tickets there will be: so drawn tickets are copied into
-# rows as they come, in one order with those that servers ask for. A row of a backfill ticket is
-# made of those of its players as if each were a ticket.
+# rows as they come, in one order with those that servers ask for.
 
 Values = TypeVar("Values", bound=NDArray[Any])
 
@@ -456,23 +456,16 @@ class Servers:
         self.service, self.serving = service, serving
         self.times, self.drawn = tickets.times, tickets.times.size
         self.people, counted = int(tickets.sizes.sum()), counted_from is not None
-        self.world, self.sources = arrays_of(table, tickets, service, search, counted)
+        self.world = arrays_of(table, tickets, service, search, counted)
         self.world.options["counted_from"] = counted_from or 0.0
         self.queue, self.arrivals = queue_of(self.world), self.world.rows
-        alone = tickets._replace(
-            times=np.zeros(self.people),
-            cancels=np.full(self.people, np.inf),
-            sizes=np.ones(self.people, np.int64),
-            answers=np.empty((self.people, 0)),
-        )
-        self.singles = arrays_of(table, alone, Service(0.0, 0.0), "pass", counted)[0].rows
         self.partitions = np.repeat(self.arrivals.tickets["partition"], tickets.sizes)
         self.places = table.largest
         self.games: list[Game] = []
         self.of_row: list[int] = []  # of each row the drawn ticket; or -1 less the game that asked
         self.of_match: list[int] = []  # of each match that was made the game
         self.members: list[int] = []  # players of backfill tickets, as drawn players
-        self.backfilled, self.parts = 0, 0  # backfill tickets, and their teams
+        self.backfilled = 0  # backfill tickets
         self.arrived = 0  # drawn tickets that have rows
         self.pending: set[int] = set()  # games whose servers wait for answers to what they asked
         self.changes: list[tuple[float, int]] = []  # when which game may have changed
@@ -581,62 +574,14 @@ class Servers:
         self.of_row.append(-1 - number)
         game.ticket = row
         heappush(self.changes, (now + self.service.timeout, number))
-        teams, order = np.unique(homes), np.argsort(homes, kind="stable")
         record = world.rows.tickets[row : row + 1]
         record[:] = np.zeros(1, t.TICKET)
         record["time"], record["cancel"] = now, game.end
         record["first"], record["players"] = first, members.size
         record["running"], record["matchable"] = 1, 1
         record["partition"] = self.partitions[members[0]]
-        record["first_part"], record["parts"] = self.parts, teams.size
-        world.rows.values[row] = self._values(members)
-        sizes = np.append(members.size, np.bincount(homes)[teams])
-        people = np.append(members, members[order])
-        stats, marks = self._tallies(people, sizes, world.rows.values[row])
-        world.rows.stats[row], world.rows.marks[row] = stats[0], marks[0]
-        parts = slice(self.parts, self.parts + teams.size)
-        world.parts.teams["team"][parts], world.parts.teams["players"][parts] = teams, sizes[1:]
-        world.parts.stats[parts], world.parts.marks[parts] = stats[1:], marks[1:]
-        self.parts += teams.size
+        note_tickets(row, row + 1, world)
         self.backfilled += 1
-
-    def _values(self, members: Ints) -> Floats:
-        """Return what stands for some players: NaN where a value is."""
-        values = self.singles.values[members]
-        low, high = values.min(axis=0), values.max(axis=0)
-        total = values.cumsum(axis=0)[-1]  # one after the other, as compiled code adds
-        stands: dict[int, Floats] = {
-            t.LEAST: low,
-            t.GREATEST: high,
-            t.MEAN: total / members.size,
-            t.TOTAL: total,
-            t.SAME: np.where(low == high, low, np.nan),
-            t.FIRST: values[0],
-        }
-        parties = self.sources.parties
-        return np.array([stands[party][k] for k, party in enumerate(parties)], np.float64)
-
-    def _tallies(self, people: Ints, sizes: Ints, values: Floats) -> tuple[Records, Words]:
-        """Return what groups of players add to tallies; values are of the ticket."""
-        sources, singles = self.sources, self.singles.stats[people]
-        firsts, of = np.cumsum(sizes) - sizes, np.repeat(np.arange(sizes.size), sizes)
-        stats = np.zeros((sizes.size, singles.shape[1]), t.STAT)
-        stats["low"] = np.minimum.reduceat(singles["low"], firsts)
-        stats["high"] = np.maximum.reduceat(singles["high"], firsts)
-        stats["players"] = sizes[:, np.newaxis]
-        for column, first in enumerate(sources.stats):
-            if first == t.NONE:  # one after the other, as compiled code adds
-                stats["total"][:, column] = np.bincount(of, singles["total"][:, column])
-            else:
-                stats["low"][:, column] = stats["high"][:, column] = values[first]
-        marks: Words = np.bitwise_and.reduceat(self.singles.marks[people], firsts)
-        for column, first in enumerate(sources.marks):
-            first += t.PING_HIGH
-            pings = values[first : first + t.REGION * self.world.options[0]["regions"] : t.REGION]
-            bits = np.uint64(1) << np.arange(pings.size, dtype=np.uint64)
-            within = bits[pings <= sources.limits[column]]
-            marks[:, column] = np.bitwise_or.reduce(within, initial=0)
-        return stats, marks
 
     def _make_room(self) -> None:
         """Make room for one more backfill ticket, and all that such tickets have."""
@@ -650,7 +595,6 @@ class Servers:
             cells=_longer(world.cells, more * self.places, 1),
             home=_longer(world.home, more * self.places),
             rows=rows,
-            parts=Parts._make(_longer(values, more * world.teams.size) for values in world.parts),
         )
         self.queue = queue._replace(
             slots=_longer(queue.slots, more),

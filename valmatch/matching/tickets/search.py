@@ -403,11 +403,13 @@ def _try_others(anchor: int, start: int, count: int, world: World, queue: Queue)
 @part
 def _sort_others(row: int, anchor: int, others: int, world: World, queue: Queue) -> None:
     """Sort tickets by one sort: those without a value last."""
-    sort, values = world.sorts[row], world.rows.values
-    key = int(values[anchor, sort["first"] + sort["keys"]])
-    if key == t.NONE:
+    sort, values, column, best = world.sorts[row], world.rows.values, t.NONE, np.inf
+    for key in range(sort["first"], sort["first"] + sort["keys"]):
+        value = -values[anchor, key] if sort["highest"] else values[anchor, key]
+        if value < best:
+            column, best = key, value
+    if column == t.NONE:
         return
-    column = sort["first"] + key
     for k in range(others):
         ticket = queue.lists[t.OTHERS, k]
         value = values[ticket, column]

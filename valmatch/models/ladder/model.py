@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from valmatch.draws.streams import Streams
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats, Records
-from valmatch.matching.flexmatch import template_of
+from valmatch.matching import flexmatch
 from valmatch.matching.living.ladder_adapter import options_of, queue_of
 from valmatch.matching.queue import kernel_of, parameters_of, with_people
 from valmatch.matching.registry import queue_rule
@@ -94,7 +94,7 @@ class LadderModel(Model[InitialState]):
             attribute, largest = factors.rule.skill_attribute, factors.parties.largest
             table, remarks = rule_set_of(factors, files, attribute, factors.rule.team_num)
             self.warnings = (*self.warnings, *remarks)
-            options["template"] = template_of(table, attribute, largest)
+            options |= flexmatch.options_of(table, attribute, largest)
         elif "rules" in files or factors.rule_set is not None:
             text = f"rules: has no effect with matching {matching}"
             self.warnings = (*self.warnings, text)
