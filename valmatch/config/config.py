@@ -45,53 +45,42 @@ class Options(Section):
 class Expectation(Section):
     """What a mean is known to be."""
 
-    mean: Number = Field(description="Mean of the response over the replications.")
-    tolerance: NonNegative = Field(0.0, description="Largest accepted distance from it.")
+    mean: Number
+    """Mean of the response over the replications."""
+    tolerance: NonNegative = 0.0
+    """Largest accepted distance from it."""
 
 
 class RunSection(Options):
     """Options of a run that a config can give."""
 
-    seed: Annotated[int, _within("seed"), *Whole] | None = Field(
-        None, description="Seed of all random numbers."
-    )
-    workers: Annotated[int, _within("workers"), *Whole] | None = Field(
-        None, description="Number of workers of this machine."
-    )
-    executor: Executor | None = Field(
-        None,
-        description="Where replications run: local (threads where the model can use them, else"
-        " processes), processes or a Dask cluster; null: dask with a scheduler, else local.",
-    )
-    scheduler: str | None = Field(
-        None, description="Address of a Dask scheduler; null: dask starts one for the run."
-    )
-    confidence: Level | None = Field(
-        None,
-        description="Confidence level of the intervals; of optimize also the probability with which"
-        " a point called feasible is so.",
-    )
+    seed: Annotated[int, _within("seed"), *Whole] | None = None
+    """Seed of all random numbers."""
+    workers: Annotated[int, _within("workers"), *Whole] | None = None
+    """Number of workers of this machine."""
+    executor: Executor | None = None
+    """Where replications run: local (threads where the model can use them, else processes),
+    processes or dask; null: dask with a scheduler, else local."""
+    scheduler: str | None = None
+    """Address of a Dask scheduler; null: dask has worker processes here."""
+    confidence: Level | None = None
+    """Confidence level of the intervals; of optimize also the probability with which a point called
+    feasible is so."""
 
 
 class ReplicateOptions(RunSection):
     """Options of ``valmatch replicate`` that a config can give."""
 
-    n: Annotated[int, _within("n"), *Whole] | None = Field(
-        None, description="Number of replications."
-    )
-    target: list[str] = Field(
-        [], description="Half-widths to reach, such as avg_wait_time=1% or avg_wait_time=0.05."
-    )
-    max_reps: Annotated[int, _within("max_reps"), *Whole] | None = Field(
-        None, description="Number of replications at which targets are given up."
-    )
-    control_variates: Flag | None = Field(
-        None, description="Whether to adjust means by what is known of the arrivals."
-    )
-    expect: dict[str, Expectation] = Field(
-        {},
-        description="Means that the run must reproduce: {response: {mean: ..., tolerance: ...}}.",
-    )
+    n: Annotated[int, _within("n"), *Whole] | None = None
+    """Number of replications."""
+    target: list[str] = Field([])
+    """Half-widths to reach, such as avg_wait_time=1% or avg_wait_time=0.05."""
+    max_reps: Annotated[int, _within("max_reps"), *Whole] | None = None
+    """Number of replications at which targets are given up."""
+    control_variates: Flag | None = None
+    """Whether to adjust means by what is known of the arrivals."""
+    expect: dict[str, Expectation] = Field({})
+    """Means that the run must reproduce: {response: {mean: ..., tolerance: ...}}."""
 
 
 class VariableOptions(Section):
@@ -99,33 +88,39 @@ class VariableOptions(Section):
 
     model_config = ConfigDict(json_schema_extra={"example": "{low: 0, high: 500}"})
 
-    low: Amount = Field(description="Lower bound.")
-    high: Amount = Field(description="Upper bound.")
-    start: Amount | None = Field(None, description="Starting solution; null: the factor's value.")
-    scale: Spread | None = Field(
-        None,
-        description="Searched linearly below, logarithmically above; null: linearly, in wide ranges"
-        " also logarithmically from both ends.",
-    )
-    mean: Amount | None = Field(None, description="Mean of random solutions; null: the start.")
-    std: Spread | None = Field(
-        None, description="Standard deviation of random solutions; null: uniform."
-    )
+    low: Amount
+    """Lower bound."""
+    high: Amount
+    """Upper bound."""
+    start: Amount | None = None
+    """Starting solution; null: the factor's value."""
+    scale: Spread | None = None
+    """Searched linearly below, logarithmically above; null: linearly, in wide ranges also
+    logarithmically from both ends."""
+    mean: Amount | None = None
+    """Mean of random solutions; null: the start."""
+    std: Spread | None = None
+    """Standard deviation of random solutions; null: uniform."""
 
 
 class TermOptions(Section):
     """One term of the objective."""
 
-    response: str = Field(description="Response of the model.")
-    weight: Amount = Field(1.0, description="Its mean is multiplied by this; the sum minimised.")
+    response: str
+    """Response of the model."""
+    weight: Amount = 1.0
+    """Its mean is multiplied by this; the sum minimised."""
 
 
 class Constraint(Section):
     """A bound on the mean of a response; one of `at_most`, `at_least`."""
 
-    response: str = Field(description="Response of the model.")
-    at_most: Amount | None = Field(None, description="Upper bound of its mean.")
-    at_least: Amount | None = Field(None, description="Lower bound of its mean.")
+    response: str
+    """Response of the model."""
+    at_most: Amount | None = None
+    """Upper bound of its mean."""
+    at_least: Amount | None = None
+    """Lower bound of its mean."""
 
     @model_validator(mode="after")
     def _one_bound(self) -> Constraint:
@@ -168,30 +163,24 @@ ByFactor = BeforeValidator(_by_dotted_names)
 class OptimizeOptions(RunSection):
     """The problem and the options of ``valmatch optimize`` that a config can give."""
 
-    variables: Annotated[dict[str, VariableOptions], ByFactor] = Field(
-        {}, description="Decision variables by factor."
-    )
-    objective: dict[str, TermOptions] = Field(
-        {}, description="Terms of the objective, which is minimised, by name."
-    )
-    constraints: dict[str, Constraint] = Field({}, description="Bounds on means, by name.")
-    objectives: dict[str, TermOptions] = Field(
-        {},
-        description="Several objectives, by name, in place of one: the run finds their Pareto"
-        " front. Of a weight only the sign counts; what has one below 0 is maximised.",
-    )
-    best_known: Amount | None = Field(
-        None,
-        description="Best known objective, for solver experiments; null: that of the shipped"
-        " problem, if it is one.",
-    )
-    solver: str | None = Field(None, description="Solver, or several separated by commas.")
-    budget: Annotated[int, _within("budget"), *Whole] | None = Field(
-        None, description="Replications that a run may take."
-    )
-    macroreps: Annotated[int, _within("macroreps"), *Whole] | None = Field(
-        None, description="Independent runs of each solver."
-    )
+    variables: Annotated[dict[str, VariableOptions], ByFactor] = Field({})
+    """Decision variables by factor."""
+    objective: dict[str, TermOptions] = Field({})
+    """Terms of the objective, which is minimised, by name."""
+    constraints: dict[str, Constraint] = Field({})
+    """Bounds on means, by name."""
+    objectives: dict[str, TermOptions] = Field({})
+    """Several objectives, by name, in place of one: the run finds their Pareto front. Of a weight
+    only the sign counts; what has one below 0 is maximised."""
+    best_known: Amount | None = None
+    """Best known objective, for solver experiments; null: that of the shipped problem, if it is
+    one."""
+    solver: str | None = None
+    """Solver, or several separated by commas."""
+    budget: Annotated[int, _within("budget"), *Whole] | None = None
+    """Replications that a run may take."""
+    macroreps: Annotated[int, _within("macroreps"), *Whole] | None = None
+    """Independent runs of each solver."""
 
 
 class RangeOptions(Section):
@@ -199,9 +188,12 @@ class RangeOptions(Section):
 
     model_config = ConfigDict(json_schema_extra={"example": "{low: 0, high: 500}"})
 
-    low: Amount = Field(description="Least value.")
-    high: Amount = Field(description="Largest value.")
-    log: Flag = Field(False, description="Whether to fill the logarithms evenly.")
+    low: Amount
+    """Least value."""
+    high: Amount
+    """Largest value."""
+    log: Flag = False
+    """Whether to fill the logarithms evenly."""
 
     @model_validator(mode="after")
     def _ordered(self) -> RangeOptions:
@@ -213,21 +205,16 @@ class RangeOptions(Section):
 class DesignOptions(Options):
     """The points of an experiment: a grid, or a sample that fills ranges."""
 
-    grid: Annotated[dict[str, Annotated[list[Any], Field(min_length=1)]], ByFactor] = Field(
-        {}, description="Values by factor; every combination is a point."
-    )
-    ranges: Annotated[dict[str, RangeOptions], ByFactor] = Field(
-        {}, description="Ranges to fill, by factor."
-    )
-    sample: Literal["latin-hypercube", "sobol"] | None = Field(
-        None, description="How ranges are filled; null: latin-hypercube."
-    )
-    points: Annotated[int, _within("points"), *Whole] | None = Field(
-        None, description="Number of points of a sample; for sobol a power of two is best."
-    )
-    seed: Annotated[int, _within("seed"), *Whole] | None = Field(
-        None, description="Seed of the sample; null: 1."
-    )
+    grid: Annotated[dict[str, Annotated[list[Any], Field(min_length=1)]], ByFactor] = Field({})
+    """Values by factor; every combination is a point."""
+    ranges: Annotated[dict[str, RangeOptions], ByFactor] = Field({})
+    """Ranges to fill, by factor."""
+    sample: Literal["latin-hypercube", "sobol"] | None = None
+    """How ranges are filled; null: latin-hypercube."""
+    points: Annotated[int, _within("points"), *Whole] | None = None
+    """Number of points of a sample; for sobol a power of two is best."""
+    seed: Annotated[int, _within("seed"), *Whole] | None = None
+    """Seed of the sample; null: 1."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> DesignOptions:
