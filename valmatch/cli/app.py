@@ -26,13 +26,8 @@ if TYPE_CHECKING:
 # The standard streams, where nobody reads them any more or their disk is full.
 
 
-def open_streams() -> None:
-    """Let standard streams drop what nobody reads; other faults of writing end the command."""
-    sys.stdout, sys.stderr = _opened(sys.stdout, True), _opened(sys.stderr, False)
-
-
 def _opened(stream: TextIO | None, vital: bool) -> TextIO:
-    """Return a stream like another, if that is one of the process itself."""
+    """Return a standard stream that drops what nobody reads; other faults end a `vital` one."""
     if stream is None:  # the shell has closed it
         return Path(os.devnull).open("w")
     if os.name != "posix" or not isinstance(stream, io.TextIOWrapper):
@@ -101,9 +96,7 @@ class _Value:
 
     def coerce(self, value: Any, **context: Any) -> object:  # noqa: ANN401
         """Return the value: None of none, () of none that may be repeated."""
-        if self._repeated:
-            return tuple(value or ())
-        return value
+        return tuple(value or ()) if self._repeated else value
 
 
 class _Group(_Light, TyperGroup):
@@ -312,7 +305,7 @@ def _help(
 def main() -> None:
     """Run the command line; every failure is plain lines on stderr and an exit code."""
     reset()
-    open_streams()
+    sys.stdout, sys.stderr = _opened(sys.stdout, True), _opened(sys.stderr, False)
     with options_called(flag):
         sys.exit(_run())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -51,7 +51,6 @@ from valmatch.text.terminal import escaped, shortened
 if TYPE_CHECKING:
     from valmatch.config.config import Config
     from valmatch.execution.shards import Shard
-    from valmatch.experiments.compare import Comparison
     from valmatch.experiments.status import RunStatus
     from valmatch.optimization.studies.study import StudySpec
     from valmatch.statistics.precision import Precision
@@ -226,14 +225,16 @@ def compare(
     --out draws those, too, unless told otherwise. Exit code 75: the time was up (--resume
     continues).
     """
-    from valmatch.experiments.compare import compare_configs, pairs_plan
+    from valmatch.experiments.combine import read_replications
+    from valmatch.experiments.compare import compare_configs, compare_runs, pairs_plan
 
     warn_in_job_array("compare")
     out, overrides = options.out, list(options.overrides)
     if b and not options.variant and all(map(os.path.isdir, (a, *b))):  # no name is too long for it
         if overrides or out:
             raise InputError("compare: folders are compared as they are, without --set and --out")
-        result = _compare_folders([a, *b], options.confidence)
+        base, *runs = (read_replications(Path(folder), warn) for folder in (a, *b))
+        result = compare_runs(base, runs, options.confidence)
     else:
         sides = _sides(a, b, options, options.levels(b[0] if b else a))
         total = len(sides) * pairs_plan(sides, options).n
@@ -250,7 +251,14 @@ def _sides(
     """Return A and what it is compared with."""
     overrides = list(options.overrides)
     if not (others or options.variant):
-        common = [override for override in overrides if _holds_for_both(override)]
+        from valmatch.config.checking import FILES
+
+        common = [
+            override
+            for override in overrides
+            if (key := override.partition("=")[0].strip()) in FILES
+            or key.removeprefix("factors.").partition(".")[0] in MEASURED
+        ]
         if len(common) == len(overrides):
             of_both = ": what is read or measured, and how, holds for both" if common else ""
             what = f"give a second config, --variant, or --set of something else{of_both}"
@@ -262,23 +270,6 @@ def _sides(
         changes = [(f"--variant {shortened(part.partition('=')[0])}", part) for part in parts]
         configs.append(load_config(a, overrides, [*levels, *changes]))
     return configs
-
-
-def _holds_for_both(override: str) -> bool:
-    """Return whether an override names a file, or says how one is read, or what is measured."""
-    from valmatch.config.checking import FILES
-
-    key = override.partition("=")[0].strip()
-    return key in FILES or key.removeprefix("factors.").partition(".")[0] in MEASURED
-
-
-def _compare_folders(folders: Sequence[str], level: float) -> Comparison:
-    """Compare runs as they are."""
-    from valmatch.experiments.combine import read_replications
-    from valmatch.experiments.compare import compare_runs
-
-    base, *runs = (read_replications(Path(folder), warn) for folder in folders)
-    return compare_runs(base, runs, level)
 
 
 @dataclass(frozen=True)
@@ -386,6 +377,7 @@ def combine(
     or seed, and those that contradict each other, are refused. Exit code 75: replications or runs
     are missing.
     """
+    from valmatch.execution.shards import array_of, parse_shard
     from valmatch.experiments import combine as experiments
     from valmatch.storage.manifest import command_of
 
@@ -406,26 +398,17 @@ def combine(
     lines = combined.shortfalls
     if check:
         show(json, combined.missing, lambda: sys.stdout.writelines(f"{line}\n" for line in lines))
-        _say_what_to_run_again(combined.owed)
+        shards = [parse_shard(name.split()[1]) for name in combined.owed if name != "the run"]
+        if shards:
+            array = array_of(shard.index for shard in shards)
+            task = f"--shard $SLURM_ARRAY_TASK_ID/{shards[0].count} (tasks numbered from 0)"
+            info(f"to run again: --array={array} with {task}")
     else:
         show_result(json, combined.result, out, combined.summary())
         for line in lines:
             warn(line)
     if lines:
         raise typer.Exit(AGAIN)
-
-
-def _say_what_to_run_again(owed: Iterable[str]) -> None:
-    """Say which tasks of a job array make what shards owe."""
-    from valmatch.execution.shards import array_of, parse_shard
-
-    shards = [parse_shard(name.split()[1]) for name in owed if name.startswith("shard ")]
-    if shards:
-        array = array_of(shard.index for shard in shards)
-        info(
-            f"to run again: --array={array} with --shard $SLURM_ARRAY_TASK_ID/{shards[0].count}"
-            " (tasks numbered from 0)"
-        )
 
 
 FOLDER = 40  # most characters of a folder in the table

@@ -256,7 +256,10 @@ def _why(
     excess = np.nanmean(best.adjusted[:, 1:], axis=0)
     worst, mean = constraints[int(excess.argmax())]
     extreme = "least" if worst.sign > 0 else "largest"
-    interval = f"[{mean.ci_low:.4g}, {mean.ci_high:.4g}]"
+    interval, floor = f"[{mean.ci_low:.4g}, {mean.ci_high:.4g}]", ""
+    if worst.sign > 0 and worst.response in model.floors:
+        value, reason = model.floors[worst.response]
+        floor = f"; by theory it cannot fall below {value:.4g} {reason}"
     seen = (
         f"the {extreme} {worst.response} found is {mean.mean:.4g} {interval}"
         f" ({mean.confidence:.0%} interval, {n} fresh replications{adjusted}), the bound is"
@@ -264,7 +267,7 @@ def _why(
     )
     if best.feasible is None:
         return f"{seen}: {_lacking(problem, best) or 'too close to call, try a larger budget'}"
-    return f"no feasible point was found, {seen}{_floor(model, worst)}"
+    return f"no feasible point was found, {seen}{floor}"
 
 
 def _lacking(problem: Problem, best: Certificate) -> str:
@@ -324,11 +327,3 @@ def _why_of_one_history(best: Certificate, constraints: Sequence[Bounded], of: s
         f"no feasible point was found {of}: {what} {mean.mean:.4g}, the bound is"
         f" {plain_number(worst.bound)}; other months differ"
     )
-
-
-def _floor(model: Model[object], constraint: Constraint) -> str:
-    """Say what theory knows of the least value of a response."""
-    if constraint.sign < 0 or constraint.response not in model.floors:
-        return ""
-    value, reason = model.floors[constraint.response]
-    return f"; by theory it cannot fall below {value:.4g} {reason}"
