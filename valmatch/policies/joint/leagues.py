@@ -16,7 +16,7 @@ from valmatch.kernels.compilation import kernel
 from valmatch.kernels.threads import one_thread
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import POINTS, Belief
-from valmatch.ratings.bradley_terry.connections import levels_of
+from valmatch.ratings.bradley_terry.connections import levels_of, link
 from valmatch.ratings.bradley_terry.contests import Contests, design_of
 from valmatch.ratings.bradley_terry.dense import (
     Counts,
@@ -27,7 +27,7 @@ from valmatch.ratings.bradley_terry.dense import (
     space_of,
 )
 from valmatch.ratings.bradley_terry.fit import NoEstimate
-from valmatch.ratings.bradley_terry.rating import Model, rate
+from valmatch.ratings.bradley_terry.rating import Estimate, Model, estimate
 
 TRUTH, GAMES, RESAMPLED = 1, 2, 3
 """Sources of random numbers: strengths, results of games, resamples of replications."""
@@ -189,7 +189,7 @@ def measured_in_sides(league: League, replication: int, check: Callable[[], None
     draws, truth = streams.stream(replication, GAMES), truth_of(league, streams, replication)
     players: list[Ints] = []
     points: list[Floats] = []
-    played = np.zeros(n)
+    played, made = np.zeros(n), None
     space, measured = space_of(league.frame), np.empty((len(league.grid), len(MEASURES)))
     for out, games in zip(measured, league.grid.tolist(), strict=True):
         check()
@@ -206,23 +206,27 @@ def measured_in_sides(league: League, replication: int, check: Callable[[], None
             n, starts, sides, np.concatenate(points), who, features, ones, starts[:-1]
         )
         with one_thread():
-            rated = _rate(contests, Model(prior=prior), space)
-        measure(space, truth, league.quantile, league.critical, out, rated)
+            made = _rate(contests, Model(prior=prior), space, made)
+        measure(space, truth, league.quantile, league.critical, out, made is not None)
     return measured
 
 
-def _rate(contests: Contests, model: Model, space: Space) -> bool:
-    """Leave the estimate of all games in `space`; return whether it rates everybody."""
+def _rate(
+    contests: Contests, model: Model, space: Space, before: Estimate | None
+) -> Estimate | None:
+    """Leave the estimate of all games in `space`, sought from another; None if some have none."""
+    levels, weights = levels_of(contests), contests.weights
+    linked = link(contests, levels, weights, model.anchors.players, model.rates_all)
+    if not linked.rated.all():
+        return None
     try:
-        made = rate(design_of(contests), levels_of(contests), model)
+        made = estimate(design_of(contests), levels, model, linked, weights, before)
     except NoEstimate:
-        return False
-    if not made.linked.rated.all():
-        return False
+        return None
     covariance = model.uncertainty(made, False, np.random.default_rng(0)).covariance
     assert covariance is not None  # of so few players
     space.places[:-2], space.covariance[:] = POINTS * made.ratings, POINTS**2 * covariance
-    return True
+    return made
 
 
 def truth_of(league: League, streams: Streams, replication: int) -> Floats:
