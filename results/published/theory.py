@@ -180,7 +180,7 @@ ARMS: dict[str, Any] = {  # dimensions, those ages, first limit, times the traff
     "stays fixed, d = 2": (2, LEAVING, 0.005, 1, 18_000.0, 1.0),
     "limits widen, d = 1": (1, AGEING, 0.0002, 1, 18_000.0, None),
     "limits widen, d = 2": (2, AGEING, 0.002, 1, 18_000.0, None),
-    "limits widen, d = 2, traffic x 50": (2, AGEING, 0.002, 50, 300.0, None),
+    "limits widen, d = 2, traffic x 10": (2, AGEING, 0.002, 10, 600.0, None),
 }
 
 
@@ -200,7 +200,9 @@ def distance(arm: str, traffic: float, number: int) -> tuple[float, float]:
         "expansions": [{"target": f"rules[{x}].maxDistance", "steps": steps} for x in at],
     }
     rule_set = json.dumps({**rules, **yaml.safe_load(DUEL)})
-    made = play_singles(rule_set, Service(600.0, end, review), times, **at)
+    # No limit is above 0 before the first of the ages: who is younger finds nobody, and is skipped.
+    service = Service(600.0, end, review, foresight=600.0 - ages[0])
+    made = play_singles(rule_set, service, times, **at)
     pairs = np.sort(made.tickets.reshape(-1, 2))
     places = np.array([*at.values()])[:, pairs]
     inner = (abs(places[:, :, 0] - 0.5) < 0.3).all(axis=0) & (made.times > begin)
