@@ -16,7 +16,6 @@ from valmatch.kernels.arrays import Floats
 from valmatch.matching.living.evoladder import Numbers, evoladder
 from valmatch.matching.living.queue import ANY, Parties, PresetInput, enqueue, new_state
 from valmatch.matching.living.registry import kernel_numbers
-from valmatch.matching.tickets.layout import COMPLETED
 from valmatch.models.tickets.measures import DECILES, group_of
 from valmatch.models.tickets.model import TicketsModel
 from valmatch.models.tickets.replication import Replication
@@ -51,10 +50,19 @@ def number(row: Row, name: str, spec: str = ".1f", factor: float = 1.0) -> str:
     return f"{factor * float(row[name]):{spec}} ± {factor * float(row[f'{name}_ci']):{spec}}"
 
 
+def upper(row: Row, name: str) -> float:
+    """Return the upper end of an interval."""
+    return float(row[name]) + float(row[f"{name}_ci"])
+
+
 def meets(row: Row, name: str, low: float, high: float) -> bool:
     """Return whether an interval meets a range."""
-    middle, half = float(row[name]), float(row[f"{name}_ci"])
-    return middle + half >= low and middle - half <= high
+    return upper(row, name) >= low and 2 * float(row[name]) - upper(row, name) <= high
+
+
+def verdict(agrees: bool, somewhere: Sequence[object], on: str) -> str:
+    """Return the verdict on a claim that may hold somewhere alone."""
+    return "agrees" if agrees else f"hangs on {on}" if somewhere else "disagrees"
 
 
 # ---- claim 4: parties meet parties ----
@@ -68,32 +76,26 @@ BAR = (
 )
 
 
-def _uneven(run: Replication) -> float:
-    """Return the share of the games with a duo whose teams have other numbers of duos."""
+def measured(run: Replication) -> tuple[float, float, float]:
+    """Return how many of the games with a duo have teams of other numbers of duos, and waits."""
     done = run.played
     teams = np.bincount(2 * done.matches + done.teams, run.drawn.sizes[done.tickets] == 2)
-    duos = np.resize(teams, (done.times.size, 2))[run.made]
-    return float((duos[:, 0] != duos[:, 1]).sum() / (duos.sum(axis=1) > 0).sum())
-
-
-def _waits(run: Replication) -> Floats:
-    """Return the waits of matched tickets."""
-    matched = run.came & (run.played.statuses == COMPLETED)
-    return np.asarray((run.played.ends - run.drawn.times)[matched])
+    duos = teams.reshape(-1, 2)[run.made]
+    waits = (done.ends - run.drawn.times)[run.came & (run.match >= 0)]
+    uneven = (duos[:, 0] != duos[:, 1]).sum() / (duos.sum(axis=1) > 0).sum()
+    return float(uneven), float(waits.mean()), float(np.percentile(waits, 90))
 
 
 def limits(arrivals: int, duos: float) -> list[Row]:
     """Return a row for each limit: how uneven games are, and how long it takes."""
-    rows, first = list[Row](), np.zeros(0)
-    population = f"arrivals.per_hour={arrivals}", f"parties.shares=[{1 - duos:g},{duos}]"
+    rows, plain = list[Row](), np.zeros(0)
+    who = f"arrivals.per_hour={arrivals}", f"parties.shares=[{1 - duos:g},{duos}]"
     for limit in LIMITS:
-        runs = [*played("bar", (*BAR, *population, f"rule.alike_ticks={limit}"), 7004)]
-        uneven, waits = np.array([*map(_uneven, runs)]), [_waits(run) for run in runs]
-        wait = np.array([one.mean() for one in waits])
-        first = first if rows else wait
-        late = np.array([np.percentile(one, 90) for one in waits])
-        row = {"limit": limit, "n": N, **estimates({"uneven": uneven, "wait": wait, "p90": late})}
-        rows.append(row | ratio("growth", wait, first))
+        runs = played("bar", (*BAR, *who, f"rule.alike_ticks={limit}"), 7004)
+        uneven, wait, late = np.array([measured(run) for run in runs]).T
+        plain = plain if rows else wait
+        row = estimates({"uneven": uneven, "wait": wait, "p90": late})
+        rows.append({"limit": limit, "n": N} | row | ratio("growth", wait, plain))
     return rows
 
 
@@ -112,18 +114,12 @@ def parties() -> list[Row]:
 def parties_summary(rows: Sequence[Row]) -> Row:
     """Return our numbers, and whether a limit makes games even at a tenth more wait."""
     there = where(rows, duos=nearest(rows))
-    good = [
-        float(row["arrivals"])
-        for row in there
-        if float(row["uneven"]) + float(row["uneven_ci"]) <= 0.06
-        and float(row["growth"]) + float(row["growth_ci"]) <= 1.1
-    ]
+    even = [row for row in there if upper(row, "uneven") <= 0.06]
+    good = [float(row["arrivals"]) for row in even if upper(row, "growth") <= 1.1]
     before, after = (only(there, arrivals=1200, limit=limit) for limit in (0, LIMITS[-1]))
-    ours = f"{number(before, 'uneven', '.1f', 100)} % before, {number(after, 'uneven', '.1f', 100)}"
-    verdict = "agrees" if 1200.0 in good else "hangs on traffic" if good else "disagrees"
-    return {"ours": f"{ours} % after; wait × {number(after, 'growth', '.2f')}", "n": N} | {
-        "verdict": verdict
-    }
+    shares = " and ".join(f"{number(row, 'uneven', '.1f', 100)} %" for row in (before, after))
+    ours = f"{shares}; wait times {number(after, 'growth', '.2f')}"
+    return {"ours": ours, "n": N, "verdict": verdict(1200.0 in good, good, "traffic")}
 
 
 # ---- claim 7: spans of the highest tier ----
@@ -149,11 +145,9 @@ def spans(run_name: str, arrivals: int) -> list[Row]:
     settings = [f"arrivals.per_hour={arrivals}", "arrivals.hourly_profile=[" + "1," * 23 + "1]"]
     found, chances, deciles, waits = [], [], [], []
     for run in played(here, settings + FURTHER.get(run_name, []), 7007):
-        skills, ends = run.drawn.skills[run.people], np.zeros((2, run.made.size))
-        ends[0], ends[1] = -np.inf, np.inf
-        np.maximum.at(ends[0], run.of, skills)
-        np.minimum.at(ends[1], run.of, skills)
-        width = (ends[0] - ends[1]) / DIVISION
+        skills, first = run.drawn.skills[run.people], np.flatnonzero(np.diff(run.of, prepend=-1))
+        width = np.maximum.reduceat(skills, first) - np.minimum.reduceat(skills, first)
+        width /= DIVISION
         found.append(width[run.of[(skills >= HIGHEST) & run.made[run.of]]])
         chances.append(0.5 - run.gaps[run.made].max())
         matched = run.came & (run.match >= 0)
@@ -183,8 +177,7 @@ def tiers_summary(rows: Sequence[Row]) -> Row:
     best = min(main, key=lambda row: abs(float(row["at_4"]) - 0.5) + abs(float(row["at_5"]) - 0.25))
     shares = ", ".join(f"{number(best, name, '.1f', 100)} %" for name in ("at_4", "at_5"))
     ours = f"{shares} at {float(best['arrivals']):,.0f} tickets an hour"
-    verdict = "agrees" if len(good) == len(main) else "hangs on traffic" if good else "disagrees"
-    return {"ours": ours, "n": N, "verdict": verdict}
+    return {"ours": ours, "n": N, "verdict": verdict(len(good) == len(main), good, "traffic")}
 
 
 # ---- claim 8: FAForever ----
@@ -215,11 +208,8 @@ def changed(run_name: str, arrivals: int) -> list[Row]:
     row |= ratio("spread", new["skill_spread"], old["skill_spread"])
     wait = (new["time_to_match"] - old["time_to_match"]) / 60
     minutes = {"more_wait": wait, "old_wait": old["time_to_match"] / 60}
-    shares = {
-        f"{name}_matched": one["matched_fraction"]
-        for name, one in zip(("old", "new"), (old, new), strict=True)
-    }
-    return [{"n": N} | row | estimates(minutes | shares)]
+    matched = {f"matched_{k}": one["matched_fraction"] for k, one in enumerate((old, new))}
+    return [{"n": N} | row | estimates(minutes | matched)]
 
 
 def faf() -> list[Row]:
@@ -230,17 +220,14 @@ def faf() -> list[Row]:
 
 def faf_summary(rows: Sequence[Row]) -> Row:
     """Return our ratios and minutes at 60 an hour, and where all three are as published."""
-    good = [
-        row["run_name"]
-        for row in rows
-        if meets(row, "gap", 0.4, 0.6)
-        and meets(row, "spread", 0.4, 0.6)
-        and meets(row, "more_wait", 2.0, 3.0)
-    ]
+    published = {"gap": (0.4, 0.6), "spread": (0.4, 0.6), "more_wait": (2.0, 3.0)}
+    good = [row for row in rows if all(meets(row, name, *ends) for name, ends in published.items())]
+    names = [str(row["run_name"]) for row in good]
     row = only(rows, run_name="traffic", arrivals=60)
-    ours = f"gap × {number(row, 'gap', '.2f')}, spread × {number(row, 'spread', '.2f')}"
-    verdict = "agrees" if "traffic" in good else f"hangs on: {good[0]}" if good else "disagrees"
-    return {"ours": f"{ours}, wait + {number(row, 'more_wait')} min", "n": N, "verdict": verdict}
+    gap, spread = (number(row, name, ".2f") for name in ("gap", "spread"))
+    ours = f"gap times {gap}, spread times {spread}, wait {number(row, 'more_wait')} min more"
+    said = verdict("traffic" in names, names, ", ".join(names))
+    return {"ours": ours, "n": N, "verdict": said}
 
 
 # ---- claim 9: EvoLadderBot ----
@@ -336,5 +323,4 @@ def evo_summary(rows: Sequence[Row]) -> Row:
         ours.append(f"{number(row, 'gap')} and {number(row, 'matches', '.2f')} ({queued})")
         for name, value in zip(("gap", "matches"), theirs, strict=True):
             inside.append(meets(row, name, value, value))
-    verdict = "agrees" if all(inside) else "disagrees"
-    return {"ours": ", ".join(ours), "n": f"{RUNS} × {WAVES}", "verdict": verdict}
+    return {"ours": ", ".join(ours), "n": RUNS, "verdict": verdict(all(inside), (), "")}

@@ -36,6 +36,7 @@ DAYS = {
     "bar": Day("bar", {}, 200.0),
     "bar_twos": Day("bar", {"team_size": 2, "newest_first": False}, 120.0, 2),
     "bar_trios": Day("bar", {"team_size": 3, "each_player": True}, 60.0, 3),
+    "bar_alike": Day("bar", {"team_size": 3, "alike_ticks": 12}, 60.0, 3),
     "bar_three_teams": Day("bar", {"team_count": 3}, 60.0),
     "bar_grows": Day("bar", {"chance_low": 0.45, "chance_high": 0.55, "band_grows": 0.002}, 90.0),
     "shieldbattery": Day("shieldbattery", {"sample": 6}, 600.0),
