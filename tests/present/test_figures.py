@@ -22,10 +22,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from valmatch.present import style
-from valmatch.present.bins import bin_edges
-from valmatch.present.document import Interval, Intervals
+from valmatch.present.document import Interval, Intervals, bin_edges
 from valmatch.present.figures import figures_of
-from valmatch.present.kinds import replicate
+from valmatch.present.kinds import runs
 from valmatch.present.plot_options import INCH
 
 RunOf = Callable[[str], Path]
@@ -116,7 +115,7 @@ def test_infinite_values_are_left_out_of_a_distribution(
 ) -> None:
     result = library.replicate("valorant", 3)
     monkeypatch.setattr(type(result), "__getitem__", lambda *_: np.array(values))
-    graph = replicate._distribution(result, result.responses[0])
+    graph = runs._distribution(result, result.responses[0])
     assert (0 if graph.counts is None else graph.counts.sum()) == np.isfinite(values).sum()
 
 

@@ -25,7 +25,7 @@ from valmatch.experiments.sweep import Design, DesignReplications, grid_of_texts
 from valmatch.inputs.options import takes
 from valmatch.present.document import headline
 from valmatch.present.html import html_of
-from valmatch.present.kinds.design import MOST_POINTS
+from valmatch.present.kinds.runs import MOST_POINTS
 from valmatch.present.reporting import SUFFIXES, chapter_of, refuse_file
 from valmatch.storage.output import write_bytes
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from contextlib import nullcontext
-from typing import Any
 
 from valmatch.errors import InputError
 from valmatch.present.document import Presentation, View
@@ -12,6 +11,14 @@ from valmatch.present.terminal import MOST_ROWS, text_of
 from valmatch.storage.result_files import damaged
 from valmatch.storage.results import Result
 from valmatch.text.terminal import wrapped
+
+MODULES = {
+    **dict.fromkeys(("simulate", "replicate", "design", "compare"), "runs"),
+    **dict.fromkeys(("rate", "systems", "whole_log"), "ratings"),
+    **dict.fromkeys(("predict", "next_pairs", "plan"), "games"),
+    **{name: name for name in ("optimize", "replay")},
+}
+"""The module of `kinds` for each kind of result."""
 
 
 def present(result: Result, view: View = View()) -> Presentation:  # noqa: B008 - never changed
@@ -21,10 +28,10 @@ def present(result: Result, view: View = View()) -> Presentation:  # noqa: B008 
             f"{type(result).__name__}: is shown by its files (give the function that made it"
             " out=FOLDER)"
         )
-    module: Any = importlib.import_module(f"valmatch.present.kinds.{result.presented_by}")
+    module = importlib.import_module(f"valmatch.present.kinds.{MODULES[result.presented_by]}")
     file = result.folder / result.unchecked if result.folder and result.unchecked else None
     with damaged(file) if file else nullcontext():
-        page: Presentation = module.present(result, view)
+        page: Presentation = getattr(module, f"present_{result.presented_by}")(result, view)
     page.header = page.header or result.title
     page.warnings, page.notes = result.warnings, result.notes_below(view.responses)
     return page

@@ -23,7 +23,7 @@ from valmatch.optimization.solvers.registry import label_of_solver
 from valmatch.optimization.studies.study import Study
 from valmatch.optimization.verdict import OBJECTIVE, PointResult
 from valmatch.present import document as d
-from valmatch.present.kinds.responses import compared_parts_tables, glossary, responses_table
+from valmatch.present.kinds.runs import compared_parts_blocks, glossary, responses_table
 from valmatch.present.provenance import unit_of_factor
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.rounding import decimals, mean_and_half, rounded
@@ -41,7 +41,7 @@ ANSWERS = {True: "yes", False: "no", None: "undecided"}
 Document = Mapping[str, Any]
 
 
-def present(study: Study, view: d.View) -> d.Presentation:
+def present_optimize(study: Study, view: d.View) -> d.Presentation:
     """Return what a study shows."""
     document = study.document
     kind = _sweep if "frontier" in document else _front if "front" in document else _point
@@ -332,8 +332,7 @@ def _beside(
     table.notes = _no_interval(comparison)
     yield d.Block(f"Beside {TODAY if baseline == TODAY else 'the start'}", table=table)
     if not view.responses:
-        for part in compared_parts_tables(responses, columns):
-            yield d.titled(part, folded=True)
+        yield from compared_parts_blocks(responses, columns)
 
 
 WORDS_OF_SOLVERS = (

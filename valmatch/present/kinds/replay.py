@@ -12,7 +12,6 @@ import numpy as np
 from valmatch.experiments.explain import DONE
 from valmatch.experiments.replay import ReplayedTickets
 from valmatch.present import document as d
-from valmatch.present.bins import queue_charts
 from valmatch.text.terminal import shortened
 
 MOST_POINTS = 400  # points of a line
@@ -22,7 +21,7 @@ Columns = Mapping[str, Sequence[Any]]
 Waits = Mapping[int, Sequence[float]]  # those of tickets that were matched, sorted, by size
 
 
-def present(result: ReplayedTickets, view: d.View) -> d.Presentation:
+def present_replay(result: ReplayedTickets, view: d.View) -> d.Presentation:
     """Return what a replay shows."""
     rules = shortened(Path(result.source).name)
     page = d.Presentation("Replay of tickets", f"Who is matched with whom and when, by {rules}?")
@@ -53,7 +52,7 @@ def present(result: ReplayedTickets, view: d.View) -> d.Presentation:
             page.tables.append(d.Block(f"Rules{of}", table=table, folded=True))
         matches = np.sort(d.floats(result.rows("matches", search)["time"]))
         came, went = (d.floats(tickets[name]) for name in ("time", "end"))
-        queue = queue_charts(came, went, matches, "tickets")
+        queue = d.queue_charts(came, went, matches, "tickets")
         charts: list[d.Chart] = [*queue, *_share_matched(waits, counts)]
         page.charts.append(d.Block(f"What happened{of}", charts=charts, figure="replay"))
     page.finding = " ".join([*findings, "This is one replay, without intervals."])
