@@ -14,7 +14,7 @@ import yaml
 from PIL import Image
 
 from results.study import Row, Study, run_command, table
-from valmatch.present.style import save
+from valmatch.present.figures import save
 
 Rows = Sequence[Row]
 

@@ -46,8 +46,8 @@ from valmatch.optimization.studies.pareto import pareto_front as pareto_front
 from valmatch.optimization.studies.solver_study import optimize as optimize
 from valmatch.optimization.studies.study import Study as Study
 from valmatch.present.exploring import explore as explore
-from valmatch.present.loading import load_result as load_result
 from valmatch.present.plotting import plot as plot
+from valmatch.present.presenting import load_result as load_result
 from valmatch.present.reporting import report as report
 from valmatch.statistics.control_variates import Adjusted as Adjusted
 from valmatch.statistics.estimates import Estimate as Estimate

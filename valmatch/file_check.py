@@ -247,7 +247,7 @@ def _errors(path: Path, problems: Sequence[Problem]) -> list[str]:
 
 def _folder(path: Path) -> CheckedFile:
     """Return what is known of a folder."""
-    from valmatch.present.loading import load_result
+    from valmatch.present.presenting import load_result
 
     result, kind = load_result(path), "results folder"
     page = shlex.quote(f"{path.resolve().name}.html")

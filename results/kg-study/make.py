@@ -23,9 +23,8 @@ from valmatch.config.loading import load_config
 from valmatch.experiments.replicate import replicate
 from valmatch.kernels.arrays import Floats
 from valmatch.present.document import Chart, View
-from valmatch.present.figures import figures_of
+from valmatch.present.figures import figures_of, save, style_context
 from valmatch.present.reporting import present_folder
-from valmatch.present.style import save, style_context
 from valmatch.storage.result_files import result_files
 
 study = Study(globals())

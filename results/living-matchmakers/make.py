@@ -13,7 +13,7 @@ from typing import Any
 
 from results.commands import Rows, add_questions, read_commands, run_table, save_chart
 from results.study import Study, group
-from valmatch.present.style import COLOURS, panels, style_context
+from valmatch.present.figures import COLOURS, panels, style_context
 
 study = Study(globals(), digits=6)
 

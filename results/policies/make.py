@@ -377,7 +377,7 @@ def figure() -> None:
     """Draw gains.png: every world and policy."""
     import matplotlib.pyplot as plt
 
-    from valmatch.present.style import COLOURS
+    from valmatch.present.figures import COLOURS
 
     keys = ("churn", "noise", "pool", "prior", "policy", "measure")
     shown = {tuple(st.same(row[key]) for key in keys) for row in verdicts() if row["sign"]}

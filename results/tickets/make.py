@@ -35,7 +35,7 @@ from results.commands import (
 from results.study import Row, Study, group, run_command, table, where
 from valmatch.config.loading import load_config
 from valmatch.models.tickets.factors import TicketsFactors
-from valmatch.present.style import COLOURS, panels, style_context
+from valmatch.present.figures import COLOURS, panels, style_context
 
 study = Study(globals(), digits=6)
 QUESTIONS = read_commands(study.folder / "commands.yaml")

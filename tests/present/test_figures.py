@@ -21,11 +21,10 @@ pytest.importorskip("matplotlib")
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from valmatch.present import style
+from valmatch.present import figures
 from valmatch.present.document import Interval, Intervals, bin_edges
-from valmatch.present.figures import figures_of
 from valmatch.present.kinds import runs
-from valmatch.present.plot_options import INCH
+from valmatch.present.plotting import INCH
 
 RunOf = Callable[[str], Path]
 
@@ -56,7 +55,7 @@ def copied(run_of: RunOf, tmp_path: Path) -> Path:
 def assert_legible(figure: Any) -> None:  # noqa: ANN401
     """Check that labels of ticks lie beside each other, and titles above their panels."""
     canvas: Any = FigureCanvasAgg(figure)
-    with style.style_context():
+    with figures.style_context():
         figure.draw_without_rendering()
     renderer = canvas.get_renderer()
     named = [axes.title for axes in figure.axes if axes.title.get_text()]
@@ -79,13 +78,13 @@ def test_figures_match_the_report(
 ) -> None:
     drawn: list[Figure] = []
 
-    def kept(figures: dict[str, Figure], *rest: Any) -> list[Path]:  # noqa: ANN401
-        drawn.extend(figures.values())
-        return save(figures, *rest)
+    def kept(by_name: dict[str, Figure], *rest: Any) -> list[Path]:  # noqa: ANN401
+        drawn.extend(by_name.values())
+        return save(by_name, *rest)
 
-    save = style.save
-    monkeypatch.setattr(style, "save", kept)
-    monkeypatch.setattr(style, "DPI", 30)
+    save = figures.save
+    monkeypatch.setattr(figures, "save", kept)
+    monkeypatch.setattr(figures, "DPI", 30)
     files = [Path(line) for line in success("plot", run_of(name)).out.splitlines()]
     assert [file.suffix for file in files] == [".png", ".svg"] * len(drawn)
     assert all(file.stat().st_size < 1_500_000 for file in files)
@@ -98,12 +97,12 @@ def test_figures_match_the_report(
 def test_intervals_and_the_undefined_are_drawn() -> None:
     rows = [Interval("a", 1.0, 0.5, 1.5, ""), Interval("b", 0.2, -0.5, 1.0, "")]
     rows.append(Interval("c", float("nan"), float("nan"), float("nan"), ""))
-    with style.style_context():
-        figure: Any = figures_of("one", [Intervals("t", rows, zero=True)], "heading")["one"]
+    with figures.style_context():
+        figure: Any = figures.figures_of("one", [Intervals("t", rows, zero=True)], "heading")["one"]
     (axes,) = figure.axes
     first, second = axes.containers
     colours = [mark.lines[0].get_markerfacecolor() for mark in (first, second)]
-    assert colours == [style.GOOD, "white"]
+    assert colours == [figures.GOOD, "white"]
     ends = first.lines[2][0].get_segments()[0]
     assert ends[:, 0].tolist() == [0.5, 1.5]
     assert [text.get_text() for text in axes.texts] == ["undefined"]

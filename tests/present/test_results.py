@@ -19,8 +19,7 @@ import valmatch
 from tests.support.command import valmatch as command
 from tests.support.report_runs import RUNS
 from valmatch.present.document import Graph, Interval, Intervals, Line, View
-from valmatch.present.loading import load_result
-from valmatch.present.presenting import present
+from valmatch.present.presenting import load_result, present
 from valmatch.present.svg import MOST_POINTS, svg_of
 from valmatch.storage.results import Result
 from valmatch.text.terminal import Notice

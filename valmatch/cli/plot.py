@@ -9,7 +9,7 @@ from typing import Annotated
 from valmatch.cli.options import Folders, command, needed
 from valmatch.errors import InputError
 from valmatch.inputs import options as o
-from valmatch.present.plot_options import PlotFileOptions
+from valmatch.present.plotting import PlotFileOptions
 from valmatch.text.terminal import escaped
 
 

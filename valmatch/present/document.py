@@ -352,6 +352,15 @@ def parameters_block(systems: Mapping[str, Mapping[str, float]]) -> list[Block]:
     return [Block("Parameters", table=table, folded=True)] if table.rows else []
 
 
+def unit_of_factor(model: str, name: str) -> str:
+    """Return the unit of a factor, given with or without ``factors.``; "" where it has none."""
+    from valmatch.config.factor_paths import unit_at
+    from valmatch.models.registry import MODELS
+
+    name = name.removeprefix("factors.")
+    return (unit_at(MODELS[model].factors, name) or "") if model in MODELS else ""
+
+
 # Findings in words: means, changes, and with what confidence they are known.
 
 HEADLINE = 3  # responses that a finding names

@@ -1,32 +1,103 @@
-"""Drawing runs as figures of matplotlib."""
+"""Drawing runs as figures of matplotlib: what is drawn, how, and into which files."""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from valmatch.errors import InputError, option
+from valmatch.inputs import arguments
+from valmatch.inputs import options as o
 from valmatch.inputs.arguments import PathLike
-from valmatch.inputs.options import takes
 from valmatch.present.document import Chart, Presentation, View
-from valmatch.present.loading import run_folder
-from valmatch.present.plot_options import PlotFileOptions, PlotOptions
-from valmatch.present.presenting import present
-from valmatch.present.reporting import present_folder
 from valmatch.storage.result_files import result_files
 from valmatch.storage.results import Result
+from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
+from valmatch.text.terminal import escaped, shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
 
 CHOSEN = ("replicate", "design", "compare")
 """Commands of whose results the responses to be drawn can be chosen."""
 
 
-@takes(PlotOptions)
+FORMATS = ("png", "svg", "pdf")
+CENTIMETRES = (5.0, 100.0)  # least and largest width and height
+INCH = 2.54
+
+Inches = tuple[float, float] | None
+"""Width and height; None for those that a figure needs."""
+
+
+def _title(name: str, value: object) -> str:
+    return escaped(" ".join(arguments.text(name, value).split()))
+
+
+def _centimetres(name: str, value: object) -> tuple[float, float]:
+    """Return width and height."""
+    parts = value.split("x") if isinstance(value, str) else value
+    low, high = CENTIMETRES
+    if isinstance(parts, Sequence) and len(parts) == 2:
+        width, height = (real_number(str(part)) or 0.0 for part in parts)
+        if low <= width <= high and low <= height <= high:
+            return width, height
+    what = f"WIDTHxHEIGHT in centimetres, each from {low:g} to {high:g}"
+    raise InputError(f"{option(name)}: {shown(value)} (allowed: {what})")
+
+
+def _formats(name: str, value: object) -> tuple[str, ...]:
+    names = arguments.names(name, value) or ("",)
+    return tuple(dict.fromkeys(arguments.one_of(name, format, FORMATS) for format in names))
+
+
+@dataclass(frozen=True)
+class PlotOptions(o.Options):
+    """What is drawn, and how."""
+
+    players: Sequence[str] = o.names(
+        "Players of a rating to draw, instead of the best.", "NAME,..."
+    )
+    responses: Sequence[str] = o.names(
+        "Responses of `replicate` or `compare` to draw.",
+        "NAME,...",
+        default="those that `compare` was asked for, or all",
+    )
+    title: str = o.declare(
+        "", "Title of every figure, instead of what it shows.", "TEXT", check=_title
+    )
+    size: Sequence[float] | None = o.declare(
+        None,
+        "Size of every figure in centimetres, such as 24x14.",
+        "WIDTHxHEIGHT",
+        check=_centimetres,
+        default="as needed",
+    )
+
+    @property
+    def inches(self) -> Inches:
+        """Width and height of figures."""
+        return (self.size[0] / INCH, self.size[1] / INCH) if self.size else None
+
+
+@dataclass(frozen=True)
+class PlotFileOptions(PlotOptions):
+    """Also which files are written."""
+
+    formats: Sequence[str] = o.names(
+        "Formats of the files: png, svg, pdf.",
+        "NAME,...",
+        FORMATS[:2],
+        check=_formats,
+        default="png,svg",
+    )
+
+
+@o.takes(PlotOptions)
 def plot(source: PathLike | Result, figure: str = "", **options: Any) -> Figure:  # noqa: ANN401
     """Draw a result, or what a folder holds.
 
@@ -48,6 +119,8 @@ def plot(source: PathLike | Result, figure: str = "", **options: Any) -> Figure:
     InputError
         If there is nothing that can be drawn, no figure of that name, or no matplotlib.
     """
+    from valmatch.present.presenting import present, run_folder
+
     wanted = PlotOptions(**options)
     view = View(wanted.responses, wanted.players)
     if isinstance(source, Result):
@@ -64,9 +137,11 @@ def plot(source: PathLike | Result, figure: str = "", **options: Any) -> Figure:
 
 def plot_files(folder: Path, options: PlotFileOptions) -> list[Path]:
     """Draw what a folder holds, as files in it."""
+    from valmatch.present.presenting import run_folder
+
     view = View(options.responses, options.players)
     figures = _figures(_shown(run_folder("source", folder), view), str(folder), options)
-    from valmatch.present.style import refuse_to_replace, save
+    from valmatch.present.figures import refuse_to_replace, save
 
     refuse_to_replace(figures, folder, options.formats)
     return save(figures, folder, options.formats)
@@ -80,8 +155,7 @@ def _figures(presentation: Presentation, source: str, wanted: PlotOptions) -> di
         raise InputError(
             "plots need matplotlib, which the extra `plot` brings: pip install 'valmatch[plot]'"
         ) from None
-    from valmatch.present.figures import figures_of
-    from valmatch.present.style import style_context
+    from valmatch.present.figures import figures_of, style_context
 
     charts: dict[str, list[Chart]] = {}
     for block in presentation.page:
@@ -99,6 +173,8 @@ def _figures(presentation: Presentation, source: str, wanted: PlotOptions) -> di
 
 def _shown(folder: Path, view: View) -> Presentation:
     """Return what the run in a folder shows."""
+    from valmatch.present.reporting import present_folder
+
     run = result_files(folder)
     command = run.manifest.command
     if view.players and command not in ("rate", "rank"):

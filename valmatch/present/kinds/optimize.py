@@ -24,7 +24,6 @@ from valmatch.optimization.studies.study import Study
 from valmatch.optimization.verdict import OBJECTIVE, PointResult
 from valmatch.present import document as d
 from valmatch.present.kinds.runs import compared_parts_blocks, glossary, responses_table
-from valmatch.present.provenance import unit_of_factor
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.rounding import decimals, mean_and_half, rounded
 from valmatch.text.terminal import WIDTH, escaped, labelled
@@ -412,7 +411,7 @@ def _candidates(study: Study, best: PointResult, label: str) -> Iterator[d.Chart
             d.Line("the point found", np.array([point]), value, colour=2, labels=labels),
         ]
         marked = [replace(line, marks=True, joined=False) for line in lines]
-        axis = labelled(name, unit_of_factor(study.config.model, name))
+        axis = labelled(name, d.unit_of_factor(study.config.model, name))
         yield d.Graph(f"{label} by {name}", axis, "", marked)
 
 

@@ -27,7 +27,6 @@ from valmatch.experiments.sweep import DesignReplications
 from valmatch.inputs.fields import plain_number
 from valmatch.models.model import Response, Window
 from valmatch.present import document as d
-from valmatch.present.provenance import unit_of_factor
 from valmatch.present.svg import number
 from valmatch.statistics.estimates import FEW_VALUES, Estimate, t_quantile
 from valmatch.statistics.pairs import paired
@@ -602,7 +601,7 @@ def _chart(
         estimates = [means[k][response.name] for k in order]
         labels = list(map(d.value_in_words, estimates))
         lines.append(d.line_of_means(key, xs[order], estimates, labels, colour=colour))
-    axis = labelled(first, unit_of_factor(model, first))
+    axis = labelled(first, d.unit_of_factor(model, first))
     return d.Graph(labelled(response.name, response.unit), axis, "", lines, names=names)
 
 
@@ -633,7 +632,7 @@ def _explorer(
         "factors": [
             {
                 "name": escaped(name),
-                "unit": unit_of_factor(config.model, name),
+                "unit": d.unit_of_factor(config.model, name),
                 "values": values if _are_numbers(values) else list(range(len(values))),
                 "texts": list(map(_level, values)),
                 "yaml": list(map(json.dumps, values)),
@@ -855,7 +854,7 @@ def _what_differs(result: Comparison) -> d.Block:
     for key in dict.fromkeys(key for of_variant in changed for key in of_variant):
         base = next(of_variant[key][0] for of_variant in changed if key in of_variant)
         cells = [str(of_variant[key][1]) if key in of_variant else "" for of_variant in changed]
-        table.add(key, str(base), *cells, unit_of_factor(result.base.config.model, key))
+        table.add(key, str(base), *cells, d.unit_of_factor(result.base.config.model, key))
     if not table.rows:
         table.notes.append("No factor differs.")
     sure = sum(_changed(result, response) for response in result.responses)
