@@ -30,11 +30,12 @@ SimOpt looks names up in its own package alone: give it instances. It makes a fo
 ``./experiments`` wherever Python was started. It needs numpy below 2.4.
 """
 
-from valmatch.simopt.config_problem import problem, replication_index
-from valmatch.simopt.valorant_problem import (
+from valmatch.simopt.problems import (
     PenalizedValorantAvgDifference,
     ValorantAvgDifference,
     ValorantMatchmaking,
+    problem,
+    replication_index,
 )
 
 __all__ = [
