@@ -46,8 +46,7 @@ class TextTable:
 
     heads: list[str]  # names of the columns, fit for a terminal
     left: set[str]  # those that are texts and stand on the left; numbers stand on the right
-    # a text for each column; names are no markup, whatever they hold
-    rows: list[list[str]] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)  # a text for each column, never markup
     title: str = ""  # what stands above it
     notes: list[str] = field(default_factory=list)  # what stands below it
     # where a terminal has no room for all columns: how many are repeated, and the one to leave out
@@ -72,16 +71,15 @@ class TextTable:
 
     def aligned(self, point: str = " ", digit: str = " ") -> Self:
         """Return the table with numbers padded on the right: points are below each other."""
-        columns = zip(self.heads, zip(*self.rows, strict=True), strict=False)
-        padded = (
-            cells if head in self.left else _padded(cells, point, digit) for head, cells in columns
-        )
-        return replace(self, rows=[list(row) for row in zip(*padded, strict=True)])
+        columns = [
+            cells if head in self.left else _padded(cells, point, digit)
+            for head, cells in zip(self.heads, zip(*self.rows, strict=True), strict=False)
+        ]
+        return replace(self, rows=[list(row) for row in zip(*columns, strict=True)])
 
     def add(self, *cells: str) -> None:
         """Add a row, a text for each column; the last ones may be left out."""
-        blank = [""] * (len(self.heads) - len(cells))
-        self.rows.append([*map(_cell, cells), *blank])
+        self.rows.append([*map(_cell, cells), *[""] * (len(self.heads) - len(cells))])
 
     def for_report(self) -> Self:
         """Return a table of at most `MOST_ROWS` rows, which says so."""
@@ -109,7 +107,7 @@ def _cell(text: str) -> str:
 def mean_columns(name: str, half: str, means: Iterable[Estimate | None]) -> list[Column]:
     """Return a column of means, and one of their half-widths; blank where there is none."""
     cells = [mean_and_half(mean) if mean else ("", "") for mean in means]
-    return [(name, [mean for mean, _ in cells]), (half, [width for _, width in cells])]
+    return [(head, [pair[k] for pair in cells]) for k, head in enumerate((name, half))]
 
 
 # Charts: what is to be drawn, whatever draws it.
@@ -122,15 +120,12 @@ class Line:
     """Points, with a line through them and a band or bars around them."""
 
     name: str  # what it is called in the legend; "" for nothing
-    # x, y: the points; NaN where there is none
-    x: Floats
+    x: Floats  # the points; NaN where there is none
     y: Floats
-    # low, high: the ends of intervals; None for none
-    low: Floats | None = None
+    low: Floats | None = None  # the ends of intervals; None for none
     high: Floats | None = None
-    # marks, joined: whether points have marks, and whether a line goes through them
-    marks: bool = False
-    joined: bool = True
+    marks: bool = False  # whether points have marks
+    joined: bool = True  # whether a line goes through them
     colour: int = 0  # its colour, by number
     labels: Sequence[str] = ()  # what is said of each point; none: its numbers
 
@@ -139,18 +134,14 @@ class Line:
 class Graph:
     """Lines or bars over two axes."""
 
-    # title, x, y: what is shown, and the names of the axes
-    title: str
-    x: str
+    title: str  # what is shown
+    x: str  # the names of the axes
     y: str
     lines: Sequence[Line] = ()  # the lines
-    # edges, counts: a histogram
-    edges: Floats | None = None
+    edges: Floats | None = None  # a histogram
     counts: Floats | None = None
-    # what stands at 0, 1 and so on of the horizontal axis, where it has no numbers
-    names: Sequence[str] = ()
-    # a mean with the ends of its interval, across the chart
-    mean: tuple[float, float, float] | None = None
+    names: Sequence[str] = ()  # what stands at 0, 1 and so on of x, where it has no numbers
+    mean: tuple[float, float, float] | None = None  # with the ends of its interval, across
     diagonal: bool = False  # whether x = y is drawn
 
 
@@ -249,24 +240,18 @@ def queue_charts(came: Floats, went: Floats, matches: Floats, what: str) -> Iter
     times = np.concatenate([came, went])
     if not np.isfinite(times).any():
         return
-    end = float(np.nanmax(times))
+    first, end = float(np.nanmin(times)), float(np.nanmax(times))
     scale, unit = next((entry[1:] for entry in TIMES if end >= entry[0]), (1.0, "seconds"))
-    first, last = float(np.nanmin(times)) / scale, end / scale
+    first, last = first / scale, end / scale
     edges = np.linspace(first, last if last > first else first + 1.0, BINS + 1)
-    means = waiting_means(edges, came / scale, went / scale)
-    axis = f"time [{unit}]"
+    # The time that all have waited until each edge: of who came before it, until it or the end.
+    begin, stop = np.clip(came / scale, edges[0], edges[-1]), np.fmin(went / scale, edges[-1])
+    total = [float(np.clip(np.minimum(stop, edge) - begin, 0.0, None).sum()) for edge in edges]
+    means, axis = np.diff(np.array(total)) / np.diff(edges), f"time [{unit}]"
     yield Graph(f"Waiting {what}, mean", axis, what, edges=edges, counts=means)
     if matches.size:
         counts = np.histogram(matches / scale, edges)[0].astype(np.float64)
         yield Graph("Matches made", axis, "matches", edges=edges, counts=counts)
-
-
-def waiting_means(edges: Floats, came: Floats, went: Floats) -> Floats:
-    """Return the mean number of those who wait in each bin of time."""
-    begin, end = np.clip(came, edges[0], edges[-1]), np.fmin(went, edges[-1])
-    # The time that all have waited until each edge: of who came before it, until it or the end.
-    total = [float(np.clip(np.minimum(end, edge) - begin, 0.0, None).sum()) for edge in edges]
-    return np.diff(np.array(total)) / np.diff(edges)
 
 
 def interval_of(name: str, mean: Estimate, label: str = "") -> Interval:
@@ -325,8 +310,7 @@ class Presentation:
     tables: list[Block] = field(default_factory=list)  # shown everywhere
     charts: list[Block] = field(default_factory=list)  # shown by pages and figures
     blocks: list[Block] = field(default_factory=list)  # shown by pages alone
-    # what makes the sliders over the points of a design; None where it makes none
-    explorer: Callable[[], Explorer | None] = lambda: None
+    explorer: Callable[[], Explorer | None] = lambda: None  # makes sliders over a whole grid
     # the files of the run by name, with their addresses; "" where the report is no file
     files: Mapping[str, str] = field(default_factory=dict)
 
@@ -371,6 +355,12 @@ def listed(response: Response, chosen: Collection[str]) -> bool:
     return response.name in chosen if chosen else response.part is None
 
 
+def first_measure(responses: Sequence[Response]) -> list[Response]:
+    """Return the responses of the first measure, under every policy; [] if it has no policies."""
+    first = responses[0].window if responses else None
+    return [r for r in responses if first and r.window and r.window[1:] == first[1:]]
+
+
 def headline(responses: Sequence[Response], chosen: Sequence[str] = ()) -> list[Response]:
     """Return the responses that a finding names: those that were asked for, or the first."""
     names = [response.name for response in responses]
@@ -378,14 +368,8 @@ def headline(responses: Sequence[Response], chosen: Sequence[str] = ()) -> list[
         if name not in names:
             what = f"{shown(name)} is no response here ({hint(name, names)})"
             raise OptionError(f"{option('responses')}: {what}")
-    if chosen:
-        return [response for response in responses if response.name in chosen][:HEADLINE]
-    first = [response for response in responses if response.part is None] or list(responses)
-    if first and (window := first[0].window):
-        first = [
-            response for response in first if response.window and response.window[1:] == window[1:]
-        ]
-    return first[:HEADLINE]
+    first = [response for response in responses if listed(response, chosen)] or list(responses)
+    return ([] if chosen else first_measure(first))[:HEADLINE] or first[:HEADLINE]
 
 
 def config_name(config: Config) -> str:
@@ -395,22 +379,25 @@ def config_name(config: Config) -> str:
 
 def name_of(model: str, source: str) -> str:
     """Return a model, and the file of its config where that has another name."""
-    stem = shortened(escaped(Path(source).stem))
+    stem = _stem(source)
     return model if stem in ("", model) or stem.startswith("<") else f"{model} ({stem})"
+
+
+def _stem(source: str) -> str:
+    return shortened(escaped(Path(source).stem))
 
 
 def config_title(config: Config) -> str:
     """Return the start of the header of a table."""
     from valmatch.config.identity import config_id
 
-    stem = shortened(escaped(Path(config.source).stem))
-    return f"{config.model} ({stem}), config {config_id(config)}"
+    return f"{config.model} ({_stem(config.source)}), config {config_id(config)}"
 
 
 def measure_label(axes: Axes | None, responses: Sequence[Response], name: str) -> str:
     """Return the label of what a curve shows, or of a response."""
     units = {response.name.partition(".")[0]: response.unit for response in responses}
-    return labelled(name, {**units, **(axes.units if axes else {})}.get(name, ""))
+    return labelled(name, (units | dict(axes.units if axes else {})).get(name, ""))
 
 
 def joined(parts: Sequence[str], last: str = "and") -> str:
@@ -432,9 +419,7 @@ def after(unit: str) -> str:
 
 def meanings_in_words(responses: Sequence[Response]) -> str:
     """Say what responses are."""
-    return "; ".join(
-        f"{response.name}: {response.meaning}" for response in responses if response.meaning
-    )
+    return "; ".join(f"{r.name}: {r.meaning}" for r in responses if r.meaning)
 
 
 def undefined_in(mean: Estimate) -> str:

@@ -302,7 +302,7 @@ def present_replicate(result: Replications, view: d.View) -> d.Presentation:
 def _finding_of_means(result: Replications, shown: Sequence[Response]) -> str:
     """Say what the means are, and why there are no intervals."""
     means = [result.estimates[response.name] for response in shown]
-    text = d.joined([d.mean_in_words(*pair) for pair in zip(shown, means, strict=True)])
+    text = d.joined(list(map(d.mean_in_words, shown, means)))
     lead = "On average" if result.count > 1 else "Here"
     why = result.why_no_interval([response.name for response in shown])
     how = d.in_interval_words(means, d.counted(result.count, "replication"), why)
@@ -314,20 +314,20 @@ def _finding_of_policies(result: Replications, first: Window) -> str:
     measure, games = first.measure, first.games
     means = {
         response.window.policy: result.estimates[response.name]
-        for response in result.responses
-        if response.window and response.window[1:] == first[1:]
+        for response in d.first_measure(result.responses)
+        if response.window
     }
     of = f"{measure} ({'sum over all games' if games == 'total' else f'games {games}'})"
     under = [f"{d.value_in_words(mean)} under {name}" for name, mean in means.items()]
     unit = d.after(result.responses[0].unit)
-    sure, unsure = [], []
-    for row in result.differences:
-        if (row.measure, row.games) == (measure, games):
-            name, value = f"{row.policy} - {row.other}", d.value_in_words(row.estimate)
-            if d.is_sure(row.estimate):
-                sure.append(f"{name} is {value}{unit}")
-            else:
-                unsure.append(f"{name} ({value})")
+    rows = {
+        f"{row.policy} - {row.other}": row.estimate
+        for row in result.differences
+        if (row.measure, row.games) == (measure, games)
+    }
+    words = {name: d.value_in_words(mean) for name, mean in rows.items()}
+    sure = [f"{k} is {words[k]}{unit}" for k, mean in rows.items() if d.is_sure(mean)]
+    unsure = [f"{k} ({words[k]})" for k, mean in rows.items() if not d.is_sure(mean)]
     more = f"; paired, {d.joined(sure)}" if sure else ""
     more += f"; no clear paired difference of {d.joined(unsure)}" if unsure else ""
     how = d.in_interval_words(list(means.values()), d.counted(result.count, "replication"))
@@ -478,20 +478,12 @@ def present_design(result: DesignReplications, view: d.View) -> d.Presentation:
         return page
     means = [run.estimates for run in result.results]
     responses = at_every_point([run.responses for run in result.results])
-    shown = d.headline(
-        responses, [response.name for response in responses if response.name in chosen]
-    )
+    shown = d.headline(responses, [r.name for r in responses if r.name in chosen])
     page.finding = _finding_of_design(
         points, means, shown if len(factors) == 1 else shown[:SEVERAL]
     )
     page.glossary = d.meanings_in_words(shown)
-    first = responses[:MEANS]
-    if window := responses[0].window:  # its first measure under every policy
-        first = [
-            response
-            for response in responses
-            if response.window and response.window[1:] == window[1:]
-        ]
+    first = d.first_measure(responses) or responses[:MEANS]
     table = _points(points, means, list(chosen) or [response.name for response in first])
     page.tables = [d.Block("Means at each point", table=table)]
     wanted = [response for response in responses if d.listed(response, chosen)]
