@@ -60,11 +60,12 @@ class TextTable:
 
     @classmethod
     def of_columns(
-        cls, columns: Iterable[Column], left: Collection[str] = TEXT_COLUMNS, title: str = ""
+        cls, columns: Iterable[Column], title: str = "", notes: Iterable[str] = ()
     ) -> Self:
         """Return a table of columns, those of texts on the left."""
         heads, cells = zip(*columns, strict=True)
-        table = cls.of(*heads, left=left, title=title)
+        table = cls.of(*heads, title=title)
+        table.notes += notes
         for row in zip(*cells, strict=True):
             table.add(*row)
         return table
@@ -252,6 +253,11 @@ def queue_charts(came: Floats, went: Floats, matches: Floats, what: str) -> Iter
     if matches.size:
         counts = np.histogram(matches / scale, edges)[0].astype(np.float64)
         yield Graph("Matches made", axis, "matches", edges=edges, counts=counts)
+
+
+def dots(name: str, x: Floats, y: Floats, colour: int = 0, labels: Sequence[str] = ()) -> Line:
+    """Return points without a line through them."""
+    return Line(name, x, y, marks=True, joined=False, colour=colour, labels=labels)
 
 
 def interval_of(name: str, mean: Estimate, label: str = "") -> Interval:

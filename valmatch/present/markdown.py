@@ -21,10 +21,7 @@ BREAK = "\N{ZERO WIDTH NON-JOINER}"  # stands where GitHub must not see a word; 
 
 def markdown_of(chapters: Sequence[Presentation]) -> str:
     """Return the report."""
-    lines = [MARK, ""]
-    for chapter in chapters:
-        lines += _chapter(chapter)
-    return "\n".join(lines)
+    return "\n".join([MARK, "", *(line for chapter in chapters for line in _chapter(chapter))])
 
 
 def text_of(text: str) -> str:
@@ -50,9 +47,7 @@ def _chapter(chapter: Presentation) -> Iterator[str]:
 
 def _block(block: Block) -> Iterator[str]:
     """Yield the lines of a block; charts are left out, and a block that has nothing else."""
-    if not (block.paragraphs or block.table or block.items or block.code):
-        return
-    if block.charts and not (block.table or block.items or block.code):
+    if not (block.table or block.items or block.code or (block.paragraphs and not block.charts)):
         return
     if block.folded:
         yield from (f"<details><summary>{text_of(block.title)}</summary>", "")
@@ -65,17 +60,11 @@ def _block(block: Block) -> Iterator[str]:
     if block.items:
         yield from (f"- {text_of(item)}" for item in block.items)
         yield ""
-    if block.code:
-        yield from _code(block.code)
+    if block.code:  # in a fence that none of its lines closes
+        fence = "`" * max([3, *(1 + len(run) for run in re.findall("`+", block.code))])
+        yield from (fence, *map(escaped, block.code.splitlines()), fence, "")
     if block.folded:
         yield from ("</details>", "")
-
-
-def _code(code: str) -> Iterator[str]:
-    """Yield lines of text as they are, in a fence that none of them closes."""
-    runs = [len(run) for run in re.findall("`+", code)]
-    fence = "`" * max(3, 1 + max(runs, default=0))
-    yield from (fence, *map(escaped, code.splitlines()), fence, "")
 
 
 def table_of(table: TextTable) -> Iterator[str]:

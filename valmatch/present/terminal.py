@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from rich.cells import cell_len
@@ -22,16 +22,18 @@ def text_of(presentation: Presentation, most: int | None = None) -> str:
     for block in presentation.tables:
         lines += [""] if lines else above
         if block.table is not None:
-            lines += table_lines(block.table, most)
-            lines += [line for note in block.table.notes for line in wrapped(note)]
-        if block.items:
-            lines += [""] if block.table is not None else []
-            lines += [line for item in block.items for line in wrapped(item)]
+            lines += [*table_lines(block.table, most), *_sentences(block.table.notes)]
+        lines += [""] if block.table is not None and block.items else []
+        lines += _sentences(block.items)
     if presentation.notes:
-        lines += ["", *(line for note in presentation.notes for line in wrapped(note))]
+        lines += ["", *_sentences(presentation.notes)]
     if presentation.finding and (presentation.concluded or most):
         lines += ["", *wrapped(presentation.finding)]
     return "\n".join([*(lines or above), ""])
+
+
+def _sentences(texts: Iterable[str]) -> list[str]:
+    return [line for text in texts for line in wrapped(text)]
 
 
 def print_table(header: str, table: TextTable) -> None:
@@ -81,11 +83,10 @@ def _divided(table: TextTable) -> Iterator[TextTable]:
             groups[-1].append(k)
         else:
             groups.append([k])
-    parts: list[list[int]] = []
+    parts: list[list[int]] = [[]]
     for group in groups:
         beside = [*repeated, *(units if len(parts) < 2 else [])]
-        needed = sum(widths[k] for k in (*beside, *(parts[-1] if parts else []), *group))
-        if not parts or needed > WIDTH + 2:
+        if parts[-1] and sum(widths[k] for k in (*beside, *parts[-1], *group)) > WIDTH + 2:
             parts.append([])
         parts[-1] += group
     for number, part in enumerate(parts):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -78,11 +77,11 @@ class _Names:
     @property
     def glossary(self) -> str:
         """What the objective and the responses with bounds are."""
-        terms, bounds = self.section.objective.values(), self.section.constraints.values()
-        used = [term.response for term in terms] + [bound.response for bound in bounds]
-        meanings = {name: self.response(name).meaning for name in used}
-        parts = [f"objective: {self.aim}, less is better"] if self.section.objective else []
-        return "; ".join([*parts, *(f"{name}: {text}" for name, text in meanings.items() if text)])
+        names = [term.response for term in self.section.objective.values()]
+        names += [bound.response for bound in self.section.constraints.values()]
+        meanings = d.meanings_in_words(list(map(self.response, dict.fromkeys(names))))
+        aim = f"objective: {self.aim}, less is better" if self.section.objective else ""
+        return "; ".join(filter(None, (aim, meanings)))
 
 
 def _no_interval(document: Document) -> list[str]:
@@ -137,12 +136,6 @@ def _in_words(bound: Constraint) -> str:
     return f"{bound.sense} {bound.bound:g}"
 
 
-def _level(mean: Estimate) -> str:
-    """Say with what confidence means are known; an interval may well begin at 0."""
-    known = mean.ci_low is not None
-    return f"{d.confidence_in_words(mean.confidence)} intervals" if known else "no intervals"
-
-
 def _sure(objectives: Sequence[Estimate]) -> str:
     """Return what to call points of such objectives: of one replication none is certified."""
     return "certified" if any(mean.n > 1 for mean in objectives) else "feasible"
@@ -160,18 +153,15 @@ def _point(study: Study, names: _Names, view: d.View) -> d.Presentation:
         page.finding = "No run of a solver has come to an end." if ended else ""
         return page
     page.finding, page.glossary = _finding(study, names, best), names.glossary
-    title, role = "The recommended point", "recommended"
-    if best.feasible is False:
-        title, role = "The point of least violation", "least violation"
-    means = _means_table(best)
-    means.notes = _no_interval(document)
+    role = "recommended" if best.feasible is not False else "least violation"
+    title = "The recommended point" if best.feasible is not False else f"The point of {role}"
     remarks = [f"feasible: {ANSWERS[best.feasible]}; {best.why}", *best.remarks]
     if best.feasible is False and (relaxed := _relaxed(best)):
         remarks.append(f"to relax the limits so far that this point meets them: {relaxed}")
         remarks.append("a first look at other limits or variables: --budget 100")
     page.tables = [
         d.Block(title, table=_point_table(role, study, best)),
-        d.Block("What it is worth", table=means, items=remarks),
+        d.Block("What it is worth", table=_means_table(document, best), items=remarks),
     ]
     for name in SHORT:
         if facts := _compared(study, name):
@@ -180,29 +170,29 @@ def _point(study: Study, names: _Names, view: d.View) -> d.Presentation:
     if prices:
         page.tables.append(d.Block("What the constraints cost", items=prices))
     if "solvers" in document:
-        page.tables.append(d.titled(solvers_table(document["solvers"])))
-    charts = list(_search_charts(study, names, best))
+        page.tables.append(d.titled(_solvers_table(document["solvers"])))
+    label, charts = labelled(OBJECTIVE, names.unit), list[d.Chart]()
+    if "progress" in study.tables:
+        charts.append(_progress(study.tables["progress"], label))
+    if "candidates" in study.tables:
+        charts += _candidates(study, best, label)
     page.charts = [d.Block("The search", [NOTE], charts=charts, figure="search")]
     compared = _compared(study, START).get("responses", {})
     page.blocks = glossary([names.response(name) for name in compared if name != OBJECTIVE])
     return page
 
 
-def _role(study: Study) -> str:
-    """Return what files call the point."""
-    return RECOMMENDED if study.document.get(RECOMMENDED) else LEAST
-
-
 def _compared(study: Study, baseline: str) -> Document:
     """Return the comparison of the point with a baseline; {} if there is none."""
-    return study.document.get(beside(baseline, _role(study))) or {}
+    role = RECOMMENDED if study.document.get(RECOMMENDED) else LEAST
+    return study.document.get(beside(baseline, role)) or {}
 
 
 def _finding(study: Study, names: _Names, best: PointResult) -> str:
     """Say what was found, and how sure that is."""
     objective = best.objective
     of = "replication" if objective.ci_low is None else "fresh replication"
-    how = f"{_level(objective)}, n = {d.counted(objective.n, of)}"
+    how = d.in_interval_words([objective], d.counted(objective.n, of))
     worth = f"objective {d.value_in_words(objective)}{d.after(names.unit)}"
     if best.constraints:
         bounds = (
@@ -241,24 +231,20 @@ def _change(study: Study, names: _Names, best: PointResult) -> str:
         facts = _compared(study, role).get("responses", {})
         if OBJECTIVE not in facts:
             continue
-        bounds = [bound for bound, _ in best.constraints.values()]
-        means = [(bound, facts.get(bound.response, {}).get(SHORT[role])) for bound in bounds]
-        broken = [
-            f"{bound.response} {_in_words(bound)} ({float(mean):.4g})"
-            for bound, mean in means
-            if mean is not None and bound.sign * (float(mean) - bound.bound) > 0.0
-        ]
+        broken = []
+        for bound, _ in best.constraints.values():
+            mean = facts.get(bound.response, {}).get(SHORT[role])
+            if mean is not None and bound.sign * (float(mean) - bound.bound) > 0.0:
+                broken.append(f"{bound.response} {_in_words(bound)} ({float(mean):.4g})")
         name = TODAY if role == TODAY else "the start"
         name += f", which breaks {d.joined(broken)}," if broken else ""
         difference = Estimate.read(facts[OBJECTIVE]["difference"])
         if difference.mean is None:
             return f"; against {name} its change is undefined"
-        spread = mean_and_half(difference)[1]
+        value, spread = mean_and_half(difference)
         half = f" ± {spread}" if spread and not difference.asymmetric else ""
-        mean = rounded(difference.mean, difference.half_width)[0]
-        sign = "+" if difference.mean > 0.0 else ""
-        unit = d.after(names.unit)
-        return f"; against {name} the objective changes by {sign}{mean}{half}{unit}"
+        change = f"{'+' if difference.mean > 0.0 else ''}{value}{half}{d.after(names.unit)}"
+        return f"; against {name} the objective changes by {change}"
     return ""
 
 
@@ -283,18 +269,17 @@ def _point_table(role: str, study: Study, best: PointResult) -> d.TextTable:
     return d.TextTable.of_columns(columns)
 
 
-def _means_table(best: PointResult) -> d.TextTable:
+def _means_table(document: Document, best: PointResult) -> d.TextTable:
     """Return a table of the means of a point."""
     bounds = [bound for bound, _ in best.constraints.values()]
     means = [best.objective, *(mean for _, mean in best.constraints.values())]
-    return d.TextTable.of_columns(
-        [
-            ("mean of", [OBJECTIVE, *(bound.response for bound in bounds)]),
-            *d.mean_columns("value", f"± {best.objective.confidence:.0%}", means),
-            (d.COUNT, [str(mean.n) for mean in means]),
-            ("bound", ["", *map(_in_words, bounds)]),
-        ]
-    )
+    columns: list[d.Column] = [
+        ("mean of", [OBJECTIVE, *(bound.response for bound in bounds)]),
+        *d.mean_columns("value", f"± {best.objective.confidence:.0%}", means),
+        (d.COUNT, [str(mean.n) for mean in means]),
+        ("bound", ["", *map(_in_words, bounds)]),
+    ]
+    return d.TextTable.of_columns(columns, notes=_no_interval(document))
 
 
 def _beside(
@@ -321,8 +306,7 @@ def _beside(
     ]
     counts = [str(difference.n) for difference in differences]
     n, spent = int(comparison["replications"]), int(document.get("spent_beyond_budget", 0))
-    places = [k for k, response in enumerate(responses) if d.listed(response, view.responses)]
-    table = responses_table(responses, [*columns, (d.COUNT, counts)], places)
+    table = responses_table(responses, [*columns, (d.COUNT, counts)], view.responses)
     table.spare = d.COUNT if set(counts) == {str(n)} else ""
     both = f"{baseline} and {in_words}{' point' * (point == RECOMMENDED)}"
     table.title = f"{both} on the same {d.counted(n, 'fresh replication')}"
@@ -345,7 +329,7 @@ SHARES = ("within_5_percent", "within_10_percent", "wrongly_called_feasible")
 """What is labels of each solver besides its median objective and the area."""
 
 
-def solvers_table(solvers: Document) -> d.TextTable:
+def _solvers_table(solvers: Document) -> d.TextTable:
     """Return a table of a line for each solver."""
     reference, best = solvers.get("gap_to", "best known objective"), solvers.get("best_known")
     heads = ("solver", "runs", "median objective", "area", "<= 5 %", "<= 10 %", "wrong")
@@ -361,21 +345,10 @@ def solvers_table(solvers: Document) -> d.TextTable:
     return table
 
 
-def _search_charts(study: Study, names: _Names, best: PointResult) -> Iterator[d.Chart]:
-    """Yield charts of how the searches went."""
-    label = labelled(OBJECTIVE, names.unit)
-    if "progress" in study.tables:
-        yield _progress(study.tables["progress"], label)
-    if "candidates" in study.tables:
-        yield from _candidates(study, best, label)
-
-
 def _progress(columns: Mapping[str, Sequence[Any]], label: str) -> d.Graph:
     """Return the median objective of the runs of each solver over the replications spent."""
-    solvers = np.array(columns["solver"])
-    spent, values, violation = (
-        d.floats(columns[name]) for name in ("replications", "objective", "violation")
-    )
+    solvers, names = np.array(columns["solver"]), ("replications", "objective", "violation")
+    spent, values, violation = (d.floats(columns[name]) for name in names)
     objective = np.where(violation > 0.0, np.nan, values)
     lines = []
     for k, solver in enumerate(dict.fromkeys(columns["solver"])):
@@ -406,13 +379,12 @@ def _candidates(study: Study, best: PointResult, label: str) -> Iterator[d.Chart
         xs = d.floats(columns[name])[searched]
         labels = [f"the point found: {point:.4g}: {d.value_in_words(best.objective)}"]
         lines = [
-            d.Line("keeps to bounds", xs[keeps], objective[keeps], colour=0),
-            d.Line("breaks a bound", xs[~keeps], objective[~keeps], colour=1),
-            d.Line("the point found", np.array([point]), value, colour=2, labels=labels),
+            d.dots("keeps to bounds", xs[keeps], objective[keeps], 0),
+            d.dots("breaks a bound", xs[~keeps], objective[~keeps], 1),
+            d.dots("the point found", np.array([point]), value, 2, labels),
         ]
-        marked = [replace(line, marks=True, joined=False) for line in lines]
         axis = labelled(name, d.unit_of_factor(study.config.model, name))
-        yield d.Graph(f"{label} by {name}", axis, "", marked)
+        yield d.Graph(f"{label} by {name}", axis, "", lines)
 
 
 # Sweeps and Pareto fronts: several points instead of one.
@@ -436,27 +408,21 @@ def _sweep(study: Study, names: _Names, view: d.View) -> d.Presentation:
     ]
     sure = _sure([point.objective for point in points])
     page.finding = _sweep_finding(name, points, sure, names.unit)
-    table = d.TextTable.of_columns(
-        [
-            (name, [f"{point.value:g}" for point in points]),
-            *d.mean_columns("objective", "± 95%", [point.objective for point in points]),
-            (sure, [ANSWERS[point.feasible] for point in points]),
-            *((x, [f"{point.point[x]:.4g}" for point in points]) for x in points[0].point),
-        ]
-    )
-    table.notes = _no_interval(document)
+    columns: list[d.Column] = [
+        (name, [f"{point.value:g}" for point in points]),
+        *d.mean_columns("objective", "± 95%", [point.objective for point in points]),
+        (sure, [ANSWERS[point.feasible] for point in points]),
+        *_coordinates(points),
+    ]
+    table = d.TextTable.of_columns(columns, notes=_no_interval(document))
     page.tables = [d.Block("The best point of each", table=table, items=remarks)]
     if prices := list(document.get("prices", ())):
         means = [Estimate.read(price["objective_per_unit_of_bound"]) for price in prices]
-        slopes = d.TextTable.of_columns(
-            [
-                *((key, [f"{float(price[key]):g}" for price in prices]) for key in ("from", "to")),
-                *d.mean_columns("objective per unit", f"± {means[0].confidence:.0%}", means),
-                (d.COUNT, [str(mean.n) for mean in means]),
-            ],
-            title=f"what {name} costs between two certified bounds",
-        )
-        page.tables.append(d.titled(slopes))
+        columns = [(k, [f"{float(price[k]):g}" for price in prices]) for k in ("from", "to")]
+        columns += d.mean_columns("objective per unit", f"± {means[0].confidence:.0%}", means)
+        columns.append((d.COUNT, [str(mean.n) for mean in means]))
+        title = f"what {name} costs between two certified bounds"
+        page.tables.append(d.titled(d.TextTable.of_columns(columns, title=title)))
     lines = []
     for certified, label, colour in ((True, sure, 0), (False, f"not {sure}", 1)):
         if some := [point for point in points if (point.feasible is True) == certified]:
@@ -466,6 +432,12 @@ def _sweep(study: Study, names: _Names, view: d.View) -> d.Presentation:
     chart = d.Graph(f"Best {labelled(OBJECTIVE, names.unit)} by {name}", name, "", lines)
     page.charts = [d.Block("What each value is worth", charts=[chart], figure="frontier")]
     return page
+
+
+def _coordinates(points: Sequence[PointResult]) -> Iterator[d.Column]:
+    """Yield a column of each variable of points."""
+    for name in points[0].point:
+        yield name, [f"{point.point[name]:.4g}" for point in points]
 
 
 def _sweep_finding(name: str, points: Sequence[PointResult], sure: str, unit: str) -> str:
@@ -479,8 +451,8 @@ def _sweep_finding(name: str, points: Sequence[PointResult], sure: str, unit: st
     many = f"{counts[0]:,}" + (f" to {counts[-1]:,}" if len(counts) > 1 else "")
     of = f"{len(certified)} of {d.counted(tried, 'value')} of {name}"
     return (
-        f"{of} have a {sure} point; the best objective is"
-        f" {d.joined(worth)}; {_level(ends[0].objective)}, n = {many} fresh replications each."
+        f"{of} have a {sure} point; the best objective is {d.joined(worth)};"
+        f" {d.in_interval_words([ends[0].objective], f'{many} fresh replications each')}."
     )
 
 
@@ -505,27 +477,23 @@ def _front(study: Study, names: _Names, view: d.View) -> d.Presentation:
     means.sort(key=lambda pair: pair[objectives[0]].mean or 0.0)
     responses = {name: names.response(term["response"]) for name, term in terms.items()}
     ends = [means[0], means[-1]] if len(points) > 1 else means
+    units = {name: d.after(response.unit) for name, response in responses.items()}
     worth = [
-        d.joined(
-            [
-                f"{name} {d.value_in_words(end[name])}{d.after(response.unit)}"
-                for name, response in responses.items()
-            ]
-        )
+        d.joined([f"{name} {d.value_in_words(end[name])}{unit}" for name, unit in units.items()])
         for end in ends
     ]
     mean = means[0][objectives[0]]
     page.finding = (
         f"{d.counted(len(points), f'{_sure([mean])} point')} of {tested} tested"
         f" {'are' if len(points) != 1 else 'is'} on the front, from {' to '.join(worth)};"
-        f" {_level(mean)}, n = {mean.n:,} fresh replications each."
+        f" {d.in_interval_words([mean], f'{mean.n:,} fresh replications each')}."
     )
     columns: list[d.Column] = []
     for name in objectives:
         columns += d.mean_columns(name, "±", [point.objectives[name] for point in points])
-    columns += [(x, [f"{point.point[x]:.4g}" for point in points]) for x in points[0].point]
-    table = d.TextTable.of_columns(columns)
-    table.repeated, table.notes = 2 * len(objectives), _no_interval(document)
+    columns += _coordinates(points)
+    table = d.TextTable.of_columns(columns, notes=_no_interval(document))
+    table.repeated = 2 * len(objectives)
     page.tables = [d.Block("The front", table=table, items=remarks)]
     axes = {name: labelled(of.name, of.unit) for name, of in responses.items()}
     charts = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,18 +29,19 @@ def present_replay(result: ReplayedTickets, view: d.View) -> d.Presentation:
     findings = []
     for search, numbers in result.results.items():
         tickets = result.rows("tickets", search)
-        sizes = sorted(int(size) for size in tickets["players"])
-        counts = {size: sizes.count(size) for size in dict.fromkeys(sizes)}
+        counts = dict(sorted(Counter(map(int, tickets["players"])).items()))
         waits = _waits(tickets, counts)
         of = f", {search}" if len(result.results) > 1 else ""
         findings.append(_finding(search, tickets["status"], waits))
-        ended = _ends(search, numbers, tickets)
-        compared = numbers.get("compared")
-        if compared:
+        if compared := numbers.get("compared"):
             title = f"What the log says, and what the rules do{of}"
             page.tables.append(d.Block(title, table=_compared(compared)))
         page.tables += [
-            d.Block(f"How tickets ended{of}", table=ended, items=_blocked(numbers)),
+            d.Block(
+                f"How tickets ended{of}",
+                table=_ends(search, numbers, tickets),
+                items=_blocked(numbers),
+            ),
             d.Block(f"Waits by players of a ticket{of}", table=_waits_by_size(waits, counts)),
         ]
         steps = result.rows("steps", search)
@@ -82,14 +84,13 @@ def _finding(search: str, statuses: Sequence[str], waits: Waits) -> str:
 
 def _ends(search: str, numbers: Mapping[str, Any], tickets: Columns) -> d.TextTable:
     """Return how many tickets ended how."""
-    matches, statuses = int(numbers["matches"]), list(tickets["status"])
+    matches, ends = int(numbers["matches"]), Counter(tickets["status"])
     many = "match" if matches == 1 else "matches"
     title = f"search {search}: {matches:,} {many} of {numbers['tickets']:,} tickets"
     table = d.TextTable.of("end", "tickets", "share", title=title)
-    for status in sorted(dict.fromkeys(statuses), key=lambda item: item != DONE):
-        number = statuses.count(status)
+    for status in sorted(ends, key=lambda end: end != DONE):
         end = status.lower().replace("_", " ") or "after the horizon"
-        table.add(end, f"{number:,}", f"{number / len(statuses):.1%}")
+        table.add(end, f"{ends[status]:,}", f"{ends[status] / ends.total():.1%}")
     if lacking := sum(map(bool, tickets["unmatchable"])):
         table.notes.append(f"{lacking:,} tickets lack an attribute and cannot be matched")
     return table
@@ -117,13 +118,13 @@ def _share_matched(waits: Waits, sizes: Mapping[int, int]) -> Iterator[d.Chart]:
     """Yield which share of tickets of each size has been matched after how long."""
     last = max((times[-1] for times in waits.values() if times), default=0.0)
     lines = []
-    for number, (size, times) in enumerate(waits.items()):
+    for k, (size, times) in enumerate(waits.items()):
         if times:
             share = np.arange(1, len(times) + 1) / sizes[size]
-            places = np.linspace(0, len(times) - 1, min(len(times), MOST_POINTS)).astype(int)
-            x = np.concatenate([[0.0], np.array(times)[places], [last]])
-            y = np.concatenate([[0.0], share[places], share[-1:]])
-            lines.append(d.Line(d.counted(size, "player"), x, y, colour=number))
+            thinned = np.linspace(0, len(times) - 1, min(len(times), MOST_POINTS)).astype(int)
+            x = np.concatenate([[0.0], np.array(times)[thinned], [last]])
+            y = np.concatenate([[0.0], share[thinned], share[-1:]])
+            lines.append(d.Line(d.counted(size, "player"), x, y, colour=k))
     if lines:
         yield d.Graph("Share of tickets matched", "seconds since the ticket came", "", lines)
 
@@ -161,8 +162,8 @@ def _compared(compared: Mapping[str, Any]) -> d.TextTable:
 def _judged(compared: Mapping[str, Any], rules: Mapping[str, Mapping[str, int]]) -> d.TextTable:
     """Return how often rules passed and failed, in the log where it says so."""
     logged = compared.get("judged_in_log", {})
-    heads = ["rule", "passed", "failed", *(["passed in the log", "failed in it"] if logged else [])]
-    table = d.TextTable.of(*heads)
+    heads = ("passed in the log", "failed in it") if logged else ()
+    table = d.TextTable.of("rule", "passed", "failed", *heads)
     for name, counts in rules.items():
         both = [counts, *([logged[name]] if name in logged else [])]
         table.add(name, *(f"{side[key]:,}" for side in both for key in ("passed", "failed")))
@@ -183,8 +184,7 @@ def _waits_by_size(waits: Waits, tickets: Mapping[int, int]) -> d.TextTable:
 def _steps(steps: Columns, matches: int) -> d.TextTable:
     """Return which steps held when matches were proposed."""
     table = d.TextTable.of("value", "from", "is", "matches", "share", left=["value"])
-    last = ""
-    names = ("what", "from_seconds", "value", "matches")
+    names, last = ("what", "from_seconds", "value", "matches"), ""
     for what, begins, value, number in zip(*(steps[name] for name in names), strict=True):
         share = f"{number / matches:.1%}" if matches else ""
         table.add("" if what == last else what, f"{begins:g} s", value, f"{number:,.0f}", share)

@@ -91,19 +91,18 @@ def _divisions(
 def responses_table(
     responses: Sequence[Response],
     columns: Sequence[d.Column],
-    places: Sequence[int],
+    chosen: Collection[str] = (),
     policy: str = "",
 ) -> d.TextTable:
-    """Return a table of some responses, by their places, with their units; or those of a policy."""
-    shown = [responses[k] for k in places]
-    names = [
-        f"{response.window.measure}.{response.window.games}"
-        if policy and response.window
-        else response.name
-        for response in shown
-    ]
-    cells = [(head, [texts[k] for k in places]) for head, texts in columns]
-    units = (d.UNIT, [response.unit for response in shown])
+    """Return a table of the responses that are listed, with their units; or those of a policy."""
+    rows, names = [], []
+    for k, response in enumerate(responses):
+        window = response.window
+        if d.listed(response, chosen) and (not policy or (window and window.policy == policy)):
+            rows.append(k)
+            names.append(f"{window.measure}.{window.games}" if policy and window else response.name)
+    cells = [(head, [texts[k] for k in rows]) for head, texts in columns]
+    units = (d.UNIT, [responses[k].unit for k in rows])
     return d.TextTable.of_columns([("response", names), *cells, units], title=policy)
 
 
@@ -181,8 +180,7 @@ def present_simulate(result: Simulation, view: d.View) -> d.Presentation:
         "undefined" if math.isnan(x) else f"{x:.0f}" if response.whole else f"{x:.4f}"
         for response, x in zip(result.responses, result.values.tolist(), strict=True)
     ]
-    listed = [k for k, r in enumerate(result.responses) if d.listed(r, view.responses)]
-    table = responses_table(result.responses, [("value", cells)], listed)
+    table = responses_table(result.responses, [("value", cells)], view.responses)
     by_part = [] if view.responses else parts_blocks(result.responses, [("", cells)])
     charts = _events(result) if view.charts else []
     return d.Presentation(
@@ -258,8 +256,7 @@ def _over_time(result: Simulation) -> Iterator[d.Chart]:
         for name in numbers if time else ():
             if name != time:
                 xs, ys = (d.floats(table.columns[key]) for key in (time or "", name))
-                line = d.Line("", xs, ys, marks=True, joined=False)
-                yield d.Graph(f"{name} of {table.name}", time or "", "", [line])
+                yield d.Graph(f"{name} of {table.name}", time or "", "", [d.dots("", xs, ys)])
 
 
 # Means over replications, by policy, band and hour.
@@ -348,13 +345,9 @@ def _means(result: Replications, chosen: Collection[str] = ()) -> Iterator[d.Tex
         ]
         columns += d.mean_columns("adjusted", "±", means)
         columns.append(("gain", [formatted(x.variance_reduction, ".1f") for x in adjusted]))
-    places: dict[str, list[int]] = {}
-    for k, response in enumerate(result.responses):
-        if d.listed(response, chosen):
-            policy = response.window.policy if response.window else ""
-            places.setdefault(policy, []).append(k)
-    for policy, rows in places.items():
-        table = responses_table(result.responses, columns, rows, policy)
+    listed = [response for response in result.responses if d.listed(response, chosen)]
+    for policy in dict.fromkeys(r.window.policy if r.window else "" for r in listed):
+        table = responses_table(result.responses, columns, chosen, policy)
         table.spare = d.COUNT if set(counts) == {f"{result.count}"} else ""
         yield table
 
@@ -707,29 +700,29 @@ def present_compare(result: Comparison, view: d.View) -> d.Presentation:
     """Return what a comparison shows."""
     responses, chosen = result.responses, view.responses
     shown = d.headline(responses, chosen)
-    places = [k for k, response in enumerate(responses) if d.listed(response, chosen)]
-    columns = _columns_of_systems(result)
-    changed = [k for k in places if _changed(result, responses[k])]
+    columns, rows = _columns_of_systems(result), [r for r in responses if d.listed(r, chosen)]
+    changed = [response for response in rows if _changed(result, response)]
+    unchanged = [response.name for response in rows if response not in changed]
     if not chosen:
-        shown = d.headline([responses[k] for k in changed] or responses)
-    unchanged = [responses[k].name for k in places if k not in changed]
+        shown = d.headline(changed or responses)
     brief = view.changed and not chosen
-    table = responses_table(responses, columns, (changed or places) if brief else places)
+    names = [response.name for response in changed] if brief else chosen
+    table = responses_table(responses, columns, names)
     if brief and changed and unchanged:
         table.notes.append(f"no clear change: {', '.join(unchanged)}")
     same = all(pair.difference.n == result.n for pair in result.comparisons.values())
     table.spare = d.COUNT if same else ""
     tables = [d.Block("Differences", table=table)]
-    if brief and (parts := [response for response in responses if response.part]):
-        sure = sum(_changed(result, response) for response in parts)
+    if brief and (of_parts := [response for response in responses if response.part]):
+        sure = sum(_changed(result, response) for response in of_parts)
         table.notes.append(
-            f"{sure} of {len(parts)} responses of groups changed clearly; --all lists all"
+            f"{sure} of {len(of_parts)} responses of groups changed clearly; --all lists all"
         )
     elif not chosen:
         sides = [side for side in columns if side[0] != d.COUNT]
         tables += compared_parts_blocks(responses, sides)
     note = "The interval of each system's difference from A; filled where it leaves 0 out."
-    charts = [_differences(result, responses[k]) for k in places[:COMPARED]]
+    charts = [_differences(result, response) for response in rows[:COMPARED]]
     return d.Presentation(
         f"Comparison of {d.config_name(result.base.config)}",
         _question(result),
