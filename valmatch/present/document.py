@@ -54,20 +54,23 @@ class TextTable:
     spare: str = ""
 
     @classmethod
-    def of(cls, *heads: str, left: Collection[str] = TEXT_COLUMNS, title: str = "") -> Self:
+    def of(cls, *heads: str, left: Collection[str] = TEXT_COLUMNS, **more: Any) -> Self:  # noqa: ANN401
         """Return an empty table with columns of some names, those of texts on the left."""
-        return cls(list(map(_cell, heads)), {name for name in heads if name in left}, title=title)
+        return cls(list(map(_cell, heads)), {name for name in heads if name in left}, **more)
 
     @classmethod
     def of_columns(
-        cls, columns: Iterable[Column], title: str = "", notes: Iterable[str] = ()
+        cls,
+        columns: Iterable[Column],
+        optional: Collection[str] = (),
+        **more: Any,  # noqa: ANN401
     ) -> Self:
-        """Return a table of columns, those of texts on the left."""
-        heads, cells = zip(*columns, strict=True)
-        table = cls.of(*heads, title=title)
-        table.notes += notes
-        for row in zip(*cells, strict=True):
-            table.add(*row)
+        """Return a table of columns, those of texts on the left, without empty optional ones."""
+        kept = [(head, cells) for head, cells in columns if head not in optional or any(cells)]
+        table = cls.of(*(head for head, _ in kept), **more)
+        table.rows = [
+            list(map(_cell, row)) for row in zip(*(cells for _, cells in kept), strict=True)
+        ]
         return table
 
     def aligned(self, point: str = " ", digit: str = " ") -> Self:

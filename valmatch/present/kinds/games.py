@@ -68,12 +68,7 @@ def _predictions(result: PredictedGames) -> d.TextTable:
         "draw": [formatted(draw, ".1%") for draw in rows["draw"]],
         "newcomers": rows["newcomers"],
     }
-    for name in ("95%", "draw", "newcomers"):
-        if not any(columns[name]):
-            del columns[name]
-    table = d.TextTable.of_columns(columns.items())
-    table.repeated = 2
-    return table
+    return d.TextTable.of_columns(columns.items(), ("95%", "draw", "newcomers"), repeated=2)
 
 
 def present_next_pairs(result: NextPairs, view: d.View) -> d.Presentation:
@@ -89,18 +84,15 @@ def present_next_pairs(result: NextPairs, view: d.View) -> d.Presentation:
         "place": [f"{row.place}" for row in shown],
         "player_a": [row.player_a for row in shown],
         "player_b": [row.player_b for row in shown],
-        "times": [f"{n}" for n in times.values()],
+        "times": [f"{n}" if result.repeat else "" for n in times.values()],
         "value": [f"{row.value:.4g}" for row in shown],
         "expected": [f"{row.expected_score:.3f}" for row in shown],
         "std_error": [f"{row.std_error:.1f}" for row in shown],
         "games": [f"{row.games:,}" for row in shown],
         "propensity": [f"{row.propensity:.4g}" for row in shown],
     }
-    if not result.repeat:
-        del columns["times"]
-    table = d.TextTable.of_columns(columns.items())
-    table.repeated = 3
-    table.spare = "propensity" if all(row.propensity == 1.0 for row in shown) else ""
+    spare = "propensity" if all(row.propensity == 1.0 for row in shown) else ""
+    table = d.TextTable.of_columns(columns.items(), ("times",), repeated=3, spare=spare)
     return d.Presentation(
         f"Pairs to play next by {result.policy}",
         f"Which {pairs} of {players} are to play next, by {result.policy}{goal}?",

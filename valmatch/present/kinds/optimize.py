@@ -492,8 +492,8 @@ def _front(study: Study, names: _Names, view: d.View) -> d.Presentation:
     for name in objectives:
         columns += d.mean_columns(name, "±", [point.objectives[name] for point in points])
     columns += _coordinates(points)
-    table = d.TextTable.of_columns(columns, notes=_no_interval(document))
-    table.repeated = 2 * len(objectives)
+    repeated, notes = 2 * len(objectives), _no_interval(document)
+    table = d.TextTable.of_columns(columns, repeated=repeated, notes=notes)
     page.tables = [d.Block("The front", table=table, items=remarks)]
     axes = {name: labelled(of.name, of.unit) for name, of in responses.items()}
     charts = [

@@ -170,12 +170,10 @@ def _leaderboard(result: RatedLog, view: d.View) -> d.Block:
         if column.printed and column.name != "rating":
             state = [ranking.state[column.name][k] for k in best]
             columns[column.name] = [f"{x:.{_digits(state)}f}" for x in state]
-    for name in ("change", "last game"):
-        if not any(columns[name]):
-            del columns[name]
     of = f"of {len(listed):,} players" + (f" with {min_games:,} games" if min_games > 1 else "")
-    table = d.TextTable.of_columns(columns.items(), title=f"best {of}")
-    table.repeated = 2
+    table = d.TextTable.of_columns(
+        columns.items(), ("change", "last game"), title=f"best {of}", repeated=2
+    )
     return d.Block(f"The best {of}", table=table)
 
 
@@ -295,12 +293,10 @@ def _over_time(run: ResultFiles, players: Sequence[str], system: str) -> d.Graph
 def _time(text: str) -> tuple[float, bool]:
     """Return the time of a game, and whether it is a date."""
     number = real_number(text)
-    if number is not None:
-        return number, False
-    value = seconds_of(text)
+    value = seconds_of(text) if number is None else number
     if math.isnan(value):
         raise ValueError(f"{text!r} is no time")
-    return value, True
+    return value, number is None
 
 
 # Several systems on the same games.
@@ -308,11 +304,8 @@ def _time(text: str) -> tuple[float, bool]:
 
 def present_systems(result: RatingComparison, view: d.View) -> d.Presentation:
     """Return what a comparison of systems shows."""
-    log, systems = log_name(result.source), list(result.parameters)
-    games = d.counted(result.games, "game")
-    table = _systems(result)
-    if result.no_interval:
-        table.notes.append(f"no interval: {result.no_interval}")
+    log, games = log_name(result.source), d.counted(result.games, "game")
+    systems = list(result.parameters)
     tuned = [
         line
         for system, of in result.systems.items()
@@ -325,7 +318,7 @@ def present_systems(result: RatingComparison, view: d.View) -> d.Presentation:
         f"Which of {d.joined(systems)} predicts the {games} of {log} best?",
         finding=_finding_of_systems(result),
         glossary=LOSS_MEANT,
-        tables=[d.Block("Scores", table=table, items=tuned)],
+        tables=[d.Block("Scores", table=_systems(result), items=tuned)],
         charts=[d.Block("Charts", charts=charts, figure="calibration")],
         blocks=d.parameters_block(result.parameters),
     )
@@ -371,7 +364,8 @@ def _systems(result: RatingComparison) -> d.TextTable:
         columns.append((named(measure), [formatted(mean, ".4f") for mean in means]))
         columns.append((f"- {result.leader}", [mean for mean, _ in pairs]))
         columns.append(("± 95%", [half for _, half in pairs]))
-    return d.TextTable.of_columns(columns)
+    notes = [f"no interval: {result.no_interval}"] if result.no_interval else []
+    return d.TextTable.of_columns(columns, notes=notes)
 
 
 def named(measure: str) -> str:
@@ -485,11 +479,9 @@ def _players(listed: Sequence[PlayerRow], most: int, result: BatchRating) -> d.T
         columns[name] = [f"{getattr(row, name)}" for row in rows]
     if len({row.group for row in result.players if row.rating is not None}) > 1:
         columns["group"] = [f"{row.group}" for row in rows]
-    table = d.TextTable.of_columns(columns.items())
-    table.repeated = 2
     kinds = dict.fromkeys(unrated_kind(row) for row in rows if row.rating is None)
-    table.notes += [f"{kind}: no finite rating" for kind in kinds]
-    return table
+    notes = [f"{kind}: no finite rating" for kind in kinds]
+    return d.TextTable.of_columns(columns.items(), repeated=2, notes=notes)
 
 
 def _coefficients(result: BatchRating) -> d.TextTable:
@@ -516,13 +508,10 @@ def _not_shown(rows: Sequence[PlayerRow], most: int, gate: Mapping[str, float]) 
         "games": [f"{row.games}" for row in rows],
         "games more": ["unknown" if n is None else f"{n:,}" for n in more],
     }
-    table = d.TextTable.of_columns(
-        ((name, cells[:most]) for name, cells in columns.items()),
-        title=f"Not shown yet ({len(rows):,}): {gates} does not hold.",
-    )
-    if len(rows) > most:
-        table.notes.append(f"The first {most} of {len(rows):,}.")
-    return table
+    first = ((name, cells[:most]) for name, cells in columns.items())
+    title = f"Not shown yet ({len(rows):,}): {gates} does not hold."
+    notes = [f"The first {most} of {len(rows):,}."] if len(rows) > most else []
+    return d.TextTable.of_columns(first, title=title, notes=notes)
 
 
 # How firm a ranking is.
@@ -547,8 +536,8 @@ def _decided(row: Mapping[str, Any], first: Mapping[str, Any]) -> str:
 def _boundaries(firm: Mapping[str, Any]) -> d.TextTable:
     """Return the fewest games found that decide each boundary."""
     title = "Fewest games found without which the second of two would be ahead"
-    table = d.TextTable.of("ranks", "player_a", "player_b", "games", "share", title=title)
-    table.heads += ["expected", "in simulated logs"]
+    heads = ("ranks", "player_a", "player_b", "games", "share", "expected", "in simulated logs")
+    table = d.TextTable.of(*heads, title=title, repeated=3)
     for row in firm["boundaries"]:
         none = row["games"] is None
         cells = ["none found", ""] if none else [f"{row['games']:,}", _share(row["share"])]
@@ -556,7 +545,6 @@ def _boundaries(firm: Mapping[str, Any]) -> d.TextTable:
             cells += [f"{row['expected']:.1f}", f"{row['low']:.0f} to {row['high']:.0f}"]
         ranks = f"{row['boundary']}-{row['boundary'] + 1}"
         table.add(ranks, row["player_a"], row["player_b"], *cells)
-    table.repeated = 3
     logs = d.counted(firm["simulated_logs"], "simulated log")
     table.notes.append(
         "An upper bound: fewer may do. Each was tried by rating the other games. Expected: the mean"
@@ -611,11 +599,9 @@ def _moved(players: Sequence[str]) -> str:
 
 def _ratings(rated: Sequence[PlayerRow], result: BatchRating, view: d.View) -> list[d.Intervals]:
     """Return ratings with their intervals, the best at the top; of many players both ends."""
-    rows = list(rated)
-    if view.players:
-        rows = [row for row in rated if row.player in view.players]
-        check_rated(view.players, [row.player for row in rated])
-    elif len(rows) > SHOWN:
+    check_rated(view.players, [row.player for row in rated])
+    rows = [row for row in rated if not view.players or row.player in view.players]
+    if len(rows) > SHOWN and not view.players:
         rows = [*rows[: SHOWN // 2], *rows[-(SHOWN // 2) :]]
     intervals = []
     for row in rows:

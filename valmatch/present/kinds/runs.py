@@ -512,9 +512,7 @@ def _points(
     columns: list[d.Column] = [(k, [_level(point[k]) for point in points]) for k in points[0]]
     for name in shown:
         columns += d.mean_columns(name, "±", [of_point.get(name) for of_point in means])
-    table = d.TextTable.of_columns(columns)
-    table.repeated = len(points[0])
-    return table
+    return d.TextTable.of_columns(columns, repeated=len(points[0]))
 
 
 def _finding_of_design(
