@@ -178,9 +178,7 @@ Chart = Graph | Intervals  # what a page can draw
 
 def floats(values: Iterable[Any]) -> Floats:
     """Return numbers as an array, NaN for None."""
-    if isinstance(values, np.ndarray):
-        return values.astype(np.float64)
-    return np.array([math.nan if value is None else value for value in values], np.float64)
+    return np.array(values if isinstance(values, np.ndarray) else list(values), np.float64)
 
 
 def ends_of(mean: Estimate) -> tuple[float, float, float]:

@@ -10,7 +10,7 @@ import textwrap
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ HANDLE = 0.55  # inches that an entry of a legend takes besides its text
 HEAD = 0.5  # inches of a figure that its title takes
 LEAST = 0.75  # share of its own width and height below which a figure has no room for its texts
 
-SAID: Mapping[str, Any] = {
+METADATA: Mapping[str, Any] = {
     "png": {"Software": "valmatch"},
     "svg": {"Date": None, "Creator": "valmatch"},
     "pdf": {"CreationDate": None, "Creator": "valmatch"},
@@ -90,14 +90,13 @@ def style_context() -> AbstractContextManager[None]:
 
 def refuse_to_replace(figures: Mapping[str, Figure], folder: Path, formats: Sequence[str]) -> None:
     """Refuse to write figures over files that were not drawn here."""
-    for name in figures:
-        for suffix in formats:
-            file = folder / f"{name}.{suffix}"
-            if os.path.lexists(file) and not made_here(file, MARKS[suffix]):
-                raise InputError(
-                    f"{file}: is there already and was not drawn by valmatch; move it, or choose"
-                    " another --format"
-                )
+    for name, suffix in product(figures, formats):
+        file = folder / f"{name}.{suffix}"
+        if os.path.lexists(file) and not made_here(file, MARKS[suffix]):
+            raise InputError(
+                f"{file}: is there already and was not drawn by valmatch; move it, or choose"
+                " another --format"
+            )
 
 
 def save(
@@ -105,18 +104,17 @@ def save(
 ) -> list[Path]:
     """Write each figure as a file of each format; return them."""
     files = []
-    for name, figure in figures.items():
-        for suffix in formats:
-            file, content = folder / f"{name}.{suffix}", io.BytesIO()
-            with style_context(), warnings.catch_warnings():
-                # Not every font has every letter of every name.
-                warnings.filterwarnings("ignore", "Glyph .* missing")
-                # Texts that a damaged file holds may leave no room for axes.
-                warnings.filterwarnings("ignore", "constrained_layout not applied")
-                figure.savefig(content, format=suffix, dpi=DPI, metadata=SAID[suffix])
-            figure.set_layout_engine("none")  # the first file has laid it out
-            write_bytes(file, content.getvalue())
-            files.append(file)
+    for (name, figure), suffix in product(figures.items(), formats):
+        files.append(folder / f"{name}.{suffix}")
+        content = io.BytesIO()
+        with style_context(), warnings.catch_warnings():
+            # Not every font has every letter of every name.
+            warnings.filterwarnings("ignore", "Glyph .* missing")
+            # Texts that a damaged file holds may leave no room for axes.
+            warnings.filterwarnings("ignore", "constrained_layout not applied")
+            figure.savefig(content, format=suffix, dpi=DPI, metadata=METADATA[suffix])
+        figure.set_layout_engine("none")  # the first file has laid it out
+        write_bytes(files[-1], content.getvalue())
     return files
 
 
@@ -201,9 +199,8 @@ def figures_of(
 def _figure(charts: Sequence[Chart], heading: str, size: Inches) -> Figure:
     rows = max((len(c.rows) for c in charts if isinstance(c, Intervals)), default=0)
     height = max(0.9 + 0.26 * rows, 2.8 if any(isinstance(c, Graph) for c in charts) else 0.0)
-    needed = (3.6, height)
-    if len(charts) == 1:
-        needed = (8.0, max(height, 4.4 if not rows else 1.6))
+    alone = (8.0, max(height, 1.6 if rows else 4.4))
+    needed = alone if len(charts) == 1 else (3.6, height)
     figure, grid = panels(len(charts), COLUMNS, *needed, size)
     legend: dict[str, Any] = {}
     for axes, chart in zip(grid, charts, strict=True):
@@ -221,7 +218,6 @@ def _figure(charts: Sequence[Chart], heading: str, size: Inches) -> Figure:
 
 
 def _draw_graph(axes: Axes, chart: Graph) -> None:
-    """Draw lines or bars over two axes."""
     if not any(np.isfinite(line.y).any() for line in chart.lines) and chart.counts is None:
         middle: Any = {"transform": axes.transAxes, "ha": "center", "va": "center", "color": GREY}
         axes.text(0.5, 0.5, "no values", **middle)
@@ -256,7 +252,6 @@ def _draw_graph(axes: Axes, chart: Graph) -> None:
 
 
 def _draw_line(axes: Axes, line: Line) -> None:
-    """Draw points, the line through them, and bars or a band around them."""
     shown = slice(None, None, max(1, math.ceil(line.x.size / MOST_POINTS)))
     x, y = line.x[shown], line.y[shown]
     k = line.colour % len(COLOURS)

@@ -32,7 +32,6 @@ def text_of(text: str) -> str:
 
 
 def _chapter(chapter: Presentation) -> Iterator[str]:
-    """Yield the lines of a chapter."""
     yield from (f"## {text_of(chapter.title)}", "")
     if chapter.incomplete:
         yield from (f"**Incomplete.** {text_of(chapter.incomplete)}", "")

@@ -39,7 +39,6 @@ def _title(name: str, value: object) -> str:
 
 
 def _centimetres(name: str, value: object) -> tuple[float, float]:
-    """Return width and height."""
     parts = value.split("x") if isinstance(value, str) else value
     low, high = CENTIMETRES
     if isinstance(parts, Sequence) and len(parts) == 2:
@@ -172,7 +171,6 @@ def _figures(presentation: Presentation, source: str, wanted: PlotOptions) -> di
 
 
 def _shown(folder: Path, view: View) -> Presentation:
-    """Return what the run in a folder shows."""
     from valmatch.present.reporting import present_folder
 
     run = result_files(folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from valmatch.errors import InputError
@@ -25,13 +25,14 @@ KINDS = {
     "compare": "experiments.compare:Comparison",
     "optimize": "optimization.studies.study:Study",
     "rate": "game_logs.rating:RatedLog",
+    "rate systems": "game_logs.rating:RatingComparison",
     "rank": "game_logs.whole_log.result:BatchRating",
     "predict": "game_logs.prediction:PredictedGames",
     "next": "game_logs.next_pairs:NextPairs",
     "plan": "game_logs.planning:PlannedGames",
     "rules replay": "experiments.replay:ReplayedTickets",
 }
-"""The class of the results of each command."""
+"""The class of the results of each command, and of several systems."""
 
 
 def load_result(folder: PathLike) -> Result:
@@ -80,12 +81,9 @@ def run_folder(argument: str, value: object) -> Path:
 
 def made_here(file: Path, *marks: str, within: int | None = None) -> bool:
     """Return whether a file holds, in so many bytes, a mark of those that are made here."""
-    if file.is_symlink() or not file.is_file():
-        return False
-    try:
-        content = file.read_bytes()[:within]
-    except OSError:
-        return False
+    content = b""
+    with suppress(OSError):
+        content = file.read_bytes()[:within] if file.is_file() and not file.is_symlink() else b""
     return any(mark.encode() in content for mark in marks)
 
 
@@ -94,10 +92,8 @@ def read_result(files: ResultFiles) -> Result:
     command = files.manifest.command
     if not files.manifest.is_ours:
         raise InputError(f"{files.folder / MANIFEST}: is that of another program")
-    path = KINDS[command]
-    if command == "rate" and "systems" in files.json("summary.json"):
-        path = "game_logs.rating:RatingComparison"
-    module, _, name = path.partition(":")
+    compares = command == "rate" and "systems" in files.json("summary.json")
+    module, _, name = KINDS["rate systems" if compares else command].partition(":")
     kind: type[Result] = getattr(importlib.import_module(f"valmatch.{module}"), name)
     return kind.read(files)
 

@@ -87,8 +87,7 @@ def report(
     path = None if out is None else arguments.path("out", out)
     several = folders if isinstance(folders, list | tuple) else [folders]
     runs: dict[Path, Path] = {}
-    for page in several:
-        folder = _folder(page)
+    for folder in map(_folder, several):
         runs.setdefault(folder.resolve(), folder)
     if not runs:
         raise InputError(f"{option('folders')}: {shown(folders)} (allowed: the folder of a run)")
@@ -102,7 +101,6 @@ def report(
 
 
 def _folder(source: object) -> Path:
-    """Return the folder of a run."""
     if not isinstance(source, Result):
         return run_folder("folders", source)
     if source.folder is None:
@@ -216,18 +214,14 @@ def _shown(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _source(source: str) -> str:
-    """Return where a config was read; a shipped one has a name, whatever folder it is in."""
-    path = Path(source)
-    return f"the shipped config {path.stem}" if path in shipped_configs().values() else source
-
-
 def _facts(manifest: Manifest) -> TextTable:
     """Return a table of seed, versions and the like."""
+    path = Path(manifest.source)  # a shipped config has a name, whatever folder it is in
+    shipped = path in shipped_configs().values()
     counts = {"replications": manifest.replications, "budget": manifest.budget}
     facts = {
         "command": manifest.command,
-        "read from": _source(manifest.source),
+        "read from": f"the shipped config {path.stem}" if shipped else manifest.source,
         "config id": manifest.config_id,
         "seed": manifest.seed,
         **{name: None if count is None else f"{count:,}" for name, count in counts.items()},
@@ -261,10 +255,9 @@ def links_of(run: ResultFiles, home: Path | None) -> dict[str, str]:
     """Return the files of the run with their addresses as seen from the report, if any."""
     names = dict.fromkeys([MANIFEST, *(run.manifest.files or ())])
     there = [name for name in names if (run.folder / name).is_file()][:LINKED]
-    try:
-        base = None if home is None else os.path.relpath(run.folder.resolve(), home.resolve())
-    except ValueError:
-        base = None
+    base = None
+    with suppress(ValueError):
+        base = home and os.path.relpath(run.folder.resolve(), home.resolve())
     if base is None:
         return dict.fromkeys(there, "")
     addresses = {name: quote((Path(base) / name).as_posix()) for name in there}

@@ -147,7 +147,6 @@ def _extent(chart: Graph) -> tuple[list[float], list[float]]:
 
 
 def _axes(chart: Graph, x: Scale, y: Scale) -> Iterator[str]:
-    """Yield grid, numbers and names of the axes."""
     for value in y.ticks(5):
         yield path("g", f"M{LEFT:g},{y(value):g}H{RIGHT:g}")
         yield text_at(LEFT - 5.0, y(value) + 3.5, number(value), "e")
@@ -163,7 +162,6 @@ def _axes(chart: Graph, x: Scale, y: Scale) -> Iterator[str]:
 
 
 def _bars(chart: Graph, x: Scale, y: Scale) -> Iterator[str]:
-    """Yield the bars of a histogram."""
     if chart.edges is None or chart.counts is None:
         return
     for low, high, count in zip(chart.edges[:-1], chart.edges[1:], chart.counts, strict=True):
@@ -175,7 +173,6 @@ def _bars(chart: Graph, x: Scale, y: Scale) -> Iterator[str]:
 
 
 def _mean(mean: tuple[float, float, float], x: Scale) -> str:
-    """Draw a mean with its interval across the chart."""
     value, low, high = mean
     if not math.isfinite(value):
         return ""
@@ -188,7 +185,6 @@ def _mean(mean: tuple[float, float, float], x: Scale) -> str:
 
 
 def _line(line: Line, x: Scale, y: Scale) -> str:
-    """Draw points, the line through them, and what is around them."""
     shown = slice(None, None, max(1, math.ceil(line.x.size / MOST_POINTS)))
     xs, ys = line.x[shown], line.y[shown]
     body = ""
@@ -238,7 +234,6 @@ def _legend_rows(lines: Sequence[Line]) -> list[list[tuple[Line, float]]]:
 
 
 def _legend(rows: Sequence[Sequence[tuple[Line, float]]]) -> Iterator[str]:
-    """Yield the legend below a chart."""
     for k, row in enumerate(rows):
         height = HEIGHT + 10.0 + 16.0 * k
         for line, x in row:

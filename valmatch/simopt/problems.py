@@ -99,7 +99,6 @@ def problem(
 def _penalties(
     penalty: float | Mapping[str, float], constraints: Sequence[str]
 ) -> dict[str, float]:
-    """Return the penalty of each constraint."""
     named = isinstance(penalty, Mapping)
     costs = penalty if isinstance(penalty, Mapping) else dict.fromkeys(constraints, penalty)
     for name in costs:
@@ -113,7 +112,6 @@ def _penalties(
 
 
 def _number(argument: str, key: str, value: object, least: float) -> float:
-    """Return a finite number that is not below `least`."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if number and math.isfinite(value) and value >= least:  # type: ignore[arg-type, operator]
         return float(value)  # type: ignore[arg-type]

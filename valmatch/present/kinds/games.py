@@ -55,7 +55,6 @@ def _favourite(game: Forecast) -> str:
 
 
 def _predictions(result: PredictedGames) -> d.TextTable:
-    """Return a table of a row for each side of each game."""
     rows = result.columns()
     games, ends = (
         zip(rows[a], rows[b], strict=True) for a, b in (("game", "side"), ("win_low", "win_high"))
@@ -130,7 +129,6 @@ def present_plan(result: PlannedGames, view: d.View) -> d.Presentation:
 
 
 def _games(result: PlannedGames) -> d.TextTable:
-    """Return the curves about the answer as a table."""
     columns, grid = result.columns(), result.curves["games"]
     n, games = len(grid), result.games
     middle = n if games is None else sum(point < games for point in grid)
@@ -146,7 +144,6 @@ def _games(result: PlannedGames) -> d.TextTable:
 
 
 def _line(result: PlannedGames, name: str, label: str, colour: int) -> d.Line:
-    """Return a curve with its intervals."""
     reach = t_quantile(0.5 + 0.5 * result.options.level, math.inf)
     columns = (result.curves[key] for key in ("games", name, f"{name}_std_error"))
     games, mean, error = map(d.floats, columns)

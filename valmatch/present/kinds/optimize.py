@@ -110,7 +110,6 @@ def _header(study: Study) -> str:
 
 
 def _question(study: Study, names: _Names, swept: str = "", values: str = "") -> str:
-    """Say what was asked of an optimisation, in one sentence."""
     document, variables = study.document, d.joined(list(names.section.variables))
     aim = f"minimise{'' if len(names.section.variables) > 1 else 's'} {names.aim}"
     if "objectives" in document:
@@ -145,7 +144,6 @@ def _sure(objectives: Sequence[Estimate]) -> str:
 
 
 def _point(study: Study, names: _Names, view: d.View) -> d.Presentation:
-    """Return what runs of solvers show."""
     document, best = study.document, study.verdict
     page = d.Presentation(f"Optimisation of {names.config}", _question(study, names))
     if best is None:
@@ -270,7 +268,6 @@ def _point_table(role: str, study: Study, best: PointResult) -> d.TextTable:
 
 
 def _means_table(document: Document, best: PointResult) -> d.TextTable:
-    """Return a table of the means of a point."""
     bounds = [bound for bound, _ in best.constraints.values()]
     means = [best.objective, *(mean for _, mean in best.constraints.values())]
     columns: list[d.Column] = [
@@ -330,7 +327,6 @@ SHARES = ("within_5_percent", "within_10_percent", "wrongly_called_feasible")
 
 
 def _solvers_table(solvers: Document) -> d.TextTable:
-    """Return a table of a line for each solver."""
     reference, best = solvers.get("gap_to", "best known objective"), solvers.get("best_known")
     heads = ("solver", "runs", "median objective", "area", "<= 5 %", "<= 10 %", "wrong")
     title = f"Solvers, judged by fresh replications; {reference}"
@@ -391,7 +387,6 @@ def _candidates(study: Study, best: PointResult, label: str) -> Iterator[d.Chart
 
 
 def _sweep(study: Study, names: _Names, view: d.View) -> d.Presentation:
-    """Return what a sweep of a bound or a weight shows."""
     document, points = study.document, study.points
     name = document["sweep"]
     values = [float(solution[name]) for solution in document["frontier"]]
@@ -435,7 +430,6 @@ def _sweep(study: Study, names: _Names, view: d.View) -> d.Presentation:
 
 
 def _coordinates(points: Sequence[PointResult]) -> Iterator[d.Column]:
-    """Yield a column of each variable of points."""
     for name in points[0].point:
         yield name, [f"{point.point[name]:.4g}" for point in points]
 
@@ -457,7 +451,6 @@ def _sweep_finding(name: str, points: Sequence[PointResult], sure: str, unit: st
 
 
 def _front(study: Study, names: _Names, view: d.View) -> d.Presentation:
-    """Return what a Pareto front shows."""
     document, points = study.document, study.points
     terms: Mapping[str, Document] = document["objectives"]
     objectives, tested = list(terms), int(document["tested"])
@@ -507,7 +500,6 @@ def _front(study: Study, names: _Names, view: d.View) -> d.Presentation:
 def _trade_off(
     first: str, other: str, axes: Mapping[str, str], points: Sequence[Mapping[str, Estimate]]
 ) -> d.Chart:
-    """Return a chart of two objectives."""
     order = sorted(points, key=lambda means: means[first].mean or 0.0)
     labels = [
         f"{first} {d.value_in_words(means[first])}, {other} {d.value_in_words(means[other])}"

@@ -184,7 +184,6 @@ def _digits(values: Sequence[float]) -> int:
 
 
 def _scores(rows: Sequence[tuple[str, Scores]]) -> d.TextTable:
-    """Return a table of how well games were predicted."""
     scores = [row for _, row in rows]
     columns = {
         "predictions": [label for label, _ in rows],

@@ -62,7 +62,6 @@ def present_replay(result: ReplayedTickets, view: d.View) -> d.Presentation:
 
 
 def _waits(tickets: Columns, sizes: Mapping[int, int]) -> dict[int, list[float]]:
-    """Return the waits of tickets that were matched, sorted, by size."""
     waits: dict[int, list[float]] = {size: [] for size in sizes}
     columns = (tickets[name] for name in ("wait", "players", "status"))
     for wait, size, status in zip(*columns, strict=True):
@@ -83,7 +82,6 @@ def _finding(search: str, statuses: Sequence[str], waits: Waits) -> str:
 
 
 def _ends(search: str, numbers: Mapping[str, Any], tickets: Columns) -> d.TextTable:
-    """Return how many tickets ended how."""
     matches, ends = int(numbers["matches"]), Counter(tickets["status"])
     many = "match" if matches == 1 else "matches"
     title = f"search {search}: {matches:,} {many} of {numbers['tickets']:,} tickets"
@@ -97,7 +95,6 @@ def _ends(search: str, numbers: Mapping[str, Any], tickets: Columns) -> d.TextTa
 
 
 def _blocked(numbers: Mapping[str, Any]) -> list[str]:
-    """Say who waited behind whom."""
     blocked = numbers.get("blocked_by", [])
     lines = [
         f"blocked: {blocker['behind']:,} tickets of {numbers['tickets']:,} waited behind"
@@ -171,7 +168,6 @@ def _judged(compared: Mapping[str, Any], rules: Mapping[str, Mapping[str, int]])
 
 
 def _waits_by_size(waits: Waits, tickets: Mapping[int, int]) -> d.TextTable:
-    """Return waits by the size of tickets."""
     table = d.TextTable.of("players", "tickets", "matched", "mean wait", "half", "90 %", left=[])
     for size, number in tickets.items():
         times = waits[size]

@@ -218,7 +218,6 @@ def _events(result: Simulation) -> list[d.Chart]:
 
 
 def _histogram(result: Simulation, table: str, column: str, label: str) -> Iterator[d.Graph]:
-    """Yield the distribution of a column, with its mean, if it has values."""
     values = result.numbers(table, column)
     values = np.sort(values[~np.isnan(values)])
     if not values.size:
@@ -508,7 +507,6 @@ def at_every_point(points: Sequence[Sequence[Response]]) -> list[Response]:
 def _points(
     points: Sequence[Point], means: Sequence[Mapping[str, Estimate]], shown: Sequence[str]
 ) -> d.TextTable:
-    """Return a table of the means of some responses at each point of a design."""
     columns: list[d.Column] = [(k, [_level(point[k]) for point in points]) for k in points[0]]
     for name in shown:
         columns += d.mean_columns(name, "±", [of_point.get(name) for of_point in means])
@@ -734,7 +732,6 @@ def present_compare(result: Comparison, view: d.View) -> d.Presentation:
 
 
 def _header(result: Comparison) -> str:
-    """Return which systems were compared, and how."""
     lines = [f"A: {d.config_title(result.base.config)}"]
     for variant in result.variants:
         lines.append(f"{variant.name.upper()}: {d.config_title(variant.run.config)}")
@@ -751,12 +748,10 @@ def _header(result: Comparison) -> str:
 
 
 def _changed(result: Comparison, response: Response) -> bool:
-    """Return whether some system clearly differs from the base in a response."""
     return any(d.is_sure(v.comparisons[response.name].difference) for v in result.variants)
 
 
 def _written(value: object) -> str:
-    """Return a value of a factor as people write it."""
     return shortened(plain_number(value) if isinstance(value, float) else str(value))
 
 
@@ -768,7 +763,6 @@ def _in_words(variant: Variant) -> str:
 
 
 def _question(result: Comparison) -> str:
-    """Say what was asked."""
     name, variants = d.config_name(result.base.config), result.variants
     how = f"{result.replications_in_words}, seed {result.base.seed}"
     if not result.is_pair:
@@ -789,7 +783,6 @@ def _question(result: Comparison) -> str:
 
 
 def _finding_of_comparison(result: Comparison, shown: list[Response]) -> str:
-    """Say how the systems differ."""
     variants, most = result.variants, d.HEADLINE if len(result.variants) <= 2 else NAMED
     parts = []
     for other in variants[:SYSTEMS]:
@@ -847,7 +840,6 @@ def _what_differs(result: Comparison) -> d.Block:
 
 
 def _differences(result: Comparison, response: Response) -> d.Chart:
-    """Return a chart of a response, a row for each system."""
     rows = []
     for variant in result.variants:
         name, pair = variant.name.upper(), variant.comparisons[response.name]
