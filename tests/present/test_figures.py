@@ -21,9 +21,8 @@ pytest.importorskip("matplotlib")
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from valmatch.present import figures
+from valmatch.present import experiments, figures
 from valmatch.present.document import Interval, Intervals, bin_edges
-from valmatch.present.kinds import runs
 from valmatch.present.plotting import INCH
 
 RunOf = Callable[[str], Path]
@@ -114,7 +113,7 @@ def test_infinite_values_are_left_out_of_a_distribution(
 ) -> None:
     result = library.replicate("valorant", 3)
     monkeypatch.setattr(type(result), "__getitem__", lambda *_: np.array(values))
-    graph = runs._distribution(result, result.responses[0])
+    graph = experiments._distribution(result, result.responses[0])
     assert (0 if graph.counts is None else graph.counts.sum()) == np.isfinite(values).sum()
 
 

@@ -24,8 +24,8 @@ from valmatch.experiments.replicate import Plan, default_n, plan_of
 from valmatch.experiments.sweep import Design, DesignReplications, grid_of_texts, run_design
 from valmatch.inputs.options import takes
 from valmatch.present.document import headline
+from valmatch.present.experiments import MOST_POINTS
 from valmatch.present.html import html_of
-from valmatch.present.kinds.runs import MOST_POINTS
 from valmatch.present.reporting import SUFFIXES, chapter_of, refuse_file
 from valmatch.storage.output import write_bytes
 

@@ -98,15 +98,6 @@ def read_result(files: ResultFiles) -> Result:
     return kind.read(files)
 
 
-MODULES = {
-    **dict.fromkeys(("simulate", "replicate", "design", "compare"), "runs"),
-    **dict.fromkeys(("rate", "systems", "whole_log"), "ratings"),
-    **dict.fromkeys(("predict", "next_pairs", "plan"), "games"),
-    **{name: name for name in ("optimize", "replay")},
-}
-"""The module of `kinds` for each kind of result."""
-
-
 def present(result: Result, view: View = View()) -> Presentation:  # noqa: B008 - never changed
     """Return the finding, the tables and the charts of a result."""
     if not hasattr(result, "presented_by"):
@@ -114,7 +105,8 @@ def present(result: Result, view: View = View()) -> Presentation:  # noqa: B008 
             f"{type(result).__name__}: is shown by its files (give the function that made it"
             " out=FOLDER)"
         )
-    module = importlib.import_module(f"valmatch.present.kinds.{MODULES[result.presented_by]}")
+    room = type(result).__module__.split(".")[1]  # the module here is called as the result's room
+    module = importlib.import_module(f"valmatch.present.{room}")
     file = result.folder / result.unchecked if result.folder and result.unchecked else None
     with damaged(file) if file else nullcontext():
         page: Presentation = getattr(module, f"present_{result.presented_by}")(result, view)

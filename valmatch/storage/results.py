@@ -24,7 +24,7 @@ SUMMARY = "summary.json"  # the document of a result
 class Result(ABC):
     """What a public function returns: numbers by name, as text, as arrays, as plain values."""
 
-    presented_by: ClassVar[str]  # its kind: the function of `valmatch.present` that presents it
+    presented_by: ClassVar[str]  # its kind: `present_KIND` of its room in `valmatch.present`
     # the file of a folder whose entries are shown as they stand, "" where all of them are checked
     unchecked: ClassVar[str] = ""
     folder: Path | None  # where the files of the result are; None where none were written

@@ -22,7 +22,7 @@ from valmatch.optimization.solvers.registry import label_of_solver
 from valmatch.optimization.studies.study import Study
 from valmatch.optimization.verdict import OBJECTIVE, PointResult
 from valmatch.present import document as d
-from valmatch.present.kinds.runs import compared_parts_blocks, glossary, responses_table
+from valmatch.present.experiments import compared_parts_blocks, glossary, responses_table
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.rounding import decimals, mean_and_half, rounded
 from valmatch.text.terminal import WIDTH, escaped, labelled

@@ -1,1 +1,0 @@
-"""Kinds of results, a file each: its finding, its tables, its charts."""
