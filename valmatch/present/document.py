@@ -414,6 +414,12 @@ def joined(parts: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(parts[:-1])}, {last} {parts[-1]}"
 
 
+def first_of(texts: Sequence[str], most: int, more: str = "{:,} more") -> list[str]:
+    """Return the first of some texts, and how many more there are."""
+    rest = len(texts) - most
+    return [*texts[:most], *([more.format(rest)] if rest > 0 else [])]
+
+
 def counted(n: int, what: str) -> str:
     """Return a number of things."""
     return f"{n:,} {what}{'s' * (n != 1)}"

@@ -374,9 +374,6 @@ def _paired(result: Replications, chosen: Collection[str]) -> Iterator[d.TextTab
         yield d.TextTable.of_columns(columns, title=f"{' - '.join(pair)}, paired")
 
 
-# Charts.
-
-
 def _charts(result: Replications, chosen: Collection[str]) -> list[d.Block]:
     """Return charts of curves, of distributions, and of parts."""
     blocks = []
@@ -472,7 +469,13 @@ def present_design(result: DesignReplications, view: d.View) -> d.Presentation:
     if not points:
         return page
     means = [run.estimates for run in result.results]
-    responses = at_every_point([run.responses for run in result.results])
+    common = set.intersection(*({r.name for r in run.responses} for run in result.results))
+    measures: dict[object, list[Response]] = {}  # a measure's policies side by side
+    for response in result.results[0].responses:
+        if response.name in common:
+            window = response.window
+            measures.setdefault(window[1:] if window else response.name, []).append(response)
+    responses = [response for measure in measures.values() for response in measure]
     shown = d.headline(responses, [r.name for r in responses if r.name in chosen])
     page.finding = _finding_of_design(
         points, means, shown if len(factors) == 1 else shown[:SEVERAL]
@@ -494,17 +497,6 @@ def present_design(result: DesignReplications, view: d.View) -> d.Presentation:
         page.charts.insert(0, d.Block("At each point", charts=rows, figure="curves"))
     page.blocks = glossary(responses)
     return page
-
-
-def at_every_point(points: Sequence[Sequence[Response]]) -> list[Response]:
-    """Return the responses that every point of a design has, a measure's policies side by side."""
-    common = set.intersection(*({response.name for response in point} for point in points))
-    measures: dict[object, list[Response]] = {}
-    for response in points[0]:
-        if response.name in common:
-            window = response.window
-            measures.setdefault(window[1:] if window else response.name, []).append(response)
-    return [response for measure in measures.values() for response in measure]
 
 
 def _points(
@@ -738,13 +730,8 @@ def _header(result: Comparison) -> str:
     lines = [f"A: {d.config_title(result.base.config)}"]
     for variant in result.variants:
         lines.append(f"{variant.name.upper()}: {d.config_title(variant.run.config)}")
-        changed = variant.changed
-        lines += [
-            one_line(f"   {k}: {_written(here)} -> {_written(there)}")
-            for k, here, there in changed[:CHANGES]
-        ]
-        if len(changed) > CHANGES:
-            lines.append(f"   and {len(changed) - CHANGES} more")
+        changed = [f"   {k}: {_written(a)} -> {_written(b)}" for k, a, b in variant.changed]
+        lines += d.first_of(list(map(one_line, changed)), CHANGES, "   and {} more")
     joint = f"; ±: {result.joint}" if result.joint else ""
     made = f"seed {result.base.seed}, {result.replications_in_words}{joint}"
     return "\n".join([*lines, textwrap.fill(made, WIDTH)])
@@ -769,43 +756,34 @@ def _question(result: Comparison) -> str:
     name, variants = d.config_name(result.base.config), result.variants
     how = f"{result.replications_in_words}, seed {result.base.seed}"
     if not result.is_pair:
-        others = [
-            f"{variant.name.upper()} ({_in_words(variant)})" for variant in variants[:SYSTEMS]
-        ]
-        more = len(variants) - SYSTEMS
-        others += [f"{more} more"] if more > 0 else []
-        return f"How do {d.joined(others)} differ from {name} as it is (A)? {how}."
+        others = [f"{variant.name.upper()} ({_in_words(variant)})" for variant in variants]
+        systems = d.joined(d.first_of(others, SYSTEMS, "{} more"))
+        return f"How do {systems} differ from {name} as it is (A)? {how}."
     (other,) = variants
-    changes = [
-        f"{key} is {_written(there)} instead of {_written(here)}"
-        for key, here, there in other.changed[:NAMED]
-    ] or [f"{Path(other.run.config.source).stem} takes its place"]
-    more = len(other.changed) - NAMED
-    changes += [f"{more} more differ"] if more > 0 else []
-    return f"What changes in {name} when {d.joined(changes)}? {how}."
+    changes = [f"{key} is {_written(b)} instead of {_written(a)}" for key, a, b in other.changed]
+    changes = changes or [f"{Path(other.run.config.source).stem} takes its place"]
+    when = d.joined(d.first_of(changes, NAMED, "{} more differ"))
+    return f"What changes in {name} when {when}? {how}."
 
 
 def _finding_of_comparison(result: Comparison, shown: list[Response]) -> str:
     variants, most = result.variants, d.HEADLINE if len(result.variants) <= 2 else NAMED
     parts = []
-    for other in variants[:SYSTEMS]:
-        changes = []
-        for response in shown[:most]:
-            pair = other.comparisons[response.name]
-            changes.append(d.change_in_words(response, pair.difference, pair.a.mean))
+    for other in variants:
+        pairs = [(response, other.comparisons[response.name]) for response in shown[:most]]
+        changes = [d.change_in_words(r, pair.difference, pair.a.mean) for r, pair in pairs]
         parts.append(f"{other.name.upper()} ({_in_words(other)}): {d.joined(changes)}")
     if result.is_pair:
         names = [response.name for response in shown]
         means, why = (
-            [result.comparisons[name].difference for name in names],
+            [result.comparisons[k].difference for k in names],
             result.why_no_interval(names),
         )
-        how = d.in_interval_words(means, result.replications_in_words, why)
-        return f"{parts[0]}; {how}."
-    more = f"; {len(variants) - SYSTEMS} more below" if len(variants) > SYSTEMS else ""
+        return f"{parts[0]}; {d.in_interval_words(means, result.replications_in_words, why)}."
     joint = f"intervals that hold together at {d.confidence_in_words(result.confidence)}"
+    systems = "; ".join(d.first_of(parts, SYSTEMS, "{} more below"))
     how = joint if result.joint else "no intervals"
-    return f"{'; '.join(parts)}{more}; {how}, n = {result.replications_in_words}."
+    return f"{systems}; {how}, n = {result.replications_in_words}."
 
 
 def _columns_of_systems(result: Comparison) -> list[d.Column]:
@@ -816,9 +794,7 @@ def _columns_of_systems(result: Comparison) -> list[d.Column]:
         columns += d.mean_columns("B", "", [pair.b for pair in pairs])[:1]
     half = f"± {result.confidence:.0%}" if result.is_pair else "±"
     for variant in result.variants:
-        differences = [
-            variant.comparisons[response.name].difference for response in result.responses
-        ]
+        differences = [variant.comparisons[r.name].difference for r in result.responses]
         columns += d.mean_columns(f"{variant.name.upper()} - A", half, differences)
     if result.is_pair:
         columns.append((d.COUNT, [str(pair.difference.n) for pair in pairs]))
@@ -843,10 +819,8 @@ def _what_differs(result: Comparison) -> d.Block:
 
 
 def _differences(result: Comparison, response: Response) -> d.Chart:
-    rows = []
-    for variant in result.variants:
-        name, pair = variant.name.upper(), variant.comparisons[response.name]
-        rows.append(d.interval_of(name, pair.difference, f"{name} - A"))
+    means = {v.name.upper(): v.comparisons[response.name].difference for v in result.variants}
+    rows = [d.interval_of(name, mean, f"{name} - A") for name, mean in means.items()]
     return d.Intervals(labelled(response.name, response.unit), rows, zero=True)
 
 

@@ -181,9 +181,6 @@ def legend_below(figure: Figure, handles: Sequence[Artist], labels: Sequence[str
     figure.legend(handles, texts, loc="outside lower center", ncols=columns, handletextpad=0.4)
 
 
-# Charts.
-
-
 def figures_of(
     name: str, charts: Sequence[Chart], heading: str, size: Inches = None
 ) -> dict[str, Figure]:

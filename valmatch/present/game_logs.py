@@ -222,22 +222,16 @@ def half_of(scores: Scores) -> float | None:
     return None if error is None else t_quantile(0.975, scores.games - 1) * error
 
 
-# Charts.
-
-
 def calibration_chart(title: str, rows: Sequence[tuple[str, Scores]]) -> d.Graph:
     """Return a chart of observed against predicted scores."""
     lines = []
     for k, (name, scores) in enumerate(rows):
         bins = scores.calibration
-        low, high = np.array([group.interval for group in bins]).reshape(-1, 2).T
-        x, y = (
-            np.array([getattr(group, key) for group in bins]) for key in ("predicted", "observed")
-        )
+        ends = [(group.predicted, group.observed, *group.interval) for group in bins]
+        x, y, low, high = np.array(ends).reshape(-1, 4).T
         labels = [
-            f"predicted {group.predicted:.1%}, observed {group.observed:.1%} in {group.games:,.0f}"
-            " games"
-            for group in bins
+            f"predicted {a:.1%}, observed {b:.1%} in {group.games:,.0f} games"
+            for group, (a, b, *_) in zip(bins, ends, strict=True)
         ]
         lines.append(d.Line(name, x, y, low, high, marks=True, colour=k, labels=labels))
     return d.Graph(title, "predicted score of the favourite", "observed", lines, diagonal=True)
@@ -600,9 +594,6 @@ def _moved(players: Sequence[str]) -> str:
     return f"{d.counted(len(players), 'rank')} change" + (f" ({_named(players)})" * bool(players))
 
 
-# Charts.
-
-
 def _ratings(rated: Sequence[PlayerRow], result: BatchRating, view: d.View) -> list[d.Intervals]:
     """Return ratings with their intervals, the best at the top; of many players both ends."""
     check_rated(view.players, [row.player for row in rated])
@@ -697,11 +688,11 @@ def present_predict(result: PredictedGames, view: d.View) -> d.Presentation:
     """Return what predictions show."""
     games = d.counted(len(result.games), "game")
     favourites = [_favourite(game) for game in result.games if game.sides[0].win is not None]
-    more = [f"{len(favourites) - FAVOURITES} more below"] if len(favourites) > FAVOURITES else []
+    named = d.first_of(favourites, FAVOURITES, "{} more below")
     return d.Presentation(
         "Games to come",
         f"Who wins {games} to come, by the ratings of {result.system}?",
-        finding=f"{d.joined([*favourites[:FAVOURITES], *more])}." if favourites else "",
+        finding=f"{d.joined(named)}." if favourites else "",
         tables=[d.Block("Predictions", table=_predictions(result))],
         blocks=d.parameters_block({result.system: result.parameters}),
     )
