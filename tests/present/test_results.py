@@ -54,7 +54,7 @@ def cells_of(page: str) -> list[str]:
     """Return the cells of the tables of a page."""
     parser = _Cells()
     parser.feed(page)
-    return [cell.strip("\N{FIGURE SPACE}\N{PUNCTUATION SPACE} ") for cell in parser.cells]
+    return [cell.strip("\N{FIGURE SPACE}\N{PUNCTUATION SPACE} \n") for cell in parser.cells]
 
 
 def numbers_in(text: str) -> set[str]:

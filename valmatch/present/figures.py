@@ -145,9 +145,8 @@ def panels(
 
 def room(axes: Axes) -> tuple[float, float]:
     """Return width and height in inches of the cell that a panel stands in."""
-    figure, cell = axes.get_figure(root=True), axes.get_subplotspec()
-    assert figure
-    assert cell
+    figure: Any = axes.get_figure(root=True)
+    cell: Any = axes.get_subplotspec()
     width, height = figure.get_size_inches().tolist()
     rows, columns = cell.get_gridspec().get_geometry()
     return width / columns, (height - HEAD) / rows

@@ -30,7 +30,7 @@ from valmatch.present.document import (
 )
 from valmatch.present.presenting import made_here, present, read_result, run_folder
 from valmatch.storage.contents import MANIFEST
-from valmatch.storage.manifest import Manifest
+from valmatch.storage.manifest import ConfigPart, Manifest
 from valmatch.storage.output import write_bytes
 from valmatch.storage.result_files import ResultFiles, result_files
 from valmatch.storage.results import Result
@@ -166,12 +166,13 @@ def _missing(run: ResultFiles, has_finding: bool) -> str:
 
 def blocks_of_origin(run: ResultFiles) -> list[Block]:
     """Return how the run was made, so that it can be made again."""
-    manifest = run.manifest
+    manifest, config = run.manifest, run.manifest.config
     blocks = [Block("How it was made", table=_facts(manifest), folded=True)]
-    if manifest.config is not None:
-        if manifest.identity is not None and manifest.config.model in MODELS:
-            blocks.insert(0, _differing(manifest))
-        blocks.append(Block("The config in full", code=_config_text(manifest), folded=True))
+    if config is not None:
+        if manifest.identity is not None and config.model in MODELS:
+            blocks.insert(0, _differing(config, _leaves(manifest.identity.factors)))
+        text = _config_text(config, manifest.get("optimize"))
+        blocks.append(Block("The config in full", code=text, folded=True))
     program, *arguments = manifest.argv or [""]
     if Path(program).name in ("valmatch", "__main__.py"):  # else a program made the run
         command = shlex.join(["valmatch", *arguments])
@@ -179,23 +180,20 @@ def blocks_of_origin(run: ResultFiles) -> list[Block]:
     return blocks
 
 
-def _differing(manifest: Manifest) -> Block:
+def _differing(config: ConfigPart, factors: Mapping[str, Any]) -> Block:
     """Return a table of the factors that differ from the defaults of the model."""
-    assert manifest.config
-    assert manifest.identity
-    model, factors = manifest.config.model, _leaves(manifest.identity.factors)
     title = "Config: what differs from the defaults of the model"
     if not factors:
-        files = ", ".join(manifest.config.__pydantic_extra__ or {})
+        files = ", ".join(config.__pydantic_extra__ or {})
         other = f"; it reads {files}" if files else ""
         return Block(title, paragraphs=[f"Nothing: every factor has its default{other}."])
     defaults: dict[str, Any] = {}
     with suppress(InputError, AttributeError, TypeError, ValueError):  # some have no default
-        defaults = _leaves(MODELS[model].factors.model_construct().model_dump(mode="json"))
+        defaults = _leaves(MODELS[config.model].factors.model_construct().model_dump(mode="json"))
     table = TextTable.of("factor", "here", "default", UNIT)
     for name, value in list(factors.items())[:NAMED]:
-        default = defaults.get(name, "")
-        table.add(name, _shown(value), _shown(default), unit_of_factor(model, name))
+        default, unit = defaults.get(name, ""), unit_of_factor(config.model, name)
+        table.add(name, _shown(value), _shown(default), unit)
     if len(factors) > NAMED:
         table.notes.append(f"and {len(factors) - NAMED:,} more")
     return Block(title, table=table)
@@ -232,23 +230,18 @@ def _facts(manifest: Manifest) -> TextTable:
         **manifest.versions,
         "platform": manifest.get("platform"),
     }
-    table = TextTable.of("what", "is", left=("what", "is"))
-    for name, value in facts.items():
-        if value not in (None, ""):
-            table.add(name, str(value))
-    return table
+    known = {name: str(value) for name, value in facts.items() if value not in (None, "")}
+    columns = [("what", list(known)), ("is", list(known.values()))]
+    return TextTable.of_columns(columns, left=("what", "is"))
 
 
-def _config_text(manifest: Manifest) -> str:
+def _config_text(config: ConfigPart, section: Any) -> str:  # noqa: ANN401
     """Return the config as YAML that can be used again."""
-    assert manifest.config
-    files = {key: file.path for key, file in (manifest.config.__pydantic_extra__ or {}).items()}
-    section = manifest.get("optimize")
-    others = {**files, **({"optimize": section} if section else {})}
-    text = document("", manifest.config.model, manifest.config.factors, **others).strip() + "\n"
-    if len(text) <= CODE:
-        return text
-    return f"{text[:CODE]}\n# ... and {len(text) - CODE:,} more characters in {MANIFEST}\n"
+    others = {key: file.path for key, file in (config.__pydantic_extra__ or {}).items()}
+    others |= {"optimize": section} if section else {}
+    text = document("", config.model, config.factors, **others).strip() + "\n"
+    more = f"\n# ... and {len(text) - CODE:,} more characters in {MANIFEST}\n"
+    return text[:CODE] + more * (len(text) > CODE)
 
 
 def links_of(run: ResultFiles, home: Path | None) -> dict[str, str]:

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 SECONDS = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86400.0}
 """The units that a duration can be wanted in."""
 
-_NAMES = {
-    "seconds": ("s", "sec", "second", "seconds"),
-    "minutes": ("m", "min", "minute", "minutes"),
-    "hours": ("h", "hour", "hours"),
-    "days": ("d", "day", "days"),
+_SPELLINGS = {
+    **dict.fromkeys(("s", "sec", "second", "seconds"), 1.0),
+    **dict.fromkeys(("m", "min", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hour", "hours"), 3600.0),
+    **dict.fromkeys(("d", "day", "days"), 86400.0),
 }
 
 _DURATION = re.compile(r"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)) *([a-z]+)")
@@ -22,11 +22,9 @@ _DURATION = re.compile(r"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)) *([a-z]+)")
 def in_unit(value: object, unit: str) -> object:
     """Return a duration that is written with a unit as a number of another, all else as it is."""
     match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
-    if match is None or unit not in SECONDS:
+    if match is None or unit not in SECONDS or match[2] not in _SPELLINGS:
         return value
-    units = (name for name, spellings in _NAMES.items() if match[2] in spellings)
-    written = next(units, None)
-    return float(match[1]) * SECONDS[written] / SECONDS[unit] if written else value
+    return float(match[1]) * _SPELLINGS[match[2]] / SECONDS[unit]
 
 
 def in_words(seconds: float) -> str:

@@ -17,8 +17,7 @@ def closest_name(name: str, names: Iterable[str], least: float = ALIKE) -> str |
     """Return the one of `names` that is most like `name` or abbreviated by it; or None."""
     from difflib import get_close_matches  # of use where something is wrong
 
-    folded: dict[str, str] = {}
-    initials: dict[str, str] = {}
+    folded, initials = dict[str, str](), dict[str, str]()
     for known in names:
         folded.setdefault(_folded(known), known)
         if len(parts := _folded(known).split("_")) > 1:
@@ -33,6 +32,8 @@ def hint(name: str, names: Iterable[str], called: Mapping[str, str] = MappingPro
     """Return ``did you mean ...?``, or without a name like that ``allowed: ...``."""
     # All names that it begins, else one that is much like it, else all that it is a part of.
     names, folded = list(names), _folded(name)
+    if not names:
+        return "there is none"
     meant = [known for known in names if _folded(known).startswith(f"{folded}_")]
     if not meant and (near := closest_name(name, names, MUCH_ALIKE)):
         meant = [near]
@@ -40,8 +41,6 @@ def hint(name: str, names: Iterable[str], called: Mapping[str, str] = MappingPro
         meant = [known for known in names if folded in _folded(known)]
     if not meant and (near := closest_name(name, names)):
         meant = [near]
-    if not names:
-        return "there is none"
     *others, last = [called.get(known, known) for known in meant or names]
     if not meant:
         return f"allowed: {', '.join([*others, last])}"
@@ -75,8 +74,7 @@ def _shapes(name: str) -> set[str]:
 
 def by_last_part(names: Iterable[str], section: str = "") -> dict[str, str]:
     """Return the dotted name, in `section` if there, or all names, that each last part is for."""
-    anywhere: dict[str, str] = {}
-    inside: dict[str, str] = {}
+    anywhere, inside = dict[str, str](), dict[str, str]()
     for name in names:
         outer, _, last = name.rpartition(".")
         anywhere[last] = f"{anywhere[last]} or {name}" if last in anywhere else name
