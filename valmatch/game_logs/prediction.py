@@ -34,7 +34,7 @@ from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
 from valmatch.ratings.bradley_terry.contests import duel_chances
 from valmatch.ratings.bradley_terry.fit import POINTS
-from valmatch.ratings.games import Games, Players
+from valmatch.ratings.games import Games, Players, one_game
 from valmatch.ratings.parameters import values_of
 from valmatch.ratings.registry import BATCH_NAMES, batch_named, system_named
 from valmatch.ratings.system import MOST_PLAYERS, Chances, Z
@@ -386,20 +386,13 @@ def _duels(
     sides = [by_name[k] for pair in pairs for k in pair]
     players = [rated.get(player, newcomer) for side in sides for player in side]
     sizes = np.array([len(side) for side in sides])
-    n, n_sides, n_rows = len(pairs), len(sides), len(players)
     homes = [pair.index(0) if fixture.at_home and 0 in pair else -1 for pair in pairs]
-    games = Games(
-        names=np.arange(n),
-        times=np.full(n, fixture.time),
+    games = one_game(sizes)._replace(
+        names=np.arange(len(pairs)),
+        times=np.full(len(pairs), fixture.time),
         homes=np.array(homes),
-        game_starts=np.arange(0, n_sides + 1, 2),
-        side_starts=np.concatenate([[0], np.cumsum(sizes)]),
-        points=np.zeros(n_sides),
-        players=np.arange(n_rows),
-        sides=np.repeat(np.arange(n_sides) % 2, sizes),
-        rates=np.zeros(n_rows),
-        minutes=np.ones(n_rows),
-        scores=np.full(n_sides, np.nan),
+        game_starts=np.arange(0, len(sides) + 1, 2),
+        sides=np.repeat(np.arange(len(sides)) % 2, sizes),
     )
     state = np.array([player.state for player in players], np.float64)
     return games, Players(state, np.array([player.games for player in players], np.int64))

@@ -253,6 +253,24 @@ class Rows:
         self.faults.note(values != values[first], "contradicts itself", meaning)
 
 
+def _note_sides(entries: Entries, starts: Ints, game: Ints, order: Ints, faults: Faults) -> None:
+    """Note games that hold a player twice, or one side alone."""
+    # Of players who are twice in a game the first one by name is named, in the later row.
+    entry, later = order[:-1], order[1:]
+    same = (game[entry] == game[later]) & (entries.players[entry] == entries.players[later])
+    again = np.flatnonzero(same)[::-1]
+    rows, lines = np.full(len(starts) - 1, -1), entries.per_row
+    rows[game[entry[again]]] = np.maximum(entry[again], later[again]) // lines
+    since = faults.rows - starts[:-1] // lines
+    faults.note(rows >= 0, "player twice in a game", rows=since + rows)
+    sizes = np.diff(starts)
+    one_side: Bools = sizes == 1
+    if entries.teams is not None:
+        other = entries.teams != entries.teams[np.repeat(starts[:-1], sizes)]
+        one_side = ~np.logical_or.reduceat(other, starts[:-1])
+    faults.note(one_side, "one side only")
+
+
 def group_games(
     entries: Entries, starts: Ints, ranks: Ints, faults: Faults, most_players: int
 ) -> tuple[Games, Ints]:
@@ -262,24 +280,19 @@ def group_games(
     """
     n, sizes = len(starts) - 1, np.diff(starts)
     game = np.repeat(np.arange(n), sizes)
-    order = np.argsort(game * len(ranks) + ranks[entries.players], kind="stable")
+    lead = ranks[entries.players]  # by name, of the first player of the side
+    order = np.argsort(game * len(ranks) + lead, kind="stable")
     faults.note(sizes > most_players, "too many players")
-    # Of players who are twice in a game the first one by name is named, in the later row.
-    entry, later = order[:-1], order[1:]
-    same = (game[entry] == game[later]) & (entries.players[entry] == entries.players[later])
-    again = np.flatnonzero(same)[::-1]
-    rows, lines = np.full(n, -1), entries.per_row
-    rows[game[entry[again]]] = np.maximum(entry[again], later[again]) // lines
-    since = faults.rows - starts[:-1] // lines
-    faults.note(rows >= 0, "player twice in a game", rows=since + rows)
-    one_side: Bools = sizes == 1
-    if entries.teams is not None:
-        other = entries.teams != entries.teams[np.repeat(starts[:-1], sizes)]
-        one_side = ~np.logical_or.reduceat(other, starts[:-1])
-    faults.note(one_side, "one side only")
-
+    _note_sides(entries, starts, game, order, faults)
     order = order[entries.enabled[order] & (faults.codes[game[order]] == 0)]
-    order, first = _by_side(entries.teams, game, order)
+    if entries.teams is not None:
+        _, side = np.unique(game * (1 + entries.teams.max()) + entries.teams, return_inverse=True)
+        least = np.full(len(side), len(ranks))
+        np.minimum.at(least, side.ravel()[order], lead[order])
+        lead = least[side.ravel()]
+    key = game * len(ranks) + lead
+    order = order[np.argsort(key[order], kind="stable")]
+    first = np.append(True, np.diff(key[order]) != 0)[: len(order)]  # of a side
     counts = np.bincount(game[order[first]], minlength=n)  # sides of each game
     kept = (faults.codes == 0) & (counts >= 2)
     used = kept[game[order]]
@@ -312,19 +325,6 @@ def group_games(
         scores=np.bincount(side, entries.recorded[order], game_starts[-1]).astype(np.float64),
     )
     return games, order
-
-
-def _by_side(teams: Ints | None, game: Ints, order: Ints) -> tuple[Ints, Bools]:
-    """Bring the entries of a side together, and say which are the first of their side."""
-    if teams is None or not len(order):
-        return order, np.ones(len(order), np.bool_)
-    keys = game[order] * (int(teams.max()) + 1) + teams[order]
-    _, heads, side = np.unique(keys, return_index=True, return_inverse=True)
-    heads = heads[side.ravel()]
-    by_side = np.argsort(heads, kind="stable")
-    first = np.ones(len(order), np.bool_)
-    first[1:] = np.diff(heads[by_side]) != 0
-    return order[by_side], first
 
 
 _OF_GAMES, _OF_SIDES = ("names", "times", "homes"), ("points", "scores")

@@ -19,7 +19,7 @@ from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.game_logs.options import INFORMATION, MOST_LISTED, NONE, SANDWICH, RankOptions
 from valmatch.game_logs.rating_files import claim, write_result
-from valmatch.game_logs.reading.log import GameFacts, GameLog
+from valmatch.game_logs.reading.log import GameFacts, GameLog, games_at
 from valmatch.game_logs.whole_log import result as r
 from valmatch.game_logs.whole_log.firmness import (
     ERRORS,
@@ -165,22 +165,22 @@ def weighted_games(
     weighty = facts.weights > 0.0
     if not weighty.any():
         raise InputError(f"{log.name}: holds no game that can be rated (all have weight 0)")
-    sides = weighty[np.repeat(np.arange(games.n_games), np.diff(games.game_starts))]
-    sizes = np.diff(games.side_starts)
-    rows = np.repeat(sides, sizes)
-    covariates = facts.covariates[rows]
+    rows = np.repeat(weighty, np.diff(games.side_starts[games.game_starts]))
+    games = games_at(games, np.flatnonzero(weighty))
+    covariates, names = facts.covariates[rows], log.players.texts
     _check_covariates(log, covariates, options)
-    ranks, names = log.players.ranks(), log.players.texts
-    present, players = np.unique(ranks[games.players[rows]], return_inverse=True)
+    days, clusters = _days_and_clusters(log, games, facts.clusters[weighty], options)
+    ranks = log.players.ranks()
+    present, players = np.unique(ranks[games.players], return_inverse=True)
     contests = Contests(
         len(present),
-        _starts(np.diff(games.game_starts)[weighty]),
-        _starts(sizes[sides]),
-        games.points[sides],
+        games.game_starts,
+        games.side_starts,
+        games.points,
         players.ravel(),
-        np.zeros((int(sides.sum()), 0)),
+        np.zeros((len(games.points), 0)),
         facts.weights[weighty],
-        _clusters(log, games, facts, options)[weighty],
+        clusters,
     )
     features = [_mean_of_sides(contests, column) for column in covariates.T]
     coefficients = list(options.covariate)
@@ -193,20 +193,35 @@ def weighted_games(
             raise InputError(f"{log.name}: {option('home')} fit: {what}")
     if features:
         contests = contests._replace(features=np.column_stack(features))
-    days = None
-    if options.system_of.paths:
-        days = _days_of_games(log, games, options)[weighty].astype(np.int64)
     by_name = [names[k] for k in np.argsort(ranks)[present].tolist()]
     first, places = None, log.columns.places
     if "player" not in places and "winner" not in places:
         first = np.argmax(facts.named_first[rows].reshape(-1, 2), axis=1)
     questions = facts.clusters[weighty, -1] if options.swapped_by else None
-    of_log = games.names[weighty], first, questions
-    return WeightedGames(contests, by_name, coefficients, days, log.dated, *of_log)
+    of_log = log.dated, games.names, first, questions
+    return WeightedGames(contests, by_name, coefficients, days, *of_log)
 
 
-def _starts(sizes: Ints) -> Ints:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+def _days_and_clusters(
+    log: GameLog, games: Games, cells: Ints, options: RankOptions
+) -> tuple[Ints | None, Ints]:
+    """Return the day of each game, where players have ratings by day, and its cluster."""
+    days_of_ratings: Ints | None = None
+    clusters = np.arange(games.n_games)
+    if options.system_of.paths or options.cluster_days is not None:
+        days = r.day_of(games.times, log.dated, options.time_unit)
+        if np.abs(days).max() > _FARTHEST:
+            what = f"time: beyond day {_FARTHEST:.0e} (allowed: {_FARTHEST:.0e})"
+            raise InputError(f"{log.name}: {what}")
+        if options.cluster_days is not None:
+            blocks = np.floor((days - days.min()) / options.cluster_days)
+            clusters = np.unique(blocks, return_inverse=True)[1].ravel()
+        if options.system_of.paths:
+            days_of_ratings = days.astype(np.int64)
+    if options.cluster:
+        columns = cells[:, : len(options.cluster)]
+        clusters = np.unique(columns, axis=0, return_inverse=True)[1].ravel()
+    return days_of_ratings, clusters
 
 
 def _mean_of_sides(contests: Contests, values: Floats) -> Floats:
@@ -227,27 +242,6 @@ def _check_covariates(log: GameLog, covariates: Floats, options: RankOptions) ->
         if len(np.unique(values)) < 2:
             what = f"{name} is the same in all games (allowed: what differs)"
             raise InputError(f"{log.name}: {option('covariate')}: {what}")
-
-
-def _days_of_games(log: GameLog, games: Games, options: RankOptions) -> Floats:
-    """Return the day of each game."""
-    days = r.day_of(games.times, log.dated, options.time_unit)
-    if np.abs(days).max() > _FARTHEST:
-        raise InputError(f"{log.name}: time: beyond day {_FARTHEST:.0e} (allowed: {_FARTHEST:.0e})")
-    return days
-
-
-def _clusters(log: GameLog, games: Games, facts: GameFacts, options: RankOptions) -> Ints:
-    """Return the number of the cluster of each game."""
-    if options.cluster_days is not None:
-        days = _days_of_games(log, games, options)
-        blocks = np.floor((days - days[facts.weights > 0.0].min()) / options.cluster_days)
-        return np.unique(blocks, return_inverse=True)[1].ravel()
-    if options.cluster:
-        columns = facts.clusters[:, : len(options.cluster)]
-        _, numbers = np.unique(columns, axis=0, return_inverse=True)
-        return numbers.ravel()
-    return np.arange(games.n_games)
 
 
 MOST_POINTS = 1e6  # largest size of a rating in points, beyond all use
