@@ -723,19 +723,19 @@ def _systems(
     if not names:
         raise InputError(f"{option('system')}: names no system")
     rated = list(map(system_named, names))
-    given: dict[str, dict[str, dict[str, float]]] = {}
+    by_system: dict[str, dict[str, dict[str, float]]] = {}
     for what, named in (
         ("parameters", options.parameters),
         ("tune", dict.fromkeys(options.tune, 0.0)),
     ):
-        given[what] = {system: {} for system in names}
+        by_system[what] = {system: {} for system in names}
         for name, value in named.items():
             system, dot, parameter = name.partition(".")
             if not dot or system not in names:
                 meant = ", ".join(f"{known}.{parameter or name}" for known in names)
                 raise InputError(f"{option(what)} {name}: of which system? (allowed: {meant})")
-            given[what][system][parameter] = value
+            by_system[what][system][parameter] = value
     for of in rated:
-        check_tuned(of, list(given["tune"][of.name]))
-    values = {of.name: values_of(of, given["parameters"][of.name], {}) for of in rated}
-    return rated, values, {name: list(fits) for name, fits in given["tune"].items() if fits}
+        check_tuned(of, list(by_system["tune"][of.name]))
+    values = {of.name: values_of(of, by_system["parameters"][of.name], {}) for of in rated}
+    return rated, values, {name: list(fits) for name, fits in by_system["tune"].items() if fits}

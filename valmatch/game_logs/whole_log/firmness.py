@@ -298,16 +298,16 @@ def _swapped(log: GameLog, fitted: FittedLog, made: Estimate, questions: Ints) -
     number[runs] = np.arange(n) - np.searchsorted(key, key)
     of_pair = groups.ravel() * n + number
     ways = np.flatnonzero(forward), np.flatnonzero(~forward)
-    _, one, other = np.intersect1d(of_pair[ways[0]], of_pair[ways[1]], return_indices=True)
-    one, other = ways[0][one], ways[1][other]
-    pairs = len(one)
+    _, forwards, backwards = np.intersect1d(of_pair[ways[0]], of_pair[ways[1]], return_indices=True)
+    forwards, backwards = ways[0][forwards], ways[1][backwards]
+    pairs = len(forwards)
     if not pairs:
-        what = f"{options.swapped_by}: no two games of one question in both orders"
+        what = f"{options.swapped_by}: no two games of forwards question in both orders"
         raise InputError(f"{log.name}: {option('swapped_by')}: {what}")
-    steady = scores[one] == scores[other]
+    steady = scores[forwards] == scores[backwards]
     turned = int(pairs - steady.sum())
     weights = np.zeros(n)
-    weights[np.concatenate([one[steady], other[steady]])] = 1.0
+    weights[np.concatenate([forwards[steady], backwards[steady]])] = 1.0
     again = refit(fitted.design, fitted.levels, fitted.model, made, weights)
     ratings = np.where(np.isfinite(again.low + again.high), again.low, np.nan)
     ranks, before = _ranks(ratings), _ranks(made.ratings)
