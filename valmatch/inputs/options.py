@@ -196,13 +196,9 @@ class Options:
     @property
     def identity(self) -> dict[str, Any]:
         """What distinguishes a run from others of the same input."""
-        return {
-            entry.name: list(value) if isinstance(value, tuple) else value
-            for entry, value in (
-                (entry, getattr(self, entry.name)) for entry in options_of(type(self))
-            )
-            if declared(entry).identity
-        }
+        names = [entry.name for entry in options_of(type(self)) if declared(entry).identity]
+        values = {name: getattr(self, name) for name in names}
+        return {k: list(x) if isinstance(x, tuple) else x for k, x in values.items()}
 
 
 @dataclass(frozen=True)
@@ -256,9 +252,8 @@ def help_of(of: Declared, default: object, call: Callable[[str], str]) -> str:
     words = of.default
     if not words and isinstance(default, int | float | str) and not isinstance(default, bool):
         words = f"{default:g}" if isinstance(default, float) else f"{default}"
-    mentioned = re.sub(r"\{(\w+)\}", lambda match: call(match[1]), of.help)
-    called = re.sub(r"\{(\w+)\}", lambda match: call(match[1]), words)
-    return mentioned + (f"  [default: {called}]" if called else "")
+    words = f"{of.help}  [default: {words}]" if words else of.help
+    return re.sub(r"\{(\w+)\}", lambda match: call(match[1]), words)
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -272,13 +267,9 @@ def takes(kind: type[Options], without: Sequence[str] = ()) -> Callable[[F], F]:
         lines = []
         for entry in options_of(kind):
             if entry.name not in known:
-                words = help_of(declared(entry), default_of(entry), "`{}`".format).replace(
-                    "|", "\\|"
-                )
-                lines += [
-                    f"{entry.name} : {entry.type}",
-                    textwrap.indent(textwrap.fill(words, 88), "    "),
-                ]
+                words = help_of(declared(entry), default_of(entry), "`{}`".format)
+                wrapped = textwrap.fill(words.replace("|", "\\|"), 88)
+                lines += [f"{entry.name} : {entry.type}", textwrap.indent(wrapped, "    ")]
         described = textwrap.indent("\n".join(lines), "    ").lstrip()
         function.__doc__ = (function.__doc__ or "").replace("**options", described)
         return function

@@ -92,12 +92,6 @@ DEFAULT_MINUTES = 20.0  # in a game whose minutes are unknown
 _PEOPLE = ("player", "winner", "loser", "home", "away", "player_a", "player_b")
 Read = Callable[[Sequence[str]], NDArray[Any]]  # of cells without outer blanks
 
-_READ_AS: dict[str, Read] = {
-    **dict.fromkeys(("enabled", "draw", "neutral"), read_flags),
-    **dict.fromkeys(("score", "minutes", "weight", "covariate"), read_numbers),
-    **{f"{side}_score": read_numbers for side in ("home", "away", "winner", "loser")},
-}
-
 
 class GameFacts(NamedTuple):
     """What else is known of some games."""
@@ -550,8 +544,9 @@ class GameLog:
     def _rows(self, progress: Callable[[int], None]) -> Rows:
         """Return the columns that are read."""
         places = self.columns.places
-        readers: dict[str, Read] = {**_READ_AS, "team": Names(str).read}
-        readers |= dict.fromkeys(_PEOPLE, self.players.read)
+        readers: dict[str, Read] = dict.fromkeys(_PEOPLE, self.players.read)
+        readers |= dict.fromkeys(("enabled", "draw", "neutral"), read_flags)
+        readers["team"] = Names(str).read
         readers |= {"result": self._results.read, "time": self._times.read}
         if self._long:
             readers["home"] = read_flags
@@ -559,7 +554,7 @@ class GameLog:
             readers["game"] = self.game_names.read
         for name in self._further.clusters if self._further else ():
             readers[f"cluster {name}"] = Names(self.players.spelled).read
-        read = {m: readers.get(m) or readers[m.split()[0]] for m in places if m != CLOCK}
+        read = {m: readers.get(m, read_numbers) for m in places if m != CLOCK}
         columns: dict[str, list[NDArray[Any]]] = {meaning: [] for meaning in read}
         empty: dict[str, list[Bools]] = {meaning: [] for meaning in places}
         wrong_widths: list[Bools] = []

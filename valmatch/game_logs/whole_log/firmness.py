@@ -183,17 +183,15 @@ def _boundary(
     a, b = (fitted.games.players[k] for k in pair)
     removed = science.fewest_games(cells, made, pair)
     if removed is None:
-        return r.BoundaryRow(None, a, b, None, None, None, None, None, "")
+        return r.BoundaryRow(None, a, b)
     games = int(removed.sum())
     by_cell = np.argsort(cells.of_games, kind="stable")  # the first ones of each
     starts = np.searchsorted(cells.of_games[by_cell], np.arange(len(removed)))
     there = np.flatnonzero(removed).tolist()
     chosen = [by_cell[starts[k] : starts[k] + int(removed[k])] for k in there]
     rows = np.sort(fitted.games.rows[np.concatenate(chosen)]) + 1
-    share = round(games / len(cells.of_games), 9)
-    return r.BoundaryRow(
-        None, a, b, games, share, None, None, None, ";".join(map(str, rows.tolist()))
-    )
+    share, numbers = round(games / len(cells.of_games), 9), ";".join(map(str, rows.tolist()))
+    return r.BoundaryRow(None, a, b, games, share, rows=numbers)
 
 
 def _bought(
@@ -302,7 +300,7 @@ def _swapped(log: GameLog, fitted: FittedLog, made: Estimate, questions: Ints) -
     forwards, backwards = ways[0][forwards], ways[1][backwards]
     pairs = len(forwards)
     if not pairs:
-        what = f"{options.swapped_by}: no two games of forwards question in both orders"
+        what = f"{options.swapped_by}: no two games of one question in both orders"
         raise InputError(f"{log.name}: {option('swapped_by')}: {what}")
     steady = scores[forwards] == scores[backwards]
     turned = int(pairs - steady.sum())

@@ -111,13 +111,13 @@ class BoundaryRow(NamedTuple):
     boundary: int | None  # 1 between first and second
     player_a: str
     player_b: str  # who is ahead without these games
-    games: int | None  # None where no such games are found
-    share: float | None  # of all games
+    games: int | None = None  # None where no such games are found
+    share: float | None = None  # of all games
     # expected, low, high: of logs that are simulated from the ratings, by influence alone
-    expected: float | None
-    low: float | None
-    high: float | None
-    rows: str  # of the log, from 1 on
+    expected: float | None = None
+    low: float | None = None
+    high: float | None = None
+    rows: str = ""  # of the log, from 1 on
 
 
 class BootstrapRow(NamedTuple):
