@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, count, groupby, permutations
+from itertools import count, groupby, permutations
 from pathlib import Path
 from typing import Any
 
@@ -92,11 +92,11 @@ def parse_pairs(
 def read_fixtures(path: Path, options: FileOptions, known: Collection[str]) -> list[Fixture]:
     """Read fixtures from a CSV file."""
     file = None if str(path) == "-" else path
-    name = str(file or "standard input")
 
     def choose(header: Sequence[str], where: str) -> dict[str, str]:
         if not header:
-            raise InputError(f"{name}: is empty (allowed: a CSV file with a header)")
+            what = "is empty (allowed: a CSV file with a header)"
+            raise InputError(f"{file or 'standard input'}: {what}")
         further = [column for column in header if re.fullmatch(r"side_([3-9]|[1-9]\d+)", column)]
         formats = [
             Format(LONG.name, ("game", "player"), ("team", "time")),
@@ -108,12 +108,10 @@ def read_fixtures(path: Path, options: FileOptions, known: Collection[str]) -> l
         columns = find_columns(where, header, options, formats, "fixtures have")
         return {meaning: header[column] for meaning, column in columns.places.items()}
 
-    rows = read_rows(file, choose, options.separator, trimmed=True)
-    first = next(rows, None)
-    if first is None:
-        raise InputError(f"{name}: holds no game to predict")
-    rows = chain([first], rows)
-    return list(_long(rows) if "player" in first.cells else _wide(rows, known))
+    rows = list(read_rows(file, choose, options.separator, trimmed=True))
+    if not rows:
+        raise InputError(f"{file or 'standard input'}: holds no game to predict")
+    return list(_long(rows) if "player" in rows[0].cells else _wide(rows, known))
 
 
 def _long(rows: Iterable[Row]) -> Iterator[Fixture]:

@@ -113,8 +113,7 @@ class Scores:
     games: int  # number of games
     decided: float  # games that were not drawn
     accuracy: float | None  # share of these that the favourite won (no favourite: half)
-    # mean of -(s ln p + (1 - s) ln(1 - p)), s the score (a draw is 0.5) and p the expected score;
-    # None without a game
+    # mean of -(s ln p + (1 - s) ln(1 - p)), s the score (a draw is 0.5) and p the expected one
     log_loss: float | None
     log_loss_std_error: float | None  # by the spread over games; None below two games
     brier_score: float | None  # mean of (p - s)^2; None without a game
@@ -220,19 +219,11 @@ def _about_equal(ends: Ints, n: int) -> Ints:
 
 
 def difference(measure: str, sums: Floats, others: Floats | None = None) -> Difference:
-    """Estimate a mean score, or by how much it exceeds that of other predictions of the same games.
-
-    It is not known where the score is undefined, or is not that of the same games.
-
-    The interval is that of how well these games were predicted by their true probabilities: what
-    would be seen if they were played again from the same ratings. It is by the differences between
-    successive blocks, not about the mean of all: while ratings are learnt, the score itself
-    changes from block to block, which is no uncertainty of its mean (von Neumann, "Distribution of
-    the ratio of the mean square successive difference to the variance", 1941; of n blocks such a
-    variance has some 2 (n - 1) / 3 degrees of freedom).
-
-    Shapes: `sums`, `others` (blocks, columns).
-    """
+    """Estimate a mean score of blocks, or by how much it exceeds that of other predictions."""
+    # Shapes: `sums`, `others` (blocks, columns). The interval is by differences between successive
+    # blocks: what changes while ratings are learnt is no uncertainty of the mean (von Neumann,
+    # "Distribution of the ratio of the mean square successive difference to the variance", 1941; of
+    # n blocks such a variance has some 2 (n - 1) / 3 degrees of freedom).
     column, weight = (MEASURES | OF_DRAWS)[measure]
     weights = sums[:, weight]
     total, n = float(weights.sum()), len(sums)
@@ -278,8 +269,7 @@ def _out_of_range(system: System, games: Games, players: Players, game: int) -> 
 
 
 strengths, chances, update = NO_VERBS
-# what stands for the functions of a system, and for the column of the deviation by which it ranks
-# players (-1 for none), in `_play_games`
+# In `_play_games`: the functions of a system, and the column by which it ranks (-1 for none).
 deviation = -1
 
 
@@ -328,8 +318,7 @@ def _shown(player: int, players: Players, deviation: int) -> float:
 
 
 RATINGS = "ratings.csv"
-# columns of how many games a player's side won, was not among the best of, or shared the first
-# place of
+# Columns of games that a side won, was not among the best of, or shared the first place of.
 COUNTS = ("wins", "losses", "draws")
 _WON, _LOST, _DRAWN = range(3)
 LAST_GAME = "last_game"
@@ -363,8 +352,7 @@ class Ranking:
     ranks: list[int]  # 1 for the best; equal ratings share a rank
     players: list[str]  # names; equal ratings stand by name
     ratings: list[float]  # ratings
-    # games, wins, losses, draws: games rated, earlier ones included, and how they ended, see
-    # `COUNTS`
+    # games, wins, losses, draws: games rated, earlier ones included, and how they ended
     games: list[int]
     wins: list[int]
     losses: list[int]

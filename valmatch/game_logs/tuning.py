@@ -40,9 +40,8 @@ class Judged(Difference):
     """By how much a score of the tuned values exceeds that of others, over blocks of the rest."""
 
     parameters: Sequence[str]  # the fitted ones that were compared
-    # the values that had to be beaten: those where the search started. Where these know no draws
-    # and the tuned ones do, with the tuned probability of draws: what gives a draw no probability
-    # at all cannot be compared
+    # the values that had to be beaten: those where the search started, but where they give draws no
+    # probability, which cannot be compared, with that of the tuned ones
     against: Mapping[str, float]
     measure: str  # the score: ``log_loss``, or ``three_way_log_loss``
 
@@ -56,8 +55,7 @@ class Tuning:
     # published, tuned: how the published and the fitted values do
     published: Trial
     tuned: Trial
-    # whether the tuned values beat, on the rest, those that count without them, beyond the interval
-    # and by a loss that is worth naming
+    # whether the tuned values beat the others on the rest, beyond the interval and worth naming
     adopted: bool
     adopted_parameters: Sequence[str]  # the fitted ones whose fitted values are adopted
     judged: Judged
@@ -73,11 +71,7 @@ def tune(
     train: float,
     stop: Callable[[], bool] = lambda: False,
 ) -> Tuning:
-    """Fit parameters to the log loss of the first part of some games, of three results with draws.
-
-    The fit is adopted only if it predicts the rest better than where the search started, beyond the
-    95% interval: on a few games the best fit is to their luck. So the rest flatters it a little.
-    """
+    """Fit parameters to the first part of some games; adopt them if the rest shows them better."""
     axes, remarks = _axes(start, names, games)
     n_first = games_to_fit(games, train)
     parts = (games_at(games, slice(0, n_first)), games_at(games, slice(n_first, games.n_games)))

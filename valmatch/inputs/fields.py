@@ -139,10 +139,7 @@ class Factors(Section):
         yield from ()
 
     def with_files(self, files: Mapping[str, FilePath], given: Collection[str]) -> Self:
-        """Return the factors that hold with the files of a config, and the factors written for it.
-
-        Raises `Misplaced` where a factor does not go with a file, `InputError` for unreadable ones.
-        """
+        """Return the factors that hold with files, or raise `Misplaced` where one does not go."""
         return self
 
     def rewritten(self, files: Mapping[str, FilePath]) -> Mapping[str, str]:

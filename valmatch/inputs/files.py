@@ -52,8 +52,7 @@ def read_text(path: Path) -> str:
 
 def kind_of_text(text: str) -> str:
     """Return the format that the beginning of a text shows."""
-    # empty, PGN, list (of JSON), JSON lines, JSON, YAML, table (cells with something between
-    # them), or text.
+    # One of empty, PGN, list (of JSON), JSON lines, JSON, YAML, table, text.
     lines = [line.strip() for line in text.split("\n", 1000)[:1000] if line.strip()]
     first = lines[0] if lines else ""
     if re.match(r'\[\s*\w+\s+"', first):

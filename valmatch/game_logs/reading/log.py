@@ -268,10 +268,7 @@ def _note_sides(entries: Entries, starts: Ints, game: Ints, order: Ints, faults:
 def group_games(
     entries: Entries, starts: Ints, ranks: Ints, faults: Faults, most_players: int
 ) -> tuple[Games, Ints]:
-    """Return the good games with two or more enabled sides, numbered, and the entry of each row.
-
-    What is wrong with games is noted; times are left open.
-    """
+    """Return the good games of two or more enabled sides, and the entry of each of their rows."""
     n, sizes = len(starts) - 1, np.diff(starts)
     game = np.repeat(np.arange(n), sizes)
     lead = ranks[entries.players]  # by name, of the first player of the side
