@@ -14,18 +14,11 @@ from typing import Any
 import numpy as np
 
 from valmatch.errors import MOST, InputError, option
+from valmatch.game_logs import roster as r
 from valmatch.game_logs.options import TIME_UNITS, FileOptions, PredictOptions
 from valmatch.game_logs.rating_files import KINDS, PreviousRatings, write_result
 from valmatch.game_logs.reading.cells import time_text
 from valmatch.game_logs.reading.columns import LONG, Format, find_columns
-from valmatch.game_logs.roster import (
-    LAST_GAME,
-    RatedPlayer,
-    new_tally,
-    nobody_at_home,
-    play,
-    unplayed,
-)
 from valmatch.game_logs.whole_log.result import DRAW_WEIGHT, HOME, day_of, unrated_kind
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
@@ -359,23 +352,23 @@ class FollowedRatings:
         """Predict games, each from the same ratings; say what counts in none."""
         rated = self.everybody.values()
         kinds = {player.dated for player in rated if not math.isnan(player.last)}
-        _check_times(fixtures, kinds, f"{LAST_GAME} of {self._path}")
+        _check_times(fixtures, kinds, f"{r.LAST_GAME} of {self._path}")
         at_home, neutral = (any(getattr(f, x) for f in fixtures) for x in ("at_home", "neutral"))
-        if warning := nobody_at_home(self.values, at_home, neutral):
+        if warning := r.nobody_at_home(self.values, at_home, neutral):
             self._warn(warning)
-        newcomer = RatedPlayer("", self._system.newcomer(self.values), 0, (), np.nan, False)
+        newcomer = r.RatedPlayer("", self._system.newcomer(self.values), 0, (), np.nan, False)
         forecasts = []
         for fixture in fixtures:
             games, players = _duels(fixture, self.everybody, newcomer)
-            played, state = unplayed(games, new_tally()), players.state.copy()
-            play(self._system, self.values, games, players, 0, played)
+            played, state = r.unplayed(games, r.new_tally()), players.state.copy()
+            r.play(self._system, self.values, games, players, 0, played)
             chances = self._system.outcomes(self.values, games, state, played.assessed)
             forecasts.append(forecast_of(fixture, chances, self.everybody))
         return forecasts
 
 
 def _duels(
-    fixture: Fixture, rated: Mapping[str, RatedPlayer], newcomer: RatedPlayer
+    fixture: Fixture, rated: Mapping[str, r.RatedPlayer], newcomer: r.RatedPlayer
 ) -> tuple[Games, Players]:
     """Return each side of a fixture with each other one as a game of players of their own."""
     pairs = list(permutations(range(len(fixture.sides)), 2))

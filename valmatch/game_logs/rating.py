@@ -26,15 +26,6 @@ from valmatch.game_logs.rating_files import (
     write_result,
 )
 from valmatch.game_logs.reading.log import DEFAULT_MINUTES, GameLog, games_at
-from valmatch.game_logs.roster import (
-    Difference,
-    Ranking,
-    RatedPlayer,
-    Roster,
-    Scores,
-    difference,
-    scores,
-)
 from valmatch.game_logs.tuning import Tuning, games_to_fit, tune
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
@@ -100,9 +91,9 @@ class RatedLog(DocumentedResult):
     unrated_games: int
     skipped_games: Mapping[str, int]
     burn_in: int
-    predictions: Mapping[str, Scores]
+    predictions: Mapping[str, r.Scores]
     tuning: Tuning | None
-    ranking: Ranking
+    ranking: r.Ranking
     cap: str = MOST_DISTANT
     source: str = ""
     warnings: Sequence[str] = ()
@@ -177,7 +168,7 @@ def rate_games(
         read = read_games(log, settings, warn, folder)
         if previous:
             previous.refuse_times(log, players, float(read.times[0]), settings.again)
-        roster = Roster(rating, values, log.players, players, log.timed)
+        roster = r.Roster(rating, values, log.players, players, log.timed)
         if settings.tune:
             tuning = tune(roster, settings.tune, read, settings.train, stop)
             roster = roster.restarted(dict(tuning.values))
@@ -199,14 +190,14 @@ def rate_games(
 def _result(
     start: _Start,
     settings: RateOptions,
-    roster: Roster,
+    roster: r.Roster,
     games: Games,
     tuning: Tuning | None,
     warn: Warnings,
 ) -> RatedLog:
     """Return the result of a rating that has been through a log."""
     log, system, _, cap, previous, players = start
-    predictions = dict(zip(r.TALLIES, map(scores, roster.tally), strict=True))
+    predictions = dict(zip(r.TALLIES, map(r.scores, roster.tally), strict=True))
     of_all = predictions["all"]
     if settings.system is None and previous is None:
         has = "scores and minutes" if system.name == DEFAULT else "no scores with minutes"
@@ -252,7 +243,7 @@ class _Start(NamedTuple):
     values: Mapping[str, float]  # values of all its parameters
     cap: str  # what caps a game, if anything does
     previous: PreviousRatings | None  # the ratings to go on from
-    players: Sequence[RatedPlayer]  # the players in them
+    players: Sequence[r.RatedPlayer]  # the players in them
 
 
 def _start(path: Path, options: RateOptions, warn: Warnings) -> _Start:
@@ -320,7 +311,7 @@ def _warnings(
     start: _Start,
     values: Mapping[str, float],
     tuning: Tuning | None,
-    of_all: Scores,
+    of_all: r.Scores,
     games: Games,
 ) -> Iterator[str]:
     """Yield what to know of a rating."""
@@ -364,7 +355,7 @@ def _repeats_scores(games: Games) -> bool:
 def _doubts(
     system: System,
     values: Mapping[str, float],
-    of_all: Scores,
+    of_all: r.Scores,
     games: Games,
     uneven: int,
     errors: float,
@@ -414,10 +405,10 @@ class ComparedSystem:
     baseline: bool  # whether it is no system, but a coin or the better record so far
     fitted: Sequence[str] | None = None  # parameters whose fit is adopted, where any were fitted
     tuning: Tuning | None = None  # how that went; also where what was fitted is not adopted
-    predictions: Mapping[str, Scores]  # of ``all`` games and of those ``after_burn_in``
+    predictions: Mapping[str, r.Scores]  # of ``all`` games and of those ``after_burn_in``
     # means, to_best: the scores of all games, and by how much they exceed those of the leader
-    means: Mapping[str, Difference]
-    to_best: Mapping[str, Difference]
+    means: Mapping[str, r.Difference]
+    to_best: Mapping[str, r.Difference]
 
 
 @dataclass(frozen=True, repr=False)
@@ -559,7 +550,7 @@ def pieces(
 
 
 def tallies(
-    start: Roster,
+    start: r.Roster,
     games: Games,
     blocks: Sequence[tuple[int, int]],
     burn_in: int,
@@ -585,7 +576,7 @@ def compared(
     """Return what tallies of the same games say."""
     # Shapes: `sums` (blocks, 2, columns).
     predictions = {
-        name: dict(zip(r.TALLIES, map(scores, tally.sum(axis=0)), strict=True))
+        name: dict(zip(r.TALLIES, map(r.scores, tally.sum(axis=0)), strict=True))
         for name, tally in sums.items()
     }
 
@@ -604,8 +595,8 @@ def compared(
             fitted=list(tunings[name].adopted_parameters) if name in tunings else None,
             tuning=tunings.get(name),
             predictions=predictions[name],
-            means={m: difference(m, tally) for m in measures},
-            to_best={m: difference(m, tally, of_all[leader]) for m in measures},
+            means={m: r.difference(m, tally) for m in measures},
+            to_best={m: r.difference(m, tally, of_all[leader]) for m in measures},
         )
         for name, tally in of_all.items()
     }
@@ -680,7 +671,7 @@ def compare_ratings(
         n_first = games_to_fit(read, settings.train) if fitted else 0
         for system in rated:
             if (name := system.name) in fitted:
-                roster = Roster(system, values[name], log.players, ())
+                roster = r.Roster(system, values[name], log.players, ())
                 tunings[name] = tune(roster, fitted[name], read, settings.train, stop)
                 values[name] = dict(tunings[name].values)
                 for remark in tunings[name].remarks:
@@ -689,7 +680,7 @@ def compare_ratings(
         blocks = [(n_first + first, n_first + last) for first, last in r.blocks_of(rest, log.dated)]
         sums = {}
         for system in (*rated, COIN, RECORD):
-            roster = Roster(system, values.get(system.name, {}), log.players, ())
+            roster = r.Roster(system, values.get(system.name, {}), log.players, ())
             sums[system.name] = tallies(roster, read, blocks, settings.burn_in, stop)
         result = compared(sums, values, rest, settings.burn_in, tunings)
         for system in rated:

@@ -18,16 +18,8 @@ from numpy.typing import NDArray
 from valmatch.errors import InputError, option
 from valmatch.inputs.csv_reader import FLAGS, unmark
 from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.text import durations as d
 from valmatch.text.dates import ORDERS, SINCE, moment_by, moment_of
-from valmatch.text.durations import (
-    LEAST,
-    MILLISECONDS,
-    PER_SECOND,
-    SINCE_1970,
-    date_of_digits,
-    moment_of_digits,
-    unit_since_1970,
-)
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import VALUE, shortened, shown
 
@@ -164,15 +156,15 @@ class Times:
         if self.kind == NUMBERS and self.order is None:
             numbers = np.sort(times)  # NaN at last
             middle = float(numbers[np.count_nonzero(numbers == numbers) // 2])
-            self.kind = unit_since_1970(middle) or NUMBERS
-            if date_of_digits(middle, SINCE):
+            self.kind = d.unit_since_1970(middle) or NUMBERS
+            if d.date_of_digits(middle, SINCE):
                 self.kind = DIGITS
                 values, index = np.unique(times, return_inverse=True)
-                return np.array([moment_of_digits(x, SINCE) for x in values.tolist()])[index]
-            if unit := PER_SECOND.get(self.kind):
+                return np.array([d.moment_of_digits(x, SINCE) for x in values.tolist()])[index]
+            if unit := d.PER_SECOND.get(self.kind):
                 seconds = times / unit
-                most = LEAST[MILLISECONDS] if self.kind == SINCE_1970 else _LAST
-                known = (times >= LEAST[self.kind]) & (seconds < most)
+                most = d.LEAST[d.MILLISECONDS] if self.kind == d.SINCE_1970 else _LAST
+                known = (times >= d.LEAST[self.kind]) & (seconds < most)
                 return np.where(known, seconds, np.nan)
             return times
         if times.ndim > 1:

@@ -14,21 +14,7 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError, option
 from valmatch.game_logs.options import Further, LogOptions
-from valmatch.game_logs.reading.cells import (
-    DATES,
-    DRAWN,
-    FIRST,
-    NUMBERS,
-    SECOND,
-    UNFINISHED,
-    UNKNOWN,
-    GameNames,
-    Names,
-    Results,
-    Times,
-    read_flags,
-    read_numbers,
-)
+from valmatch.game_logs.reading import cells as c
 from valmatch.game_logs.reading.columns import CLOCK, LONG, find_columns
 from valmatch.game_logs.reading.tables import CSV, JSON, GameFile, Row
 from valmatch.inputs.csv_reader import SEPARATORS, BadRows, unmark
@@ -133,7 +119,7 @@ class Rows:
         self.faults = Faults(np.zeros(self._n, np.int32), np.arange(0), {})
         self.faults.note(wrong_width, "wrong number of cells")
         if "result" in columns:
-            self.faults.note(columns["result"] == UNFINISHED, "no result", "result")
+            self.faults.note(columns["result"] == c.UNFINISHED, "no result", "result")
         for meaning in empty:
             if meaning not in ("team", CLOCK):
                 self.faults.note(empty[meaning], "missing cell", meaning)
@@ -183,8 +169,8 @@ class Rows:
                 lead = np.sign(ahead)
         elif "result" in self.columns:
             results = self.columns["result"]
-            self.faults.note(results == UNKNOWN, "not a result", "result")
-            lead = np.select([results == FIRST, results == SECOND], [1, -1])
+            self.faults.note(results == c.UNKNOWN, "not a result", "result")
+            lead = np.select([results == c.FIRST, results == c.SECOND], [1, -1])
         first_home = with_home & ("home" in self.columns)
         return Entries(
             2,
@@ -403,11 +389,11 @@ class GameLog:
         if CLOCK in self.columns.places:
             clocks = file.sample(self._column(CLOCK))
             dates = list(map(" ".join, zip(dates, clocks, strict=False))) or dates
-        self._times = Times(dates, options.date_format)
-        self._results = Results(options.results, self.at_home)
-        self.players = Names(options.aliases.spelled)  # names of players
+        self._times = c.Times(dates, options.date_format)
+        self._results = c.Results(options.results, self.at_home)
+        self.players = c.Names(options.aliases.spelled)  # names of players
         # names of games; None without a column for it
-        self.game_names = GameNames(self._long) if "game" in self.columns.places else None
+        self.game_names = c.GameNames(self._long) if "game" in self.columns.places else None
         self._skip = options.most_bad is not None
         # the games left out
         self.bad = BadRows(self.name, self._skip, options.most_bad or 0.0, what="game")
@@ -418,7 +404,7 @@ class GameLog:
     @property
     def dated(self) -> bool:
         """Whether times are moments, in seconds since 1970."""
-        return self.timed and self._times.kind not in (None, NUMBERS)
+        return self.timed and self._times.kind not in (None, c.NUMBERS)
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -453,7 +439,7 @@ class GameLog:
         """Say how the file was understood, once it is read, if anything of it was guessed."""
         reading, words = self.reading, self._results.described
         kind, separator = reading["times"], reading["separator"]
-        usual = kind in (None, NUMBERS, DATES) or self._options.date_format
+        usual = kind in (None, c.NUMBERS, c.DATES) or self._options.date_format
         guessed = [m for m in self.columns.guessed if m in self.columns.places]
         plain = separator in (",", self._options.separator) and reading["format"] == CSV
         if plain and usual and not (guessed or words):
@@ -464,7 +450,7 @@ class GameLog:
             parts.append(f"separator {next(named)}")
         for meaning, name in reading["columns"].items():
             more = words if meaning == "result" else kind if meaning == "time" else ""
-            if meaning in guessed or (more and more != DATES):
+            if meaning in guessed or (more and more != c.DATES):
                 column = f"{meaning}: {shortened(name, VALUE)}"
                 parts.append(f"{column} ({more})" if more else column)
         return [Note(f"{self.name}: read as {', '.join(parts)}", "guessed_format")]
@@ -542,16 +528,16 @@ class GameLog:
         """Return the columns that are read."""
         places = self.columns.places
         readers: dict[str, Read] = dict.fromkeys(_PEOPLE, self.players.read)
-        readers |= dict.fromkeys(("enabled", "draw", "neutral"), read_flags)
-        readers["team"] = Names(str).read
+        readers |= dict.fromkeys(("enabled", "draw", "neutral"), c.read_flags)
+        readers["team"] = c.Names(str).read
         readers |= {"result": self._results.read, "time": self._times.read}
         if self._long:
-            readers["home"] = read_flags
+            readers["home"] = c.read_flags
         if self.game_names is not None:
             readers["game"] = self.game_names.read
         for name in self._further.clusters if self._further else ():
-            readers[f"cluster {name}"] = Names(self.players.spelled).read
-        read = {m: readers.get(m, read_numbers) for m in places if m != CLOCK}
+            readers[f"cluster {name}"] = c.Names(self.players.spelled).read
+        read = {m: readers.get(m, c.read_numbers) for m in places if m != CLOCK}
         columns: dict[str, list[NDArray[Any]]] = {meaning: [] for meaning in read}
         empty: dict[str, list[Bools]] = {meaning: [] for meaning in places}
         wrong_widths: list[Bools] = []
@@ -570,9 +556,9 @@ class GameLog:
         is_empty = {key: np.concatenate(parts or [no_row]) for key, parts in empty.items()}
         if "result" in places:
             sides = ("home", "away") if self.at_home else ("player_a", "player_b")
-            blank, numbers = UNKNOWN, [table[side] for side in sides]
+            blank, numbers = c.UNKNOWN, [table[side] for side in sides]
             if self.file.format == JSON and self._column("result").endswith("winner"):
-                blank, is_empty["result"][:] = DRAWN, False
+                blank, is_empty["result"][:] = c.DRAWN, False
             words = table["result"]
             table["result"] = self._results.outcomes(words, numbers, self.players, blank)
         if self.timed:
