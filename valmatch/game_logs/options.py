@@ -12,26 +12,11 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from valmatch.errors import InputError, option
 from valmatch.inputs import arguments
+from valmatch.inputs import csv_reader as c
 from valmatch.inputs import options as o
-from valmatch.inputs.csv_reader import (
-    MOST,
-    Row,
-    parse_columns,
-    read_rows,
-    unmark,
-    with_columns,
-)
 from valmatch.policies.registry import GOALS, JOINT, meanings
+from valmatch.ratings import registry as systems
 from valmatch.ratings.parameters import values_of
-from valmatch.ratings.registry import (
-    BATCH_NAMES,
-    DEFAULT,
-    DEFAULT_OF_RESULTS,
-    NAMES,
-    Cap,
-    batch_named,
-    refuse_system_of_other_command,
-)
 from valmatch.text.numerals import count, real_number
 from valmatch.text.terminal import shown
 
@@ -94,12 +79,12 @@ class Aliases:
 
     def spelled(self, cell: str) -> str:
         """Return the name that a cell stands for."""
-        name = unmark(cell)
+        name = c.unmark(cell)
         return self.names.get(name, name)
 
     def check(self, log: str, cells: Iterable[str]) -> None:
         """Refuse aliases that the cells of a whole log do not hold."""
-        known = set(map(unmark, cells)) if self.names else set()
+        known = set(map(c.unmark, cells)) if self.names else set()
         for alias in self.names:
             if alias not in known:
                 what = f"alias: {shown(alias)} is no player of {log}"
@@ -109,9 +94,9 @@ class Aliases:
 def read_aliases(path: Path) -> Aliases:
     """Read a file with the columns name, alias."""
     names: dict[str, str] = {}
-    rows: dict[str, Row] = {}
-    choose = with_columns(("name", "alias"), what="aliases have the columns name, alias")
-    for row in read_rows(path, choose, trimmed=True, placed=True):
+    rows: dict[str, c.Row] = {}
+    choose = c.with_columns(("name", "alias"), what="aliases have the columns name, alias")
+    for row in c.read_rows(path, choose, trimmed=True, placed=True):
         name, alias = row.text("name"), row.text("alias")
         if alias in names:
             raise row.wrong("alias", f"{shown(alias)} is there twice")
@@ -147,7 +132,7 @@ class LogOptions(FileOptions):
         "What words in the column of results mean, such as model_a=1-0,tie=1/2-1/2; usual words"
         " are known.",
         "WORD=RESULT,...",
-        read=lambda text: parse_columns(text, "model_a=1-0", "results", "WORD=RESULT"),
+        read=lambda text: c.parse_columns(text, "model_a=1-0", "results", "WORD=RESULT"),
         check=_results,
     )
     date_format: str | None = o.text(
@@ -170,7 +155,7 @@ class LogOptions(FileOptions):
     def most_bad(self) -> float | None:
         """The share of all games that may be skipped; None if none may."""
         if self.max_bad_rows is None:
-            return MOST if self.skip_bad_games else None
+            return c.MOST if self.skip_bad_games else None
         return self.max_bad_rows
 
     @cached_property
@@ -206,11 +191,11 @@ class RateOptions(LogOptions, o.OutOptions):
 
     system: str | None = o.text(
         None,
-        f"{', '.join(NAMES)}. Several, such as elo,glicko2, are compared.",
+        f"{', '.join(systems.NAMES)}. Several, such as elo,glicko2, are compared.",
         "NAME",
-        default=f"the one that made {{ratings}}, else {DEFAULT} of scores and minutes, else"
-        f" {DEFAULT_OF_RESULTS}",
-        complete=o.among(NAMES),
+        default=f"the one that made {{ratings}}, else {systems.DEFAULT} of scores and minutes, else"
+        f" {systems.DEFAULT_OF_RESULTS}",
+        complete=o.among(systems.NAMES),
         identity=False,
     )
     ratings: Path | None = o.path(
@@ -239,7 +224,7 @@ class RateOptions(LogOptions, o.OutOptions):
         " many games before.",
     )
     cap: str | None = o.one_of(
-        get_args(Cap),
+        get_args(systems.Cap),
         None,
         "What caps a game of zonestats: most_distant (equation 5) or every_player (nobody beyond"
         " GAME_MULT points a minute up to MAX_GAME_LENGTH).",
@@ -262,8 +247,8 @@ MOST_LISTED = 300  # rated players up to which all differences are written unask
 
 def _whole_log_system(name: str, value: object) -> str:
     """Return the name of a system that rates whole logs."""
-    refuse_system_of_other_command(value, BATCH_NAMES)
-    return arguments.one_of(name, value, BATCH_NAMES)
+    systems.refuse_system_of_other_command(value, systems.BATCH_NAMES)
+    return arguments.one_of(name, value, systems.BATCH_NAMES)
 
 
 def _numbers(text: str) -> tuple[int, ...] | None:
@@ -310,8 +295,8 @@ class RankOptions(LogOptions, o.OutOptions):
     """How a whole log is rated."""
 
     system: str = o.one_of(
-        BATCH_NAMES,
-        BATCH_NAMES[0],
+        systems.BATCH_NAMES,
+        systems.BATCH_NAMES[0],
         "bradley_terry: one rating a player; or whole_history: one for each day on which they"
         " played, which moves in between.",
         check=_whole_log_system,
@@ -407,7 +392,7 @@ class RankOptions(LogOptions, o.OutOptions):
             usual = self.__dataclass_fields__[name].default
             _refuse(name, getattr(self, name) != usual, f"goes with {option('firmness')}")
         if self.firmness:
-            _refuse("firmness", paths, f"goes with {system} {BATCH_NAMES[0]}")
+            _refuse("firmness", paths, f"goes with {system} {systems.BATCH_NAMES[0]}")
             _refuse("firmness", self.weight, f"goes without {option('weight')}")
         no_width = f"half_width: {option('interval')} none has no half-widths"
         _refuse("show_when", "half_width" in self.gate and none, no_width)
@@ -416,7 +401,7 @@ class RankOptions(LogOptions, o.OutOptions):
         for name in ("cluster", "cluster_days", "bootstrap") if none else ():
             _refuse(name, getattr(self, name), f"{option('interval')} none has no use for it")
         if not paths:
-            _refuse("tune", self.tune, f"goes with {system} {BATCH_NAMES[1]}")
+            _refuse("tune", self.tune, f"goes with {system} {systems.BATCH_NAMES[1]}")
             return
         allowed = f"{option('parameters')} deviation=350 and drift=3.7"
         knows = f"{self.system} knows a first day and a drift instead (allowed: {allowed})"
@@ -442,7 +427,7 @@ class RankOptions(LogOptions, o.OutOptions):
     @property
     def system_of(self) -> BatchSystem:
         """The system."""
-        return batch_named(self.system)
+        return systems.batch_named(self.system)
 
     @property
     def values(self) -> dict[str, float]:
@@ -476,9 +461,9 @@ class PredictOptions(FileOptions, o.OutOptions):
     system: str | None = o.text(
         None,
         "The system of RATINGS, if no manifest beside it says so:"
-        f" {', '.join(NAMES[:-1])} or {NAMES[-1]}.",
+        f" {', '.join(systems.NAMES[:-1])} or {systems.NAMES[-1]}.",
         "NAME",
-        complete=o.among(NAMES),
+        complete=o.among(systems.NAMES),
     )
     parameters: Mapping[str, float] = declare_parameters(
         "Set a parameter of the rating system, such as K=24; may be repeated.",

@@ -14,17 +14,9 @@ import numpy as np
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
+from valmatch.game_logs import rating_files as files
 from valmatch.game_logs import roster as r
 from valmatch.game_logs.options import RateOptions
-from valmatch.game_logs.rating_files import (
-    HISTORY,
-    HistoryWriter,
-    PreviousRatings,
-    RatingManifest,
-    claim,
-    read_games,
-    write_result,
-)
 from valmatch.game_logs.reading.log import DEFAULT_MINUTES, GameLog, games_at
 from valmatch.game_logs.tuning import Tuning, games_to_fit, tune
 from valmatch.inputs import arguments
@@ -161,11 +153,11 @@ def rate_games(
         if settings.out is not None:
             identity = {**settings.identity, "system": rating.name, "given": dict(values)}
             identity["cap"] = None if cap == MOST_DISTANT else cap
-            folder = stack.enter_context(claim("rate", settings.out, log, previous, identity))
+            folder = stack.enter_context(files.claim("rate", settings.out, log, previous, identity))
         if previous and not settings.again:
             previous.refuse_rated(log)
         stop = stack.enter_context(stop_on_signal())
-        read = read_games(log, settings, warn, folder)
+        read = files.read_games(log, settings, warn, folder)
         if previous:
             previous.refuse_times(log, players, float(read.times[0]), settings.again)
         roster = r.Roster(rating, values, log.players, players, log.timed)
@@ -174,8 +166,8 @@ def rate_games(
             roster = roster.restarted(dict(tuning.values))
         ended = stack.enter_context(ExitStack())
         if folder:
-            file = ended.enter_context(write_atomically(folder.path / HISTORY))
-            history = HistoryWriter(file, log, isinstance(rating, ZoneStats))
+            file = ended.enter_context(write_atomically(folder.path / files.HISTORY))
+            history = files.HistoryWriter(file, log, isinstance(rating, ZoneStats))
         for piece in pieces(read, stop, rating.pairs_at_once):
             played = roster.play(piece, settings.burn_in)
             if history:
@@ -183,7 +175,7 @@ def rate_games(
         result = _result(start, settings, roster, read, tuning, warn)
         if folder:
             facts = {"parameters": roster.values, "reading": log.reading}
-            result = write_result(folder, result, _tables(result), ended.close, **facts)
+            result = files.write_result(folder, result, _tables(result), ended.close, **facts)
     return result
 
 
@@ -242,14 +234,14 @@ class _Start(NamedTuple):
     system: System
     values: Mapping[str, float]  # values of all its parameters
     cap: str  # what caps a game, if anything does
-    previous: PreviousRatings | None  # the ratings to go on from
+    previous: files.PreviousRatings | None  # the ratings to go on from
     players: Sequence[r.RatedPlayer]  # the players in them
 
 
 def _start(path: Path, options: RateOptions, warn: Warnings) -> _Start:
     """Return the log, the system that can rate it, and who is known before it."""
-    previous = PreviousRatings(options.ratings) if options.ratings else None
-    made = previous.made if previous else RatingManifest()
+    previous = files.PreviousRatings(options.ratings) if options.ratings else None
+    made = previous.made if previous else files.RatingManifest()
     cap, log = options.cap or made.cap or MOST_DISTANT, None
     name = options.system or (previous.made_by() if previous else None)
     if name is None:
@@ -662,9 +654,9 @@ def compare_ratings(
         if settings.out is not None:
             identity = {**settings.identity, "system": ",".join(names), "given": dict(values)}
             identity["tune"] = dict(fitted) or None
-            folder = stack.enter_context(claim("rate", settings.out, log, None, identity))
+            folder = stack.enter_context(files.claim("rate", settings.out, log, None, identity))
         stop = stack.enter_context(stop_on_signal())
-        read = read_games(log, settings, warn, folder)
+        read = files.read_games(log, settings, warn, folder)
         for name in names:
             if warning := r.nobody_at_home(values[name], log.at_home):
                 warn(warning)
@@ -698,7 +690,7 @@ def compare_ratings(
         )
         if folder:
             tables = {COMPARISON: result.columns()}
-            result = write_result(folder, result, tables, reading=log.reading)
+            result = files.write_result(folder, result, tables, reading=log.reading)
     return result
 
 

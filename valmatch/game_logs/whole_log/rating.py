@@ -20,15 +20,8 @@ from valmatch.execution.interruption import stop_on_signal
 from valmatch.game_logs.options import INFORMATION, MOST_LISTED, NONE, SANDWICH, RankOptions
 from valmatch.game_logs.rating_files import claim, write_result
 from valmatch.game_logs.reading.log import GameFacts, GameLog, games_at
+from valmatch.game_logs.whole_log import firmness as f
 from valmatch.game_logs.whole_log import result as r
-from valmatch.game_logs.whole_log.firmness import (
-    ERRORS,
-    RESAMPLING,
-    FittedLog,
-    WeightedGames,
-    check_firmness,
-    firmness_of,
-)
 from valmatch.game_logs.whole_log.result import BatchRating, Posterior, listed, superiority_of
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import DEVIATION, PathLike
@@ -37,32 +30,14 @@ from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.threads import one_thread
+from valmatch.ratings.bradley_terry import contests as c
+from valmatch.ratings.bradley_terry import rating as bt
 from valmatch.ratings.bradley_terry.connections import RATED, levels_of, link
-from valmatch.ratings.bradley_terry.contests import (
-    Contests,
-    games_of_sides,
-    meetings,
-    results_of,
-    rows_of_sides,
-)
 from valmatch.ratings.bradley_terry.covariance import rank_ranges
 from valmatch.ratings.bradley_terry.fit import NoEstimate
-from valmatch.ratings.bradley_terry.rating import (
-    HALF,
-    Anchors,
-    Model,
-    WholeModel,
-    bootstrap,
-    estimate,
-)
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import BATCH_NAMES
-from valmatch.ratings.whole_history.rating import (
-    PathModel,
-    TooLarge,
-    player_days,
-    tuned_drift,
-)
+from valmatch.ratings.whole_history import rating as wh
 from valmatch.statistics.estimates import range_quantile, t_quantile
 from valmatch.storage.output import cell, csv_line, csv_text, write_atomically, write_binary
 from valmatch.storage.results import Warnings
@@ -116,13 +91,13 @@ def rank_games(
         look()
         weighted = weighted_games(log, *read, settings)
         if settings.firmness:
-            check_firmness(log, weighted, settings)
+            f.check_firmness(log, weighted, settings)
         contests = weighted.contests  # of which each player has one rating, or one a day
         with one_thread(contests.n_players if weighted.days is None else contests.players.size):
             fitted = _fitted(log, weighted, settings, look)
             result = _result(fitted)
             if settings.firmness:
-                result.facts["firmness"] = firmness_of(log, fitted, result, look)
+                result.facts["firmness"] = f.firmness_of(log, fitted, result, look)
         trouble = fitted.trouble
         notes = [_trouble(fitted, trouble)] if trouble else _notes(result, settings)
         for warning in log.warnings():
@@ -160,7 +135,7 @@ _FARTHEST = 1e9  # day beyond which times are no times
 
 def weighted_games(
     log: GameLog, games: Games, facts: GameFacts, options: RankOptions
-) -> WeightedGames:
+) -> f.WeightedGames:
     """Return the games of a log; those of weight 0 are as if absent."""
     weighty = facts.weights > 0.0
     if not weighty.any():
@@ -172,7 +147,7 @@ def weighted_games(
     days, clusters = _days_and_clusters(log, games, facts.clusters[weighty], options)
     ranks = log.players.ranks()
     present, players = np.unique(ranks[games.players], return_inverse=True)
-    contests = Contests(
+    contests = c.Contests(
         len(present),
         games.game_starts,
         games.side_starts,
@@ -186,7 +161,7 @@ def weighted_games(
     coefficients = list(options.covariate)
     if options.home != "none":
         home = _mean_of_sides(contests, facts.homes[rows])
-        if (home != home[contests.game_starts[:-1]][games_of_sides(contests)]).any():
+        if (home != home[contests.game_starts[:-1]][c.games_of_sides(contests)]).any():
             features, coefficients = [home, *features], [r.HOME, *coefficients]
         elif options.home == "fit":
             what = "no game has one side at home (allowed: a log with columns home and away)"
@@ -199,7 +174,7 @@ def weighted_games(
         first = np.argmax(facts.named_first[rows].reshape(-1, 2), axis=1)
     questions = facts.clusters[weighty, -1] if options.swapped_by else None
     of_log = log.dated, games.names, first, questions
-    return WeightedGames(contests, by_name, coefficients, days, *of_log)
+    return f.WeightedGames(contests, by_name, coefficients, days, *of_log)
 
 
 def _days_and_clusters(
@@ -224,9 +199,9 @@ def _days_and_clusters(
     return days_of_ratings, clusters
 
 
-def _mean_of_sides(contests: Contests, values: Floats) -> Floats:
+def _mean_of_sides(contests: c.Contests, values: Floats) -> Floats:
     """Return the mean over the players of each side."""
-    sums = np.bincount(rows_of_sides(contests), values, len(contests.points))
+    sums = np.bincount(c.rows_of_sides(contests), values, len(contests.points))
     means: Floats = sums / np.diff(contests.side_starts)
     return means
 
@@ -247,7 +222,7 @@ def _check_covariates(log: GameLog, covariates: Floats, options: RankOptions) ->
 MOST_POINTS = 1e6  # largest size of a rating in points, beyond all use
 
 
-def read_anchors(path: Path, players: Mapping[str, int], warn: Callable[[str], None]) -> Anchors:
+def read_anchors(path: Path, players: Mapping[str, int], warn: Callable[[str], None]) -> bt.Anchors:
     """Read anchors; those who did not play are named and left out."""
     what = "anchors have the columns player, rating, and optionally deviation"
     choose = with_columns(("player", "rating"), ("deviation",), what=what)
@@ -270,35 +245,35 @@ def read_anchors(path: Path, players: Mapping[str, int], warn: Callable[[str], N
         warn(Note(f"{path}: did not play, and left out: {listed(absent)}"))
     known = sorted((players[name], *of) for name, of in anchors.items() if name in players)
     numbers, ratings, deviations = zip(*known, strict=True)
-    return Anchors(np.array(numbers), np.array(ratings, float), np.array(deviations, float))
+    return bt.Anchors(np.array(numbers), np.array(ratings, float), np.array(deviations, float))
 
 
-def _model(weighted: WeightedGames, options: RankOptions) -> WholeModel:
+def _model(weighted: f.WeightedGames, options: RankOptions) -> bt.WholeModel:
     """Return the model of ratings, with those that are known."""
     if weighted.days is not None:
-        days = player_days(weighted.contests, weighted.days)
-        return PathModel(options.draws, Anchors(), days=days, **options.values)
-    anchors = Anchors()
+        days = wh.player_days(weighted.contests, weighted.days)
+        return wh.PathModel(options.draws, bt.Anchors(), days=days, **options.values)
+    anchors = bt.Anchors()
     if options.anchors is not None:
         numbers = {name: k for k, name in enumerate(weighted.players)}
         anchors = read_anchors(options.anchors, numbers, options.warn)
-    return Model(options.draws, anchors, options.prior, **options.values)
+    return bt.Model(options.draws, anchors, options.prior, **options.values)
 
 
 def _fitted(
-    log: GameLog, weighted: WeightedGames, options: RankOptions, look: Callable[[], None]
-) -> FittedLog:
+    log: GameLog, weighted: f.WeightedGames, options: RankOptions, look: Callable[[], None]
+) -> f.FittedLog:
     """Return the estimate of a log, and how sure it is."""
     contests, levels = weighted.contests, levels_of(weighted.contests)
     model, made, tuned, trouble = _model(weighted, options), None, None, None
     linked = link(contests, levels, contests.weights, model.anchors.players, model.rates_all)
     try:
-        if isinstance(model, PathModel) and options.tune:
-            tuned = tuned_drift(model, contests, levels, linked, look)
+        if isinstance(model, wh.PathModel) and options.tune:
+            tuned = wh.tuned_drift(model, contests, levels, linked, look)
             model = replace(model, drift=tuned.drift)
         design = model.design(contests)
-        made = estimate(design, levels, model, linked, contests.weights)
-    except TooLarge:
+        made = bt.estimate(design, levels, model, linked, contests.weights)
+    except wh.TooLarge:
         what = "too many players are active at once (allowed: what takes seconds for each drift)"
         raise InputError(f"{log.name}: {option('tune')} drift: {what}") from None
     except NoEstimate as error:
@@ -307,23 +282,23 @@ def _fitted(
     if made is not None:
         index = np.argsort(-np.round(made.ratings[rated], r.DIGITS), kind="stable")
     drawn = design.duel_scores[linked.games[design.duel_games]] == 0.5
-    half_draws = options.draws == HALF and bool(drawn.any())
+    half_draws = options.draws == bt.HALF and bool(drawn.any())
     kind, clusters = _intervals(log, design.contests, linked.games, options, half_draws)
     sure, quantile, critical = None, None, None
     if made is not None and kind != NONE:
         streams = Streams(options.seed)
-        sure = model.uncertainty(made, kind == SANDWICH, streams.stream(None, ERRORS))
+        sure = model.uncertainty(made, kind == SANDWICH, streams.stream(None, f.ERRORS))
         degrees = math.inf if clusters is None else clusters - 1.0
         quantile = t_quantile(0.5 + 0.5 * options.level, degrees)
         if len(rated) > 1 and sure.covariance is not None:
             critical = range_quantile(options.level, len(rated), degrees) / math.sqrt(2.0)
     fit = (design, levels, model, linked, made, trouble, tuned, rated[index], index)
     intervals = (half_draws, kind, clusters, sure, quantile, critical)
-    return FittedLog(weighted, options, *fit, *intervals)
+    return f.FittedLog(weighted, options, *fit, *intervals)
 
 
 def _intervals(
-    log: GameLog, contests: Contests, used: Bools, options: RankOptions, half_draws: bool
+    log: GameLog, contests: c.Contests, used: Bools, options: RankOptions, half_draws: bool
 ) -> tuple[str, int | None]:
     """Return the kind of intervals, and the number of clusters if these count."""
     fractional = bool((contests.weights[used] % 1.0 != 0.0).any())
@@ -341,7 +316,7 @@ def _intervals(
     return kind, n if options.clustered and n else None
 
 
-def _result(fitted: FittedLog) -> BatchRating:
+def _result(fitted: f.FittedLog) -> BatchRating:
     """Return what was fitted as rows."""
     posterior, facts = _posterior(fitted), _facts(fitted)
     resampled, ratio = _bootstrap(fitted, posterior)
@@ -358,7 +333,7 @@ def _result(fitted: FittedLog) -> BatchRating:
     )
 
 
-def _facts(fitted: FittedLog) -> dict[str, Any]:
+def _facts(fitted: f.FittedLog) -> dict[str, Any]:
     """Return what ``summary.json`` holds of numbers that are no rows."""
     made, linked, options = fitted.estimate, fitted.linked, fitted.options
     games, model, sure, tuned = fitted.games, fitted.model, fitted.uncertainty, fitted.tuned
@@ -375,14 +350,14 @@ def _facts(fitted: FittedLog) -> dict[str, Any]:
         "level": options.level,
         "quantile": fitted.quantile,
         "critical": fitted.critical,
-        "draws": "davidson" if nu > 0.0 else HALF if fitted.half_draws else "none",
+        "draws": "davidson" if nu > 0.0 else bt.HALF if fitted.half_draws else "none",
         "score_scale": 1.0 / (1.0 + 0.5 * nu),
         "prior": options.prior,
         "log_likelihood": made.fit.log_likelihood if made else None,
     }
     if options.gate:
         facts["gate"] = options.gate
-    if isinstance(model, PathModel):
+    if isinstance(model, wh.PathModel):
         facts |= {
             "drift": model.drift,
             "deviation": model.deviation,
@@ -406,12 +381,12 @@ def _interval(
     return round(error, digits) + 0.0, round(low, digits), round(high, digits)
 
 
-def _players(fitted: FittedLog) -> list[r.PlayerRow]:
+def _players(fitted: f.FittedLog) -> list[r.PlayerRow]:
     """Return the rows of all players, the unrated last."""
     anchors, linked, sure = fitted.model.anchors, fitted.linked, fitted.uncertainty
     fixed = {*anchors.players[anchors.deviations == 0.0].tolist()}
     order = fitted.order.tolist()
-    counts, ratings = results_of(fitted.games.contests), np.round(fitted.ratings, r.DIGITS) + 0.0
+    counts, ratings = c.results_of(fitted.games.contests), np.round(fitted.ratings, r.DIGITS) + 0.0
     ranks = 1 + np.searchsorted(-ratings, -ratings, side="left")
     errors = [None] * len(order) if sure is None else sure.std_errors[fitted.index].tolist()
     ranges: list[tuple[int | None, int | None]] = [(None, None)] * len(order)
@@ -440,7 +415,7 @@ def _players(fitted: FittedLog) -> list[r.PlayerRow]:
     return rows
 
 
-def _coefficients(fitted: FittedLog) -> list[r.CoefficientRow]:
+def _coefficients(fitted: f.FittedLog) -> list[r.CoefficientRow]:
     """Return the rows of the coefficients."""
     made, known, half = fitted.estimate, fitted.uncertainty, fitted.quantile
     if made is None or not fitted.linked.games.any():
@@ -464,7 +439,7 @@ def _coefficients(fitted: FittedLog) -> list[r.CoefficientRow]:
     return rows
 
 
-def _posterior(fitted: FittedLog) -> Posterior:
+def _posterior(fitted: f.FittedLog) -> Posterior:
     """Return the rated players and how sure their ratings are together, in order."""
     index, names = fitted.index, [fitted.games.players[k] for k in fitted.order.tolist()]
     covariance = fitted.uncertainty.covariance if fitted.uncertainty else None
@@ -475,12 +450,12 @@ def _posterior(fitted: FittedLog) -> Posterior:
         for row, k in zip(ordered, index.tolist(), strict=True):  # numpy is fast row by row
             np.take(covariance[k], index, out=row, mode="clip")
         covariance = ordered
-    met = meetings(fitted.games.contests, fitted.linked.games, fitted.order)
+    met = c.meetings(fitted.games.contests, fitted.linked.games, fitted.order)
     return Posterior(names, fitted.ratings, covariance, *met)
 
 
 def _bootstrap(
-    fitted: FittedLog, posterior: Posterior
+    fitted: f.FittedLog, posterior: Posterior
 ) -> tuple[list[r.BootstrapRow], float | None]:
     """Return what resampling says of the rated players, in order, and how wide differences are."""
     # The latter is the median ratio to their standard errors, among those whom all refits rate;
@@ -489,8 +464,8 @@ def _bootstrap(
     if not options.bootstrap or made is None or not fitted.linked.games.any():
         return [], None
     streams = Streams(options.seed)
-    draws = (streams.stream(k, RESAMPLING) for k in range(options.bootstrap))
-    checked = bootstrap(fitted.design, fitted.levels, fitted.model, made, options.level, draws)
+    draws = (streams.stream(k, f.RESAMPLING) for k in range(options.bootstrap))
+    checked = bt.bootstrap(fitted.design, fitted.levels, fitted.model, made, options.level, draws)
     rows = []
     for k in fitted.order.tolist():
         numbers = (float(column[k]) for column in checked[:3])
@@ -506,10 +481,10 @@ def _bootstrap(
     return rows, float(np.median(differences[always] / np.sqrt(variances)))
 
 
-def _days(fitted: FittedLog) -> list[r.DayRow]:
+def _days(fitted: f.FittedLog) -> list[r.DayRow]:
     """Return the rows of ``days.csv``: by player, then by day."""
     made, model, sure = fitted.estimate, fitted.model, fitted.uncertainty
-    if made is None or made.days is None or not isinstance(model, PathModel):
+    if made is None or made.days is None or not isinstance(model, wh.PathModel):
         return []
     games, days, ratings = fitted.games, model.days, made.days
     errors = np.full(len(ratings), np.nan) if sure is None or sure.days is None else sure.days
@@ -524,10 +499,10 @@ def _days(fitted: FittedLog) -> list[r.DayRow]:
 FEW_CLUSTERS = 20
 
 
-def _trouble(fitted: FittedLog, trouble: NoEstimate) -> str:
+def _trouble(fitted: f.FittedLog, trouble: NoEstimate) -> str:
     """Say why there is no estimate, and what helps."""
     n, names = fitted.design.contests.n_players, [*fitted.games.features, r.DRAW_WEIGHT]
-    moved, parameters = isinstance(fitted.model, PathModel), trouble.parameters.tolist()
+    moved, parameters = isinstance(fitted.model, wh.PathModel), trouble.parameters.tolist()
     coefficients = [names[k - n] for k in parameters if k >= n]
     blamed = [] if moved else [fitted.games.players[k] for k in parameters if k < n]
     if trouble.separated and moved and not coefficients:
