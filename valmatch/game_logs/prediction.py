@@ -360,8 +360,8 @@ class FollowedRatings:
         forecasts = []
         for fixture in fixtures:
             games, players = _duels(fixture, self.everybody, newcomer)
-            played, state = r.unplayed(games, r.new_tally()), players.state.copy()
-            r.play(self._system, self.values, games, players, 0, played)
+            state, tally = players.state.copy(), r.new_tally()
+            played = r.play(self._system, self.values, games, players, 0, tally)
             chances = self._system.outcomes(self.values, games, state, played.assessed)
             forecasts.append(forecast_of(fixture, chances, self.everybody))
         return forecasts

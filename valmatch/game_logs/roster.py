@@ -16,7 +16,7 @@ from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import part
 from valmatch.ratings.games import Assessment, Games, Players, add_scores, open_game, unassessed
 from valmatch.ratings.matches import kernel_of
-from valmatch.ratings.system import NO_VERBS, System
+from valmatch.ratings.system import System
 from valmatch.statistics.estimates import limits_of_difference, t_quantile
 from valmatch.storage.result_files import ResultFiles
 
@@ -158,14 +158,6 @@ class Played(NamedTuple):
     assessed: Assessment  # what the system worked out
 
 
-def unplayed(games: Games, tally: Floats) -> Played:
-    """Return the arrays for what will come of some games."""
-    rows = len(games.players)
-    return Played(tally, np.empty(games.n_games), np.empty(rows), np.empty(rows), unassessed(games))
-
-
-# Scores of predictions over blocks of games, whose games may depend on each other.
-
 # The least and the largest value of scores that have both; losses have no largest.
 LIMITS = {"accuracy": (0.0, 1.0), "brier_score": (0.0, 1.0)}
 _MOST = 50  # blocks: enough for an interval, and as long as they can be then
@@ -248,28 +240,26 @@ def play(
     games: Games,
     players: Players,
     burn_in: int,
-    played: Played,
-) -> None:
+    tally: Floats,
+) -> Played:
     """Predict each game from what is known before it, then rate it."""
     kernel = kernel_of(_play_games, system.verbs, system.deviation if system.conservative else -1)
+    losses, (before, after) = np.empty(games.n_games), np.empty((2, len(games.players)))
+    played = Played(tally, losses, before, after, unassessed(games))
     numbers = np.asarray(system.numbers(values), np.float64)
     end = kernel(0, games.n_games, games, players, burn_in, numbers, played)
     if end < games.n_games:
-        raise InputError(_out_of_range(system, games, players, end))
+        starts = games.side_starts[games.game_starts[end] : games.game_starts[end + 1] + 1]
+        sides = [games.players[lo:hi] for lo, hi in pairwise(starts.tolist())]
+        raise InputError(
+            f"{system.name}: math range error in a game of players with {system.columns[0].name}"
+            f" {[players.state[side, 0].tolist() for side in sides]}: too far apart for this system"
+        )
+    return played
 
 
-def _out_of_range(system: System, games: Games, players: Players, game: int) -> str:
-    """Say that a game cannot be rated with finite numbers."""
-    starts = games.side_starts[games.game_starts[game] : games.game_starts[game + 1] + 1]
-    sides = [games.players[lo:hi] for lo, hi in pairwise(starts.tolist())]
-    return (
-        f"{system.name}: math range error in a game of players with {system.columns[0].name}"
-        f" {[players.state[side, 0].tolist() for side in sides]}: too far apart for this system"
-    )
-
-
-strengths, chances, update = NO_VERBS
 # In `_play_games`: the functions of a system, and the column by which it ranks (-1 for none).
+strengths, chances, update = NO_VERBS
 deviation = -1
 
 
@@ -420,7 +410,7 @@ class Roster:
             self._counts[number] = player.counts
             self._last[number] = player.last
         self._before = self.ratings()
-        self.tally = new_tally()  # sums over predictions, see `valmatch.game_logs.scores`
+        self.tally = new_tally()  # sums over predictions
 
     def restarted(self, values: Mapping[str, float]) -> Roster:
         """Return the players as they were at the start, under other values of the parameters."""
@@ -428,8 +418,7 @@ class Roster:
 
     def play(self, games: Games, burn_in: int) -> Played:
         """Predict and rate the next games, at least one."""
-        played = unplayed(games, self.tally)
-        play(self.system, self.values, games, self._players, burn_in, played)
+        played = play(self.system, self.values, games, self._players, burn_in, self.tally)
         n_sides, sizes = np.diff(games.game_starts), np.diff(games.side_starts)
         best = np.maximum.reduceat(games.points, games.game_starts[:-1])
         is_best = games.points == np.repeat(best, n_sides)
@@ -437,10 +426,8 @@ class Roster:
         results = np.where(is_best, np.where(shared, _DRAWN, _WON), _LOST)
         cells = len(COUNTS) * games.players + np.repeat(results, sizes)
         np.add.at(self._counts.ravel(), cells, 1)
-        if self._timed:  # of a player's games the last one counts
-            self._last[games.players] = np.repeat(np.repeat(games.times, n_sides), sizes)
-        else:
-            self._last[games.players] = np.nan
+        times = np.repeat(np.repeat(games.times, n_sides), sizes)
+        self._last[games.players] = times if self._timed else np.nan  # of the last of their games
         return played
 
     def ratings(self) -> Floats:
