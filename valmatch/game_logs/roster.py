@@ -16,7 +16,7 @@ from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import part
 from valmatch.ratings.games import Assessment, Games, Players, add_scores, open_game, unassessed
 from valmatch.ratings.matches import kernel_of
-from valmatch.ratings.system import System
+from valmatch.ratings.system import NO_VERBS, System
 from valmatch.statistics.estimates import limits_of_difference, t_quantile
 from valmatch.storage.result_files import ResultFiles
 
