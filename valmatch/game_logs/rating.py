@@ -291,8 +291,6 @@ def _check_scores(system: System, log: GameLog) -> None:
         )
 
 
-# What to know of a rating.
-
 _NAMED = 5  # new names that are remarked upon
 _COIN_LOSS = math.log(2.0)  # the log loss of who always expects half a win
 _NEAR = 1e-3  # a fit to what cannot be predicted comes so close to the coin
@@ -386,9 +384,6 @@ def _doubts(
         )
 
 
-# The result of a comparison of rating systems or ratings, and the sums that it is made of.
-
-
 @dataclass(frozen=True, kw_only=True)
 class ComparedSystem:
     """How well a rating system or a baseline predicted the games."""
@@ -413,9 +408,6 @@ class RatingComparison(DocumentedResult):
         How well each system predicted, and each baseline.
     leader : str
         The system with the least log loss.
-    unbeaten : sequence of str
-        The other systems and baselines than which it is not shown to be better: their log loss is
-        not greater beyond the 95% interval of the difference.
     games, rows : int
         How many games were predicted, and rows of a player in them.
     unrated_games : int
@@ -443,7 +435,6 @@ class RatingComparison(DocumentedResult):
 
     systems: Mapping[str, ComparedSystem]
     leader: str
-    unbeaten: Sequence[str]
     games: int
     rows: int
     unrated_games: int
@@ -454,6 +445,12 @@ class RatingComparison(DocumentedResult):
     source: str = ""
     warnings: Sequence[str] = ()
     folder: Path | None = None
+
+    @property
+    def unbeaten(self) -> list[str]:
+        """The others whose log loss is not greater than the leader's beyond the 95% interval."""
+        worse = {name for name, of in self.systems.items() if of.to_best["log_loss"].above_zero}
+        return [name for name in self.systems if name not in (self.leader, *worse)]
 
     @property
     def best(self) -> str | None:
@@ -502,7 +499,7 @@ class RatingComparison(DocumentedResult):
             "systems": plain(self.systems),
             "best": self.best,
             "least_log_loss": self.leader,
-            "not_shown_better_than": list(self.unbeaten),
+            "not_shown_better_than": self.unbeaten,
             **({"no_interval": self.no_interval} if self.no_interval else {}),
             **super().summary(),
         }
@@ -512,21 +509,18 @@ class RatingComparison(DocumentedResult):
         """Return who is the best, and the log."""
         systems: Mapping[str, Any] = document["systems"]
         leader = str(document["least_log_loss"])
-        unbeaten = list(map(str, document["not_shown_better_than"]))
-        if not {leader, *unbeaten} <= {*systems}:
-            raise ValueError("least_log_loss, not_shown_better_than: not among the systems")
-        measures = [of[table].keys() for of in systems.values() for table in ("means", "to_best")]
-        if any(keys != systems[leader]["means"].keys() for keys in measures):
+        if leader not in systems:
+            raise ValueError("least_log_loss: not among the systems")
+        measures = [{*of[table]} for of in systems.values() for table in ("means", "to_best")]
+        if "log_loss" not in measures[0] or any(keys != measures[0] for keys in measures):
             raise ValueError("systems: means and to_best are not of the same measures")
-        return {"leader": leader, "unbeaten": unbeaten, "source": files.manifest.source}
+        return {"leader": leader, "source": files.manifest.source}
 
 
 _PIECE = 1 << 12  # games of a piece, at which working space does not matter
 
 
-def pieces(
-    games: Games, stop: Callable[[], bool] = lambda: False, pairs: int = 1 << 40
-) -> Iterator[Games]:
+def pieces(games: Games, stop: Callable[[], bool], pairs: int) -> Iterator[Games]:
     """Yield the games in parts of at most so many pairs of players, until a signal comes."""
     sizes = np.diff(games.side_starts[games.game_starts])
     upto = np.cumsum(sizes * (sizes - 1) // 2)
@@ -595,7 +589,6 @@ def compared(
     return RatingComparison(
         systems,
         leader,
-        [k for k, of in systems.items() if k != leader and not of.to_best["log_loss"].above_zero],
         games=games.n_games,
         rows=len(games.players),
         unrated_games=0,
@@ -604,8 +597,6 @@ def compared(
         blocks=len(of_all[leader]),
     )
 
-
-# Comparison of rating systems on one log.
 
 COMPARISON = "comparison.csv"
 _OF_ONE = ("system", "ratings", "again", "cap")  # options that go with one system
