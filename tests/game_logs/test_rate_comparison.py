@@ -13,7 +13,7 @@ from scipy.stats import t
 from tests.oracles.rate import EloOracle, Game, Oracle, Row, ZoneStatsOracle
 from tests.support.command import success, valmatch
 from tests.support.folders import rows as table
-from tests.support.game_logs import LONG, random_rows, write
+from tests.support.game_logs import LONG, duels, random_rows, write
 from tests.support.leagues import League, covered
 from tests.support.refusals import defined
 from valmatch.errors import InputError
@@ -303,15 +303,8 @@ def test_intervals_end_where_scores_do(measure: str, least: float, largest: floa
 @pytest.fixture(scope="module")
 def ladder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Play 3,000 games between 30 players whose Elo ratings have a standard deviation of 200."""
-    rng = np.random.default_rng(1)
-    skill = rng.normal(0, 200, 30)
-    rows = []
-    for _ in range(3000):
-        a, b = rng.choice(30, 2, replace=False).tolist()
-        if rng.random() > 1 / (1 + 10 ** ((skill[b] - skill[a]) / 400)):
-            a, b = b, a
-        rows.append([[f"p{a}", f"p{b}"]])
-    return write(tmp_path_factory.mktemp("ladder") / "log.csv", rows, "winner,loser")
+    games = duels(1, 3000, 30, 200.0)
+    return write(tmp_path_factory.mktemp("ladder") / "log.csv", games, "winner,loser")
 
 
 CASES = [("zonestats", ["GAME_MULT"]), ("elo", ["K"]), ("trueskill", ["sigma", "beta"])]

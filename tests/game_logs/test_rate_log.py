@@ -20,7 +20,7 @@ from hypothesis.extra import numpy as arrays
 from tests.support.case_tables import cases
 from tests.support.command import success, valmatch
 from tests.support.folders import rows as table
-from tests.support.game_logs import LONG, of_sides, write
+from tests.support.game_logs import LONG, duels, of_sides, write
 from tests.support.refusals import refused
 from valmatch.errors import InputError
 from valmatch.game_logs.prediction import predict_games
@@ -275,19 +275,6 @@ def test_more_are_refused_unless_told_otherwise(games_csv: Path, system: str) ->
 
 
 HOME = "home,away,home_score,away_score"
-
-
-def duels(seed: int, games: int, players: int, spread: float) -> list[list[list[str]]]:
-    """Return games of players whose Elo ratings have a standard deviation."""
-    rng = np.random.default_rng(seed)
-    skill = rng.normal(0.0, spread, players)
-    rows = []
-    for _ in range(games):
-        a, b = rng.choice(players, 2, replace=False).tolist()
-        if rng.random() > 1.0 / (1.0 + 10.0 ** ((skill[b] - skill[a]) / 400.0)):
-            a, b = b, a
-        rows.append([[f"p{a}", f"p{b}"]])
-    return rows
 
 
 def with_margins(seed: int, games: list[list[list[str]]]) -> tuple[list[list[list[str]]], str]:

@@ -34,6 +34,19 @@ def random_rows(
     return result
 
 
+def duels(seed: int, games: int, players: int, spread: float) -> list[Rows]:
+    """Return games of players whose Elo ratings have a standard deviation."""
+    rng = np.random.default_rng(seed)
+    skill = rng.normal(0.0, spread, players)
+    rows = []
+    for _ in range(games):
+        a, b = rng.choice(players, 2, replace=False).tolist()
+        if rng.random() > 1.0 / (1.0 + 10.0 ** ((skill[b] - skill[a]) / 400.0)):
+            a, b = b, a
+        rows.append([[f"p{a}", f"p{b}"]])
+    return rows
+
+
 def rating_command(system: str) -> str:
     """Return the command that rates by a system."""
     return "rank" if system in BATCH_NAMES else "rate"
