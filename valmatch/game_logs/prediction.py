@@ -192,15 +192,11 @@ def forecast_of(fixture: Fixture, chances: Chances | None, rated: Collection[str
             columns = np.array([first / first.sum(), *ends, scores.mean(axis=1)])
     sides = []
     for side, numbers in zip(fixture.sides, columns.T.tolist(), strict=True):
-        win, low, high, expected = map(_or_none, numbers)
+        win, low, high, expected = (None if x != x else x for x in numbers)
         newcomers = [name for name in side if name not in rated]
         sides.append(SideForecast(side, win, low, high, expected, newcomers))
     time = time_text(fixture.time, fixture.dated) or None
-    return Forecast(fixture.game, time, _or_none(draw), sides)
-
-
-def _or_none(probability: float) -> float | None:
-    return None if math.isnan(probability) else probability
+    return Forecast(fixture.game, time, None if draw != draw else draw, sides)
 
 
 @dataclass(frozen=True, repr=False)
@@ -302,7 +298,9 @@ def predict_games(
                     f"{game.where}: game {shown(game.game)} has {n:,} {what} (allowed: {most:,}, as"
                     " all pairs of them are compared)"
                 )
-    result = PredictedGames(name, known.values, known.forecast(games), warn)
+    known.check(games)
+    forecasts = [forecast_of(game, known.chances(game), known.everybody) for game in games]
+    result = PredictedGames(name, known.values, forecasts, warn)
     if settings.out is None:
         return result
     # All that predictions of games depend on.
@@ -348,23 +346,22 @@ class FollowedRatings:
         if previous.manifest is None:
             warn(previous.remark(system, parameters))
 
-    def forecast(self, fixtures: Sequence[Fixture]) -> list[Forecast]:
-        """Predict games, each from the same ratings; say what counts in none."""
+    def check(self, fixtures: Sequence[Fixture]) -> None:
+        """Refuse times of another kind; say what counts in no game."""
         rated = self.everybody.values()
         kinds = {player.dated for player in rated if not math.isnan(player.last)}
         _check_times(fixtures, kinds, f"{r.LAST_GAME} of {self._path}")
         at_home, neutral = (any(getattr(f, x) for f in fixtures) for x in ("at_home", "neutral"))
         if warning := r.nobody_at_home(self.values, at_home, neutral):
             self._warn(warning)
+
+    def chances(self, fixture: Fixture) -> Chances:
+        """Return how likely each side beats each other one."""
         newcomer = r.RatedPlayer("", self._system.newcomer(self.values), 0, (), np.nan, False)
-        forecasts = []
-        for fixture in fixtures:
-            games, players = _duels(fixture, self.everybody, newcomer)
-            state, tally = players.state.copy(), r.new_tally()
-            played = r.play(self._system, self.values, games, players, 0, tally)
-            chances = self._system.outcomes(self.values, games, state, played.assessed)
-            forecasts.append(forecast_of(fixture, chances, self.everybody))
-        return forecasts
+        games, players = _duels(fixture, self.everybody, newcomer)
+        state, tally = players.state.copy(), r.new_tally()
+        played = r.play(self._system, self.values, games, players, 0, tally)
+        return self._system.outcomes(self.values, games, state, played.assessed)
 
 
 def _duels(
@@ -432,21 +429,17 @@ class WholeRatings:
                 if self._unit not in TIME_UNITS:
                     raise ValueError(f"time_unit: {unit!r}")
 
-    def forecast(self, fixtures: Sequence[Fixture]) -> list[Forecast]:
-        """Predict games; who never played is as strong as the mean, and there is no interval."""
+    def check(self, fixtures: Sequence[Fixture]) -> None:
+        """Refuse times of another kind; say which games have no prediction."""
         _check_times(fixtures, {self._dated} if self._moves else (), "the log")
         if self._covariates:
             columns = ", ".join(self._covariates)
             self._warn(f"predicted as if both sides had the same {columns}")
-        reasons = [self._unknown(fixture) for fixture in fixtures]
-        if why := list(dict.fromkeys(filter(None, reasons))):
+        reasons = list(filter(None, map(self._unknown, fixtures)))
+        if why := list(dict.fromkeys(reasons)):
             more = f" and {len(why) - _NAMED:,} more" if len(why) > _NAMED else ""
-            n, listed = len(reasons) - reasons.count(""), "; ".join(why[:_NAMED])
+            n, listed = len(reasons), "; ".join(why[:_NAMED])
             self._warn(f"{n:,} game{'s' * (n != 1)} without a prediction: {listed}{more}")
-        return [
-            forecast_of(fixture, None if why else self._chances(fixture), self.everybody)
-            for fixture, why in zip(fixtures, reasons, strict=True)
-        ]
 
     def _unknown(self, fixture: Fixture) -> str:
         """Say why the ratings say nothing of a game; or nothing."""
@@ -460,8 +453,10 @@ class WholeRatings:
                 return f"no game links {shown(rows[0].player)} and {shown(row.player)}"
         return ""
 
-    def _chances(self, fixture: Fixture) -> Chances:
-        """Return how likely each side beats each other one."""
+    def chances(self, fixture: Fixture) -> Chances | None:
+        """Return how likely each side beats each other one; newcomers are as strong as the mean."""
+        if self._unknown(fixture):
+            return None
         pairs = list(permutations(range(len(fixture.sides)), 2))
         strengths = []
         for side in fixture.sides:
