@@ -71,11 +71,7 @@ def one_of(names: Collection[str], value: Any, help: str, **more: Any) -> Any:  
 
 def among(names: Iterable[str]) -> Callable[[str], list[str]]:
     """Return what completes one of some names."""
-
-    def complete(incomplete: str) -> list[str]:
-        return [name for name in names if name.startswith(incomplete)]
-
-    return complete
+    return lambda incomplete: [name for name in names if name.startswith(incomplete)]
 
 
 def text(value: Any, help: str, metavar: str, **more: Any) -> Any:  # noqa: ANN401
@@ -102,12 +98,8 @@ def path(help: str, metavar: str = "FILE", **more: Any) -> Any:  # noqa: ANN401
 
 def folders(help: str, metavar: str = "DIR...", value: Any = MISSING) -> Any:  # noqa: ANN401
     """Declare folders that stand on the command line by their place."""
-
-    def check(name: str, folders: Sequence[str]) -> tuple[Path, ...]:
-        return tuple(arguments.path(name, entry) for entry in folders)
-
-    more = {"repeated": True, "argument": True, "check": check, "read": tuple}
-    return declare(value, help, metavar, **more)
+    check: Any = lambda name, paths: tuple(arguments.path(name, path) for path in paths)  # noqa: E731
+    return declare(value, help, metavar, check=check, read=tuple, repeated=True, argument=True)
 
 
 def flag(help: str, **more: Any) -> Any:  # noqa: ANN401

@@ -445,13 +445,8 @@ def _posterior(fitted: f.FittedLog) -> Posterior:
     covariance = fitted.uncertainty.covariance if fitted.uncertainty else None
     if covariance is None:
         return Posterior(names, fitted.ratings, None, np.zeros((0, 2), np.int64), np.zeros(0))
-    if (index[1:] < index[:-1]).any():
-        ordered = np.empty_like(covariance)
-        for row, k in zip(ordered, index.tolist(), strict=True):  # numpy is fast row by row
-            np.take(covariance[k], index, out=row, mode="clip")
-        covariance = ordered
     met = c.meetings(fitted.games.contests, fitted.linked.games, fitted.order)
-    return Posterior(names, fitted.ratings, covariance, *met)
+    return Posterior(names, fitted.ratings, covariance[np.ix_(index, index)], *met)
 
 
 def _bootstrap(
