@@ -315,27 +315,7 @@ def next_pairs(
         identity = {**settings.identity, "allowed_sha256": sha256(*allowed) if allowed else None}
         claimed = rated.folder(settings.out, "next", identity, allowed)
     with claimed as folder:
-        chosen = choose_batch(
-            belief,
-            settings.policy,
-            settings.goal or "best",
-            settings.batch,
-            once=settings.once,
-            repeat=settings.repeat,
-            allowed=may_play,
-            games=rated.games,
-            names=np.argsort(sorted(range(len(names)), key=lambda k: names[k].encode())),
-            explore=settings.explore,
-            streams=Streams(settings.seed),
-            progress=settings.progress,
-        )
-        pairs = []
-        columns = zip(*(column.tolist() for column in chosen), strict=True)
-        for place, (i, j, value, error, games, propensity) in enumerate(columns, 1):
-            lead = belief.points * (belief.mean[i] - belief.mean[j])
-            score = expected_score_at(lead, belief.draw_weight)
-            numbers = (*map(_rounded, (value, score, error)), games, _rounded(propensity))
-            pairs.append(PairRow(place, names[i], names[j], *numbers))
+        pairs = _chosen(rated, settings, may_play)
         if len(pairs) < settings.batch:
             helps = "" if settings.once else f" ({option('repeat')} lets pairs play again)"
             few = f"{len(pairs)} pairs, as no other has players who are free{helps}"
@@ -360,6 +340,33 @@ def next_pairs(
         if folder is not None:
             result = write_result(folder, result, {BATCH: result.columns()})
     return result
+
+
+def _chosen(rated: RatedTogether, settings: NextOptions, may_play: Bools) -> list[PairRow]:
+    """Return the pairs that are worth most, in order."""
+    names, belief = rated.names, rated.belief
+    chosen = choose_batch(
+        belief,
+        settings.policy,
+        settings.goal or "best",
+        settings.batch,
+        once=settings.once,
+        repeat=settings.repeat,
+        allowed=may_play,
+        games=rated.games,
+        names=np.argsort(sorted(range(len(names)), key=lambda k: names[k].encode())),
+        explore=settings.explore,
+        streams=Streams(settings.seed),
+        progress=settings.progress,
+    )
+    pairs = []
+    columns = zip(*(column.tolist() for column in chosen), strict=True)
+    for place, (i, j, value, error, games, propensity) in enumerate(columns, 1):
+        lead = belief.points * (belief.mean[i] - belief.mean[j])
+        score = expected_score_at(lead, belief.draw_weight)
+        numbers = (*map(_rounded, (value, score, error)), games, _rounded(propensity))
+        pairs.append(PairRow(place, names[i], names[j], *numbers))
+    return pairs
 
 
 def _rounded(value: float) -> float:
