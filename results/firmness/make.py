@@ -17,7 +17,6 @@ from results.study import CONFIDENCE, Row, Study, grid
 from tests.support.batch_leagues import BatchLeague
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
-from valmatch.ratings.bradley_terry.connections import levels_of
 from valmatch.ratings.bradley_terry.contests import design_of
 from valmatch.ratings.bradley_terry.firmness import Cells, fewest_games
 from valmatch.ratings.bradley_terry.rating import Model, rate
@@ -35,7 +34,7 @@ def league(games: int, number: int) -> tuple[float, float]:
     rng, model = Streams(1).stream(number, games), Model()
     contests, _ = worlds.play(rng)
     design = design_of(contests)
-    made = rate(design, levels_of(contests), model)
+    made = rate(design, model)
     if not made.linked.rated.all():
         return math.nan, math.nan
     covariance = model.uncertainty(made, False, rng).covariance

@@ -15,7 +15,7 @@ from typing import Any
 
 from results.commands import save_chart
 from results.study import Row, Study
-from valmatch.present.style import style_context
+from valmatch.present.figures import style_context
 
 study = Study(globals())
 

@@ -14,8 +14,7 @@ from results.study import CONFIDENCE, Row
 from tests.support.contests import duels_of
 from valmatch import plan_games
 from valmatch.draws.streams import Streams
-from valmatch.present.style import COLOURS, panels
-from valmatch.ratings.bradley_terry.connections import levels_of
+from valmatch.present.figures import COLOURS, panels
 from valmatch.ratings.bradley_terry.contests import design_of, duel_chances
 from valmatch.ratings.bradley_terry.firmness import Cells, fewest_games
 from valmatch.ratings.bradley_terry.fit import POINTS
@@ -167,7 +166,7 @@ def drawn(leaders: str, votes: int, gap: float, number: int) -> tuple[float, flo
     players = np.column_stack([first[pairs], second[pairs]]).ravel()
     contests = duels_of(n, players, np.column_stack([score, 1.0 - score]).ravel())
     design, model = design_of(contests), Model(HALF)
-    made = rate(design, levels_of(contests), model)
+    made = rate(design, model)
     covariance = model.uncertainty(made, False, rng).covariance
     assert covariance is not None
     a, b = np.argsort(-np.nan_to_num(made.ratings, nan=-np.inf))[:2].tolist()

@@ -24,10 +24,10 @@ from valmatch.kernels.arrays import Floats
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import Belief
 from valmatch.policies.joint.leader import leader_best, unsure_of
-from valmatch.policies.joint.leagues import GAMES, Sides, measure, play, play_evenly, run_leagues
+from valmatch.policies.joint.leagues import GAMES, Sides, play, play_evenly, run_leagues
 from valmatch.policies.registry import JOINT
 from valmatch.ratings.bradley_terry.contests import duel_chances
-from valmatch.ratings.bradley_terry.dense import fit_counts, frame_of, new_counts, space_of
+from valmatch.ratings.bradley_terry.dense import new_counts
 from valmatch.ratings.bradley_terry.fit import POINTS
 
 NAMES = ["ann", "bob", "cy", "dan", "eve", "=fox"]
@@ -379,29 +379,3 @@ def test_games_end_as_often_as_they_should(lead: float) -> None:
         for count, p in zip(seen, (chances.first, chances.drawn, chances.second), strict=True):
             error = math.sqrt(n / 2 * p[0] * (1.0 - p[0]))
             assert abs(count - n / 2 * p[0]) < 3.5 * error
-
-
-def test_measures_are_those_of_plain_numpy() -> None:
-    rng = np.random.default_rng(6)
-    for seed in range(10):
-        n = 5
-        frame, counts = frame_of(n, 200.0, False, False), new_counts(n)
-        counts.won[:], counts.lost[:] = rng.integers(0, 30 + 60 * seed, (2, n, n))
-        counts.won[range(n), range(n)] = counts.lost[range(n), range(n)] = 0.0
-        space, truth = space_of(frame), np.append(rng.normal(0.0, 0.5, n), [0.0, 0.0])
-        assert fit_counts(counts, frame, space)
-        out = np.empty(4)
-        measure(space, truth, 1.96, 2.7, out, True)
-        own = np.diag(space.covariance)
-        errors = np.sqrt(np.maximum(own[:, None] + own - 2.0 * space.covariance, 0.0))
-        leads = space.places[:n, None] - space.places[:n]
-        upper = np.triu_indices(n, 1)
-        off = np.abs(leads - (truth[:n, None] - truth[:n]))[upper]
-        tied = (2.7 * errors >= leads.T).all(axis=1)
-        expected = [
-            1.96 * errors[upper].mean() / POINTS,
-            space.places[:n].argmax() == truth[:n].argmax(),
-            tied.sum() == 1,
-            (off <= 1.96 * errors[upper]).mean(),
-        ]
-        assert out == pytest.approx(np.array(expected, float), rel=1e-10)

@@ -14,7 +14,7 @@ from tests.oracles.bradley_terry import B
 from tests.support.contests import duels_of
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
-from valmatch.ratings.bradley_terry.connections import levels_of, link
+from valmatch.ratings.bradley_terry.connections import link
 from valmatch.ratings.bradley_terry.contests import Contests, design_of
 from valmatch.ratings.bradley_terry.covariance import rank_ranges
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
@@ -106,7 +106,7 @@ class BatchLeague:
             np.column_stack([scores, 1.0 - scores]).ravel(),
             np.concatenate([won, drawn, 1.0 - won - drawn]),
         )
-        found = rate(design_of(contests), levels_of(contests), Model(self.draws)).ratings
+        found = rate(design_of(contests), Model(self.draws)).ratings
         rounded: Floats = np.round(found, 6)  # equals stay equal
         return rounded
 
@@ -146,7 +146,7 @@ def covered(league: BatchLeague, kind: str, contests: Contests, truth: Floats) -
     """Return the `MEASURES` of one world; None where somebody in it cannot be rated."""
     design, model = design_of(contests), Model(league.draws, prior=league.prior)
     try:
-        found = rate(design, levels_of(contests), model)
+        found = rate(design, model)
     except NoEstimate:
         return None
     if not found.linked.rated.all():
@@ -161,7 +161,7 @@ def covered(league: BatchLeague, kind: str, contests: Contests, truth: Floats) -
     errors = np.sqrt(own[a] + own[b] - 2.0 * sure.covariance[a, b])
     wrong = np.abs(found.ratings[a] - found.ratings[b] - target[a] + target[b])
     zero = np.abs(found.ratings - found.ratings.mean() - target + target.mean())
-    ranks = rank_ranges(found.ratings, sure.covariance, critical)
+    best, worst = rank_ranges(found.ratings, sure.covariance, critical)
     order = np.sort(-target)  # equal strengths have several ranks
     low, high = 1 + np.searchsorted(order, -target), np.searchsorted(order, -target, "right")
     measures = {
@@ -169,7 +169,7 @@ def covered(league: BatchLeague, kind: str, contests: Contests, truth: Floats) -
         RATINGS: np.mean(zero <= half * sure.std_errors),
         COEFFICIENTS: _coefficients(league, found, sure.coefficients, sure.log_draw_weight, half),
         TOGETHER: np.all(wrong <= critical * errors),
-        RANKS: np.all((ranks.low <= low) & (ranks.high >= high)),
+        RANKS: np.all((best <= low) & (worst >= high)),
     }
     return np.array([measures[name] for name in MEASURES], np.float64)
 
@@ -234,9 +234,9 @@ def path_shares(league: PathLeague, seed: int) -> Floats:
     contests = duels_of(PLAYERS, players, points)
     known = player_days(contests, np.array(days))
     model = PathModel(days=known, drift=league.drift, deviation=league.deviation, mean=0.0)
-    levels, weights = levels_of(contests), contests.weights
-    linked = link(contests, levels, weights, np.zeros(0, np.int64), all_rated=True)
-    found = estimate(model.design(contests), levels, model, linked, weights)
+    weights = contests.weights
+    linked = link(contests, weights, np.zeros(0, np.int64), all_rated=True)
+    found = estimate(model.design(contests), model, linked, weights)
     sure = model.uncertainty(found, False, rng)
     assert found.days is not None
     assert sure.days is not None

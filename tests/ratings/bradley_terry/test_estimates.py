@@ -12,9 +12,10 @@ import pytest
 from tests.oracles import bradley_terry as plain
 from tests.oracles.bradley_terry import Game, Side, World
 from tests.support.contests import contests_of, duels_of
+from tests.support.refusals import defined
 from valmatch.kernels.arrays import Bools, Floats
 from valmatch.ratings.bradley_terry import covariance, fit, rating
-from valmatch.ratings.bradley_terry.connections import levels_of, link
+from valmatch.ratings.bradley_terry.connections import link
 from valmatch.ratings.bradley_terry.contests import (
     Contests,
     design_of,
@@ -30,7 +31,6 @@ from valmatch.ratings.bradley_terry.dense import (
     frame_of,
     frame_of_belief,
     new_counts,
-    space_of,
 )
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
 from valmatch.ratings.bradley_terry.rating import Anchors, Estimate, Model, Uncertainty, rate, refit
@@ -100,7 +100,7 @@ def rated(world: World, draws: str = "") -> Estimate:
     anchors = Anchors(np.array(columns[0], int), means, deviations)
     contests = contests_of(world)
     model = Model(draws, anchors, world.prior)
-    return rate(design_of(contests), levels_of(contests), model)
+    return rate(design_of(contests), model)
 
 
 def log(
@@ -200,7 +200,7 @@ def test_draws_have_a_weight_where_some_circle_has_more_wins_than_draws() -> Non
         games = [duel(a, b, 0.5 if d else 1.0) for (a, b), d in zip(pairs, drawn, strict=True)]
         world = World(games, n, davidson=True)
         contests = contests_of(world)
-        if not link(contests, levels_of(contests), contests.weights, NOBODY, False).rated.all():
+        if not link(contests, contests.weights, NOBODY, False).rated.all():
             continue
         if not leads_round(world, draw=-1.0):
             counts["separated"] += 1
@@ -298,16 +298,16 @@ def test_refits_of_few_games_a_player_end_where_nothing_is_to_gain(seed: int, pl
     won = rng.random(len(a)) < 1.0 / (1.0 + np.exp(strengths[b] - strengths[a]))
     pairs = zip(a.tolist(), b.tolist(), won.tolist(), strict=True)
     contests = contests_of(World([duel(i, j, float(s)) for i, j, s in pairs], players))
-    design, levels, model = design_of(contests), levels_of(contests), Model()
-    estimate = rate(design, levels, model)
+    design, model = design_of(contests), Model()
+    estimate = rate(design, model)
     rng = np.random.default_rng(seed)
     for _ in range(3):  # steps of Newton's method alone would end far outside in some
         times = np.bincount(rng.integers(len(a), size=len(a)), minlength=len(a))
         weights = np.where(estimate.linked.games, 1.0 * times, 0.0)
-        _, low, high = refit(design, levels, model, estimate, weights)
+        _, low, high = refit(design, model, estimate, weights)
         rated = np.isfinite(low) & np.isfinite(high)
         assert rated.sum() > 30
-        linked = link(contests, levels, weights, model.anchors.players, all_rated=False)
+        linked = link(contests, weights, model.anchors.players, all_rated=False)
         assert (rated == linked.rated).all()
         ratings = np.where(rated, low, 0.0)
         lead = POINTS * (ratings[a] - ratings[b])
@@ -354,7 +354,7 @@ def test_links_are_those_of_the_closure(start: int) -> None:
         drawn = linked_world(seed)
         contests = contests_of(drawn)
         anchors = np.array(sorted(drawn.anchors), np.int64)
-        linked = link(contests, levels_of(contests), contests.weights, anchors, all_rated=False)
+        linked = link(contests, contests.weights, anchors, all_rated=False)
         statuses, used = who_is_rated(drawn)
         assert linked.statuses == statuses, seed
         assert linked.games.tolist() == used, seed
@@ -460,7 +460,7 @@ def played(n: int, games: int, nu: float, home: float, seed: int) -> tuple[Count
 def shipped(contests: Contests, model: Model) -> tuple[Floats, Floats, Floats] | None:
     """Return ratings, covariance and coefficients by the shipped fit; None without all of them."""
     try:
-        basis = rate(design_of(contests), levels_of(contests), model)
+        basis = rate(design_of(contests), model)
     except NoEstimate:
         return None
     if not basis.linked.rated.all():
@@ -479,40 +479,28 @@ def test_it_is_the_shipped_fit(prior: float | None, nu: float, home: float) -> N
         counts, contests = played(n, 4 * n + 9 * seed, nu, home, seed)
         expected = shipped(contests, Model(prior=prior))
         frame = frame_of(n, prior, home > 0.0, nu > 0.0)
-        space = space_of(frame)
-        assert fit_counts(counts, frame, space) == (expected is not None)
-        if expected is None:
+        fitted_counts = fit_counts(counts, frame)
+        assert (fitted_counts is None) == (expected is None)
+        if fitted_counts is None or expected is None:
             continue
         fitted += 1
         ratings, covariance, coefficients = expected
-        strengths = space.places[:n] / POINTS
+        _, places, spread = fitted_counts
+        strengths = places[:n] / POINTS
         assert strengths - strengths.mean() == pytest.approx(ratings - ratings.mean(), abs=2e-5)
-        assert space.covariance / POINTS**2 == pytest.approx(covariance, rel=1e-5, abs=1e-5)
+        assert spread / POINTS**2 == pytest.approx(covariance, rel=1e-5, abs=1e-5)
         if home:
-            assert space.places[n] / POINTS == pytest.approx(coefficients[0], abs=2e-5)
-        assert math.exp(space.places[n + 1]) == pytest.approx(coefficients[-1], rel=1e-6)
+            assert places[n] / POINTS == pytest.approx(coefficients[0], abs=2e-5)
+        assert math.exp(places[n + 1]) == pytest.approx(coefficients[-1], rel=1e-6)
     assert fitted >= 5
-
-
-def test_compiled_and_plain_agree() -> None:
-    counts, _ = played(4, 40, 0.5, 30.0, 3)
-    frame = frame_of(4, 200.0, True, True)
-    compiled, plain = space_of(frame), space_of(frame)
-    assert fit_counts(counts, frame, compiled)
-    assert fit_counts.py_func(counts, frame, plain)  # type: ignore[attr-defined]
-    assert plain.places == pytest.approx(compiled.places, abs=1e-12)
-    assert plain.covariance == pytest.approx(compiled.covariance, rel=1e-10)
 
 
 def test_it_goes_on_from_an_earlier_estimate() -> None:
     few, _ = played(5, 60, 0.5, 0.0, 1)
     more, _ = played(5, 90, 0.5, 0.0, 2)
     frame = frame_of(5, 350.0, False, True)
-    fresh, going = space_of(frame), space_of(frame)
-    assert fit_counts(few, frame, going)
-    assert fit_counts(more, frame, going)
-    assert fit_counts(more, frame, fresh)
-    assert going.places == pytest.approx(fresh.places, abs=1e-9)
+    going = fit_counts(more, frame, defined(fit_counts(few, frame)))
+    assert defined(going).places == pytest.approx(defined(fit_counts(more, frame)).places, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -531,7 +519,7 @@ def test_there_is_no_estimate(won: list[tuple[int, int]], drawn: list[tuple[int,
     for pair in drawn:
         counts.drawn[pair] += 1.0
     frame = frame_of(3, None, False, bool(drawn))
-    assert not fit_counts(counts, frame, space_of(frame))
+    assert fit_counts(counts, frame) is None
 
 
 def test_a_belief_without_games_is_itself_and_with_games_adds_their_information() -> None:
@@ -540,13 +528,12 @@ def test_a_belief_without_games_is_itself_and_with_games_adds_their_information(
     covariance = root @ root.T
     mean = np.array([100.0, 30.0, -40.0, -90.0])
     frame = frame_of_belief(mean, covariance, 0.0)
-    space = space_of(frame)
-    assert fit_counts(new_counts(4), frame, space)
+    space = defined(fit_counts(new_counts(4), frame))
     assert space.places[:4] / POINTS == pytest.approx(mean)
     assert space.covariance / POINTS**2 == pytest.approx(covariance, abs=1e-6)
     counts = new_counts(4)
     counts.won[0, 1] = counts.lost[0, 1] = 50.0
-    assert fit_counts(counts, frame, space)
+    space = defined(fit_counts(counts, frame, space))
     lead = (space.places[0] - space.places[1]) / POINTS
     assert 0.0 < lead < 70.0
     v, e = np.linalg.pinv(covariance), np.array([1.0, -1.0, 0.0, 0.0])

@@ -10,7 +10,6 @@ import pytest
 
 from tests.support.contests import duels_of
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.ratings.bradley_terry.connections import levels_of
 from valmatch.ratings.bradley_terry.contests import design_of
 from valmatch.ratings.bradley_terry.firmness import (
     Cells,
@@ -41,7 +40,7 @@ def pairs_of(players: int, games: int, rng: np.random.Generator) -> Ints:
 def rated(pairs: Ints, points: Floats, model: Model, home: bool = False) -> tuple[Cells, Estimate]:
     contests = duels_of(int(pairs.max()) + 1, pairs.ravel(), points, home=home)
     design = design_of(contests)
-    return Cells.of(design, model, [(0, 1)]), rate(design, levels_of(contests), model)
+    return Cells.of(design, model, [(0, 1)]), rate(design, model)
 
 
 @pytest.mark.parametrize("home", [False, True])

@@ -14,7 +14,7 @@ from tests.oracles.whole_history import PathWorld
 from tests.support.contests import contests_of
 from tests.support.refusals import defined
 from valmatch.ratings.bradley_terry import rating as unmoved
-from valmatch.ratings.bradley_terry.connections import Levels, Linked, levels_of, link
+from valmatch.ratings.bradley_terry.connections import Linked, link
 from valmatch.ratings.bradley_terry.contests import Contests
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
 from valmatch.ratings.bradley_terry.rating import Estimate, Uncertainty, estimate
@@ -32,19 +32,17 @@ def model_of(world: PathWorld, draws: str = "") -> PathModel:
     )
 
 
-def who_and_levels(world: PathWorld) -> tuple[Contests, Levels, Linked]:
-    """Return the games of a world with what else an fitted takes."""
+def linked_games(world: PathWorld) -> tuple[Contests, Linked]:
+    """Return the games of a world, and that everybody is rated."""
     contests = contests_of(world)
-    levels = levels_of(contests)
-    none = np.zeros(0, np.int64)
-    return contests, levels, link(contests, levels, contests.weights, none, all_rated=True)
+    return contests, link(contests, contests.weights, np.zeros(0, np.int64), all_rated=True)
 
 
 def rated(world: PathWorld, draws: str = "") -> Estimate:
     """Rate the players of a world."""
-    contests, levels, linked = who_and_levels(world)
+    contests, linked = linked_games(world)
     model = model_of(world, draws)
-    return estimate(model.design(contests), levels, model, linked, contests.weights)
+    return estimate(model.design(contests), model, linked, contests.weights)
 
 
 def close(values: Any, expected: Any, rtol: float, atol: float = 0.0) -> None:  # noqa: ANN401
@@ -55,7 +53,7 @@ def close(values: Any, expected: Any, rtol: float, atol: float = 0.0) -> None:  
 
 
 def sure_of(world: PathWorld, fitted: Estimate, sandwich: bool) -> Uncertainty:
-    """Return how sure an fitted is."""
+    """Return how sure an estimate is."""
     return model_of(world).uncertainty(fitted, sandwich, np.random.default_rng(1))
 
 
@@ -110,7 +108,7 @@ def test_paths_and_covariance_are_those_of_the_dense_twin(name: str, sandwich: b
     )
     if world.davidson:
         assert np.log(fitted.draw_weight) == pytest.approx(expected.place[-1], abs=1e-8)
-    assert fitted.fit.log_likelihood == pytest.approx(expected.log_likelihood, rel=1e-10)
+    assert fitted.fit.terms.value == pytest.approx(expected.log_likelihood, rel=1e-10)
     spread = plain.covariance(world, expected, sandwich)
     sure = sure_of(world, fitted, sandwich)
     errors = np.sqrt(np.diag(spread))
@@ -157,9 +155,9 @@ def test_fronts_and_draws_are_the_whole_inverse(name: str, monkeypatch: pytest.M
 
 def test_without_drift_it_is_bradley_terry_with_a_normal_prior() -> None:
     world = replace(WORLDS["draws"], drift=0.0, deviation=150.0)
-    contests, levels, linked = who_and_levels(world)
+    contests, linked = linked_games(world)
     model = unmoved.Model(prior=150.0)
-    still = estimate(model.design(contests), levels, model, linked, contests.weights)
+    still = estimate(model.design(contests), model, linked, contests.weights)
     expected = model.uncertainty(still, False, np.random.default_rng(1))
     for drift, far in ((0.0, 1e-7), (1e-3, 1e-2)):
         moved = replace(world, drift=drift)
@@ -195,7 +193,7 @@ def moving(seed: int, drift: float) -> PathWorld:
 @pytest.mark.parametrize("drift", [0.0, 40.0])
 def test_the_drift_of_the_greatest_evidence_is_found(drift: float) -> None:
     world = moving(5, drift)
-    fitted = evidence.tuned_drift(model_of(world), *who_and_levels(world))
+    fitted = evidence.tuned_drift(model_of(world), *linked_games(world))
     if not drift:
         assert fitted.drift < 4.0
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.whole_log import result as r
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry import firmness as science
-from valmatch.ratings.bradley_terry.connections import Levels, Linked
+from valmatch.ratings.bradley_terry.connections import Linked
 from valmatch.ratings.bradley_terry.contests import Contests, Design, design_of
 from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.bradley_terry.rating import (
@@ -64,9 +64,8 @@ class FittedLog:
 
     games: WeightedGames
     options: RankOptions
-    # design, levels, model, linked: as `valmatch.ratings.bradley_terry` takes them
+    # design, model, linked: as `valmatch.ratings.bradley_terry` takes them
     design: Design
-    levels: Levels
     model: WholeModel
     linked: Linked
     estimate: Estimate | None  # None where there is none
@@ -232,9 +231,9 @@ def _order(fitted: FittedLog, made: Estimate, result: r.BatchRating) -> dict[str
     else:
         feature = np.zeros((2 * contests.n_games, 1))
         feature[2 * np.arange(contests.n_games) + games.first] = 1.0
-        contests = contests._replace(features=np.hstack([feature, contests.features]))
+        contests = replace(contests, features=np.hstack([feature, contests.features]))
         try:
-            again = rate(design_of(contests), fitted.levels, fitted.model)
+            again = rate(design_of(contests), fitted.model)
         except NoEstimate:
             return None
         points = again.coefficients[0]
@@ -256,10 +255,10 @@ def _without(fitted: FittedLog, name: str) -> dict[str, Any]:
     """Return whose rank is another one without a covariate."""
     games, contests = fitted.games, fitted.games.contests
     kept = [k for k, feature in enumerate(games.features) if feature != name]
-    design = design_of(contests._replace(features=contests.features[:, kept]))
+    design = design_of(replace(contests, features=contests.features[:, kept]))
     assert isinstance(fitted.model, Model)
     try:
-        again = rate(design, fitted.levels, fitted.model)
+        again = rate(design, fitted.model)
     except NoEstimate:
         return {"name": name, "changed": None}
     assert fitted.estimate is not None
@@ -306,7 +305,7 @@ def _swapped(log: GameLog, fitted: FittedLog, made: Estimate, questions: Ints) -
     turned = int(pairs - steady.sum())
     weights = np.zeros(n)
     weights[np.concatenate([forwards[steady], backwards[steady]])] = 1.0
-    again = refit(fitted.design, fitted.levels, fitted.model, made, weights)
+    again = refit(fitted.design, fitted.model, made, weights)
     ratings = np.where(np.isfinite(again.low + again.high), again.low, np.nan)
     ranks, before = _ranks(ratings), _ranks(made.ratings)
     rounded = np.round(ratings, r.DIGITS).tolist()

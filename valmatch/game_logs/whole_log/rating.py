@@ -32,7 +32,7 @@ from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.threads import one_thread
 from valmatch.ratings.bradley_terry import contests as c
 from valmatch.ratings.bradley_terry import rating as bt
-from valmatch.ratings.bradley_terry.connections import RATED, levels_of, link
+from valmatch.ratings.bradley_terry.connections import RATED, link
 from valmatch.ratings.bradley_terry.covariance import rank_ranges
 from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.games import Games
@@ -161,13 +161,13 @@ def weighted_games(
     coefficients = list(options.covariate)
     if options.home != "none":
         home = _mean_of_sides(contests, facts.homes[rows])
-        if (home != home[contests.game_starts[:-1]][c.games_of_sides(contests)]).any():
+        if (home != home[contests.game_starts[:-1]][contests.game_of_side]).any():
             features, coefficients = [home, *features], [r.HOME, *coefficients]
         elif options.home == "fit":
             what = "no game has one side at home (allowed: a log with columns home and away)"
             raise InputError(f"{log.name}: {option('home')} fit: {what}")
     if features:
-        contests = contests._replace(features=np.column_stack(features))
+        contests = replace(contests, features=np.column_stack(features))
     by_name = [names[k] for k in np.argsort(ranks)[present].tolist()]
     first, places = None, log.columns.places
     if "player" not in places and "winner" not in places:
@@ -201,7 +201,7 @@ def _days_and_clusters(
 
 def _mean_of_sides(contests: c.Contests, values: Floats) -> Floats:
     """Return the mean over the players of each side."""
-    sums = np.bincount(c.rows_of_sides(contests), values, len(contests.points))
+    sums = np.bincount(contests.side_of_row, values, len(contests.points))
     means: Floats = sums / np.diff(contests.side_starts)
     return means
 
@@ -264,15 +264,15 @@ def _fitted(
     log: GameLog, weighted: f.WeightedGames, options: RankOptions, look: Callable[[], None]
 ) -> f.FittedLog:
     """Return the estimate of a log, and how sure it is."""
-    contests, levels = weighted.contests, levels_of(weighted.contests)
+    contests = weighted.contests
     model, made, tuned, trouble = _model(weighted, options), None, None, None
-    linked = link(contests, levels, contests.weights, model.anchors.players, model.rates_all)
+    linked = link(contests, contests.weights, model.anchors.players, model.rates_all)
     try:
         if isinstance(model, wh.PathModel) and options.tune:
-            tuned = wh.tuned_drift(model, contests, levels, linked, look)
+            tuned = wh.tuned_drift(model, contests, linked, look)
             model = replace(model, drift=tuned.drift)
         design = model.design(contests)
-        made = bt.estimate(design, levels, model, linked, contests.weights)
+        made = bt.estimate(design, model, linked, contests.weights)
     except wh.TooLarge:
         what = "too many players are active at once (allowed: what takes seconds for each drift)"
         raise InputError(f"{log.name}: {option('tune')} drift: {what}") from None
@@ -292,7 +292,7 @@ def _fitted(
         quantile = t_quantile(0.5 + 0.5 * options.level, degrees)
         if len(rated) > 1 and sure.covariance is not None:
             critical = range_quantile(options.level, len(rated), degrees) / math.sqrt(2.0)
-    fit = (design, levels, model, linked, made, trouble, tuned, rated[index], index)
+    fit = (design, model, linked, made, trouble, tuned, rated[index], index)
     intervals = (half_draws, kind, clusters, sure, quantile, critical)
     return f.FittedLog(weighted, options, *fit, *intervals)
 
@@ -353,7 +353,7 @@ def _facts(fitted: f.FittedLog) -> dict[str, Any]:
         "draws": "davidson" if nu > 0.0 else bt.HALF if fitted.half_draws else "none",
         "score_scale": 1.0 / (1.0 + 0.5 * nu),
         "prior": options.prior,
-        "log_likelihood": made.fit.log_likelihood if made else None,
+        "log_likelihood": made.fit.terms.value if made else None,
     }
     if options.gate:
         facts["gate"] = options.gate
@@ -386,7 +386,7 @@ def _players(fitted: f.FittedLog) -> list[r.PlayerRow]:
     anchors, linked, sure = fitted.model.anchors, fitted.linked, fitted.uncertainty
     fixed = {*anchors.players[anchors.deviations == 0.0].tolist()}
     order = fitted.order.tolist()
-    counts, ratings = c.results_of(fitted.games.contests), np.round(fitted.ratings, r.DIGITS) + 0.0
+    counts, ratings = fitted.games.contests.results(), np.round(fitted.ratings, r.DIGITS) + 0.0
     ranks = 1 + np.searchsorted(-ratings, -ratings, side="left")
     errors = [None] * len(order) if sure is None else sure.std_errors[fitted.index].tolist()
     ranges: list[tuple[int | None, int | None]] = [(None, None)] * len(order)
@@ -445,7 +445,7 @@ def _posterior(fitted: f.FittedLog) -> Posterior:
     covariance = fitted.uncertainty.covariance if fitted.uncertainty else None
     if covariance is None:
         return Posterior(names, fitted.ratings, None, np.zeros((0, 2), np.int64), np.zeros(0))
-    met = c.meetings(fitted.games.contests, fitted.linked.games, fitted.order)
+    met = fitted.games.contests.meetings(fitted.linked.games, fitted.order)
     return Posterior(names, fitted.ratings, covariance[np.ix_(index, index)], *met)
 
 
@@ -460,7 +460,7 @@ def _bootstrap(
         return [], None
     streams = Streams(options.seed)
     draws = (streams.stream(k, f.RESAMPLING) for k in range(options.bootstrap))
-    checked = bt.bootstrap(fitted.design, fitted.levels, fitted.model, made, options.level, draws)
+    checked = bt.bootstrap(fitted.design, fitted.model, made, options.level, draws)
     rows = []
     for k in fitted.order.tolist():
         numbers = (float(column[k]) for column in checked[:3])

@@ -16,15 +16,14 @@ from valmatch.kernels.compilation import kernel
 from valmatch.kernels.threads import one_thread
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import POINTS, Belief
-from valmatch.ratings.bradley_terry.connections import levels_of, link
+from valmatch.ratings.bradley_terry.connections import link
 from valmatch.ratings.bradley_terry.contests import Contests, design_of
 from valmatch.ratings.bradley_terry.dense import (
     Counts,
+    CountsFit,
     Frame,
-    Space,
     fit_counts,
     new_counts,
-    space_of,
 )
 from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.bradley_terry.rating import Estimate, Model, estimate
@@ -112,37 +111,23 @@ def play_evenly(
             games -= 1
 
 
-@kernel
-def measure(
-    space: Space, truth: Floats, quantile: float, critical: float, out: Floats, rated: bool
-) -> None:
-    """Fill in the measures of an estimate; without one nobody is named and nothing covered."""
-    # Shapes: `truth` (n + 2,); `out` (4,).
-    if not rated:
-        out[0], out[1], out[2], out[3] = np.inf, 0.0, 0.0, np.nan
-        return
-    v, places = space.covariance, space.places
-    n = v.shape[0]
-    width, covered, tied, leader, best = 0.0, 0, 0, 0, truth[0]
-    for i in range(n):
-        beaten = False
-        if places[i] > places[leader]:
-            leader = i
-        best = max(best, truth[i])
-        for j in range(n):
-            error = math.sqrt(max(v[i, i] + v[j, j] - 2.0 * v[i, j], 0.0))
-            lead = places[j] - places[i]
-            if lead > critical * error:
-                beaten = True
-            if j > i:
-                width += quantile * error
-                covered += abs(lead - truth[j] + truth[i]) <= quantile * error
-        tied += not beaten
-    pairs = 0.5 * n * (n - 1)
-    out[0] = width / pairs / POINTS
-    out[1] = 1.0 if truth[leader] == best else 0.0
-    out[2] = 1.0 if tied == 1 else 0.0
-    out[3] = covered / pairs
+def measures_of(fitted: CountsFit | None, truth: Floats, league: League) -> list[float]:
+    """Return the measures of an estimate; without one nobody is named and nothing covered."""
+    if fitted is None:
+        return [math.inf, 0.0, 0.0, math.nan]
+    v, n = fitted.covariance, len(fitted.covariance)
+    spread = np.diag(v)[:, np.newaxis] + np.diag(v) - 2.0 * v
+    errors = np.sqrt(np.maximum(spread, 0.0))
+    leads, true = (
+        strengths[:n, np.newaxis] - strengths[:n] for strengths in (fitted.places, truth)
+    )
+    upper = np.triu_indices(n, 1)
+    widths = league.quantile * errors[upper]
+    covered = np.abs(leads - true)[upper] <= widths
+    beaten = (leads < -league.critical * errors).any(axis=1)
+    best = truth[int(np.argmax(fitted.places[:n]))] == truth[:n].max()
+    shown = n - np.count_nonzero(beaten) == 1
+    return [float(widths.mean()) / POINTS, float(best), float(shown), float(covered.mean())]
 
 
 def run_leagues(
@@ -150,48 +135,49 @@ def run_leagues(
 ) -> tuple[Floats, float]:
     """Return (replications, points, 4) measures of some leagues, and the seconds that took."""
     started = time.perf_counter()
-    played = _measured if league.sides is None else measured_in_sides
-    measured = np.array([played(league, replication, check) for replication in replications])
-    return measured, time.perf_counter() - started
+    play_all = _measured if league.sides is None else _measured_in_sides
+    with one_thread():
+        measured = [play_all(league, replication, check) for replication in replications]
+    return np.array(measured), time.perf_counter() - started
 
 
-def _measured(league: League, replication: int, check: Callable[[], None]) -> Floats:
+def _measured(league: League, replication: int, check: Callable[[], None]) -> list[list[float]]:
     """Return the measures of a league at each number of games of its grid."""
     streams, evenly, n = Streams(league.seed), league.policy == UNIFORM, len(league.before)
     words, truth = streams.words(replication, GAMES).copy(), truth_of(league, streams, replication)
-    counts, space = new_counts(n), space_of(league.frame)
+    counts, done, measured = new_counts(n), 0, []
     cursor, before = np.zeros(3, np.int64), league.before.copy()
-    # whether there is an estimate by which pairs can be chosen
-    rated, done = not evenly and bool(fit_counts(counts, league.frame, space)), 0
-    measured = np.empty((len(league.grid), len(MEASURES)))
-    for out, goal in zip(measured, league.grid.tolist(), strict=True):
+    # the estimate by which pairs can be chosen
+    fitted = None if evenly else fit_counts(counts, league.frame)
+    for goal in league.grid.tolist():
         while done < goal:
             check()
             games = goal - done if evenly else min(league.batch, goal - done)
-            if rated and not evenly:
-                mean, draw_weight = space.places[:n] / POINTS, math.exp(space.places[n + 1])
-                belief = Belief(mean, space.covariance / POINTS**2, draw_weight)
+            if fitted is not None and not evenly:
+                mean, draw_weight = fitted.places[:n] / POINTS, math.exp(fitted.places[n + 1])
+                belief = Belief(mean, fitted.covariance / POINTS**2, draw_weight)
                 chosen = choose_batch(belief, league.policy, league.goal, games, games=before)
                 for i, j in zip(chosen.first.tolist(), chosen.second.tolist(), strict=True):
                     play(words, truth, counts, i, j, before)
             else:
                 play_evenly(words, truth, counts, cursor, before, games)
-            rated = bool(fit_counts(counts, league.frame, space))
+            fitted = fit_counts(counts, league.frame, fitted)
             done += games
-        measure(space, truth, league.quantile, league.critical, out, rated)
+        measured.append(measures_of(fitted, truth, league))
     return measured
 
 
-def measured_in_sides(league: League, replication: int, check: Callable[[], None]) -> Floats:
+def _measured_in_sides(
+    league: League, replication: int, check: Callable[[], None]
+) -> list[list[float]]:
     """Return the measures where a game is of several sides or of teams."""
     assert league.sides is not None
     (k, m, prior), n, streams = league.sides, len(league.before), Streams(league.seed)
     draws, truth = streams.stream(replication, GAMES), truth_of(league, streams, replication)
     players: list[Ints] = []
     points: list[Floats] = []
-    played, made = np.zeros(n), None
-    space, measured = space_of(league.frame), np.empty((len(league.grid), len(MEASURES)))
-    for out, games in zip(measured, league.grid.tolist(), strict=True):
+    played, made, measured = np.zeros(n), None, []
+    for games in league.grid.tolist():
         check()
         while len(players) < games:  # each of those who have played the least, by lot
             chosen = draws.permutation(np.argsort(played + draws.random(n))[: k * m])
@@ -205,28 +191,26 @@ def measured_in_sides(league: League, replication: int, check: Callable[[], None
         contests = Contests(
             n, starts, sides, np.concatenate(points), who, features, ones, starts[:-1]
         )
-        with one_thread():
-            made = _rate(contests, Model(prior=prior), space, made)
-        measure(space, truth, league.quantile, league.critical, out, made is not None)
+        made, fitted = _rate(contests, Model(prior=prior), made)
+        measured.append(measures_of(fitted, truth, league))
     return measured
 
 
 def _rate(
-    contests: Contests, model: Model, space: Space, before: Estimate | None
-) -> Estimate | None:
-    """Leave the estimate of all games in `space`, sought from another; None if some have none."""
-    levels, weights = levels_of(contests), contests.weights
-    linked = link(contests, levels, weights, model.anchors.players, model.rates_all)
+    contests: Contests, model: Model, before: Estimate | None
+) -> tuple[Estimate | None, CountsFit | None]:
+    """Return the estimate of all games, sought from another; None if some players have none."""
+    linked = link(contests, contests.weights, model.anchors.players, model.rates_all)
     if not linked.rated.all():
-        return None
+        return None, None
     try:
-        made = estimate(design_of(contests), levels, model, linked, weights, before)
+        made = estimate(design_of(contests), model, linked, contests.weights, before)
     except NoEstimate:
-        return None
+        return None, None
     covariance = model.uncertainty(made, False, np.random.default_rng(0)).covariance
     assert covariance is not None  # of so few players
-    space.places[:-2], space.covariance[:] = POINTS * made.ratings, POINTS**2 * covariance
-    return made
+    places = np.append(POINTS * made.ratings, [0.0, -math.inf])
+    return made, CountsFit(made.fit.point, places, POINTS**2 * covariance)
 
 
 def truth_of(league: League, streams: Streams, replication: int) -> Floats:

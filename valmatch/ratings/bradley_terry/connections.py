@@ -1,9 +1,4 @@
-"""Links of players by wins, which decide who can be rated (Ford 1957).
-
-An edge goes from each loser to each winner, both ways at a draw. Between the levels of a game
-stands a node of its own, which all of the worse level point to and which points to all of the
-better; so the edges are as many as the rows, and paths are the same.
-"""
+"""Links of players by wins, which decide who can be rated (Ford 1957)."""
 
 from __future__ import annotations
 
@@ -14,58 +9,30 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
-from valmatch.ratings.bradley_terry.contests import Contests, games_of_sides, rows_of_sides
+from valmatch.ratings.bradley_terry.contests import Contests
 
 RATED, ABOVE, BELOW, UNLINKED = "rated", "above", "below", "unlinked"
 
 
-class Levels(NamedTuple):
-    """The levels of games: sides of equal points."""
-
-    of_row: Ints  # (rows,) number of the level of each row, the worst of a game first
-    games: Ints  # (levels,) game of each
-    tied: Bools  # (levels,) whether several sides share it
-
-
-def levels_of(contests: Contests) -> Levels:
-    """Return the levels of all games."""
-    games = games_of_sides(contests)
-    order = np.lexsort((contests.points, games))
-    points, of_sides = contests.points[order], games[order]
-    new = np.ones(len(order), np.bool_)
-    new[1:] = (of_sides[1:] != of_sides[:-1]) | (points[1:] != points[:-1])
-    numbers = np.cumsum(new) - 1
-    of_side = np.empty(len(order), np.int64)
-    of_side[order] = numbers
-    tied = np.bincount(numbers) > 1
-    return Levels(of_side[rows_of_sides(contests)], of_sides[new], tied)
-
-
 def graph_of(
-    contests: Contests, levels: Levels, games: Bools, anchors: Ints, ties: bool = True
+    contests: Contests, games: Bools, anchors: Ints, ties: bool = True
 ) -> sparse.csr_array:
     """Return the edges of wins of some games, (games,), each from row to column."""
-    # Nodes are the players, then the steps up from each level, then the ties of each level, at last
-    # what links the anchors.
-    n, n_levels = contests.n_players, len(levels.games)
+    # An edge goes from each loser to each winner, both ways at a draw. Between the levels of a game
+    # stands a node of its own, which all of the worse level point to and which points to all of the
+    # better, so that edges are as many as rows. Nodes are the players, then the steps up from each
+    # level, then the ties of each level, at last what links the anchors.
+    levels, n = contests.levels, contests.n_players
+    n_levels = len(levels.games)
     rows = np.flatnonzero(games[levels.games[levels.of_row]])
     players, level = contests.players[rows], levels.of_row[rows]
-    first = np.ones(n_levels, np.bool_)
-    first[1:] = levels.games[1:] != levels.games[:-1]
-    higher = ~first[level]
-    step = n + level
-    tail, head = [players, step[higher] - 1], [step, players[higher]]
-    if ties:
-        tied = levels.tied[level]
-        knot = n + n_levels + level[tied]
-        tail += [players[tied], knot]
-        head += [knot, players[tied]]
-    hub = np.full(len(anchors), n + 2 * n_levels)
-    tail += [anchors, hub]
-    head += [hub, anchors]
+    first = np.append(True, levels.games[1:] != levels.games[:-1])
+    higher, tied = ~first[level], levels.tied[level] & ties
+    knot, hub = n + n_levels + level[tied], np.full(len(anchors), n + 2 * n_levels)
+    tail = np.concatenate([players, n + level[higher] - 1, players[tied], knot, anchors, hub])
+    head = np.concatenate([n + level, players[higher], knot, players[tied], hub, anchors])
     size = n + 2 * n_levels + 1
-    ends = np.concatenate(tail), np.concatenate(head)
-    return sparse.csr_array((np.ones(len(ends[0])), ends), shape=(size, size))
+    return sparse.csr_array((np.ones(len(tail)), (tail, head)), shape=(size, size))
 
 
 class Linked(NamedTuple):
@@ -80,18 +47,13 @@ class Linked(NamedTuple):
 
 
 def link(
-    contests: Contests,
-    levels: Levels,
-    weights: Floats,
-    anchors: Ints,
-    all_rated: bool,
-    grouped: bool = True,
+    contests: Contests, weights: Floats, anchors: Ints, all_rated: bool, grouped: bool = True
 ) -> Linked:
     """Find who can be rated by games of some weights."""
-    games = weights > 0.0
-    row_games = games_of_sides(contests)[rows_of_sides(contests)]
-    played = np.bincount(contests.players, games[row_games], contests.n_players) > 0.0
-    n_players, edges = contests.n_players, graph_of(contests, levels, games, anchors)
+    games, n_players = weights > 0.0, contests.n_players
+    row_games = contests.game_of_side[contests.side_of_row]
+    played = np.bincount(contests.players, games[row_games], n_players) > 0.0
+    edges = graph_of(contests, games, anchors)
 
     def by_weight(labels: Ints, among: Bools) -> Ints:
         """Return the first player of each part: the largest, then the heaviest, then by name."""
@@ -129,7 +91,7 @@ def link(
         used = used & (outside == 0)
         if len(contests.players) == 2 * contests.n_games:
             break
-        within = largest(graph_of(contests, levels, used, anchors), rated)
+        within = largest(graph_of(contests, used, anchors), rated)
         if (within == rated).all():
             break
         rated = within
@@ -147,8 +109,8 @@ def _components(edges: sparse.csr_array, connection: str) -> Ints:
     return np.asarray(labels)
 
 
-def wins_lead_back(contests: Contests, levels: Levels, games: Bools, anchors: Ints) -> bool:
+def wins_lead_back(contests: Contests, games: Bools, anchors: Ints) -> bool:
     """Return whether wins alone lead from somebody back to them."""
-    n, edges = contests.n_players, graph_of(contests, levels, games, anchors, ties=False)
-    labels = _components(edges, "strong")
-    return bool(np.isin(labels[n : n + len(levels.games)], labels[:n]).any())
+    n, n_levels = contests.n_players, len(contests.levels.games)
+    labels = _components(graph_of(contests, games, anchors, ties=False), "strong")
+    return bool(np.isin(labels[n : n + n_levels], labels[:n]).any())

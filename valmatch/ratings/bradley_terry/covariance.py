@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
@@ -13,10 +11,9 @@ from valmatch.ratings.bradley_terry.contests import cluster_gradients, dot
 from valmatch.ratings.bradley_terry.fit import (
     DENSE,
     Fit,
-    Problem,
+    Information,
     add_to_cells,
     conjugate_gradients,
-    padded,
 )
 
 DENSE_COVARIANCE = 10_000  # most rated players whose covariance is held
@@ -26,13 +23,12 @@ _BLOCK = 512
 _ROWS = 64  # rows of a matrix over all players that a processor holds at once
 _DRAWN = 20  # draws at once
 
+# Share of all rows above which eliminating an independent set costs less than leaving it in.
 _WORTH = 0.08
-"""Share of all rows above which eliminating an independent set costs less than leaving it in."""
 
 
-def inverse_information(fit: Fit) -> Floats:
+def inverse_information(information: Information) -> Floats:
     """Return the inverse of the information where the zero, the mean of the players, is held."""
-    information = fit.information
     if not information.moves or information.size <= DENSE:
         inverse = _dense_inverse(information.dense())
         if information.moves:
@@ -66,19 +62,16 @@ def _inverse(matrix: sparse.csr_array) -> Floats:
     if alone.sum() <= _WORTH * n:
         return _dense_inverse(matrix.toarray())
     part, core = np.flatnonzero(alone), np.flatnonzero(~alone)
-    rows, scale = matrix[core], 1.0 / matrix.diagonal()[part]
-    eased = sparse.csr_array(rows[:, part] @ sparse.diags_array(scale))
-    middle = _inverse(sparse.csr_array(rows[:, core] - eased @ rows[:, part].T))
+    across, scale = matrix[core][:, part], 1.0 / matrix.diagonal()[part]
+    eased = sparse.csr_array(across @ sparse.diags_array(scale))
+    middle = _inverse(sparse.csr_array(matrix[core][:, core] - eased @ across.T))
     side = -(eased.T @ middle)
     inverse = np.empty((n, n))
-    for at in range(0, len(core), _ROWS):
-        block = np.empty((len(core[at : at + _ROWS]), n))
-        block[:, core], block[:, part] = middle[at : at + _ROWS], side[:, at : at + _ROWS].T
-        inverse[core[at : at + _ROWS]] = block
+    inverse[np.ix_(core, core)] = middle
+    inverse[np.ix_(part, core)], inverse[np.ix_(core, part)] = side, side.T
     for at in range(0, len(part), _ROWS):
-        some, block = part[at : at + _ROWS], side[at : at + _ROWS]
-        inverse[some[:, np.newaxis], core] = block
-        inverse[some[:, np.newaxis], part] = -(eased.T @ block.T).T
+        rows = slice(at, at + _ROWS)
+        inverse[np.ix_(part[rows], part)] = -(eased.T @ side[rows].T).T
     inverse[part, part] += scale
     return inverse
 
@@ -111,53 +104,49 @@ def _dense_inverse(matrix: Floats) -> Floats:
     return np.ascontiguousarray(inverse.T)
 
 
-def meat(problem: Problem, fit: Fit) -> sparse.csr_array:
+def meat(fit: Fit) -> sparse.csr_array:
     """Return the root of the sandwich's inner part but for the prior's, a row a cluster."""
-    point, weights = fit.point, problem.tallies.weights
+    problem, point = fit.problem, fit.point
     sums = cluster_gradients(problem.design, problem.tallies, point[:-1], float(point[-1]))
-    n = len(np.unique(problem.design.contests.clusters[weights > 0.0]))
+    n = len(np.unique(problem.design.contests.clusters[problem.tallies.weights > 0.0]))
     return sparse.csr_array(sums)[:, problem.free] * np.sqrt(n / (n - 1.0))
 
 
-def covariance(problem: Problem, fit: Fit, sandwich: bool) -> Floats:
+def covariance(fit: Fit, sandwich: bool) -> Floats:
     """Return the covariance of the free parameters."""
-    bread = inverse_information(fit)
+    bread = inverse_information(fit.information)
     if not sandwich:
         return bread
-    matrix = bread @ times_meat(problem, meat(problem, fit), bread)
+    matrix = bread @ times_meat(fit, meat(fit), bread)
     return 0.5 * (matrix + matrix.T)
 
 
-def times_meat(problem: Problem, roots: sparse.csr_array, right: Floats) -> Floats:
+def times_meat(fit: Fit, roots: sparse.csr_array, right: Floats) -> Floats:
     """Return the product of the sandwich's inner part, with the prior's width, and a matrix."""
     product: Floats = roots.T @ (roots @ right)
-    if problem.prior.flat:
+    prior = fit.problem.prior
+    if prior.flat:
         return product
-    size, free = len(problem.start), problem.free
-    rank_one = np.zeros(size)
-    rank_one[: problem.n_players] = problem.prior.rank_one
-    rank_one = rank_one[free]
-    product += sparse.csr_array(padded(problem.prior.matrix, size)[free][:, free]) @ right
-    return product - np.outer(rank_one, rank_one @ right)
+    product += prior.matrix @ right
+    return product - np.outer(prior.rank_one, prior.rank_one @ right)
 
 
-def sampled_variances(
-    problem: Problem, fit: Fit, sandwich: bool, draws: np.random.Generator
-) -> Floats:
+def sampled_variances(fit: Fit, sandwich: bool, draws: np.random.Generator) -> Floats:
     """Return the variances of the free parameters by draws: for more players than can be held."""
-    roots = meat(problem, fit) if sandwich else _information_roots(problem, fit.point)
-    prior, total = problem.prior, np.zeros(fit.information.size)
-    n = int((problem.free < problem.n_players).sum())
+    problem, prior, total = fit.problem, fit.problem.prior, np.zeros(fit.information.size)
+    roots = meat(fit) if sandwich else _information_roots(fit)
     for _ in range(DRAWS // _DRAWN):
         noise = roots.T @ signs_of(draws, roots.shape[0], _DRAWN)
         if not prior.flat:
-            more = np.zeros((len(problem.start), _DRAWN))
-            more[: problem.n_players] = prior.noise(draws, _DRAWN)
-            noise = noise + more[problem.free]
+            more = prior.roots.T @ draws.standard_normal((prior.roots.shape[0], _DRAWN))
+            if prior.rank_one.any():
+                scattered = prior.rank_one > 0.0
+                more[scattered] -= more[scattered].mean(axis=0)
+            noise = noise + more
         solved = conjugate_gradients(fit.information, noise, 1e-4)
         assert solved is not None, "the information has been found to be regular"
-        if len(prior.held):
-            solved[:n] -= solved[:n][prior.held].mean(axis=0)
+        if prior.held is not None:
+            solved[problem.free < problem.n_players] -= solved[prior.held].mean(axis=0)
         total += (solved**2).sum(axis=1)
     return total / DRAWS
 
@@ -169,36 +158,28 @@ def signs_of(draws: np.random.Generator, rows: int, columns: int) -> Floats:
     return np.where(bits > 0, 1.0, -1.0).reshape(rows, columns)
 
 
-def _information_roots(problem: Problem, point: Floats) -> sparse.csr_array:
+def _information_roots(fit: Fit) -> sparse.csr_array:
     """Return a matrix whose square is the information of the games."""
-    terms, design = problem.terms(point), problem.design
+    terms, design = fit.terms, fit.problem.design
     slopes = np.sqrt(np.maximum(terms.curvature, 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        crossed = np.where(slopes > 0.0, terms.crossed / slopes, 0.0)
+    crossed = np.divide(terms.crossed, slopes, out=np.zeros_like(slopes), where=slopes > 0.0)
     rows = [sparse.hstack([sparse.diags_array(slopes) @ design.leads, crossed[:, np.newaxis]])]
-    last = np.zeros((1, len(point)))
+    last = np.zeros((1, len(fit.point)))
     last[0, -1] = np.sqrt(max(terms.draw_curvature - dot(crossed, crossed), 0.0))
     rows.append(sparse.csr_array(last))
-    for part, of_part in zip(design.orders, terms.orders, strict=True):
-        values, vectors = np.linalg.eigh(of_part.curvature)
+    for part, (_, curvature) in zip(design.orders, terms.orders, strict=True):
+        values, vectors = np.linalg.eigh(curvature)
         halves = np.sqrt(np.maximum(values, 0.0))[:, :, np.newaxis] * vectors.transpose(0, 2, 1)
         n, k = part.sides.shape
         ends = np.repeat(np.arange(n * k), k), np.repeat(part.sides, k, axis=0).ravel()
         shape = (n * k, design.strengths.shape[0])
         moved = sparse.csr_array((halves.ravel(), ends), shape=shape) @ design.strengths
         rows.append(sparse.hstack([moved, np.zeros((n * k, 1))]))
-    return sparse.csr_array(sparse.vstack(rows, format="csr"))[:, problem.free]
+    return sparse.csr_array(sparse.vstack(rows, format="csr"))[:, fit.problem.free]
 
 
-class Ranks(NamedTuple):
-    """Ranges of ranks that hold together; `low` is the best rank that a player may have."""
-
-    low: Ints
-    high: Ints
-
-
-def rank_ranges(ratings: Floats, covariances: Floats, critical: float) -> Ranks:
-    """Return the ranks that each rating may have, all of them right at once."""
+def rank_ranges(ratings: Floats, covariances: Floats, critical: float) -> tuple[Ints, Ints]:
+    """Return the best and the worst rank that each rating may have, all of them right at once."""
     n, variances = len(ratings), np.diag(covariances)
     low, high = np.empty(n, np.int64), np.empty(n, np.int64)
     for at in range(0, n, _ROWS):
@@ -209,4 +190,4 @@ def rank_ranges(ratings: Floats, covariances: Floats, critical: float) -> Ranks:
         ahead = np.count_nonzero(shown & (lead > 0.0), axis=1)
         low[rows] = 1 + np.count_nonzero(shown, axis=1) - ahead
         high[rows] = n - ahead
-    return Ranks(low, high)
+    return low, high

@@ -1,8 +1,7 @@
-"""The fit of few players by counts of their games: small dense matrices, all in compiled code.
+"""The fit of few players by counts of their games, for simulations that refit again and again.
 
-The same maximum, and the same covariance, as `fit` finds; for simulations that refit again and
-again. Parameters x stand for places: strengths in log odds, home advantage and ln nu are
-`centre` + `basis` x.
+Parameters x stand for places: strengths in log odds, home advantage and ln nu are `centre` +
+`basis` x.
 """
 
 from __future__ import annotations
@@ -11,13 +10,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import lapack
+from scipy.sparse.csgraph import connected_components
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import kernel
 from valmatch.kernels.threads import one_thread
-from valmatch.ratings.bradley_terry.fit import FARTHEST, MOST_STEPS, POINTS
-
-_STEP = 1e-6 * POINTS
+from valmatch.ratings.bradley_terry.contests import Tallies, duel_terms
+from valmatch.ratings.bradley_terry.fit import FARTHEST, MOST_STEPS, POINTS, STEP
 
 
 class Counts(NamedTuple):
@@ -45,39 +44,17 @@ class Frame(NamedTuple):
     fits_draws: bool  # whether ln nu is fitted
 
 
-class Space(NamedTuple):
-    """Where a fit begins, and where it leaves what it finds."""
+class CountsFit(NamedTuple):
+    """An estimate by counts."""
 
-    parameters: Floats  # (parameters,) the estimate
-    places: Floats  # (n + 2,) the estimate as places
-    covariance: Floats  # (n, n) out: of the strengths
-
-
-class _Work(NamedTuple):
-    """Derivatives at the parameters on trial."""
-
-    tried: Floats  # (parameters,)
+    parameters: Floats  # (parameters,)
     places: Floats  # (n + 2,)
-    # slopes, curvature: (n + 2,) and (n + 2, n + 2) derivatives of the likelihood by places, and
-    # minus the second
-    slopes: Floats
-    curvature: Floats
-    between: Floats  # (n + 2, parameters)
-    # gradient, factor: (parameters,) and (parameters, parameters) derivatives, and minus the
-    # second, then the root of it
-    gradient: Floats
-    factor: Floats
+    covariance: Floats  # (n, n) of the strengths
 
 
 def new_counts(n: int) -> Counts:
     """Return counts of no games of n players."""
     return Counts(*np.zeros((3, n, n)))
-
-
-def space_of(frame: Frame) -> Space:
-    """Return where the fits of a frame begin and end."""
-    size, m = frame.basis.shape
-    return Space(np.zeros(m), np.zeros(size), np.zeros((size - 2, size - 2)))
 
 
 def contrasts(n: int) -> Floats:
@@ -112,222 +89,112 @@ def frame_of_belief(mean: Floats, covariance: Floats, draw_weight: float) -> Fra
     kept = values > 1e-12 * values[-1]
     basis = np.zeros((n + 2, int(kept.sum())))
     basis[:n] = POINTS * vectors[:, kept] * np.sqrt(values[kept])
-    centre = np.zeros(n + 2)
-    centre[:n] = POINTS * mean
-    centre[n + 1] = math.log(draw_weight) if draw_weight > 0.0 else -np.inf
-    return Frame(centre, basis, basis.shape[1], False)
+    log_nu = math.log(draw_weight) if draw_weight > 0.0 else -np.inf
+    return Frame(np.append(POINTS * mean, [0.0, log_nu]), basis, basis.shape[1], False)
 
 
-@kernel
-def _likelihood(counts: Counts, places: Floats, slopes: Floats, curvature: Floats) -> float:
-    """Return the log likelihood at some places, and work out its derivatives by them."""
-    n, value, log_nu = places.size - 2, 0.0, places[-1]
-    slopes[:] = 0.0
-    curvature[:] = 0.0
-    nu = math.exp(log_nu)
-    for i in range(n):
-        for j in range(n):
-            won, drawn, lost = counts.won[i, j], counts.drawn[i, j], counts.lost[i, j]
-            total = won + drawn + lost
-            if total == 0.0:
-                continue
-            lead = places[i] - places[j] + places[n]
-            root = math.exp(-0.5 * abs(lead))
-            weaker, r = root * root, nu * root
-            value += 0.5 * lead * (won - lost)
-            value -= total * (0.5 * abs(lead) + math.log1p(weaker + r))
-            if drawn > 0.0 and nu > 0.0:
-                value += drawn * log_nu
-            p = 1.0 / (1.0 + weaker + r)
-            q, r = weaker * p, r * p
-            if lead < 0.0:
-                p, q = q, p
-            slope = won * (q + 0.5 * r) - lost * (p + 0.5 * r) + 0.5 * drawn * (q - p)
-            bend = 0.25 * total * ((p + q) * r + 4.0 * p * q)
-            crossed = -0.5 * total * r * (p - q)
-            for a in (i, j, n):
-                sign = -1.0 if a == j else 1.0
-                slopes[a] += sign * slope
-                curvature[a, n + 1] += sign * crossed
-                curvature[n + 1, a] += sign * crossed
-                for b in (i, j, n):
-                    curvature[a, b] += -sign * bend if b == j else sign * bend
-            slopes[n + 1] += drawn * (p + q) - (won + lost) * r
-            curvature[n + 1, n + 1] += total * r * (p + q)
-    return value
+class _Posterior(NamedTuple):
+    """The log posterior density at some parameters."""
+
+    value: float
+    places: Floats  # (n + 2,)
+    gradient: Floats  # derivatives by the parameters
+    information: Floats  # minus the second derivatives
 
 
-@kernel
-def _posterior(counts: Counts, frame: Frame, used: int, work: _Work) -> float:
-    """Return the log posterior density at the first parameters on trial, with its derivatives."""
-    places, basis, between, factor = work.places, frame.basis, work.between, work.factor
-    for a in range(places.size):
-        places[a] = frame.centre[a]
-        for k in range(used):
-            places[a] += basis[a, k] * work.tried[k]
-    if used < basis.shape[1]:  # nothing has been drawn yet
+def _posterior(counts: Counts, frame: Frame, x: Floats) -> _Posterior:
+    """Return the density at the first parameters, and its derivatives by them."""
+    n, basis = len(counts.won), frame.basis[:, : len(x)]
+    places = frame.centre + basis @ x
+    if len(x) < frame.basis.shape[1]:  # nothing has been drawn yet
         places[-1] = -np.inf
-    value = _likelihood(counts, places, work.slopes, work.curvature)
-    # Parameters are the inner loops, whose sums are apart from each other; most else is 0.
-    for a in range(places.size):
-        between[a, :used] = 0.0
-        for b in range(places.size):
-            bend = work.curvature[a, b]
-            if bend != 0.0:
-                for k in range(used):
-                    between[a, k] += bend * basis[b, k]
-    for k in range(used):
-        ruled = 1.0 if k < frame.ruled else 0.0
-        value -= 0.5 * ruled * work.tried[k] ** 2
-        work.gradient[k] = -ruled * work.tried[k]
-        factor[k, : k + 1] = 0.0
-        factor[k, k] = ruled
-        for a in range(places.size):
-            share = basis[a, k]
-            if share != 0.0:
-                work.gradient[k] += share * work.slopes[a]
-                for m in range(k + 1):
-                    factor[k, m] += share * between[a, m]
-    return value
+    leads = places[:n, np.newaxis] - places[:n] + places[n]
+    won, drawn, lost = (count.ravel() for count in counts)
+    tallies = Tallies(won, drawn, lost, np.zeros(0))
+    terms = duel_terms(leads.ravel(), tallies, float(places[-1]))
+    slopes, bend, crossed = (
+        values.reshape(n, n) for values in (terms.slopes, terms.curvature, terms.crossed)
+    )
+    by_place, curvature = np.zeros(n + 2), np.zeros((n + 2, n + 2))
+    by_place[:n] = slopes.sum(axis=1) - slopes.sum(axis=0)
+    by_place[n:] = slopes.sum(), terms.draw_slope
+    curvature[:n, :n] = np.diag(bend.sum(axis=1) + bend.sum(axis=0)) - bend - bend.T
+    for place, cells in ((n, bend), (n + 1, crossed)):
+        curvature[place, :n] = curvature[:n, place] = cells.sum(axis=1) - cells.sum(axis=0)
+        curvature[place, n] = curvature[n, place] = cells.sum()
+    curvature[n + 1, n + 1] = terms.draw_curvature
+    ruled = np.where(np.arange(len(x)) < frame.ruled, 1.0, 0.0)
+    return _Posterior(
+        terms.value - 0.5 * float((ruled * x * x).sum()),
+        places,
+        by_place @ basis - ruled * x,
+        basis.T @ curvature @ basis + np.diag(ruled),
+    )
 
 
-@kernel
-def _root(matrix: Floats, used: int) -> bool:
-    """Put the lower Cholesky factor in place of a matrix; return whether it is regular."""
-    for k in range(used):
-        scale = matrix[k, k]
-        for m in range(k + 1):
-            total = matrix[k, m]
-            for a in range(m):
-                total -= matrix[k, a] * matrix[m, a]
-            if m < k:
-                matrix[k, m] = total / matrix[m, m]
-            elif total <= 1e-11 * scale or not total > 0.0:
-                return False
-            else:
-                matrix[k, k] = math.sqrt(total)
-    return True
-
-
-@kernel
-def _solve(factor: Floats, used: int, right: Floats, out: Floats) -> None:
-    """Solve the linear equations of a factored matrix."""
-    for k in range(used):
-        total = right[k]
-        for m in range(k):
-            total -= factor[k, m] * out[m]
-        out[k] = total / factor[k, k]
-    for k in range(used - 1, -1, -1):
-        total = out[k]
-        for m in range(k + 1, used):
-            total -= factor[m, k] * out[m]
-        out[k] = total / factor[k, k]
-
-
-@kernel
-def _spread(frame: Frame, used: int, work: _Work, covariance: Floats) -> None:
-    """Work out the covariance of the strengths: B C B' of the inverse C of the information."""
-    n, halves = covariance.shape[0], work.between
-    # Of a factor L: the covariance is the square of L^-1 B'.
-    for i in range(n):
-        for k in range(used):
-            total = frame.basis[i, k]
-            for m in range(k):
-                total -= work.factor[k, m] * halves[i, m]
-            halves[i, k] = total / work.factor[k, k]
-        for j in range(i + 1):
-            total = 0.0
-            for k in range(used):
-                total += halves[i, k] * halves[j, k]
-            covariance[i, j] = covariance[j, i] = total
-
-
-@kernel
-def _find_ways(counts: Counts, with_draws: bool, ways: Floats) -> None:
-    """Note from whom wins, with draws or without, lead to whom at any remove (Warshall 1962)."""
-    n = counts.won.shape[0]
-    for i in range(n):
-        for j in range(n):
-            ways[i, j] = counts.won[i, j] + counts.lost[j, i]
-            if with_draws:
-                ways[i, j] += counts.drawn[i, j] + counts.drawn[j, i]
-    for k in range(n):
-        for i in range(n):
-            if ways[i, k] > 0.0:
-                for j in range(n):
-                    ways[i, j] = max(ways[i, j], ways[k, j])
-
-
-@kernel
-def _begin(counts: Counts, frame: Frame, space: Space, ways: Floats) -> int:
-    """Return how many parameters there are to fit, ln nu where it begins; -1: no estimate."""
-    n, used, drawn = counts.won.shape[0], int(frame.basis.shape[1]), counts.drawn.sum()
-    if frame.ruled == 0:  # wins and draws have to lead from everybody to everybody (Ford 1957)
-        _find_ways(counts, True, ways)
-        for i in range(n):
-            for j in range(n):
-                if i != j and ways[i, j] == 0.0:
-                    return -1
+def _start(counts: Counts, frame: Frame, before: CountsFit | None) -> Floats | None:
+    """Return where the search begins, without ln nu where none is drawn; None: no estimate."""
+    x = np.zeros(frame.basis.shape[1]) if before is None else before.parameters.copy()
+    won, drawn, lost = counts
+    wins = won + lost.T
+    # Wins and draws have to lead from everybody to everybody (Ford 1957).
+    if frame.ruled == 0 and _components(wins + drawn + drawn.T) > 1:
+        return None
     if not frame.fits_draws:
-        return used
-    if drawn == 0.0:
-        return used - 1
-    if frame.ruled == 0:  # wins alone have to lead from somebody back, so that nu has a maximum
-        _find_ways(counts, False, ways)
-        rounds = 0
-        for i in range(n):
-            rounds += ways[i, i] > 0.0
-        if rounds == 0:
-            return -1
-    decided = counts.won.sum() + counts.lost.sum()
-    if space.parameters[used - 1] == 0.0:
-        space.parameters[used - 1] = math.log(2.0 * drawn / max(decided, 0.5))
-    return used
+        return x
+    if not drawn.any():
+        return x[:-1]
+    # Wins alone have to lead from somebody back, so that nu has a maximum.
+    if frame.ruled == 0 and _components(wins) == len(wins):
+        return None
+    if x[-1] == 0.0:
+        x[-1] = math.log(2.0 * drawn.sum() / max(wins.sum(), 0.5))
+    return x
 
 
-@kernel(allocates=True)
-def fit_counts(counts: Counts, frame: Frame, space: Space) -> bool:
-    """Find the maximum and its covariance from the parameters in `space`, 0 afterwards if none."""
-    size, m = frame.basis.shape
-    square = np.zeros((size, size))
-    rest = np.zeros((size, m)), np.zeros(m), np.zeros((m, m))
-    work = _Work(space.parameters.copy(), np.zeros(size), np.zeros(size), square, *rest)
-    used = _begin(counts, frame, space, work.curvature)
-    if used >= 0 and _climb(counts, frame, used, space, work):
-        space.places[:] = work.places
-        _spread(frame, used, work, space.covariance)
-        return True
-    space.parameters[:] = 0.0
-    return False
+def _components(ways: Floats) -> int:
+    """Return how many strong components there are."""
+    return int(connected_components(ways, connection="strong", return_labels=False))
 
 
-@kernel(allocates=True)
-def _climb(counts: Counts, frame: Frame, used: int, space: Space, work: _Work) -> bool:
-    """Take Newton's steps to the maximum; leave the factor of the information there."""
-    step, before = np.zeros(used), np.zeros(work.places.size)
-    work.tried[:] = space.parameters
-    value = _posterior(counts, frame, used, work)
+def _root(matrix: Floats) -> Floats | None:
+    """Return the lower Cholesky factor; None of a matrix that is next to singular."""
+    factor, failed = lapack.dpotrf(matrix, lower=1)
+    regular = not failed and (np.diag(factor) ** 2 > 1e-11 * np.diag(matrix)).all()
+    return factor if regular else None
+
+
+def fit_counts(counts: Counts, frame: Frame, before: CountsFit | None = None) -> CountsFit | None:
+    """Return the maximum, searched for from an estimate of before, and its covariance."""
+    x = _start(counts, frame, before)
+    if x is None:
+        return None
+    now, known = _posterior(counts, frame, x), np.isfinite(frame.centre)
+    known[-1] &= len(x) == frame.basis.shape[1]
     for _ in range(MOST_STEPS):
-        if not _root(work.factor, used):
-            return False
-        _solve(work.factor, used, work.gradient, step)
-        rise = (work.gradient[:used] * step).sum()
-        share, least = 1.0, value - 1e-12 * (1.0 + abs(value))
-        before[:] = work.places
+        factor = _root(now.information)
+        if factor is None:
+            return None
+        step = lapack.dpotrs(factor, now.gradient, lower=1)[0]
+        rise, share = float(now.gradient @ step), 1.0
+        least = now.value - 1e-12 * (1.0 + abs(now.value))
         for _ in range(40):
-            work.tried[:used] = space.parameters[:used] + share * step
-            value = _posterior(counts, frame, used, work)
-            if value >= least + 1e-4 * share * rise:
+            tried = x + share * step
+            there = _posterior(counts, frame, tried)
+            if there.value >= least + 1e-4 * share * rise:
                 break
             share *= 0.5
-        space.parameters[:] = work.tried
-        length = farthest = 0.0
-        for a in range(work.places.size):
-            if work.places[a] > -np.inf:
-                farthest = max(farthest, abs(work.places[a] - frame.centre[a]))
-                length = max(length, abs(work.places[a] - before[a]))
-        if farthest > FARTHEST or not value > -np.inf:
-            return False
-        if length < _STEP:
-            return _root(work.factor, used)
-    return False
+        moved = np.abs(there.places[known] - now.places[known]).max()
+        away = np.abs(there.places[known] - frame.centre[known]).max()
+        if away > FARTHEST or not there.value > -np.inf:
+            return None
+        x, now = tried, there
+        if moved < STEP:
+            factor = _root(now.information)
+            if factor is None:
+                return None
+            basis = frame.basis[: len(counts.won), : len(x)]
+            halves = lapack.dtrtrs(factor, basis.T, lower=1)[0]
+            unused = np.zeros(frame.basis.shape[1] - len(x))
+            return CountsFit(np.append(x, unused), now.places, halves.T @ halves)
+    return None

@@ -9,8 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.ratings.bradley_terry.connections import Levels, levels_of
-from valmatch.ratings.bradley_terry.contests import Contests, Design, design_of, duel_chances
+from valmatch.ratings.bradley_terry.contests import (
+    Contests,
+    Design,
+    cluster_gradients,
+    design_of,
+    duel_chances,
+    tallies_of,
+)
 from valmatch.ratings.bradley_terry.covariance import meat, times_meat
 from valmatch.ratings.bradley_terry.fit import EXACT, POINTS, solve
 from valmatch.ratings.bradley_terry.rating import Estimate, Refit, WholeModel, refit
@@ -30,7 +36,6 @@ class Cells:
     """The games of a log by who met whom and how it ended, as games of a design with weights."""
 
     design: Design  # of three games for each pairing: won by the first side, drawn, lost
-    levels: Levels
     model: WholeModel
     of_games: Ints  # (games of the log,) the cell of each
     weights: Floats  # (cells,) how many games of the log each holds
@@ -41,55 +46,47 @@ class Cells:
         contests, (rows, first) = used.contests, np.unique(used.duel_rows, return_index=True)
         sides = contests.game_starts[first][:, np.newaxis] + np.arange(2)
         # Equal duels are seen from one side, which a game may name second.
-        one = contests.players[contests.side_starts[sides[:, 0]]]
-        turned = np.asarray(used.leads[rows, one]).ravel() < 0.0
+        players = contests.players[contests.side_starts[sides[:, 0]]]
+        turned = np.asarray(used.leads[rows, players]).ravel() < 0.0
         sides[turned] = sides[turned, ::-1]
         starts = contests.side_starts
         members = [contests.players[starts[k] : starts[k + 1]] for k in sides.ravel().tolist()]
         members += [np.array([player]) for pair in beside for player in pair]
         pairs = len(members) // 2
-        features = np.zeros((2 * pairs, contests.n_features))
+        features = np.zeros((2 * pairs, contests.features.shape[1]))
         features[: sides.size] = contests.features[sides.ravel()]
         index = np.repeat(np.arange(2 * pairs).reshape(pairs, 2), 3, axis=0).ravel()
-        sizes = np.array([len(members[k]) for k in index.tolist()])
-        games = 3 * pairs
+        members = [members[k] for k in index.tolist()]
         cells = Contests(
             contests.n_players,
-            2 * np.arange(games + 1),
-            np.concatenate([[0], np.cumsum(sizes)]),
+            2 * np.arange(3 * pairs + 1),
+            np.cumsum([0, *map(len, members)]),
             np.tile([1.0, 0.0, 0.5, 0.5, 0.0, 1.0], pairs),
-            np.concatenate([members[k] for k in index.tolist()]),
+            np.concatenate(members),
             features[index],
-            np.zeros(games),
-            np.arange(games),
+            np.zeros(3 * pairs),
+            np.arange(3 * pairs),
         )
-        kinds = [used.duel_scores == 1.0, used.duel_scores == 0.5]
-        of_games = 3 * used.duel_rows + np.select(kinds, [WON, DRAWN], LOST)
-        weights = np.bincount(of_games, minlength=games).astype(np.float64)
-        return cls(design_of(cells), levels_of(cells), model, of_games, weights)
+        of_games = 3 * used.duel_rows + np.rint(2.0 - 2.0 * used.duel_scores).astype(np.int64)
+        weights = np.bincount(of_games, minlength=3 * pairs).astype(np.float64)
+        return cls(design_of(cells), model, of_games, weights)
 
     def fit(self, weights: Floats, before: Estimate) -> Refit:
         """Return the ratings by other weights."""
-        return refit(self.design, self.levels, self.model, before, weights)
+        return refit(self.design, self.model, before, weights)
 
     def influences(self, at: Estimate, pairs: Pairs) -> Floats:
         """Return (cells, pairs) by how many points a game less moves the first's lead."""
-        problem, point = at.problem, at.fit.point
+        problem, point = at.fit.problem, at.fit.point
         right = np.zeros((len(point), len(pairs)))
         for k, (a, b) in enumerate(pairs):
             right[a, k], right[b, k] = 1.0, -1.0
         solved = solve(at.fit.information, np.asfortranarray(right[problem.free]), 0.0, EXACT)
         if solved is None:
             return np.zeros((len(self.weights), len(pairs)))
-        moved = np.zeros_like(right)
-        moved[problem.free] = solved
-        p, q, r, _ = duel_chances(self.design.leads @ point[:-1], float(point[-1]))
-        scores, rows = self.design.duel_scores, self.design.duel_rows
-        kinds = [scores == 1.0, scores == 0.5]
-        slopes = np.select(kinds, [(q + 0.5 * r)[rows], 0.5 * (q - p)[rows]], -(p + 0.5 * r)[rows])
-        by_draws = np.where(kinds[1], (p + q)[rows], -r[rows])
-        along = (self.design.leads @ moved[:-1])[rows]
-        influences: Floats = along * slopes[:, np.newaxis] + np.outer(by_draws, moved[-1])
+        each = tallies_of(self.design, np.ones(len(self.weights)))
+        gradients = cluster_gradients(self.design, each, point[:-1], float(point[-1]))
+        influences: Floats = gradients[:, problem.free] @ solved
         return -influences / POINTS
 
     def simulated(self, at: Estimate, rng: np.random.Generator) -> Floats:
@@ -110,21 +107,16 @@ class Cells:
         return ends.astype(np.float64).ravel()
 
 
-def _by_gain(gains: Floats) -> Ints:
-    """Return the cells of which a game less gains something, the best first."""
+def games_needed(held: Floats, gains: Floats, lead: float) -> tuple[Ints, float]:
+    """Return the useful cells, the best first, and how many games seem to use up a lead."""
     useful = np.flatnonzero(gains > 0.0)
     order: Ints = useful[np.argsort(-gains[useful], kind="stable")]
-    return order
-
-
-def games_needed(held: Floats, gains: Floats, order: Ints, lead: float) -> float:
-    """Return how many games seem to use up a lead, those that gain most taken first."""
     ends, most = np.cumsum(held[order]), np.cumsum(held[order] * gains[order])
     k = int(np.searchsorted(most, lead))
     if k == len(order):
-        return float(ends[-1])
+        return order, float(held[order].sum())
     before, games = (most[k - 1], ends[k - 1]) if k else (0.0, 0.0)
-    return float(games + math.ceil((lead - before) / gains[order[k]]))
+    return order, float(games + math.ceil((lead - before) / gains[order[k]]))
 
 
 def first_looks(cells: Cells, weights: Floats, at: Estimate, pairs: Pairs) -> list[float]:
@@ -132,10 +124,9 @@ def first_looks(cells: Cells, weights: Floats, at: Estimate, pairs: Pairs) -> li
     needed = []
     for (a, b), column in zip(pairs, -cells.influences(at, pairs).T, strict=True):
         gains = np.where(weights > 0.0, column, 0.0)
-        order = _by_gain(gains)
-        lead = float(at.ratings[a] - at.ratings[b])
+        order, games = games_needed(weights, gains, float(at.ratings[a] - at.ratings[b]))
         most = float(weights.sum())  # where nothing helps
-        needed.append(max(1.0, games_needed(weights, gains, order, lead)) if len(order) else most)
+        needed.append(max(1.0, games) if len(order) else most)
     return needed
 
 
@@ -145,20 +136,17 @@ def is_ahead(of: Refit, player: int, other: int) -> bool:
 
 
 def fewest_games(cells: Cells, at: Estimate, pair: tuple[int, int]) -> Floats | None:
-    """Return how many games of each cell to remove so that the second is ahead; None for no way.
-
-    Games are taken in the order of their influence on the lead, one Newton step each (Broderick,
-    Giordano, Meager 2020), which is worked out again after each refit; in the end games that are
-    not needed stay. That is an upper bound of the fewest.
-    """
+    """Return how many games of each cell to remove so that the second is ahead; None for no way."""
+    # Games are taken in the order of their influence on the lead, one Newton step each (Broderick,
+    # Giordano, Meager 2020), which is worked out again after each refit; in the end games that are
+    # not needed stay. That is an upper bound of the fewest.
     (a, b), now, removed = pair, at, np.zeros(len(cells.weights))
     while True:
         left = cells.weights - removed
         gains = np.where(left > 0.0, -cells.influences(now, [pair])[:, 0], 0.0)
-        order = _by_gain(gains)
+        order, needed = games_needed(left, gains, float(now.ratings[a] - now.ratings[b]))
         if not len(order):
             return None
-        needed = games_needed(left, gains, order, float(now.ratings[a] - now.ratings[b]))
         some = 1.0 if needed <= AT_ONCE else needed // 2
         before = np.cumsum(left[order]) - left[order]
         removed[order] += np.clip(some - before, 0.0, left[order])
@@ -211,29 +199,25 @@ def expected_largest(n: int) -> float:
 
 def error_of_feature(at: Estimate, feature: int, sandwich: bool) -> float:
     """Return the standard error of a coefficient in points, without those of all others."""
-    problem, unit = at.problem, np.zeros(len(at.problem.start))
+    problem, unit = at.fit.problem, np.zeros((len(at.fit.point), 1), order="F")
     unit[problem.n_players + feature] = 1.0
     solved = solve(at.fit.information, unit[problem.free], 0.0, EXACT)
     if solved is None:
         return math.nan
-    variance = float(unit[problem.free] @ solved)
-    if sandwich:
-        column = solved[:, np.newaxis]
-        variance = float((column.T @ times_meat(problem, meat(problem, at.fit), column)).item())
-    return math.sqrt(variance) / POINTS
+    inner = times_meat(at.fit, meat(at.fit), solved) if sandwich else unit[problem.free]
+    return math.sqrt((solved.T @ inner).item()) / POINTS
 
 
 def error_of_own_games(at: Estimate) -> tuple[float, float]:
-    """Return the median games of a rated player, and the deviation in points that these leave.
-
-    It is of equal players against the same rivals, whose errors all of them share.
-    """
-    problem, n, rated = at.problem, at.problem.n_players, at.linked.rated
-    squares = problem.design.leads[:, :n].multiply(problem.design.leads[:, :n])
-    tallies, curvature = problem.tallies, problem.terms(at.fit.point).curvature
-    played = (squares > 0.0).T @ (tallies.wins + tallies.draws + tallies.losses)
-    each = float(np.median(played[rated]))
-    information = each * (squares.T @ curvature)[rated] / np.maximum(played[rated], 1.0)
-    prior = problem.prior.matrix.diagonal()[rated]
-    errors = np.sqrt(information) / np.maximum(information + prior, 1e-300)
+    """Return the median games of a rated player, and the deviation in points that these leave."""
+    # It is of equal players against the same rivals, whose errors all of them share.
+    problem, rated = at.fit.problem, np.flatnonzero(at.linked.rated)
+    squares = problem.design.leads[:, rated].multiply(problem.design.leads[:, rated])
+    wins, draws, losses, _ = problem.tallies
+    played = (squares > 0.0).T @ (wins + draws + losses)
+    each = float(np.median(played))
+    information = each * (squares.T @ at.fit.terms.curvature) / np.maximum(played, 1.0)
+    prior = np.zeros(len(at.fit.point))
+    prior[problem.free] = problem.prior.matrix.diagonal()
+    errors = np.sqrt(information) / np.maximum(information + prior[rated], 1e-300)
     return each, float(np.median(errors)) / POINTS

@@ -7,9 +7,8 @@ gradients.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -20,32 +19,28 @@ from valmatch.ratings.bradley_terry.contests import (
     Design,
     Tallies,
     Terms,
+    by_side,
     dot,
     dots,
-    gradient_of,
     information_of,
     terms_at,
 )
 
 POINTS = math.log(10.0) / 400.0  # log odds of a point of rating: 400 points are 10 : 1
-_STEP = 1e-6 * POINTS  # the largest step after which ratings have converged, 1e-6 points
-
+STEP = 1e-6 * POINTS  # the largest step after which ratings have converged, 1e-6 points
+# The like for a refit, after which the next step, about its square, would be far below `STEP`.
 _STEP_AGAIN = 1e-3 * POINTS
-"""The like for a refit, after which the next one, about its square, would be far below `_STEP`."""
-
+# The share of a first step that may be wrong in a refit; later ones are as exact as their square.
 _ROUGH = 1e-2
-"""The share of a first step that may be wrong in a refit; later ones are as exact as their square.
-
-As Newton's steps square what is left to go, hardly one more of them is needed.
-"""
-
 _LEAST = 1e-11  # what is left of a step may be so long, in units of one standard error
-
+# The longest step, in log odds; a longer one leaves the point where its derivatives say much.
 _LONGEST = 4.0
-"""The longest step, in log odds; a longer one leaves the point where its derivatives say much."""
-
 MOST_STEPS = 100
 FARTHEST = 1e5 * POINTS
+DENSE = 600  # parameters up to which dense matrices are faster
+SINGULAR = 1e-10  # least eigenvalue of the information, scaled to unit diagonal, that counts
+EXACT = 1e-10  # what may be wrong with a result as a share of it, in the end
+_STEPS = 5_000  # of conjugate gradients
 
 
 class NoEstimate(Exception):  # noqa: N818 - it is no failure of the program
@@ -56,27 +51,17 @@ class NoEstimate(Exception):  # noqa: N818 - it is no failure of the program
         self.separated, self.parameters = separated, parameters
 
 
-DENSE = 600  # parameters up to which dense matrices are faster
-
-SINGULAR = 1e-10
-"""Smallest eigenvalue of the information, scaled to unit diagonal, that says something."""
-
-EXACT = 1e-10  # what may be wrong with a result as a share of it, in the end
-
-_STEPS = 5_000
-
-
 @dataclass(frozen=True)
 class Knowledge:
-    """What is known of the strengths before any game: minus a log density, quadratic in them."""
+    """What is known of the free parameters before any game: minus a quadratic log density."""
 
-    roots: sparse.csr_array  # (rows, strengths) whose square the second derivatives are,
-    rank_one: Floats  # (strengths,) less the square of this, of equal numbers and zeros
-    centres: Floats  # (strengths,) where the density is greatest
-    # (strengths - 1,) whether each strength is tied to the next one; empty where none is
-    chained: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
-    # (strengths,) those whose mean is held as the zero; empty where games have to tell strengths
-    held: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
+    roots: sparse.csr_array  # (rows, free) whose square the second derivatives are,
+    rank_one: Floats  # (free,) less the square of this, of equal numbers and zeros
+    centres: Floats  # (free,) where the density is greatest
+    moves: bool  # whether nobody is held, so that all players can move together
+    # (free,) those whose mean is held as the zero; None where games have to tell strengths
+    held: Bools | None = None
+    chained: Bools | None = None  # (free - 1,) whether each parameter is tied to the next one
 
     @cached_property
     def matrix(self) -> sparse.csr_array:
@@ -88,32 +73,19 @@ class Knowledge:
         """Whether it says nothing."""
         return not self.roots.data.any()
 
-    def penalty(self, strengths: Floats) -> float:
-        """Return minus the log density, but for a constant."""
-        away = strengths - self.centres
-        moved = self.roots @ away
-        return 0.5 * dot(moved, moved) - 0.5 * dot(self.rank_one, away) ** 2
-
-    def slopes(self, strengths: Floats) -> Floats:
-        """Return the derivatives of the penalty."""
-        away = strengths - self.centres
-        slopes: Floats = self.roots.T @ (self.roots @ away)
-        return slopes - self.rank_one * dot(self.rank_one, away)
-
-    def noise(self, draws: np.random.Generator, columns: int) -> Floats:
-        """Return (strengths, columns) noise whose covariance is the second derivatives."""
-        noise: Floats = self.roots.T @ draws.standard_normal((self.roots.shape[0], columns))
-        if self.rank_one.any():
-            scattered = self.rank_one > 0.0
-            noise[scattered] -= noise[scattered].mean(axis=0)
-        return noise
+    def penalty(self, free: Floats) -> tuple[float, Floats]:
+        """Return minus the log density, but for a constant, and its derivatives."""
+        away = free - self.centres
+        moved, common = self.roots @ away, dot(self.rank_one, away)
+        slopes: Floats = self.roots.T @ moved - self.rank_one * common
+        return 0.5 * dot(moved, moved) - 0.5 * common**2, slopes
 
 
 class Information:
     """A symmetric matrix over the free parameters: a sparse one, less the square of a vector."""
 
     def __init__(
-        self, matrix: sparse.csr_array, rank_one: Floats, shift: Floats, chained: Bools
+        self, matrix: sparse.csr_array, rank_one: Floats, shift: Floats, chained: Bools | None
     ) -> None:
         # `shift` is the move of all players together where that changes nothing.
         self.matrix, self.rank_one, self.shift, self._chained = matrix, rank_one, shift, chained
@@ -124,10 +96,9 @@ class Information:
     @cached_property
     def _chains(self) -> tuple[Floats, Floats] | None:
         """The factor of the chains alone; None where nothing is chained."""
-        if not self._chained.any():
+        if self._chained is None or not self._chained.any():
             return None
-        beside, n = np.zeros(self.size - 1), len(self._chained)
-        beside[:n] = np.where(self._chained, self.matrix.diagonal(k=1)[:n], 0.0)
+        beside = np.where(self._chained, self.matrix.diagonal(k=1), 0.0)
         diagonal, beside, failed = lapack.dpttrf(self.diagonal, beside)
         assert not failed, "games and priors only add to the information of a chain"
         return diagonal, beside
@@ -141,8 +112,8 @@ class Information:
 
     def leading(self, n: int) -> Information:
         """Return that of the first parameters alone."""
+        chained = None if self._chained is None else self._chained[: max(n - 1, 0)]
         part = sparse.csr_array(self.matrix[:n, :n])
-        chained = self._chained[: max(n - 1, 0)]
         return Information(part, self.rank_one[:n], self.shift[:n], chained)
 
     @property
@@ -173,18 +144,16 @@ class Information:
         """Return moves without that of all players together."""
         if not self.moves:
             return moves
-        still: Floats = moves - np.multiply.outer(
-            self.shift, dots(self.shift, moves) / self.shift.sum()
-        )
-        return still
+        common = dots(self.shift, moves) / self.shift.sum()
+        return np.asarray(moves - np.multiply.outer(self.shift, common))
 
 
-def add_to_cells(matrix: Floats, places: Ints, value: float) -> None:
+def add_to_cells(matrix: Floats, index: Ints, value: float) -> None:
     """Add a number to all cells of some rows and columns."""
-    if len(places) == places[-1] + 1:  # they are the first: no copy is needed
-        matrix[: len(places), : len(places)] += value
+    if len(index) == index[-1] + 1:  # they are the first: no copy is needed
+        matrix[: len(index), : len(index)] += value
     else:
-        matrix[np.ix_(places, places)] += value
+        matrix[np.ix_(index, index)] += value
 
 
 def solve(information: Information, right: Floats, least: float, precision: float) -> Floats | None:
@@ -228,11 +197,104 @@ def conjugate_gradients(
     return None
 
 
-def _blind_direction(information: Information, held: int) -> Floats | None:
-    """Return a direction, scaled to unit information, of which nothing is known; None for none."""
+@dataclass(frozen=True)
+class Problem:
+    """What is to be fitted."""
+
+    design: Design  # the games
+    # how they ended; only games among players who are free or anchored weigh anything
+    tallies: Tallies
+    prior: Knowledge  # what is known before
+    free: Ints  # numbers of the parameters to fit; the last of all is ln nu
+    # (parameters,) where to begin, with the values of the fixed ones; ln nu is -inf where draws are
+    # halves of wins
+    start: Floats
+
+    @property
+    def n_players(self) -> int:
+        """Number of players."""
+        return self.design.contests.n_players
+
+    def terms(self, point: Floats) -> Terms:
+        """Return the likelihood at a point, and its derivatives."""
+        return terms_at(self.design, self.tallies, point[:-1], float(point[-1]))
+
+    def posterior(self, point: Floats, terms: Terms) -> tuple[float, Floats]:
+        """Return the log posterior density at a point, and its derivatives."""
+        penalty, slopes = self.prior.penalty(point[self.free])
+        design = self.design
+        gradient = design.leads.T @ terms.slopes
+        if design.orders:
+            gradient = gradient + design.strengths.T @ by_side(design, terms)
+        return terms.value - penalty, np.append(gradient, terms.draw_slope)[self.free] - slopes
+
+    def information(self, terms: Terms) -> Information:
+        """Return minus its second derivatives by the free parameters."""
+        free, matrix = self.free, information_of(self.design, terms)
+        if len(free) < len(self.start):
+            matrix = sparse.csr_array(matrix[free][:, free])
+        if not self.prior.flat:
+            matrix = sparse.csr_array(matrix + self.prior.matrix)
+        shift = np.where(self.prior.moves & (free < self.n_players), 1.0, 0.0)
+        return Information(matrix, self.prior.rank_one, shift, self.prior.chained)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """An estimate."""
+
+    problem: Problem  # what was fitted
+    point: Floats  # (parameters,) in log odds
+    terms: Terms  # the likelihood of the games there
+
+    @cached_property
+    def information(self) -> Information:
+        """The information at the estimate."""
+        return self.problem.information(self.terms)
+
+
+def fit(problem: Problem, checked: bool = True) -> Fit:
+    """Find the maximum."""
+    free, point = problem.free, problem.start.copy()
+    terms = problem.terms(point)
+    value, gradient = problem.posterior(point, terms)
+    if checked:
+        _refuse_blind(problem, problem.information(terms))
+    precision = EXACT if checked else _ROUGH
+    for _ in range(MOST_STEPS):
+        step = solve(problem.information(terms), gradient, _LEAST, precision)
+        if step is None:
+            break
+        length = float(np.abs(step).max(initial=0.0))
+        precision = max(EXACT, min(precision, length**2))
+        step *= min(1.0, _LONGEST / max(length, _LONGEST))
+        rise, share = dot(gradient, step), 1.0
+        slack = 1e-12 * (1.0 + abs(value))  # of rounding, where next to nothing is left to gain
+        for _ in range(40):  # halved until it rises
+            there = point.copy()
+            there[free] += share * step
+            tried = problem.terms(there)
+            density, slopes = problem.posterior(there, tried)
+            if density >= value + 1e-4 * share * rise - slack:
+                point, terms, value, gradient = there, tried, density, slopes
+                break
+            share *= 0.5
+        if np.abs(point[free]).max(initial=0.0) > FARTHEST:
+            break
+        if length < (STEP if checked else _STEP_AGAIN):
+            best = Fit(problem, point, terms)
+            if checked:
+                _refuse_blind(problem, best.information)
+            return best
+    raise NoEstimate(True, free[np.argsort(-np.abs(point[free]), kind="stable")])
+
+
+def _refuse_blind(problem: Problem, information: Information) -> None:
+    """Raise where games say nothing of some parameters."""
+    held = 0 if problem.prior.held is None else problem.n_players
     more = information.size - held
     if not more or (not held and more > DENSE and _clearly_regular(information)):
-        return None
+        return
     if held:  # a prior tells the first ones by themselves
         units = np.zeros((information.size, more))
         units[held:] = np.eye(more)
@@ -240,14 +302,16 @@ def _blind_direction(information: Information, held: int) -> Floats | None:
         right = np.ascontiguousarray(columns[:held])
         solved = solve(information.leading(held), right, 0.0, EXACT)
         assert solved is not None, "the prior makes the information of these regular"
-        matrix = columns[held:] - columns[:held].T @ solved
-        scale = np.diag(columns[held:])
+        matrix, scale = columns[held:] - columns[:held].T @ solved, np.diag(columns[held:])
     else:
         matrix = information.dense()
         scale = np.diag(matrix)
     root = np.sqrt(np.maximum(scale, 1e-300))
     values, vectors = np.linalg.eigh(matrix / root / root[:, np.newaxis])
-    return np.append(np.zeros(held), vectors[:, 0]) if values[0] < SINGULAR else None
+    if values[0] < SINGULAR:  # of a direction of unit information nothing is known
+        sizes = np.abs(vectors[:, 0])
+        order = np.argsort(-sizes, kind="stable")
+        raise NoEstimate(False, problem.free[held + order[sizes[order] > 0.3 * sizes.max()]])
 
 
 def _clearly_regular(information: Information) -> bool:
@@ -260,125 +324,3 @@ def _clearly_regular(information: Information) -> bool:
         return False
     blown = float(np.linalg.norm(root * solved) / np.linalg.norm(right / root))
     return bool(blown * np.sqrt(information.size) < 0.01 / SINGULAR)
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What is to be fitted."""
-
-    design: Design  # the games
-    # how they ended; only games among players who are free or anchored weigh anything
-    tallies: Tallies
-    prior: Knowledge  # what is known before
-    free: Ints  # numbers of the parameters to fit; the last of all is ln nu
-    # (parameters,) where to begin, with the places of the fixed ones; ln nu is -inf where draws are
-    # halves of wins
-    start: Floats
-    moves: bool  # whether no anchor holds the players, so that all can move together
-
-    @property
-    def n_players(self) -> int:
-        """Number of players."""
-        return self.design.contests.n_players
-
-    def terms(self, point: Floats) -> Terms:
-        """Return the likelihood at a point, and its derivatives."""
-        return terms_at(self.design, self.tallies, point[:-1], float(point[-1]))
-
-    def value(self, point: Floats, terms: Terms) -> float:
-        """Return the log posterior density at a point."""
-        return terms.value - self.prior.penalty(point[: self.n_players])
-
-    def gradient(self, point: Floats, terms: Terms) -> Floats:
-        """Return its derivatives by the free parameters."""
-        gradient = gradient_of(self.design, terms)
-        gradient[: self.n_players] -= self.prior.slopes(point[: self.n_players])
-        return gradient[self.free]
-
-    def information(self, terms: Terms) -> Information:
-        """Return minus its second derivatives by the free parameters."""
-        n, free, size = self.n_players, self.free, len(self.start)
-        matrix = information_of(self.design, terms)
-        rank_one, shift = np.zeros(size), np.zeros(size)
-        rank_one[:n], shift[:n] = self.prior.rank_one, self.moves
-        if not self.prior.flat:
-            matrix = sparse.csr_array(matrix + padded(self.prior.matrix, size))
-        if len(free) < size:
-            matrix = sparse.csr_array(matrix[free][:, free])
-        return Information(matrix, rank_one[free], shift[free], self.prior.chained)
-
-
-def padded(matrix: sparse.csr_array, size: int) -> sparse.csr_array:
-    """Return a square matrix with rows and columns of zeros added at its end."""
-    starts = np.append(matrix.indptr, np.full(size - matrix.shape[0], matrix.indptr[-1]))
-    return sparse.csr_array((matrix.data, matrix.indices, starts), shape=(size, size))
-
-
-@dataclass(frozen=True)
-class Fit:
-    """An estimate."""
-
-    point: Floats  # (parameters,) in log odds
-    log_likelihood: float  # of the games, without the prior
-    informed: Callable[[], Information]  # makes `information`, of which a refit has no use
-
-    @cached_property
-    def information(self) -> Information:
-        """The information at the estimate."""
-        return self.informed()
-
-
-def fit(problem: Problem, checked: bool = True) -> Fit:
-    """Find the maximum."""
-    point = problem.start.copy()
-    terms = problem.terms(point)
-    if checked:
-        _refuse_blind(problem, problem.information(terms))
-    precision = EXACT if checked else _ROUGH
-    for _ in range(MOST_STEPS):
-        information = problem.information(terms)
-        gradient = problem.gradient(point, terms)
-        step = solve(information, gradient, _LEAST, precision)
-        if step is None:
-            break
-        length = float(np.abs(step).max(initial=0.0))
-        precision = max(EXACT, min(precision, length**2))
-        step *= min(1.0, _LONGEST / max(length, _LONGEST))
-        point, terms = _moved(problem, point, terms, step, dot(gradient, step))
-        if np.abs(point[problem.free]).max(initial=0.0) > FARTHEST:
-            break
-        if length < (_STEP if checked else _STEP_AGAIN):
-            best = Fit(point, terms.value, partial(problem.information, terms))
-            if checked:
-                _refuse_blind(problem, best.information)
-            return best
-    far = problem.free[np.argsort(-np.abs(point[problem.free]), kind="stable")]
-    raise NoEstimate(True, far)
-
-
-def _moved(
-    problem: Problem, point: Floats, terms: Terms, step: Floats, rise: float
-) -> tuple[Floats, Terms]:
-    """Return where a step leads, halved until it rises, with the likelihood."""
-    before, share = problem.value(point, terms), 1.0
-    for _ in range(40):
-        there = point.copy()
-        there[problem.free] += share * step
-        terms_there = problem.terms(there)
-        slack = 1e-12 * (1.0 + abs(before))  # of rounding, where next to nothing is left to gain
-        if problem.value(there, terms_there) >= before + 1e-4 * share * rise - slack:
-            return there, terms_there
-        share *= 0.5
-    return point, terms
-
-
-def _refuse_blind(problem: Problem, information: Information) -> None:
-    """Raise where games say nothing of some parameters."""
-    held = problem.n_players if len(problem.prior.held) else 0
-    direction = _blind_direction(information, held)
-    if direction is None:
-        return
-    sizes = np.abs(direction)
-    order = np.argsort(-sizes, kind="stable")
-    blamed = order[sizes[order] > 0.3 * sizes.max()]
-    raise NoEstimate(False, problem.free[blamed])

@@ -15,7 +15,6 @@ from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.ratings.bradley_terry.connections import (
     ABOVE,
     BELOW,
-    Levels,
     Linked,
     link,
     wins_lead_back,
@@ -28,34 +27,20 @@ from valmatch.ratings.bradley_terry.covariance import (
 )
 from valmatch.ratings.bradley_terry.fit import POINTS, Fit, Knowledge, NoEstimate, Problem, fit
 
-# Separation: games that leave the weight of draws without an estimate (Albert, Anderson 1984).
-#
-# They do if some direction raises it and makes no game less likely: leads x and ln nu move so that
-# x/2 >= ln nu at every win and abs(x)/2 <= ln nu at every draw, and in no order does a side gain on
-# one before it. A linear program finds such a direction or shows that there is none.
 
-
-def draws_are_separated(
-    design: Design, levels: Levels, tallies: Tallies, games: Bools, anchors: Ints
-) -> bool:
-    """Return whether the weight of draws runs off to infinity or to 0."""
+def draws_are_separated(design: Design, tallies: Tallies, games: Bools, anchors: Ints) -> bool:
+    """Return whether the weight of draws runs off to infinity or to 0 (Albert, Anderson 1984)."""
+    # It does if some direction raises it and makes no game less likely: leads x and ln nu move so
+    # that x/2 >= ln nu at every win and abs(x)/2 <= ln nu at every draw, and in no order does a
+    # side gain on one before it. A linear program finds such a direction or shows that there is
+    # none.
     if not tallies.draws.any():
         return True
     # Where wins lead back, the fit itself finds what runs off: features, or sides of several.
-    if wins_lead_back(design.contests, levels, games, anchors):
+    if wins_lead_back(design.contests, games, anchors):
         return False
     from scipy.optimize import linprog  # takes long to import, and hardly any league needs it
 
-    limits = _limits(design, tallies, anchors)
-    n = limits.shape[1]
-    bounds = np.array([[-np.inf, np.inf]] * (n - 1) + [[0.0, 1.0]])
-    best = linprog(-np.eye(1, n, n - 1)[0], limits, np.zeros(limits.shape[0]), bounds=bounds)
-    assert best.success, best.message
-    return bool(best.x[-1] > 0.5)  # a direction has any length: the largest is 0 or 1
-
-
-def _limits(design: Design, tallies: Tallies, anchors: Ints) -> sparse.csr_array:
-    """Return the rows over parameters and ln nu that must not be positive along the direction."""
     halves = 0.5 * design.leads
     won, drawn, lost = (games > 0.0 for games in (tallies.wins, tallies.draws, tallies.losses))
     rows, signs = [-halves[won], halves[lost], halves[drawn], -halves[drawn]], [1, 1, -1, -1]
@@ -71,7 +56,12 @@ def _limits(design: Design, tallies: Tallies, anchors: Ints) -> sparse.csr_array
     largest[anchors] = 0.0
     leads = leads[:, largest > 0.0] @ sparse.diags_array(1.0 / largest[largest > 0.0])
     weight = np.repeat(signs, [part.shape[0] for part in rows])
-    return sparse.csr_array(sparse.hstack([leads, sparse.csr_array(weight[:, np.newaxis])]))
+    limits = sparse.csr_array(sparse.hstack([leads, sparse.csr_array(weight[:, np.newaxis])]))
+    n = limits.shape[1]
+    bounds = np.array([[-np.inf, np.inf]] * (n - 1) + [[0.0, 1.0]])
+    best = linprog(-np.eye(1, n, n - 1)[0], limits, np.zeros(limits.shape[0]), bounds=bounds)
+    assert best.success, best.message
+    return bool(best.x[-1] > 0.5)  # a direction has any length: the largest is 0 or 1
 
 
 DAVIDSON, HALF = "davidson", "half"
@@ -92,13 +82,20 @@ class Estimate:
     """Ratings by the maximum of the likelihood, or of the posterior density."""
 
     linked: Linked  # who is rated, from which games
-    ratings: Floats  # (players,) in points; NaN of who is not rated
-    coefficients: Floats  # (features,) in points
-    draw_weight: float  # nu; 0 where draws are no results of their own
     fit: Fit  # the maximum
-    problem: Problem  # what was fitted
+    ratings: Floats  # (players,) in points; NaN of who is not rated
     # (player-days,) the rating of each, where players have more than one
     days: Floats | None = None
+
+    @property
+    def coefficients(self) -> Floats:
+        """The (features,) coefficients in points."""
+        return np.asarray(self.fit.point[self.fit.problem.n_players : -1] / POINTS)
+
+    @property
+    def draw_weight(self) -> float:
+        """The weight of draws, nu; 0 where they are no results of their own."""
+        return math.exp(self.fit.point[-1])
 
 
 class Uncertainty(NamedTuple):
@@ -120,7 +117,7 @@ class WholeModel(ABC):
     """How games follow from ratings, and what is known of these before."""
 
     draws: str = ""  # ``davidson``, ``half``, or "" for the first of these where there are draws
-    anchors: Anchors = field(default_factory=Anchors)  # players whose places are known
+    anchors: Anchors = field(default_factory=Anchors)  # players whose ratings are known
 
     @property
     def rates_all(self) -> bool:
@@ -132,11 +129,11 @@ class WholeModel(ABC):
         return design_of(contests)
 
     @abstractmethod
-    def problem(self, design: Design, linked: Linked, tallies: Tallies, davidson: bool) -> Problem:
-        """Return what is to be fitted."""
+    def knowledge(self, linked: Linked, free: Bools, start: Floats) -> Knowledge:
+        """Say in `free` and `start` what is not fitted; return what is known of all else."""
 
     @abstractmethod
-    def in_points(self, problem: Problem, linked: Linked, best: Fit) -> Estimate:
+    def in_points(self, linked: Linked, best: Fit) -> Estimate:
         """Return an estimate with its zero where it belongs."""
 
     @abstractmethod
@@ -148,35 +145,28 @@ class WholeModel(ABC):
 
 def estimate(
     design: Design,
-    levels: Levels,
     model: WholeModel,
     linked: Linked,
     weights: Floats,
     before: Estimate | None = None,
 ) -> Estimate:
     """Rate the players who can be rated by games of some weights."""
-    tallies = tallies_of(design, np.where(linked.games, weights, 0.0))
-    davidson = model.draws == DAVIDSON or (not model.draws and bool(tallies.draws.any()))
-    if davidson and not model.rates_all:
-        anchors = model.anchors.players
-        if draws_are_separated(design, levels, tallies, linked.games, anchors):
-            raise NoEstimate(True, np.array([design.leads.shape[1]]))
-    problem = model.problem(design, linked, tallies, davidson)
+    tallies, last = tallies_of(design, np.where(linked.games, weights, 0.0)), design.leads.shape[1]
+    decided, drawn = float(tallies.wins.sum() + tallies.losses.sum()), float(tallies.draws.sum())
+    davidson = model.draws == DAVIDSON or (not model.draws and drawn > 0.0)
+    games = (design, tallies, linked.games, model.anchors.players)
+    if davidson and not model.rates_all and draws_are_separated(*games):
+        raise NoEstimate(True, np.array([last]))
+    free, start = np.ones(last + 1, np.bool_), np.zeros(last + 1)
+    free[last], start[last] = davidson, -math.inf
+    if davidson:
+        start[last] = math.log(2.0 * max(drawn, 0.5) / max(decided, 0.5))
+    known = model.knowledge(linked, free, start)
     if before is not None:  # the search begins where another one has ended
-        known = before.fit.point[problem.free]
-        problem.start[problem.free] = np.where(
-            np.isfinite(known), known, problem.start[problem.free]
-        )
-    return model.in_points(problem, linked, fit(problem, checked=before is None))
-
-
-def first_log_nu(tallies: Tallies, davidson: bool) -> float:
-    """Return where the search for ln nu begins; -inf where draws are halves of wins."""
-    if not davidson:
-        return -math.inf
-    decided = float(tallies.wins.sum() + tallies.losses.sum())
-    drawn = float(tallies.draws.sum())
-    return math.log(2.0 * max(drawn, 0.5) / max(decided, 0.5))
+        usable = free & np.isfinite(before.fit.point)
+        start[usable] = before.fit.point[usable]
+    problem = Problem(design, tallies, known, np.flatnonzero(free), start)
+    return model.in_points(linked, fit(problem, checked=before is None))
 
 
 @dataclass(frozen=True)
@@ -197,78 +187,52 @@ class Model(WholeModel):
         ratings = self.anchors.ratings
         return float(ratings.mean()) if len(ratings) else self.mean
 
-    def problem(  # noqa: D102
-        self, design: Design, linked: Linked, tallies: Tallies, davidson: bool
-    ) -> Problem:
-        n, last = design.contests.n_players, design.leads.shape[1]
-        anchors = self.anchors
-        fixed = anchors.players[anchors.deviations == 0.0]
-        free = np.ones(last + 1, np.bool_)
-        free[:n] = linked.rated
-        free[fixed] = False
-        if not len(anchors.players) and linked.rated.sum() == 1:  # that is the zero
-            free[:n] = False
-        free[n:last] = linked.games.any()
-        free[last] = davidson
-        start = np.zeros(last + 1)
-        start[anchors.players] = POINTS * (anchors.ratings - self.zero)
-        start[last] = first_log_nu(tallies, davidson)
-        return Problem(
-            design,
-            tallies,
-            self._prior(linked.rated),
-            np.flatnonzero(free),
-            start,
-            not len(anchors.players),
-        )
-
-    def _prior(self, rated: Bools) -> Knowledge:
-        """Return what is known: most ratings scatter about their mean, others by themselves."""
-        anchors, n = self.anchors, len(rated)
+    def knowledge(self, linked: Linked, free: Bools, start: Floats) -> Knowledge:  # noqa: D102
+        n, players, rated = len(linked.rated), self.anchors.players, linked.rated
+        deviations = self.anchors.deviations
+        free[:n] = rated & (len(players) > 0 or rated.sum() > 1)  # one alone is the zero
+        free[players[deviations == 0.0]] = False
+        free[n:-1] = linked.games.any()
+        start[players] = POINTS * (self.anchors.ratings - self.zero)
+        # Most ratings scatter about their mean, others by themselves.
         scattered = rated.copy()
-        scattered[anchors.players] = False
+        scattered[players] = False
         scale = 0.0 if self.prior is None else 1.0 / (POINTS * self.prior)
-        roots, alone, centres = np.where(scattered, scale, 0.0), np.zeros(n), np.zeros(n)
-        loose = anchors.deviations > 0.0
-        players = anchors.players[loose]
-        alone[players] = 1.0 / (POINTS * anchors.deviations[loose])
-        centres[players] = POINTS * (anchors.ratings[loose] - self.zero)
-        rows = [roots, alone] if loose.any() else [roots]
-        matrix = sparse.vstack([sparse.diags_array(values) for values in rows], format="csr")
-        rank_one: Floats = roots / math.sqrt(max(int(scattered.sum()), 1))
-        return Knowledge(sparse.csr_array(matrix), rank_one, centres)
+        loose, alone = deviations > 0.0, np.zeros(n)
+        alone[players[loose]] = 1.0 / (POINTS * deviations[loose])
+        widths = [np.where(scattered, scale, 0.0), alone][: 1 + bool(loose.any())]
+        rows = [sparse.diags_array(width, shape=(n, len(free))) for width in widths]
+        roots = sparse.csr_array(sparse.vstack(rows, format="csr"))[:, free]
+        rank_one, centres = np.zeros(len(free)), np.zeros(len(free))
+        rank_one[:n] = widths[0] / math.sqrt(max(int(scattered.sum()), 1))
+        centres[players[loose]] = start[players[loose]]
+        return Knowledge(roots, rank_one[free], centres[free], not len(players))
 
-    def in_points(self, problem: Problem, linked: Linked, best: Fit) -> Estimate:  # noqa: D102
-        n, point = problem.n_players, best.point
-        strengths = np.where(linked.rated, point[:n], np.nan)
-        if problem.moves:
+    def in_points(self, linked: Linked, best: Fit) -> Estimate:  # noqa: D102
+        strengths = np.where(linked.rated, best.point[: best.problem.n_players], np.nan)
+        if best.problem.prior.moves:
             strengths = strengths - strengths[linked.rated].mean()
         ratings = self.zero + strengths / POINTS
         fixed = self.anchors.deviations == 0.0
         ratings[self.anchors.players[fixed]] = self.anchors.ratings[fixed]
-        return Estimate(linked, ratings, point[n:-1] / POINTS, math.exp(point[-1]), best, problem)
+        return Estimate(linked, best, ratings)
 
     def uncertainty(  # noqa: D102
         self, estimate: Estimate, sandwich: bool, draws: np.random.Generator
     ) -> Uncertainty:
-        problem, best = estimate.problem, estimate.fit
+        best, problem = estimate.fit, estimate.fit.problem
         rated, free, n = np.flatnonzero(estimate.linked.rated), problem.free, problem.n_players
         covariances: Floats | None = None
         if len(rated) <= DENSE_COVARIANCE:
-            covariances = covariance(problem, best, sandwich)
+            covariances = covariance(best, sandwich)
             variances = np.diag(covariances).copy()
             covariances = _of_players(covariances, free, rated)
         else:
-            variances = sampled_variances(problem, best, sandwich, draws)
+            variances = sampled_variances(best, sandwich, draws)
         errors = np.zeros(len(problem.start))
         errors[free] = np.sqrt(np.maximum(variances, 0.0))
-        return Uncertainty(
-            covariances,
-            errors[rated] / POINTS,
-            errors[n:-1] / POINTS,
-            float(errors[-1]),
-            drawn=covariances is None,
-        )
+        in_points = errors[rated] / POINTS, errors[n:-1] / POINTS
+        return Uncertainty(covariances, *in_points, errors[-1], drawn=covariances is None)
 
 
 def _of_players(free_covariances: Floats, free: Ints, rated: Ints) -> Floats:
@@ -279,23 +243,20 @@ def _of_players(free_covariances: Floats, free: Ints, rated: Ints) -> Floats:
         covariances *= POINTS**-2
         return covariances
     spread = np.zeros((len(rated), len(rated)))
-    places = np.searchsorted(rated, free[players])
-    spread[np.ix_(places, places)] = free_covariances[np.ix_(players, players)] * POINTS**-2
+    index = np.searchsorted(rated, free[players])
+    spread[np.ix_(index, index)] = free_covariances[np.ix_(players, players)] * POINTS**-2
     return spread
 
 
-def rate(design: Design, levels: Levels, model: Model) -> Estimate:
+def rate(design: Design, model: Model) -> Estimate:
     """Rate the players of some games who can be rated; see `estimate`."""
     contests = design.contests
-    linked = link(contests, levels, contests.weights, model.anchors.players, model.rates_all)
-    return estimate(design, levels, model, linked, contests.weights)
-
-
-# Ratings of resampled games, as a check of intervals.
+    linked = link(contests, contests.weights, model.anchors.players, model.rates_all)
+    return estimate(design, model, linked, contests.weights)
 
 
 class Bootstrap(NamedTuple):
-    """What resampling says of each rating."""
+    """What resampling says of each rating, as a check of intervals."""
 
     # (players,) deviation of the finite ratings; NaN where there are fewer than two
     std_errors: Floats
@@ -316,22 +277,21 @@ class Refit(NamedTuple):
     high: Floats
 
 
-def refit(
-    design: Design, levels: Levels, model: WholeModel, before: Estimate, weights: Floats
-) -> Refit:
+def refit(design: Design, model: WholeModel, before: Estimate, weights: Floats) -> Refit:
     """Rate the players of reweighted games, beginning with an estimate of others."""
     n = len(before.ratings)
+    nobody = Refit(None, np.full(n, -np.inf), np.full(n, np.inf))
     if not (weights > 0.0).any():
-        return Refit(None, np.full(n, -np.inf), np.full(n, np.inf))
+        return nobody
     if not model.rates_all:
         anchors = model.anchors.players
-        linked = link(design.contests, levels, weights, anchors, all_rated=False, grouped=False)
+        linked = link(design.contests, weights, anchors, all_rated=False, grouped=False)
     else:  # everybody, also who has no game among these
         linked = before.linked._replace(games=weights > 0.0)
     try:
-        again = estimate(design, levels, model, linked, weights, before)
+        again = estimate(design, model, linked, weights, before)
     except NoEstimate:
-        return Refit(None, np.full(n, -np.inf), np.full(n, np.inf))
+        return nobody
     statuses = np.array(linked.statuses)
     low = np.where(linked.rated, again.ratings, np.where(statuses == ABOVE, np.inf, -np.inf))
     high = np.where(linked.rated, again.ratings, np.where(statuses == BELOW, -np.inf, np.inf))
@@ -340,7 +300,6 @@ def refit(
 
 def bootstrap(
     design: Design,
-    levels: Levels,
     model: WholeModel,
     before: Estimate,
     level: float,
@@ -357,10 +316,10 @@ def bootstrap(
         times = np.bincount(generator.integers(n, size=n), minlength=n)
         again = weights.copy()
         again[used] *= times[clusters.ravel()]
-        refits.append(refit(design, levels, model, before, again)[1:])
+        refits.append(refit(design, model, before, again)[1:])
     low, high = np.array(refits).transpose(1, 0, 2)
     finite = np.isfinite(low) & np.isfinite(high)
-    counts = finite.sum(axis=0)
+    counts, always = finite.sum(axis=0), finite.all(axis=0)
     means = np.where(finite, low, 0.0).sum(axis=0) / np.maximum(counts, 1)
     squares = np.where(finite, low - means, 0.0) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -369,7 +328,6 @@ def bootstrap(
     lower = np.quantile(low, tail, axis=0, method="inverted_cdf")
     upper = np.quantile(high, 1.0 - tail, axis=0, method="inverted_cdf")
     lower, upper = (np.where(np.isfinite(bound), bound, np.nan) for bound in (lower, upper))
-    always = finite.all(axis=0)
     differences = np.full(low.shape[1], np.nan)
     if always.any() and len(low) > 1:
         leads = low[:, always] - low[:, always].mean(axis=1, keepdims=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -14,15 +14,8 @@ from scipy.linalg import lapack, solve_triangular
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.threads import one_thread
-from valmatch.ratings.bradley_terry.connections import Levels, Linked
-from valmatch.ratings.bradley_terry.contests import (
-    Contests,
-    Design,
-    Tallies,
-    design_of,
-    games_of_sides,
-    rows_of_sides,
-)
+from valmatch.ratings.bradley_terry.connections import Linked
+from valmatch.ratings.bradley_terry.contests import Contests, Design, design_of
 from valmatch.ratings.bradley_terry.covariance import (
     DENSE_COVARIANCE,
     inverse_information,
@@ -30,20 +23,8 @@ from valmatch.ratings.bradley_terry.covariance import (
     sampled_variances,
     times_meat,
 )
-from valmatch.ratings.bradley_terry.fit import (
-    POINTS,
-    Fit,
-    Knowledge,
-    Problem,
-    conjugate_gradients,
-)
-from valmatch.ratings.bradley_terry.rating import (
-    Estimate,
-    Uncertainty,
-    WholeModel,
-    estimate,
-    first_log_nu,
-)
+from valmatch.ratings.bradley_terry.fit import POINTS, Fit, Knowledge, conjugate_gradients
+from valmatch.ratings.bradley_terry.rating import Estimate, Uncertainty, WholeModel, estimate
 
 # The days on which players played, each of which has a rating of its own.
 
@@ -76,26 +57,12 @@ class PlayerDays(NamedTuple):
 
 def player_days(contests: Contests, days: Ints) -> PlayerDays:
     """Return the days of all players by those of games, (games,)."""
-    of_row = days[games_of_sides(contests)[rows_of_sides(contests)]]
+    of_row = days[contests.game_of_side[contests.side_of_row]]
     known, ranks = np.unique(of_row, return_inverse=True)
     keys = contests.players * len(known) + ranks.ravel()
     numbers, places, games = np.unique(keys, return_inverse=True, return_counts=True)
     players, day = np.divmod(numbers, len(known))
     return PlayerDays(players, known[day], games, places.ravel(), int(known[-1]))
-
-
-def wiener(first: Bools, precision: float, steps: Floats) -> Knowledge:
-    """Return what is known of paths before any game: a normal first day, then normal steps."""
-    # `steps` (strengths - 1,) are 1 / variance of the step to the next one, 0 where that is another
-    # player's. Each row of the roots has one positive number, on the diagonal of a triangular
-    # matrix.
-    n, firsts, moves = len(first), np.flatnonzero(first), np.flatnonzero(steps > 0.0)
-    wide, beyond = np.sqrt(steps[moves]), len(firsts) + np.arange(len(moves))
-    values = np.concatenate([np.full(len(firsts), math.sqrt(precision)), -wide, wide])
-    rows = np.concatenate([np.arange(len(firsts)), beyond, beyond])
-    columns = np.concatenate([firsts, moves, moves + 1])
-    roots = sparse.csr_array((values, (rows, columns)), shape=(len(firsts) + len(moves), n))
-    return Knowledge(roots, np.zeros(n), np.zeros(n), steps > 0.0, first)
 
 
 # Elimination of a sparse symmetric matrix front by front (Irons 1970), and parts of its inverse.
@@ -129,9 +96,10 @@ class Fronts(NamedTuple):
         return sum(k * float(k + len(front)) ** 2 for k, front in pairs)
 
 
-def fronts_of(matrix: sparse.csr_array, order: Ints) -> Fronts:
-    """Return the steps in which a positive definite matrix is eliminated in some order."""
-    size = len(order)
+def fronts_of(matrix: sparse.csr_array, moments: Ints) -> Fronts:
+    """Return the steps that eliminate a positive definite matrix, those without a moment last."""
+    size = matrix.shape[0]
+    order = np.append(np.argsort(moments, kind="stable"), np.arange(len(moments), size))
     turned = sparse.csr_array(matrix[order][:, order])
     turned.sort_indices()
     starts = [*range(0, size, BLOCK), size]
@@ -144,48 +112,35 @@ def fronts_of(matrix: sparse.csr_array, order: Ints) -> Fronts:
     return Fronts(turned, order, starts, fronts)
 
 
-def _assembled(steps: Fronts, step: int, before: Floats) -> Floats:
-    """Return the matrix of a step, its own parameters before its front."""
-    at, end = steps.starts[step], steps.starts[step + 1]
-    known = np.concatenate([np.arange(at, end), steps.fronts[step]])
-    matrix = np.zeros((len(known), len(known)))
-    if step:
-        places = np.searchsorted(known, steps.fronts[step - 1])
-        matrix[np.ix_(places, places)] = before
-    block = steps.matrix[at:end]
-    later = block.indices >= at
-    rows, values = block.tocoo().row[later], block.data[later]
-    places = np.searchsorted(known, block.indices[later])
-    matrix[rows, places] += values
-    beyond = places >= end - at
-    matrix[places[beyond], rows[beyond]] += values[beyond]
-    return matrix
-
-
-def _eliminated(matrix: Floats, k: int) -> tuple[Floats, Floats, Floats]:
-    """Return the factor of the first `k`, its part in the others, and what is left of these."""
-    factor: Floats = np.asarray(np.linalg.cholesky(matrix[:k, :k]), np.float64)
-    across: Floats = solve_triangular(factor, matrix[:k, k:], lower=True, check_finite=False)
-    left: Floats = matrix[k:, k:] - across.T @ across
-    return factor, across, left
+def _factors(steps: Fronts) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the factor of the parameters of each step, and its part in the front."""
+    left, before = np.zeros((0, 0)), np.zeros(0, np.int64)
+    for (at, end), front in zip(pairwise(steps.starts), steps.fronts, strict=True):
+        known = np.append(np.arange(at, end), front)
+        matrix = np.zeros((len(known), len(known)))
+        index = np.searchsorted(known, before)
+        matrix[np.ix_(index, index)] = left
+        block, k, before = steps.matrix[at:end], end - at, front
+        later = block.indices >= at
+        rows, values = block.tocoo().row[later], block.data[later]
+        index = np.searchsorted(known, block.indices[later])
+        matrix[rows, index] += values
+        matrix[index[index >= k], rows[index >= k]] += values[index >= k]
+        factor = np.asarray(np.linalg.cholesky(matrix[:k, :k]), np.float64)
+        across = solve_triangular(factor, matrix[:k, k:], lower=True, check_finite=False)
+        left = matrix[k:, k:] - across.T @ across
+        yield factor, across
 
 
 def log_determinant(steps: Fronts) -> float:
     """Return the logarithm of the determinant of the matrix."""
-    total, left = 0.0, np.zeros((0, 0))
-    for step, k in enumerate(np.diff(steps.starts).tolist()):
-        factor, _, left = _eliminated(_assembled(steps, step, left), k)
-        total += 2.0 * float(np.log(np.diag(factor)).sum())
-    return total
+    return sum(2.0 * float(np.log(np.diag(factor)).sum()) for factor, _ in _factors(steps))
 
 
 def inverse_of(steps: Fronts, wanted: Ints) -> tuple[Floats, Floats]:
     """Return the diagonal of the inverse, and all of it that is of some parameters."""
     # Fronts are eliminated from the first to the last; then the inverse is made back to the first.
-    left, factors = np.zeros((0, 0)), []
-    for step, k in enumerate(np.diff(steps.starts).tolist()):
-        factor, across, left = _eliminated(_assembled(steps, step, left), k)
-        factors.append((factor, across))
+    factors = list(_factors(steps))
     n, names_of = len(wanted), np.full(len(steps.order), -1)
     names_of[wanted] = np.arange(n)
     names_of = names_of[steps.order]  # where each parameter stands in the block, -1 if it does not
@@ -226,12 +181,6 @@ def _widened(factor: Floats, across: Floats, spread: Floats) -> tuple[Floats, Fl
     return inverse, gain
 
 
-def in_time(moments: Ints, size: int) -> Ints:
-    """Return parameters in the order of their moments; those without one, the last, at the end."""
-    order = np.argsort(moments, kind="stable")
-    return np.concatenate([order, np.arange(len(moments), size)])
-
-
 # Covariance of strengths by player and day, exact where it can be had in reasonable time.
 
 SMALL = 1_000  # parameters up to which the whole inverse is as fast as its parts
@@ -242,76 +191,55 @@ _MOST_SOLVED = 30_000_000
 _COLUMNS = 32
 
 
-class Parts(NamedTuple):
-    """Parts of the covariance in log odds where the mean of all first days is held."""
-
-    variances: Floats  # (free,) of each
-    last: Floats | None  # (players, players) of their last days; None where there are too many
-    drawn: bool  # whether the variances are from draws
-
-
 def parts_of_covariance(
-    problem: Problem,
-    fit: Fit,
-    sandwich: bool,
-    last: Ints,
-    moments: Ints,
-    draws: np.random.Generator,
-) -> Parts:
-    """Return parts of the covariance of what was fitted."""
-    size, n, players = fit.information.size, len(last), problem.n_players
+    fit: Fit, sandwich: bool, last: Ints, moments: Ints, draws: np.random.Generator
+) -> tuple[Floats, Floats | None, bool]:
+    """Return variances, the covariance of the last days or None, and whether draws were made."""
+    # In log odds, where the mean of all first days is held.
+    problem, information, prior = fit.problem, fit.information, fit.problem.prior
+    size, n = information.size, len(last)
     # By how much all covariances are less where the mean of the first days is held, so that all
     # together cannot move.
-    held = 1.0 / (problem.prior.roots.data[0] ** 2 * int(problem.prior.held.sum()))
-    parts: tuple[Floats, Floats] | None = None  # all variances, and the covariance of the last
+    held = 1.0 / (prior.roots.data[0] ** 2 * n)
+    exact: tuple[Floats, Floats] | None = None  # all variances, and the covariance of the last
     if size <= (DENSE_COVARIANCE if sandwich or not len(moments) else SMALL):
-        inverse = inverse_information(fit)
-        if sandwich:
-            parts = _sandwiched(problem, fit, inverse, last)
+        inverse = inverse_information(information)
+        if sandwich:  # its inner part is the square of a sparse matrix
+            roots = sparse.csr_array(sparse.vstack([meat(fit), prior.roots]))
+            parts = (roots @ inverse[:, at : at + _COLUMNS] for at in range(0, size, _COLUMNS))
+            squares, of_last = [(part**2).sum(axis=0) for part in parts], roots @ inverse[:, last]
+            exact = np.concatenate(squares), of_last.T @ of_last
         else:
-            parts = np.diag(inverse).copy(), inverse[np.ix_(last, last)]
+            exact = np.diag(inverse).copy(), inverse[np.ix_(last, last)]
     elif not sandwich and n <= DENSE_COVARIANCE:
-        fronts = fronts_of(fit.information.matrix, in_time(moments, size))
+        fronts = fronts_of(information.matrix, moments)
         work = 3.0 * fronts.work + float(fronts.cells) * n
         if work < MOST_WORK and fronts.cells < _MOST_CELLS:
             with one_thread():  # for products that are small, and many
-                parts = inverse_of(fronts, last)
-    if parts is not None:
-        variances, block = parts
-        variances[:players] -= held
-        return Parts(variances, block - held, False)
-    variances = sampled_variances(problem, fit, sandwich, draws)
+                exact = inverse_of(fronts, last)
+    if exact is not None:
+        exact[0][: problem.n_players] -= held
+        return exact[0], exact[1] - held, False
+    variances = sampled_variances(fit, sandwich, draws)
     if n * size > _MOST_SOLVED:
-        return Parts(variances, None, True)
-    block = _solved(problem, fit, sandwich, last) - held
+        return variances, None, True
+    block = _solved(fit, sandwich, last) - held
     variances[last] = np.diag(block)
-    return Parts(variances, block, True)
+    return variances, block, True
 
 
-def _sandwiched(problem: Problem, fit: Fit, inverse: Floats, last: Ints) -> tuple[Floats, Floats]:
-    """Return the parts of a sandwich, whose inner part is the square of a sparse matrix."""
-    wide = problem.prior.roots.copy()
-    wide.resize(wide.shape[0], len(problem.start))
-    roots = sparse.csr_array(sparse.vstack([meat(problem, fit), wide[:, problem.free]]))
-    ends = [*range(0, len(inverse), _COLUMNS), len(inverse)]
-    parts = (roots @ inverse[:, at:end] for at, end in pairwise(ends))
-    variances = np.concatenate([(part**2).sum(axis=0) for part in parts])
-    of_last = roots @ inverse[:, last]
-    return variances, of_last.T @ of_last
-
-
-def _solved(problem: Problem, fit: Fit, sandwich: bool, last: Ints) -> Floats:
+def _solved(fit: Fit, sandwich: bool, last: Ints) -> Floats:
     """Return the covariance of the last days, solved for column by column."""
     information, n = fit.information, len(last)
     block = np.empty((n, n))
-    roots = meat(problem, fit) if sandwich else None
+    roots = meat(fit) if sandwich else None
     for at in range(0, n, _COLUMNS):
         days = last[at : at + _COLUMNS]
         units = np.zeros((information.size, len(days)))
         units[days, np.arange(len(days))] = 1.0
         columns = conjugate_gradients(information, units, 1e-7)
         if columns is not None and roots is not None:
-            inner = times_meat(problem, roots, columns)
+            inner = times_meat(fit, roots, columns)
             columns = conjugate_gradients(information, inner, 1e-7)
         assert columns is not None, "the information has been found to be regular"
         block[:, at : at + _COLUMNS] = columns[last]
@@ -337,67 +265,54 @@ class PathModel(WholeModel):
             return self.days.players
         return np.arange(len(self.days.players))
 
+    @property
+    def moments(self) -> Ints:
+        """The day of each strength; none if nobody moves."""
+        return self.days.days if self.drift >= LEAST_DRIFT else self.days.days[:0]
+
     def design(self, contests: Contests) -> Design:  # noqa: D102 - as `WholeModel` says, as below
         states = self.states
         players = states[self.days.of_row]
-        return design_of(contests._replace(n_players=int(states[-1]) + 1, players=players))
+        return design_of(replace(contests, n_players=int(states[-1]) + 1, players=players))
 
-    @property
-    def prior(self) -> Knowledge:
-        """What is known of the strengths."""
-        precision = 1.0 / (POINTS * self.deviation) ** 2
+    def knowledge(self, linked: Linked, free: Bools, start: Floats) -> Knowledge:  # noqa: D102
+        # A normal first day, then normal steps. Each row of the roots has one positive number, on
+        # the diagonal of a triangular matrix.
+        first, moves, size = self.days.first, np.flatnonzero(self.days.follows), int(free.sum())
         if self.drift < LEAST_DRIFT:
-            n = int(self.days.players[-1]) + 1
-            return wiener(np.ones(n, np.bool_), precision, np.zeros(n - 1))
-        follows, first = self.days.follows, np.zeros(len(self.days.days), np.bool_)
-        first[self.days.first] = True
-        between = np.where(follows, np.diff(self.days.days), 1).astype(np.float64)
-        steps = np.where(follows, 1.0 / ((POINTS * self.drift) ** 2 * between), 0.0)
-        return wiener(first, precision, steps)
+            first, moves = np.arange(self.states[-1] + 1), moves[:0]
+        wide = 1.0 / (POINTS * self.drift * np.sqrt(np.diff(self.days.days)[moves]))
+        beyond, day = len(first) + np.arange(len(moves)), 1.0 / (POINTS * self.deviation)
+        values = np.concatenate([np.full(len(first), day), -wide, wide])
+        rows = np.concatenate([np.arange(len(first)), beyond, beyond])
+        columns = np.concatenate([first, moves, moves + 1])
+        roots = sparse.csr_array((values, (rows, columns)), shape=(len(first) + len(moves), size))
+        held, chained = np.zeros(size, np.bool_), np.zeros(size - 1, np.bool_)
+        held[first] = chained[moves] = True
+        return Knowledge(roots, np.zeros(size), np.zeros(size), False, held, chained)
 
-    def problem(  # noqa: D102
-        self, design: Design, linked: Linked, tallies: Tallies, davidson: bool
-    ) -> Problem:
-        last = design.leads.shape[1]
-        free = np.ones(last + 1, np.bool_)
-        free[last] = davidson
-        start = np.zeros(last + 1)
-        start[last] = first_log_nu(tallies, davidson)
-        return Problem(design, tallies, self.prior, np.flatnonzero(free), start, False)
-
-    def in_points(self, problem: Problem, linked: Linked, best: Fit) -> Estimate:  # noqa: D102
-        n, point = problem.n_players, best.point
+    def in_points(self, linked: Linked, best: Fit) -> Estimate:  # noqa: D102
         # Where the density is greatest, the mean of the first days is 0 by itself.
-        days = self.mean + point[:n][self.states] / POINTS
-        return Estimate(
-            linked,
-            days[self.days.last],
-            point[n:-1] / POINTS,
-            math.exp(point[-1]),
-            best,
-            problem,
-            days,
-        )
+        days = self.mean + best.point[self.states] / POINTS
+        return Estimate(linked, best, days[self.days.last], days)
 
     def uncertainty(  # noqa: D102
         self, estimate: Estimate, sandwich: bool, draws: np.random.Generator
     ) -> Uncertainty:
-        problem, states = estimate.problem, self.states
-        moments = self.days.days if self.drift >= LEAST_DRIFT else np.zeros(0, np.int64)
-        n, last = problem.n_players, states[self.days.last]
-        parts = parts_of_covariance(problem, estimate.fit, sandwich, last, moments, draws)
-        variances, together = parts.variances, parts.last
+        best, n = estimate.fit, estimate.fit.problem.n_players
+        last = self.states[self.days.last]
+        variances, together, drawn = parts_of_covariance(best, sandwich, last, self.moments, draws)
         since = (POINTS * self.drift) ** 2 * (self.days.last_day - self.days.days[self.days.last])
-        errors = np.zeros(len(problem.start))
-        errors[problem.free] = np.sqrt(np.maximum(variances, 0.0))
+        errors = np.zeros(len(best.point))
+        errors[best.problem.free] = np.sqrt(np.maximum(variances, 0.0))
         now = np.maximum(variances[last], 0.0) + since
         return Uncertainty(
             None if together is None else (together + np.diag(since)) * POINTS**-2,
             np.sqrt(now) / POINTS,
             errors[n:-1] / POINTS,
             float(errors[-1]),
-            errors[:n][states] / POINTS,
-            parts.drawn,
+            errors[self.states] / POINTS,
+            drawn,
         )
 
 
@@ -419,19 +334,18 @@ def log_evidence(model: PathModel, best: Estimate) -> float:
     # The greatest log density plus half the log ratio of the determinants of the prior's second
     # derivatives and of all: what the games leave of the width of the prior. In points, and ln nu;
     # coefficients have a flat prior of density 1.
-    problem, information, prior = best.problem, best.fit.information, best.problem.prior
-    moments = model.days.days if model.drift >= LEAST_DRIFT else model.days.players[:0]
-    steps = fronts_of(information.matrix, in_time(moments, information.size))
+    fitted, information, prior = best.fit, best.fit.information, best.fit.problem.prior
+    steps = fronts_of(information.matrix, model.moments)
     if steps.work > MOST_WORK_OF_ONE:
         raise TooLarge
     with one_thread():  # for products that are small, and many
         after = log_determinant(steps)
-    n = problem.n_players
+    n = fitted.problem.n_players
     odds = n + len(best.coefficients)  # so many are in log odds
     after += 2.0 * odds * math.log(POINTS)
     diagonal = prior.roots.data[prior.roots.data > 0.0]
     before = 2.0 * float(np.log(diagonal).sum()) + 2.0 * n * math.log(POINTS)
-    density = best.fit.log_likelihood - prior.penalty(best.fit.point[:n])
+    density = fitted.terms.value - prior.penalty(fitted.point[fitted.problem.free])[0]
     flat = 0.5 * (information.size - n) * math.log(2.0 * math.pi)
     return density + 0.5 * (before - after) + flat
 
@@ -447,7 +361,6 @@ class Tuned(NamedTuple):
 def tuned_drift(
     model: PathModel,
     contests: Contests,
-    levels: Levels,
     linked: Linked,
     check: Callable[[], None] = lambda: None,
 ) -> Tuned:
@@ -461,15 +374,13 @@ def tuned_drift(
         check()
         tried = replace(model, drift=drift)
         if drift < LEAST_DRIFT:
-            best = estimate(tried.design(contests), levels, tried, linked, contests.weights)
+            best = estimate(tried.design(contests), tried, linked, contests.weights)
         else:
-            best = before = estimate(design, levels, tried, linked, contests.weights, before)
+            best = before = estimate(design, tried, linked, contests.weights, before)
         known[drift] = log_evidence(tried, best)
         return known[drift]
 
-    for drift in GRID:
-        evidence(drift)
-    best = max(GRID, key=known.__getitem__)
+    best = max(GRID, key=evidence)
     if best > 0.0:
         from scipy.optimize import minimize_scalar
 
