@@ -108,7 +108,7 @@ class Flexmatch:
             made = list(search.one_pass(waiting, now, 0))
             if not made:
                 break
-            for _, match in made:
+            for match in made:
                 first, second = (tuple(int(one["id"]) for one in team) for team in match.teams)
                 found.append((first, second))
                 waiting = [one for one in waiting if one not in match.tickets]

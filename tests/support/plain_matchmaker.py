@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from tests.support.ticket_worlds import reading_of, replay_of
-from valmatch.matching.plain_tickets import MANY, Found, Pool, Search, reviews
+from valmatch.matching.plain_tickets import MANY, PartialMatch, Pool, Search, reviews
 from valmatch.matching.tickets.columns import Document
 from valmatch.matching.tickets.columns import Search as SearchName
 
@@ -85,14 +85,14 @@ class Matchmaker:
             if not found:
                 break
 
-    def propose(self, found: Found, now: float) -> None:
+    def propose(self, found: PartialMatch, now: float) -> None:
         """Make a match, or ask for it to be accepted."""
-        numbers, names = sorted(found.match.tickets), [team.name for team in self.table.teams]
+        numbers, names = sorted(found.tickets), [team.name for team in self.table.teams]
         tickets = [self.tickets[k] for k in numbers]
-        teams = [sorted(player["id"] for player in team) for team in found.match.teams]
+        teams = [sorted(player["id"] for player in team) for team in found.teams]
         match = {
             "time": now,
-            "anchor": self.tickets[found.anchor]["id"],
+            "anchor": self.tickets[found.tickets[0]]["id"],
             "tickets": [one["id"] for one in tickets],
             "teams": dict(zip(names, teams, strict=True)),
         }

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.draws.philox import END, POSITION, next_word, refill
+from valmatch.draws.philox import next_word
 from valmatch.kernels.arrays import Floats, Words
 from valmatch.kernels.compilation import part
 
@@ -99,36 +99,18 @@ EXPONENTIAL_LAYER, EXPONENTIAL_PLACE = np.uint64(3), np.uint64(11)
 @part
 def fill_normal(stream: Words, out: Floats) -> None:
     """Draw as many standard normals as `out`, (n,), takes."""
-    position = np.int64(stream[POSITION])
     for i in range(out.size):
-        if position == END:
-            position = refill(stream, out.size - i)
-        word = stream[position]
-        position += 1
-        _, _, x, settled = _normal_point(word)
-        if not settled:
-            stream[POSITION] = position
-            x = _normal(stream, word)
-            position = np.int64(stream[POSITION])
-        out[i] = x
-    stream[POSITION] = position
+        out[i] = _normal(stream)
 
 
 @part(inline=True)
-def _normal_point(word: np.uint64) -> tuple[np.uint64, np.uint64, float, bool]:
-    """Return layer, place, the number there, and whether it is under the density for certain."""
-    layer = word & LAYER
-    number = (word >> NORMAL_PLACE) & PLACES
-    x = np.int64(number) * SIDES[word & NORMAL_SIDE]
-    return layer, number, x, number < NORMAL_INSIDE[layer]
-
-
-@part
-def _normal(stream: Words, word: np.uint64) -> float:
-    """Return the standard normal that begins with this word."""
+def _normal(stream: Words) -> float:
+    """Draw a standard normal."""
     while True:
-        layer, number, x, settled = _normal_point(word)
-        if settled:
+        word = next_word(stream)
+        layer, number = word & LAYER, (word >> NORMAL_PLACE) & PLACES
+        x = np.int64(number) * SIDES[word & NORMAL_SIDE]
+        if number < NORMAL_INSIDE[layer]:  # under the density for certain
             return x
         if layer == ZERO:
             tail = _normal_tail(stream)
@@ -136,7 +118,6 @@ def _normal(stream: Words, word: np.uint64) -> float:
         below, above = NORMAL_DENSITY[layer], NORMAL_DENSITY[layer - ONE]
         if (above - below) * next_uniform(stream) + below < math.exp(-0.5 * x * x):
             return x
-        word = next_word(stream)
 
 
 @part
@@ -152,39 +133,21 @@ def _normal_tail(stream: Words) -> float:
 @part
 def fill_exponential(stream: Words, out: Floats) -> None:
     """Draw as many standard exponentials as `out`, (n,), takes."""
-    position = np.int64(stream[POSITION])
     for i in range(out.size):
-        if position == END:
-            position = refill(stream, out.size - i)
-        word = stream[position]
-        position += 1
-        _, x, settled = _exponential_point(word)
-        if not settled:
-            stream[POSITION] = position
-            x = _exponential(stream, word)
-            position = np.int64(stream[POSITION])
-        out[i] = x
-    stream[POSITION] = position
+        out[i] = _exponential(stream)
 
 
 @part(inline=True)
-def _exponential_point(word: np.uint64) -> tuple[np.uint64, float, bool]:
-    """Return layer, the number there, and whether it is under the density for certain."""
-    layer = (word >> EXPONENTIAL_LAYER) & LAYER
-    number = word >> EXPONENTIAL_PLACE
-    return layer, np.int64(number) * EXPONENTIAL_SCALE[layer], number < EXPONENTIAL_INSIDE[layer]
-
-
-@part
-def _exponential(stream: Words, word: np.uint64) -> float:
-    """Return the standard exponential that begins with this word."""
+def _exponential(stream: Words) -> float:
+    """Draw a standard exponential."""
     while True:
-        layer, x, settled = _exponential_point(word)
-        if settled:
+        word = next_word(stream)
+        layer, number = (word >> EXPONENTIAL_LAYER) & LAYER, word >> EXPONENTIAL_PLACE
+        x = np.int64(number) * EXPONENTIAL_SCALE[layer]
+        if number < EXPONENTIAL_INSIDE[layer]:
             return x
         if layer == ZERO:
             return EXPONENTIAL_END - math.log1p(-next_uniform(stream))
         below, above = EXPONENTIAL_DENSITY[layer], EXPONENTIAL_DENSITY[layer - ONE]
         if (above - below) * next_uniform(stream) + below < math.exp(-x):
             return x
-        word = next_word(stream)

@@ -35,7 +35,7 @@ POSITION = 5  # the place of the next word in the store; `END` if the store is u
 STORE = 8
 """Where the store begins; two words before it are left free, so that it begins a line of memory."""
 
-BLOCKS = 64  # most blocks generated at a time: few enough that they wait in the nearest cache
+BLOCKS = 64  # blocks generated at a time: few enough that they wait in the nearest cache
 END = STORE + 4 * BLOCKS  # length of a stream
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
@@ -110,24 +110,22 @@ def block_of(
 
 
 @part
-def refill(stream: Words, wanted: int) -> np.int64:
-    """Generate words for a store that is used up; return the place of the first."""
-    start = END - 4 * min((wanted + 3) // 4, BLOCKS)
+def refill(stream: Words) -> None:
+    """Generate the words of a store that is used up."""
     block, source, slot = stream[BLOCK], stream[SOURCE], stream[SLOT]
     key_a, key_b = stream[0], stream[1]
-    for at in range(start, END, 4):
+    for at in range(STORE, END, 4):
         a, b, c, d = block_of(key_a, key_b, block, ZERO, source, slot)
         stream[at], stream[at + 1], stream[at + 2], stream[at + 3] = a, b, c, d
         block += ONE
-    stream[BLOCK] = block
-    return np.int64(start)
+    stream[BLOCK], stream[POSITION] = block, STORE
 
 
 @part(inline=True)
 def next_word(stream: Words) -> np.uint64:
-    """Take one word, for draws that need more words than one now and then."""
-    position = np.int64(stream[POSITION])
-    if position == END:
-        position = refill(stream, 1)
-    stream[POSITION] = position + 1
+    """Take one word."""
+    if stream[POSITION] == END:
+        refill(stream)
+    position = stream[POSITION]
+    stream[POSITION] = position + ONE
     return stream[position]

@@ -46,7 +46,7 @@ def blocked(pool: Pool, left: Sequence[int], now: float, review: int) -> Blocked
         """Return the tickets of all matches that come of a pass, and who is in unfinished ones."""
         search, waiting = Search(pool), [ticket for ticket in left if ticket not in without]
         matches = search.one_pass(waiting, now, review, most=FIRST)
-        return [ticket for match in matches for ticket in match.match.tickets], search.unfinished
+        return [ticket for match in matches for ticket in match.tickets], search.unfinished
 
     away: list[int] = []
     freed, taken = one_pass(away)

@@ -15,11 +15,10 @@ from valmatch.kernels.compilation import at, macro, part
 from valmatch.matching.queue import LINEUP, no_waiting_teams
 from valmatch.matching.rules import Rules
 
-# A line of players in order of arrival. A rule that needs nothing else takes these functions for
-# its own and adds `review` and `players_of_match`.
+# Rules whose players wait in a line take these functions for their own.
 
 STATE = np.dtype([("waiting", "i8"), ("formed", "i8")])
-EMPTY = np.zeros(1, STATE)  # players who wait; teams formed so far
+"""Players who wait; teams formed so far."""
 
 
 class QueueState(NamedTuple):
@@ -39,13 +38,13 @@ def grown(queue: QueueState, rules: Rules) -> QueueState:
     return QueueState(queue.state.copy(), np.append(queue.players, np.zeros_like(queue.players)))
 
 
-@macro
-def reset(queue: QueueState) -> None:
-    """Let nobody wait."""
-    queue.state[0] = EMPTY[0]
-
-
 Line: TypeAlias = Any  # a queue with `state` and `players` as this one has them
+
+
+@macro
+def reset(queue: Line) -> None:
+    """Let nobody wait."""
+    queue.state.view(np.uint8)[:] = 0
 
 
 @part(inline=True)

@@ -22,11 +22,11 @@ import numpy as np
 from valmatch.kernels.arrays import Ints, Records
 from valmatch.kernels.compilation import at, kernel, macro, part
 from valmatch.kernels.references import by_reference
-from valmatch.matching.fifo import enqueue, has_room, place_of, remove, still_waiting
+from valmatch.matching.fifo import enqueue, has_room, place_of, remove, reset, still_waiting
 from valmatch.matching.queue import LINEUP, NOBODY, Struct, no_waiting_teams
 from valmatch.matching.rules import Rules, is_prioritized, tick_of
 
-__all__ = ["enqueue", "has_room", "still_waiting"]
+__all__ = ["enqueue", "has_room", "reset", "still_waiting"]
 
 Parameters = Rules
 waiting_teams = no_waiting_teams
@@ -239,15 +239,6 @@ def _largest_gap(first: Struct, second: Struct, pool: Pool, rules: Rules) -> flo
 
 
 @part(inline=True)
-def _may_hold_match(first: Struct, second: Struct, pool: Pool, rules: Rules, work: Work) -> bool:
-    """Return whether the ratings of two windows come near enough for a match."""
-    ranked, limit = work.ranked, _largest_gap(first, second, pool, rules) + work.state[0]["slop"]
-    above = ranked[second["first"]]["rating"] - ranked[first["end"] - 1]["rating"]
-    below = ranked[first["first"]]["rating"] - ranked[second["end"] - 1]["rating"]
-    return rules.team_num * max(above, below) <= limit
-
-
-@part(inline=True)
 def _lies_in(position: int, rank: int, window: Struct) -> bool:
     """Return whether a player is in a window."""
     return window["first"] <= rank < window["end"] and position >= window["floor"]
@@ -291,15 +282,17 @@ def _least_cost(first: Struct, second: Struct, pool: Pool, rules: Rules, work: W
 def _search_pairs(pool: Pool, rules: Rules, work: Work) -> bool:
     """Search the pairs of windows; return whether there is a match."""
     # The least cost of all comes first, then matches that cost no more, then, if none does, all.
-    state, windows, number, least = work.state[0], work.windows, work.state[0]["windows"], NEVER
+    state, windows, ranked = work.state[0], work.windows, work.ranked
+    number, least = state["windows"], NEVER
     for look in range(3):
         most = least + 1 if look == 1 else NEVER
         state["cost"], state["diff"] = most, np.inf
         for pair in range(number * number):
             first, second = windows[pair // number], windows[pair % number]
-            if pair // number > pair % number or not _may_hold_match(
-                first, second, pool, rules, work
-            ):
+            above = ranked[second["first"]]["rating"] - ranked[first["end"] - 1]["rating"]
+            below = ranked[first["first"]]["rating"] - ranked[second["end"] - 1]["rating"]
+            limit = _largest_gap(first, second, pool, rules) + state["slop"]
+            if pair // number > pair % number or rules.team_num * max(above, below) > limit:
                 continue
             bound = _least_cost(first, second, pool, rules, work)
             if look == 0:
@@ -498,7 +491,6 @@ STATE = np.dtype(
         ("expired", "i8"),  # the first so many have had the review of their own moment
     ]
 )
-EMPTY = np.zeros(1, STATE)
 
 
 class QueueState(NamedTuple):
@@ -514,12 +506,6 @@ def new(capacity: int, rules: Rules) -> QueueState:
     """Return an empty queue with room for `capacity` waiting players."""
     lineup, work = np.zeros(2 * rules.team_num, LINEUP), new_work(capacity, rules.team_num)
     return QueueState(np.zeros(1, STATE), np.zeros(capacity, LINEUP), lineup, work)
-
-
-@macro
-def reset(queue: QueueState) -> None:
-    """Empty the queue for the next replication."""
-    queue.state[0] = EMPTY[0]
 
 
 def grown(queue: QueueState, rules: Rules) -> QueueState:

@@ -12,14 +12,14 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from valmatch.kernels.arrays import Bytes, Ints, Records, Words
+from valmatch.kernels.arrays import Ints, Records, Words
 from valmatch.kernels.compilation import at, kernel, macro
-from valmatch.matching.fifo import enqueue, has_room, leave, still_waiting
+from valmatch.matching.fifo import enqueue, has_room, leave, reset, still_waiting
 from valmatch.matching.queue import LINEUP, no_waiting_teams
 from valmatch.policies.knowledge import WAITING, MeanOrder, Ticket, Waiting
 from valmatch.policies.registry import PAIR, Weigh, functions
 
-__all__ = ["enqueue", "has_room", "leave", "still_waiting"]
+__all__ = ["enqueue", "has_room", "leave", "reset", "still_waiting"]
 
 # The matching of greatest total weight among pairs that are at most a few places apart.
 #
@@ -43,11 +43,26 @@ def match_band(weights: Ints) -> Ints:
         for k in range(reach, weights.shape[1]):
             if weights[at(i), at(k)] >= 0:
                 reach = k + 1
+    # Gains are by the places taken: bit k is for the place itself + k. Choices are by those taken
+    # of the following places: how far the partner is, 0 for being left.
     half = 1 << (reach - 1)
-    gains, choices = np.zeros((4, 2 * half), np.int64), np.empty((n, half), np.uint8)
+    choices = np.empty((n, half), np.uint8)
+    later, gains = np.zeros(2 * half, np.int64), np.zeros(2 * half, np.int64)
+    best, distances = np.empty(half, np.int64), np.empty(half, np.int64)
     for i in range(n - 1, -1, -1):
-        later, now = gains[(i + 1) % 2], gains[i % 2]
-        _gain(half, weights[i], later, gains[2], gains[3], now, choices[i])
+        best[:], distances[:] = later[:half], 0
+        for k in range(weights.shape[1] - 1, -1, -1):
+            weight, bit = weights[at(i), at(k)], 1 << k
+            if weight >= 0:
+                # Without a branch, and through all masks, so that it compiles to vectors.
+                for free in range(half):
+                    total = weight + later[at(free + bit)]
+                    better = (free & bit == 0) & (total >= best[at(free)])
+                    best[at(free)] = total if better else best[at(free)]
+                    distances[at(free)] = k + 1 if better else distances[at(free)]
+        gains[::2], gains[1::2] = best - later[0], later[:half] - later[0]
+        choices[i] = distances
+        later, gains = gains, later
     partners, taken = np.full(n, ALONE), 0
     for i in range(n):
         nearest = 0 if taken & 1 else int(choices[at(i), at(taken >> 1)])
@@ -56,33 +71,6 @@ def match_band(weights: Ints) -> Ints:
             partners[at(i)], partners[at(i + nearest)] = i + nearest, i
             taken |= 1 << (nearest - 1)
     return partners
-
-
-@kernel
-def _gain(
-    half: int, weights: Ints, later: Ints, best: Ints, nearest: Ints, gains: Ints, choices: Bytes
-) -> None:
-    """Find the best choices of a place, and its gains, from the gains of the next place."""
-    # Gains are by the places taken: bit k is for the place itself + k. Choices are by those taken
-    # of the following places: how far the partner is, 0 for being left. `best` and `nearest` are
-    # memory.
-    for taken in range(half):
-        best[at(taken)], nearest[at(taken)] = later[at(taken)], 0
-    for k in range(weights.size - 1, -1, -1):
-        weight = weights[at(k)]
-        if weight >= 0:
-            bit = 1 << k
-            # Without a branch, and through all masks, so that it compiles to vectors.
-            for taken in range(half):
-                total = weight + later[at(taken + bit)]
-                better = (taken & bit == 0) & (total >= best[at(taken)])
-                best[at(taken)] = total if better else best[at(taken)]
-                nearest[at(taken)] = k + 1 if better else nearest[at(taken)]
-    nothing = later[0]
-    for taken in range(half):
-        gains[at(2 * taken)] = best[at(taken)] - nothing
-        gains[at(2 * taken + 1)] = later[at(taken)] - nothing
-        choices[at(taken)] = nearest[at(taken)]
 
 
 WeighByNumber: TypeAlias = Callable[[int, Ticket, Ticket, float, Waiting], float]
@@ -138,12 +126,6 @@ def new(capacity: int, rules: Parameters) -> QueueState:
         np.zeros(0, KNOWN),
         np.zeros(3, np.uint64),
     )
-
-
-@macro
-def reset(queue: QueueState) -> None:
-    """Empty the queue for the next replication."""
-    queue.state.view(np.uint8)[:] = 0
 
 
 def grown(queue: QueueState, rules: Parameters) -> QueueState:
@@ -218,24 +200,17 @@ def _tick(now: float, rules: Parameters, queue: QueueState) -> int:
 
 @kernel
 def _weigh(now: float, waiting: Records, common: Waiting, rules: Parameters, weights: Ints) -> None:
-    """Give all pairs in the band their weights."""
+    """Give all pairs in the band who may play their weights in units of 2**-40."""
     for i in range(waiting.size):
         for j in range(i + 1, min(i + 1 + rules.band, waiting.size)):
             first, second = waiting[at(i)], waiting[at(j)]
-            weights[at(i), at(j - i - 1)] = _weight(now, first, second, rules, common)
-
-
-@macro
-def _weight(now: float, first: Ticket, second: Ticket, rules: Parameters, common: Waiting) -> int:
-    """Return the weight of two who wait in units of 2**-40, `APART` if they may not play."""
-    age, other_age = now - first["time"], now - second["time"]
-    widening_age = max(age, other_age) if rules.oldest else min(age, other_age)
-    limit = rules.tolerance + rules.widening * widening_age
-    if abs(first["seen"] - second["seen"]) > limit:
-        return APART
-    weight = _weight_by_policy(rules.policy, first, second, limit, common)
-    total = weight + rules.urgency * (age + other_age) - rules.reserve
-    return int(min(np.rint(total * UNIT), float(MOST)))
+            age, other_age = now - first["time"], now - second["time"]
+            widening_age = max(age, other_age) if rules.oldest else min(age, other_age)
+            limit = rules.tolerance + rules.widening * widening_age
+            if abs(first["seen"] - second["seen"]) <= limit:
+                weight = _weight_by_policy(rules.policy, first, second, limit, common)
+                total = weight + rules.urgency * (age + other_age) - rules.reserve
+                weights[at(i), at(j - i - 1)] = int(min(np.rint(total * UNIT), float(MOST)))
 
 
 def _by_number(policies: Sequence[Weigh], number: int = 0) -> WeighByNumber:

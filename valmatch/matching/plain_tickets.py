@@ -11,7 +11,7 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from valmatch.rule_sets.table import (
     Reached,
     Steps,
     Table,
-    Value,
     added,
     common,
     defined,
@@ -125,12 +124,9 @@ def missing(table: Table, ticket: Document) -> list[str]:
     ]
 
 
-def in_force(steps: Steps, born: float, now: float) -> Value:
+def in_force(steps: Steps, born: float, now: float) -> Any:  # noqa: ANN401
     """Return what holds of a step function for who has waited since `born`."""
-    passed = 0
-    while passed < len(steps.waits) and born + steps.waits[passed] <= now:
-        passed += 1
-    return steps.values[passed]
+    return steps.values[sum(born + wait <= now for wait in steps.waits)]
 
 
 # The reviews of a world that has been played: who waits at each of them.
@@ -293,10 +289,7 @@ class PartialMatch:
         """Return least and most players of each team at the age of the match, or with a ticket."""
         born = self.born if more is None else self.born_with(more)
         return [
-            (
-                int(cast(float, in_force(team.least, born, now))),
-                int(cast(float, in_force(team.most, born, now))),
-            )
+            (in_force(team.least, born, now), in_force(team.most, born, now))
             for team in self.pool.table.teams
         ]
 
@@ -357,7 +350,7 @@ class Judge:
 
     def number(self, steps: Steps | None) -> float | None:
         """Return a number that is in force, None where there is none."""
-        return None if steps is None else cast(float, in_force(steps, self.born, self.now))
+        return None if steps is None else in_force(steps, self.born, self.now)
 
     def value(self, measure: Aggregate) -> Any:  # noqa: ANN401
         """Return an aggregate, None if it is undefined."""
@@ -393,13 +386,6 @@ def holds_from(match: PartialMatch, now: float, partial: bool, number: int) -> f
 MANY = 2**62  # more anchors than there ever are
 
 
-class Found(NamedTuple):
-    """A match that an anchor has found."""
-
-    anchor: int
-    match: PartialMatch
-
-
 class Watcher:
     """What is told of a search; this one does nothing with it."""
 
@@ -422,8 +408,8 @@ class Search:
 
     def one_pass(
         self, waiting: Sequence[int], now: float, review: int, number: int = 0, most: int = MANY
-    ) -> Iterator[Found]:
-        """Let each ticket that is free be an anchor once; yield the matches."""
+    ) -> Iterator[PartialMatch]:
+        """Let each ticket that is free be an anchor once; yield the matches, anchors first."""
         taken: set[int] = set()
         for anchor, others in islice(self.anchors(waiting, review, number), most):
             if anchor not in taken:
@@ -431,7 +417,7 @@ class Search:
                 match = self.best(anchor, free, now)
                 if match is not None:
                     taken.update(match.tickets)
-                    yield Found(anchor, match)
+                    yield match
 
     def anchors(
         self, waiting: Sequence[int], review: int, number: int = 0
@@ -454,14 +440,12 @@ class Search:
         if size is None:
             return [pool]
 
-        def sorting(ticket: int) -> list[Any]:
-            """Return by what the pool is sorted: the average of a party, the smallest text."""
-            values = [self.pool.values(ticket, attribute) for attribute in search.batch_order]
-            return [min(v) if isinstance(v[0], str) else added(v) / len(v) for v in values]
-
         counter = review * PASSES + number
-        if search.batches == "sorted":
-            pool.sort(key=sorting)
+        if search.batches == "sorted":  # by the average of a party, the smallest text
+            for attribute in reversed(search.batch_order):
+                texts = self.pool.table.attributes[attribute].kind == "text"
+                values = {k: self.pool.values(k, attribute) for k in pool}
+                pool.sort(key=lambda k: OF_PARTY["min" if texts else "avg"](values[k]))
         else:
             pool.sort(key=lambda ticket: uniform_at(self.pool.rng_key, BATCHES, ticket, counter))
         return [sorted(pool[start : start + size]) for start in range(0, len(pool), size)]
@@ -485,8 +469,14 @@ class Search:
         for ticket in (anchor, *others):
             if self.pool.running[ticket] and match.running:
                 continue
-            grown = self._with_ticket(match, ticket, now)
-            if grown is None:
+            refused, taken = list[PartialMatch](), False
+            for home in match.homes_for(ticket, now):
+                grown = match.with_ticket(ticket, home)
+                if taken := not Judge(grown, now, partial=True).refuses():
+                    break
+                refused.append(grown)
+            self.watcher.tried(match, ticket, refused, taken)
+            if not taken:
                 if ticket == anchor:
                     break
                 continue
@@ -500,18 +490,6 @@ class Search:
         if last is None:
             self.unfinished.update(match.tickets[1:])
         return last
-
-    def _with_ticket(self, match: PartialMatch, ticket: int, now: float) -> PartialMatch | None:
-        """Return a match with another ticket, None if no team takes it."""
-        refused: list[PartialMatch] = []
-        for home in match.homes_for(ticket, now):
-            grown = match.with_ticket(ticket, home)
-            if not Judge(grown, now, partial=True).refuses():
-                self.watcher.tried(match, ticket, refused, True)
-                return grown
-            refused.append(grown)
-        self.watcher.tried(match, ticket, refused, False)
-        return None
 
     def _exhaustive(self, anchor: int, others: list[int], now: float) -> PartialMatch | None:
         """Return the best match: most players, then smallest places, then smallest teams."""

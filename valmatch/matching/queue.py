@@ -111,22 +111,6 @@ def count_match(now: float, rules: Rules, counts: Counts) -> None:
             row[at(1 + k // team_num)], row[at(3 + k)] = player["team"], player["player"]
 
 
-@part(inline=True)
-def count_departure(now: float, arrival: float, rules: Rules, statistics: Struct) -> None:
-    """Count a player who gives up."""
-    statistics["prioritized"] += int(is_prioritized(arrival, now, rules))
-    statistics["unmatched_wait"] += 60.0 * (now - arrival)
-
-
-@part(inline=True)
-def count_unmatched(count: int, arrivals: Floats, rules: Rules, statistics: Struct) -> None:
-    """Count the players who are still waiting at the horizon."""
-    statistics["unmatched"] += count
-    for k in range(count):
-        statistics["prioritized"] += int(is_prioritized(arrivals[at(k)], rules.horizon, rules))
-        statistics["unmatched_wait"] += 60.0 * (rules.horizon - arrivals[at(k)])
-
-
 F = TypeVar("F", bound=Callable[..., object])
 Queue = TypeVar("Queue", bound=tuple[Any, ...])
 
@@ -318,7 +302,8 @@ def run(
             arrival = departures.times[at(player)]
             departures.gone[at(player)] = True
             dissolved = RULE.leave(arrival, player, rules, queue)
-            count_departure(quits, arrival, rules, statistics)
+            statistics["prioritized"] += int(is_prioritized(arrival, quits, rules))
+            statistics["unmatched_wait"] += 60.0 * (quits - arrival)
             if not dissolved:
                 continue
             now, newcomer = quits, DISSOLVED
@@ -342,7 +327,10 @@ def run(
             count_match(now, rules, counts)
     waiting = counts.waits[statistics["matched"] :]
     RULE.still_waiting(rules, queue, waiting)
-    count_unmatched(queue.state[0]["waiting"], waiting, rules, statistics)
+    statistics["unmatched"] += queue.state[0]["waiting"]
+    for k in range(queue.state[0]["waiting"]):
+        statistics["prioritized"] += int(is_prioritized(waiting[at(k)], rules.horizon, rules))
+        statistics["unmatched_wait"] += 60.0 * (rules.horizon - waiting[at(k)])
     return taken
 
 

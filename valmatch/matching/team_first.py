@@ -73,8 +73,6 @@ TEAM = np.dtype(
         ("changed", "f8"),  # hour of the last review at which it may have got a pair
     ]
 )
-EMPTY = np.zeros(1, STATE)  # state of an empty queue
-
 BEST, CANDIDATE = range(2)
 """Rows of `QueueState.marks`."""
 
@@ -101,7 +99,7 @@ def new(capacity: int, rules: Rules) -> QueueState:
     capacity = max(capacity, 2 * team_num)
     teams = capacity // team_num + 1
     return QueueState(
-        EMPTY.copy(),
+        np.zeros(1, STATE),
         np.zeros(capacity, PLAYER),
         np.full(capacity + 2 * team_num, np.nan),
         np.zeros(capacity + 2 * team_num, np.int64),
@@ -115,7 +113,7 @@ def new(capacity: int, rules: Rules) -> QueueState:
 @macro
 def reset(queue: QueueState) -> None:
     """Empty the queue for the next replication."""
-    queue.state[0] = EMPTY[0]
+    queue.state.view(np.uint8)[:] = 0
     queue.ratings[:] = np.nan
 
 
@@ -224,8 +222,9 @@ def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
     # That is where a team dissolves: the others are in the pool again, in their places of the
     # queue, and the review is one by `DISSOLVED`. Where teams form around who arrives, none is
     # due.
-    state = queue.state[0]
-    left = _place_of(arrival, player, queue)
+    state, left = queue.state[0], 0
+    while queue.players[at(left)]["player"] != player or queue.players[at(left)]["team"] == GONE:
+        left += 1
     team = queue.players[at(left)]["team"]
     queue.players[at(left)]["team"] = GONE
     state["waiting"] -= 1
@@ -242,21 +241,6 @@ def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
             _enter_pool(place, queue.players[at(place)]["rating"], rules, queue)
     _remove_team(team, queue)
     return not rules.around
-
-
-@part(inline=True)
-def _place_of(arrival: float, player: int, queue: QueueState) -> int:
-    """Return the place in the queue of a player who waits since `arrival`."""
-    start, stop = 0, queue.state[0]["end"]
-    while start < stop:
-        middle = (start + stop) // 2
-        if queue.players[at(middle)]["arrival"] < arrival:
-            start = middle + 1
-        else:
-            stop = middle
-    while queue.players[at(start)]["player"] != player or queue.players[at(start)]["team"] == GONE:
-        start += 1
-    return start
 
 
 @part(inline=True)
@@ -297,7 +281,9 @@ def newcomers_team(newcomer: int, relaxed: bool, rules: Rules, queue: QueueState
     for k in range(newcomer - most, newcomer + 1):
         spread = queue.ratings[at(k + most)] - queue.ratings[at(k)]
         if spread <= wide:
-            total = _sum_of_keys(k, rules, queue)
+            total = 0
+            for member in range(k, k + team_size(rules)):
+                total += queue.players[at(queue.places[at(member)])]["key"]
             if spread > width and total >= nobody_prioritized:
                 continue
             if total == key:
@@ -318,15 +304,6 @@ def _some_window(first: int, stop: int, width: float, rules: Rules, queue: Queue
     for k in range(first, stop):
         some |= queue.ratings[at(k + team_size(rules) - 1)] - queue.ratings[at(k)] <= width
     return some
-
-
-@part(inline=True)
-def _sum_of_keys(low: int, rules: Rules, queue: QueueState) -> int:
-    """Return the sum of keys of the team from `low` on in the pool."""
-    total = 0
-    for k in range(low, low + team_size(rules)):
-        total += queue.players[at(queue.places[at(k)])]["key"]
-    return total
 
 
 @part(inline=True)
@@ -581,15 +558,13 @@ def _form_team(now: float, low: int, rules: Rules, queue: QueueState) -> None:
 
 @part(inline=True)
 def _pair(now: float, relaxed: bool, everything: bool, rules: Rules, queue: QueueState) -> bool:
-    """Let the best possible pair of teams play, of equals the older; return whether there is one.
-
-    One of a pair has changed since the last review.
-    """
+    """Let the best possible pair of teams play, of equals the oldest; return whether one is."""
+    # One of a pair has changed since the last review.
     state, teams = queue.state[0], queue.teams
     strict = team_size(rules) * rules.team_diff
     wide = team_size(rules) * (rules.team_diff + rules.team_slack)
     reach = wide if relaxed or state["teams_prioritized"] > 0 else strict
-    older, younger, key = NOBODY, NOBODY, NO_TEAM
+    older, younger, best = NOBODY, NOBODY, (NO_TEAM, 0, 0)
     for k in range(state["teams"]):
         slot = queue.by_sum[at(k)]
         team = teams[at(slot)]
@@ -604,13 +579,13 @@ def _pair(now: float, relaxed: bool, everything: bool, rules: Rules, queue: Queu
                 if gap > reach:
                     break
                 if gap <= strict or relaxed or team["prioritized"] + other["prioritized"] > 0:
-                    first, second, total = slot, other_slot, team["key"] + other["key"]
+                    first, second = slot, other_slot
                     if other["number"] < team["number"]:
                         first, second = other_slot, slot
-                    if total < key or (
-                        total == key and _forms_before(first, second, older, younger, queue)
-                    ):
-                        older, younger, key = first, second, total
+                    numbers = teams[at(first)]["number"], teams[at(second)]["number"]
+                    pair = team["key"] + other["key"], numbers[0], numbers[1]
+                    if pair < best:
+                        older, younger, best = first, second, pair
                 m += step
     if older == NOBODY:
         return False
@@ -620,15 +595,6 @@ def _pair(now: float, relaxed: bool, everything: bool, rules: Rules, queue: Queu
         state["waiting"] -= team_size(rules)
         _remove_team(slot, queue)
     return True
-
-
-@part(inline=True)
-def _forms_before(first: int, second: int, older: int, younger: int, queue: QueueState) -> bool:
-    """Return whether a pair of teams, the older first, was formed before another."""
-    number, other = queue.teams[at(first)]["number"], queue.teams[at(older)]["number"]
-    if number != other:
-        return bool(number < other)
-    return bool(queue.teams[at(second)]["number"] < queue.teams[at(younger)]["number"])
 
 
 @part(inline=True)

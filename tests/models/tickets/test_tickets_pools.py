@@ -97,7 +97,7 @@ def test_pools_have_the_matches_that_plain_python_finds(search: str) -> None:
             made = list(Search(pool).one_pass(left, now, 0))
             if not made:
                 break
-            expected += [ticket for one in made for ticket in one.match.tickets]
+            expected += [ticket for one in made for ticket in one.tickets]
             left = [ticket for ticket in left if ticket not in expected]
         assert sorted(expected) == found.tolist(), now
         total += len(expected)

@@ -21,11 +21,11 @@ from valmatch.matching.living.queue import (
     Values,
     add_member,
     begin_match,
+    is_taken,
     other_member,
     rule,
 )
 from valmatch.matching.living.registry import Count, Share, TeamSize, number
-from valmatch.matching.tickets.layout import COMPLETED
 
 PLAYER = 5000.0  # what a player counts where tickets are split by players and ratings at once
 
@@ -224,24 +224,14 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
                 quality[k] = quality_of(match, firsts[k], tickets, state, numbers)
         state.counters[0]["examined"] += count
         # The best match whose tickets all wait, of equals the later.
-        for k in np.argsort(quality, kind="mergesort")[::-1]:
-            if quality[k] >= numbers.min_quality:
-                _play(matches[k], firsts[k], quality[k], now, tickets, state)
+        for best in np.argsort(quality, kind="mergesort")[::-1]:
+            match = matches[best][matches[best] >= 0]
+            taken = is_taken(tickets["ticket"][match], state)
+            if quality[best] >= numbers.min_quality and not taken:
+                begin_match(now, quality[best], np.nan, state)
+                for k in range(match.size):
+                    add_member(tickets[match[k]]["ticket"], int(k >= firsts[best]), now, state)
     return next_pop(now, players, team_size, state, numbers)
-
-
-@part
-def _play(
-    match: Ints, first: int, quality: float, now: float, tickets: Records, state: MatchmakerState
-) -> None:
-    """Form a match if all its tickets still wait."""
-    for k in match:
-        if k >= 0 and state.status[tickets[k]["ticket"]] == COMPLETED:
-            return
-    begin_match(now, quality, np.nan, state)
-    for k in range(match.size):
-        if match[k] >= 0:
-            add_member(tickets[match[k]]["ticket"], int(k >= first), now, state)
 
 
 @kernel(allocates=True)
@@ -293,20 +283,15 @@ def _spread(match: Ints, tickets: Records, state: MatchmakerState, numbers: Valu
     for centred in range(2):
         count, total = 0, 0.0
         for k in match:
-            ticket = tickets[k]
-            first = state.parties.firsts[ticket["ticket"]]
-            for player in range(first, first + ticket["size"]):
+            ticket, first = tickets[k], state.parties.firsts[tickets[k]["ticket"]]
+            values = ticket["size"] if numbers.spread_of_players else 1
+            for player in range(first, first + values):
                 rating = ticket["average"]
                 if numbers.spread_of_players:
                     rating = shown_by(player, state, numbers)
-                elif player > first:
-                    break
                 count += 1
                 total += (rating - mean) * (rating - mean) if centred else rating
-        if centred:
-            squares = total / count
-        else:
-            mean = total / count
+        mean, squares = total / count, total / count
     return math.sqrt(squares)
 
 
@@ -333,18 +318,23 @@ def _gather(centre: int, tickets: Records, team_size: int) -> Ints:
 @kernel(allocates=True)
 def _split(gathered: Ints, tickets: Records, team_size: int, match: Ints) -> int:
     """Write two teams; return how many tickets are in the first, 0 where sizes differ."""
-    full, nearly, first, players = -1, -1, 0, 0
+    full, nearly, first, players, total = -1, -1, 0, 0, 0.0
     for k in gathered:
+        total += tickets[k]["total"]
         if tickets[k]["size"] == team_size:
             full = k
         elif tickets[k]["size"] == team_size - 1:
             nearly = k
     if full >= 0:
         match[0], first = full, 1
-    elif nearly >= 0:
-        filler = _filler(nearly, gathered, tickets, team_size)
-        if filler >= 0:
-            match[0], match[1], first = nearly, filler, 2
+    elif nearly >= 0:  # with the single by whom the mean is nearest to that of all
+        nearest = np.inf
+        for k in gathered:
+            if tickets[k]["size"] == 1 and k != nearly:
+                pair = tickets[nearly]["total"] + tickets[k]["total"]
+                distance = abs(pair / team_size - total / (2 * team_size))
+                if distance < nearest:
+                    match[0], match[1], first, nearest = nearly, k, 2, distance
     elif gathered.size > 0:
         first = _largest_difference(gathered, tickets, match)
     for k in match[:first]:
@@ -357,22 +347,6 @@ def _split(gathered: Ints, tickets: Records, team_size: int, match: Ints) -> int
             match[written] = k
             written += 1
     return first
-
-
-@part
-def _filler(party: int, gathered: Ints, tickets: Records, team_size: int) -> int:
-    """Return the single player with whom the mean of a party is nearest to that of all."""
-    total, best, nearest = 0.0, -1, np.inf
-    for k in gathered:
-        total += tickets[k]["total"]
-    mean = total / (2 * team_size)
-    for k in gathered:
-        if tickets[k]["size"] == 1 and k != party:
-            pair = tickets[party]["total"] + tickets[k]["total"]
-            distance = abs(pair / team_size - mean)
-            if distance < nearest:
-                best, nearest = k, distance
-    return best
 
 
 @kernel(allocates=True)
@@ -461,10 +435,8 @@ def review_duels(now: float, state: MatchmakerState, numbers: Values) -> float:
         if count >= numbers.near_from:  # then only neighbours by rating are compared
             sure = duellists["deviation"] < numbers.uncertain
             keys = np.where(sure, duellists["mean"], 0.0)
-            order, near = (
-                np.argsort(keys, kind="mergesort"),
-                (math.frexp(max(16, count))[1] - 1) // 2,
-            )
+            order = np.argsort(keys, kind="mergesort")
+            near = (math.frexp(max(16, count))[1] - 1) // 2
         partners, reached = propose(order, near, duellists, numbers.beta)
         for k in range(count):
             state.counters[0]["examined"] += min(count - 1 - k, near)

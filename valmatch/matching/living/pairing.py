@@ -31,7 +31,9 @@ class Forest(NamedTuple):
     mate: Ints  # (m,); the vertex that is at the other end of the matched edge; 0: none
     slack: Ints  # (m,); the outer vertex with the tightest edge to it; 0: none
     off: Ints  # (m,); by how much that edge is short of being tight
-    top: Ints  # (m,); the outermost blossom around it, itself where there is none; 0 of no blossom
+    # (m,); the outermost blossom around a vertex; of a blossom itself where there is none, 0 where
+    # it is none
+    top: Ints
     parent: Ints  # (m,); the vertex by which it was reached
     side: Ints  # (m,); `OUTER`, `INNER` or `FREE`
     seen: Ints  # (m,); number of the last walk to the roots that passed it
@@ -77,35 +79,26 @@ def pair(points: Floats) -> Ints:
         stack=np.zeros((2 * size, 2), np.int64),
         counts=np.array([count, count, 0, 0]),
     )
-    _weigh(points, forest)
-    while _grow(forest):
-        pass
-    return forest.mate[1 : count + 1] - 1
-
-
-@part
-def _weigh(points: Floats, forest: Forest) -> None:
-    """Make weights of points, and what a search begins with of weights."""
-    count, low, high = len(points), np.inf, -np.inf
+    low, high = np.inf, -np.inf
     for i in range(count):
+        forest.within[i + 1, i + 1] = i + 1
         for j in range(i):
             if not np.isnan(points[i, j]):
                 low, high = min(low, points[i, j]), max(high, points[i, j])
     one_more = int(np.rint((high - low) * UNIT) + 1.0) * (count // 2 + 1) if low <= high else 0
-    most = 0
     for i in range(count):
-        forest.within[i + 1, i + 1] = i + 1
         for j in range(count):
             if i != j and not np.isnan(points[i, j]):
                 weight = one_more + int(np.rint((high - points[i, j]) * UNIT))
                 forest.weight[i + 1, j + 1] = weight
                 forest.tail[i + 1, j + 1], forest.head[i + 1, j + 1] = i + 1, j + 1
-                most = max(most, weight)
-    for vertex in range(1, count + 1):
-        forest.label[vertex] = most
+    forest.label[1 : count + 1] = forest.weight.max()
+    while _grow(forest):
+        pass
+    return forest.mate[1 : count + 1] - 1
 
 
-@part
+@kernel(allocates=True)
 def _grow(forest: Forest) -> bool:
     """Grow trees until there is a pair more; return whether there is one."""
     count = forest.counts[VERTICES]
@@ -203,7 +196,7 @@ def _loosen(forest: Forest) -> bool:
     return True
 
 
-@part
+@kernel(allocates=True)
 def _join(forest: Forest, tail: int, head: int) -> bool:
     """Take a tight edge from an outer vertex in; return whether it made a pair more."""
     node, other = forest.top[tail], forest.top[head]
@@ -230,31 +223,28 @@ def _meeting(forest: Forest, first: int, second: int) -> int:
     """Return where the walks of two to their roots meet; 0 where they do not."""
     forest.counts[WALKS] += 1
     walk = forest.counts[WALKS]
-    node, other = first, second
-    while node > 0 or other > 0:
-        if node > 0:
-            if forest.seen[node] == walk:
-                return node
-            forest.seen[node] = walk
-            node = forest.top[forest.mate[node]]
-            if node > 0:
-                node = forest.top[forest.parent[node]]
-        node, other = other, node
+    while first > 0 or second > 0:
+        if first > 0:
+            if forest.seen[first] == walk:
+                return first
+            forest.seen[first] = walk
+            first = forest.top[forest.mate[first]]
+            if first > 0:
+                first = forest.top[forest.parent[first]]
+        first, second = second, first
     return 0
 
 
-@part
+@kernel(allocates=True)
 def _augment(forest: Forest, first: int, second: int) -> None:
     """Swap what is matched on the walk from one to its root, when it gets another partner."""
-    node, other = first, second
     while True:
-        left = forest.top[forest.mate[node]]
-        _set_mate(forest, node, other)
+        left = forest.top[forest.mate[first]]
+        _set_mate(forest, first, second)
         if left == 0:
             return
-        parent = forest.top[forest.parent[left]]
-        _set_mate(forest, left, parent)
-        node, other = parent, left
+        first, second = forest.top[forest.parent[left]], left
+        _set_mate(forest, left, first)
 
 
 # Blossoms.
@@ -268,15 +258,6 @@ def _tightness(forest: Forest, first: int, second: int) -> int:
 
 
 @part
-def _note_slack(forest: Forest, outer: int, other: int) -> None:
-    """Let a vertex or blossom know of an outer vertex."""
-    short = _tightness(forest, outer, other)
-    if forest.slack[other] == 0 or short < forest.off[other]:
-        forest.slack[other] = outer
-        forest.off[other] = short
-
-
-@part
 def _find_slack(forest: Forest, other: int) -> None:
     """Look for the outer vertex with the tightest edge to a vertex or blossom."""
     forest.slack[other] = 0
@@ -286,60 +267,43 @@ def _find_slack(forest: Forest, other: int) -> None:
             and forest.top[vertex] != other
             and forest.side[forest.top[vertex]] == OUTER
         ):
-            _note_slack(forest, vertex, other)
+            short = _tightness(forest, vertex, other)
+            if forest.slack[other] == 0 or short < forest.off[other]:
+                forest.slack[other], forest.off[other] = vertex, short
 
 
 @part
 def _enqueue(forest: Forest, group: int) -> None:
     """Queue all vertices of a blossom, or a vertex."""
-    queued = forest.counts[QUEUED]
     for vertex in range(1, forest.counts[VERTICES] + 1):
         if forest.within[group, vertex] > 0:
-            forest.queue[queued] = vertex
-            queued += 1
-    forest.counts[QUEUED] = queued
+            forest.queue[forest.counts[QUEUED]] = vertex
+            forest.counts[QUEUED] += 1
 
 
 @part
 def _set_top(forest: Forest, group: int, top: int) -> None:
-    """Say of everything in a blossom what the outermost blossom around it is."""
-    forest.stack[0, 0] = group
-    size = 1
-    while size > 0:
-        size -= 1
-        node = forest.stack[size, 0]
-        forest.top[node] = top
-        if node > forest.counts[VERTICES]:
-            for index in range(forest.sizes[node]):
-                forest.stack[size, 0] = forest.members[node, index]
-                size += 1
+    """Say of a blossom and its vertices what the outermost blossom around them is."""
+    forest.top[group] = top
+    for vertex in range(1, forest.counts[VERTICES] + 1):
+        if forest.within[group, vertex] > 0:
+            forest.top[vertex] = top
 
 
-@part
-def _reverse(members: Ints, low: int, end: int) -> None:
-    """Reverse a part of the cycle of a blossom."""
-    high = end - 1
-    while low < high:
-        kept = members[low]
-        members[low] = members[high]
-        members[high] = kept
-        low += 1
-        high -= 1
-
-
-@part
+@kernel(allocates=True)
 def _even_place(forest: Forest, blossom: int, member: int) -> int:
     """Return an even place of a member in the cycle of a blossom, which may turn it around."""
     size, index = forest.sizes[blossom], 0
-    while forest.members[blossom, index] != member:
+    members = forest.members[blossom, :size]
+    while members[index] != member:
         index += 1
     if index % 2 == 0:
         return index
-    _reverse(forest.members[blossom], 1, size)
+    members[1:] = members[:0:-1].copy()
     return size - index
 
 
-@part
+@kernel(allocates=True)
 def _set_mate(forest: Forest, first: int, second: int) -> None:
     """Match one vertex or blossom with another, and inside of blossoms the rest in pairs."""
     forest.stack[0, 0], forest.stack[0, 1] = first, second
@@ -357,14 +321,11 @@ def _set_mate(forest: Forest, first: int, second: int) -> None:
             waiting += 1
         forest.stack[waiting, 0], forest.stack[waiting, 1] = base, other
         waiting += 1
-        # The cycle begins at the base.
         size = forest.sizes[node]
-        _reverse(members, 0, index)
-        _reverse(members, index, size)
-        _reverse(members, 0, size)
+        members[:size] = np.roll(members[:size], -index)  # the cycle begins at the base
 
 
-@part
+@kernel(allocates=True)
 def _make_blossom(forest: Forest, first: int, base: int, second: int) -> None:
     """Make a blossom of the walks from two outer ones to the base that both come to."""
     blossom = forest.counts[VERTICES] + 1
@@ -374,23 +335,22 @@ def _make_blossom(forest: Forest, first: int, base: int, second: int) -> None:
     forest.label[blossom] = 0
     forest.side[blossom] = OUTER
     forest.mate[blossom] = forest.mate[base]
-    size = _walk(forest, blossom, 0, first, base)
-    forest.members[blossom, size] = base
-    _reverse(forest.members[blossom], 0, size + 1)
-    forest.sizes[blossom] = _walk(forest, blossom, size + 1, second, base)
+    members = forest.members[blossom]
+    size = _walk(forest, members, 0, first, base)
+    members[size] = base
+    members[: size + 1] = members[size::-1].copy()
+    forest.sizes[blossom] = _walk(forest, members, size + 1, second, base)
     _inherit(forest, blossom)
     _set_top(forest, blossom, blossom)
     _find_slack(forest, blossom)
 
 
 @part
-def _walk(forest: Forest, blossom: int, size: int, start: int, base: int) -> int:
+def _walk(forest: Forest, members: Ints, size: int, node: int, base: int) -> int:
     """Take what is on the walk from an outer one to a base; return the members so far."""
-    node = start
     while node != base:
         inner = forest.top[forest.mate[node]]
-        forest.members[blossom, size] = node
-        forest.members[blossom, size + 1] = inner
+        members[size], members[size + 1] = node, inner
         size += 2
         _enqueue(forest, inner)
         node = forest.top[forest.parent[inner]]
@@ -419,7 +379,7 @@ def _inherit(forest: Forest, blossom: int) -> None:
                 forest.within[blossom, vertex] = member
 
 
-@part
+@kernel(allocates=True)
 def _open_blossom(forest: Forest, blossom: int) -> None:
     """Open an inner blossom: what is on the way through it stays in the tree."""
     size, members = forest.sizes[blossom], forest.members[blossom]

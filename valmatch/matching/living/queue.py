@@ -265,6 +265,15 @@ def add_member(ticket: int, team: int, now: float, state: MatchmakerState) -> No
 
 
 @part
+def is_taken(tickets: Ints, state: MatchmakerState) -> bool:
+    """Return whether one of some tickets has a match already."""
+    taken = False
+    for ticket in tickets:
+        taken = taken or state.status[ticket] == COMPLETED
+    return taken
+
+
+@part
 def other_member(match: int, member: int, state: MatchmakerState) -> int:
     """Return the ticket of a pair that is not that of a member."""
     first = state.matches[match]["first"]

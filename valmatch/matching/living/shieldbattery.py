@@ -24,10 +24,10 @@ from valmatch.matching.living.queue import (
     Values,
     add_member,
     begin_match,
+    is_taken,
     rule,
 )
 from valmatch.matching.living.registry import TeamSize, Tick, number
-from valmatch.matching.tickets.layout import COMPLETED
 
 Singles = NDArray[np.float32]
 Single: Any = np.float32
@@ -180,15 +180,12 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     for k in range(starters):
         keys[k] = -_key(valued[k]["quality"], pool.waits[teams[k]], numbers)
     for best in np.argsort(keys, kind="mergesort"):
-        free = True
-        for k in teams[best]:
-            free = free and state.status[pool.tickets[k]] != COMPLETED
-        if free:
+        tickets = pool.tickets[teams[best]]
+        if not is_taken(tickets, state):
             quality, chance = valued[best]["quality"], valued[best]["chance"]
             begin_match(now, float(quality), float(chance), state)
             for index in range(2 * size):
-                ticket = pool.tickets[teams[best, index]]
-                add_member(ticket, int(index >= size), now, state)
+                add_member(tickets[index], int(index >= size), now, state)
     return following
 
 

@@ -435,7 +435,6 @@ def queue_of(world: World) -> Queue:
             stats=np.zeros((world.stats.size, teams + 1), t.STAT),
             marks=np.zeros(world.limits.size, np.uint64),
         ),
-        filling=np.arange(teams),
         partitions=np.zeros(world.rows.tickets["partition"].max(initial=0) + 1, t.PARTITION),
         saved=saved,
         saved_tickets=np.zeros((searches, most + 1), t.SAVED_TICKET),

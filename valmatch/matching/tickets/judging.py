@@ -430,25 +430,17 @@ def _combined(rule: np.void, partial: bool, world: World, candidate: Candidate) 
             top += 1
             stack[top] = candidate.judged[piece]["verdict"]
         elif piece == t.NOT:
-            stack[top] = t.UNKNOWN if partial else 1 - stack[top]
-        else:
+            stack[top] = t.UNKNOWN if partial else t.TRUE - stack[top]
+        else:  # in three-valued logic
             top -= 1
-            stack[top] = _both(piece, stack[top], stack[top + 1], partial)
+            first, second = stack[top], stack[top + 1]
+            if piece == t.XOR:
+                stack[top] = t.TRUE if first != second else t.FALSE
+                if partial:
+                    stack[top] = t.UNKNOWN
+            else:
+                stack[top] = min(first, second) if piece == t.AND else max(first, second)
     return stack[0]
-
-
-@part(inline=True)
-def _both(operator: int, first: int, second: int, partial: bool) -> int:
-    """Return the value of an operator of two verdicts, in three-valued logic."""
-    if operator == t.AND:
-        if first == t.FALSE or second == t.FALSE:
-            return t.FALSE
-        return t.TRUE if first == t.TRUE and second == t.TRUE else t.UNKNOWN
-    if operator == t.OR:
-        if first == t.TRUE or second == t.TRUE:
-            return t.TRUE
-        return t.FALSE if first == t.FALSE and second == t.FALSE else t.UNKNOWN
-    return t.UNKNOWN if partial else int(first != second)
 
 
 # Verdicts from tallies: whether one more ticket would break a rule.
@@ -660,6 +652,8 @@ def _tallied(
 
 # The match that grows.
 
+MANY, LAST = 1000, 2**31  # more than teams and players; after the place of any team in an order
+
 
 @part
 def begin(candidate: Candidate) -> None:
@@ -750,28 +744,17 @@ def is_valid(only_final: bool, world: World, candidate: Candidate) -> bool:
 
 
 @part(inline=True)
-def _order_teams(age: int, world: World, queue: Queue) -> None:
-    """Put first the teams that are too small, then those with most room, then by the table."""
-    filling, sizes = queue.filling, queue.candidate.sizes
-    for k in range(filling.size):
-        team, index = filling[k], k
-        room = most_of(team, age, world) - sizes[team]
-        filled = sizes[team] >= least_of(team, age, world)
-        while index > 0:
-            other = filling[index - 1]
-            other_filled = sizes[other] >= least_of(other, age, world)
-            other_room = most_of(other, age, world) - sizes[other]
-            if filled != other_filled:
-                behind = filled
-            elif room != other_room:
-                behind = room < other_room
-            else:
-                behind = team > other
-            if behind:
-                break
-            filling[index] = other
-            index -= 1
-        filling[index] = team
+def _next_team(last: int, age: int, world: World, candidate: Candidate) -> tuple[int, int]:
+    """Return the team to be filled after the last one, and its place in that order."""
+    # First those that are too small, then those with most room, then by the table.
+    chosen, lowest = t.NONE, LAST
+    for team in range(world.teams.size):
+        size = candidate.sizes[team]
+        filled = int(size >= least_of(team, age, world))
+        place = (MANY * filled + size - int(most_of(team, age, world))) * MANY + team
+        if last < place < lowest:
+            chosen, lowest = team, place
+    return chosen, lowest
 
 
 @part
@@ -783,10 +766,10 @@ def take(ticket: int, age: int, world: World, queue: Queue) -> bool:
     candidate, running = queue.candidate, world.rows.tickets[ticket]["running"] == 1
     current, options = candidate.current[0], world.options[0]
     tickets = current["tickets"]
-    if not running:
-        _order_teams(age, world, queue)
-    for k in range(1 if running else queue.filling.size):
-        team = t.NONE if running else queue.filling[k]
+    team, place = t.NONE, -LAST
+    for _ in range(1 if running else world.teams.size):
+        if not running:
+            team, place = _next_team(place, age, world, candidate)
         if not fits(ticket, team, age, world, candidate):
             continue
         refusing = _refusing(ticket, team, age, world, queue)

@@ -24,7 +24,7 @@ MIN, MAX, AVG, MEDIAN, SUM, STDDEV, COUNT, FLATTEN, INTERSECTION, SAME = range(1
 AND, OR, XOR, NOT = -1, -2, -3, -4
 """Operators of a rule of the kind COMBINED; its other parts are rules."""
 
-FALSE, TRUE, UNKNOWN, UNDECIDED = range(4)  # verdicts; UNDECIDED is one that tallies cannot give
+FALSE, UNKNOWN, TRUE, UNDECIDED = range(4)  # verdicts; UNDECIDED is one that tallies cannot give
 AWAY, WAITING, PROPOSED, COMPLETED, CANCELLED, TIMED_OUT, SEARCHING = range(7)
 """States of a ticket; the last ones are ends."""
 
@@ -306,7 +306,6 @@ class Queue(NamedTuple):
     slots: Records  # (tickets,)
     lists: Ints  # (7, n)
     candidate: Candidate
-    filling: Ints  # the teams in the order in which they are filled
     partitions: Records
     saved: Records  # searches that have found no match
     saved_tickets: Records  # (searches, m)

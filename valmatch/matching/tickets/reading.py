@@ -138,24 +138,18 @@ def _service(item: Item) -> Service | None:
     """Return how the service ticks."""
     item.known(CONFIG_KEYS)
     timeout = item.number("requestTimeoutSeconds", required=True)
-    horizon = item.number("horizon", required=True, least=0)
     if timeout is not None and timeout <= 0:
         item.error("requestTimeoutSeconds", f"more than 0 is needed, not {shown(timeout)}")
+    horizon = item.number("horizon", required=True, least=0)
     changes = item.members.get("review")
     review = None if changes and changes.value == "changes" else _positive(item, "review")
-    size, passes = _positive(item, "batchSize", True), _positive(item, "passes", True)
+    sizes = [_positive(item, key, integer=True) for key in ("batchSize", "passes")]
+    size, passes = (None if value is None else int(value) for value in sizes)
     acceptance = _positive(item, "acceptanceTimeoutSeconds")
     if timeout is None or horizon is None:
         return None
-    service = Service(
-        timeout,
-        horizon,
-        review,
-        None if size is None else int(size),
-        None if passes is None else int(passes),
-        acceptance,
-        _positive(item, "foresightSeconds"),
-    )
+    foresight = _positive(item, "foresightSeconds")
+    service = Service(timeout, horizon, review, size, passes, acceptance, foresight)
     if service.reviews_too_often:
         item.error("review", f"more than {MOST_REVIEWS:,} reviews until the horizon")
     return service
@@ -174,8 +168,9 @@ def read_list(text: str, table: Table, rows: bool) -> tuple[Tickets | None, list
     """Return the tickets of a list, an object a line, or of a table of single players in `rows`."""
     # None with errors, and all that is wrong.
     problems = Problems(text, "tickets")
-    needed = ("id", "time")
-    items = _row_items(text, table, needed, problems) if rows else line_items(text, problems)
+    items = (
+        _row_items(text, table, ("id", "time"), problems) if rows else line_items(text, problems)
+    )
     documents = read_tickets(list(items), table)
     if problems.errors:
         return None, problems.sorted()
@@ -347,11 +342,7 @@ def _row_items(
 ) -> Iterator[Item]:
     """Yield rows as objects: tickets of one player, or where no time is needed players."""
     lines = text.removeprefix("\ufeff").splitlines(keepends=True) or [""]
-    kinds = {
-        attribute.name: attribute.kind
-        for attribute in table.attributes
-        if attribute.kind in ("number", "text")
-    }
+    kinds = {a.name: a.kind for a in table.attributes if a.kind in ("number", "text")}
     header = _cells(lines[0])
     for name in needed:
         if name not in header:
@@ -365,32 +356,27 @@ def _row_items(
     texts = {"id", *(name for name, kind in kinds.items() if kind == "text")}
     start = text.startswith("\ufeff") + len(lines[0])
     for number, line in enumerate(() if problems.errors else lines[1:], 2):
-        cells, error = _cells(line), partial(problems.error, start, f"line {number}")
+        cells, where = _cells(line), f"line {number}"
         if cells and len(cells) != len(header):
-            error(f"{len(cells)} cells, and the header has {len(header)}")
+            what = f"{len(cells)} cells, and the header has {len(header)}"
+            problems.error(start, where, what)
         elif cells:
-            document = _document(dict(zip(header, cells, strict=True)), texts, needed, error)
-            places = one_place(partial(int, start))
-            yield Item(Node(document, places, f"line {number}"), problems)
+            row = dict(zip(header, cells, strict=True))
+            ticket: Document = {"id": row["id"]}
+            player: Document = {"id": row["id"], "attributes": {}, "latency": {}}
+            for name, cell in row.items():
+                value = cell if name in texts else real_number(cell)
+                if value is None and cell:
+                    what = f"{name}: a number is needed, not {shown(cell)}"
+                    problems.error(start, where, what)
+                elif name in needed:
+                    ticket |= {name: value} if cell else {}
+                elif cell:
+                    part = "latency" if name.startswith(LATENCY) else "attributes"
+                    player[part][name.removeprefix(LATENCY)] = value
+            document = {**ticket, "players": [player]} if "time" in needed else player
+            yield Item(Node(document, one_place(partial(int, start)), where), problems)
         start += len(line)
-
-
-def _document(
-    row: dict[str, str], texts: set[str], needed: Sequence[str], error: Callable[[str], None]
-) -> Document:
-    """Return a row as a player, or as a ticket of one where a time is needed."""
-    ticket: Document = {"id": row["id"]}
-    player: Document = {"id": row["id"], "attributes": {}, "latency": {}}
-    for name, cell in row.items():
-        value = cell if name in texts else real_number(cell)
-        if value is None and cell:
-            error(f"{name}: a number is needed, not {shown(cell)}")
-        elif name in needed:
-            ticket |= {name: value} if cell else {}
-        elif cell:
-            part = "latency" if name.startswith(LATENCY) else "attributes"
-            player[part][name.removeprefix(LATENCY)] = value
-    return {**ticket, "players": [player]} if "time" in needed else player
 
 
 def _cells(line: str) -> list[str]:
@@ -410,17 +396,6 @@ def _cells(line: str) -> list[str]:
 KIND = "GameLift Matchmaking Event"
 """What the events are called in their envelope; others pass unseen."""
 
-TYPES = (
-    "MatchmakingSearching",
-    "PotentialMatchCreated",
-    "AcceptMatch",
-    "AcceptMatchCompleted",
-    "MatchmakingSucceeded",
-    "MatchmakingTimedOut",
-    "MatchmakingCancelled",
-    "MatchmakingFailed",
-)
-
 ENDS = {
     "MatchmakingSucceeded": "COMPLETED",
     "MatchmakingTimedOut": "TIMED_OUT",
@@ -428,6 +403,14 @@ ENDS = {
     "MatchmakingFailed": "FAILED",
 }
 """How a ticket ends, by the last event of it."""
+
+TYPES = (
+    "MatchmakingSearching",
+    "PotentialMatchCreated",
+    "AcceptMatch",
+    "AcceptMatchCompleted",
+    *ENDS,
+)
 
 LONGEST = 366 * 86_400.0  # most seconds of a log
 
@@ -453,13 +436,13 @@ class EventLog:
     # start, end: seconds since 1970 of the first ticket and of the last event
     start: float
     end: float
+    # others, repeated: lines that are no event of a matchmaker, and events that came twice
+    others: int
+    repeated: int
     # seconds in which matches had to be accepted, where they had to
     acceptance: float | None = None
     # of each rule how often the matches that were proposed say it passed and failed
     judged: dict[str, list[int]] = field(default_factory=dict)
-    # others, repeated: lines that are no event of a matchmaker, and events that came twice
-    others: int = 0
-    repeated: int = 0
 
     @property
     def timeout(self) -> float | None:
@@ -497,14 +480,14 @@ class _Named(NamedTuple):
 
 
 class _Event(NamedTuple):
-    """An event, ordered by time; the rest of what it says only of some kinds."""
+    """An event, ordered by time."""
 
     time: float
     order: int
     kind: str
     match: str
     tickets: list[_Named]
-    detail: Item | None
+    detail: Item
 
 
 def is_event_log(text: str) -> bool:
@@ -513,8 +496,7 @@ def is_event_log(text: str) -> bool:
     node = read_json(first.removeprefix("\ufeff"), Problems(first))
     if node is None or node.kind != "object":
         return False
-    keys = set(node.members)
-    return "detail" in keys or {"Type", "Message"} <= keys
+    return "detail" in node.members or {"Type", "Message"} <= node.members.keys()
 
 
 def read_events(text: str) -> tuple[EventLog | None, list[Problem]]:
@@ -550,7 +532,8 @@ class _Reader:
 
     def read(self, item: Item) -> None:
         """Read the event of a line."""
-        item = self._unpacked(item) or item
+        if {"Type", "Message"} <= item.members.keys():
+            item = self._unpacked(item) or item
         if "Message" in item.members:
             return
         kind = item.text("detail-type") if "detail-type" in item.members else KIND
@@ -562,7 +545,7 @@ class _Reader:
                 self.repeated += 1
                 return
             self.ids.add(number)
-        time = self._time(item, "time")
+        time = _time(item, "time")
         node = item.get("detail", "object", required=True)
         if node is None:
             return
@@ -572,13 +555,10 @@ class _Reader:
         match = detail.text("matchId") or ""
         if kind is not None and time is not None:
             tickets = [ticket for ticket in named if ticket]
-            more = detail if kind in ("PotentialMatchCreated", "AcceptMatchCompleted") else None
-            self.events.append(_Event(time, len(self.events), kind, match, tickets, more))
+            self.events.append(_Event(time, len(self.events), kind, match, tickets, detail))
 
     def _unpacked(self, item: Item) -> Item | None:
-        """Return the event in a notification; None where the line is no notification."""
-        if not {"Type", "Message"} <= set(item.members):
-            return None
+        """Return the event in a notification."""
         message = item.text("Message")
         if message is None:
             return None
@@ -594,21 +574,9 @@ class _Reader:
         item.error("Message", f"no event in it: {why}")
         return None
 
-    def _time(self, item: Item, key: str) -> float | None:
-        """Return the seconds since 1970 of a date-time."""
-        text = item.text(key, required=True)
-        if text is None:
-            return None
-        seconds = seconds_of(text)
-        if seconds != seconds:
-            item.error(key, f"a date-time is needed, 2017-08-08T21:15:36.421Z, not {shown(text)}")
-            return None
-        return seconds
-
     def _ticket(self, item: Item) -> _Named | None:
         """Return a ticket of an event; take down what it is when it is named first."""
-        name = item.text("ticketId", required=True)
-        time = self._time(item, "startTime")
+        name, time = item.text("ticketId", required=True), _time(item, "startTime")
         players: dict[str, str] = {}
         accepted: list[object] = []
         for player_item in item.items("players", required=True):
@@ -634,65 +602,73 @@ class _Reader:
     def log(self) -> EventLog:
         """Return what the events say, in order of time."""
         events = sorted(self.events)
-        names = sorted(self.tickets, key=lambda name: self.tickets[name]["time"])
-        tickets = [self.tickets[name] for name in names]
+        tickets = sorted(self.tickets.values(), key=lambda ticket: ticket["time"])
+        names = [ticket["id"] for ticket in tickets]
         first = tickets[0]["time"] if tickets else 0.0
-        items = [self.items[name] for name in names]
-        log = EventLog(tickets, [], items, first, events[-1].time if events else first)
-        log.others, log.repeated = self.others, self.repeated
+        items, end = [self.items[name] for name in names], events[-1].time if events else first
+        log = EventLog(tickets, [], items, first, end, self.others, self.repeated)
         for event in events:
             self._follow(event, log)
         log.ends = [self.ends.get(name, Ended()) for name in names]
         for ticket in tickets:
             teams = self.teams[ticket["id"]]
-            running = all(teams.values())
             ticket["players"] = [
-                {"id": player, **({"team": team} if running else {})}
+                {"id": player, "team": team} if all(teams.values()) else {"id": player}
                 for player, team in teams.items()
             ]
         return log
 
     def _follow(self, event: _Event, log: EventLog) -> None:
         """Take an event into account."""
-        match, detail = event.match, event.detail
-        if detail and event.kind == "PotentialMatchCreated":
+        kind, match, detail = event.kind, event.match, event.detail
+        if kind == "PotentialMatchCreated":
             self.proposed[match] = event.time
-            self._propose(event, detail, log)
-        elif detail and detail.text("acceptance") != "Accepted":
+            self._propose(event, log)
+        elif kind == "AcceptMatchCompleted" and detail.text("acceptance") != "Accepted":
             self.dropped |= {named.id for named in event.tickets}
         for named in event.tickets:
             answers = self.tickets[named.id]["answers"]
-            if event.kind == "MatchmakingSearching":
+            if kind == "MatchmakingSearching":
                 self.dropped.discard(named.id)
                 self.teams[named.id] |= named.players
-            elif event.kind == "AcceptMatch" and answers:  # all players have to accept
+            elif kind == "AcceptMatch" and answers:  # all players have to accept
                 seconds = max(event.time - self.proposed.get(match, event.time), 0.0)
                 if False in named.accepted:
                     answers[-1] = seconds, False
                 elif len(named.accepted) == len(named.players) and answers[-1] is None:
                     answers[-1] = seconds, True
-            elif event.kind == "MatchmakingSucceeded":
+            elif kind == "MatchmakingSucceeded":
                 match = match or f"{event.time}"
                 end = self.proposed.get(match, event.time)
-                self.ends[named.id] = Ended(ENDS[event.kind], end, match)
-            elif event.kind in ENDS:
-                refused = event.kind == "MatchmakingCancelled" and named.id in self.dropped
+                self.ends[named.id] = Ended(ENDS[kind], end, match)
+            elif kind in ENDS:
+                refused = kind == "MatchmakingCancelled" and named.id in self.dropped
                 before = self.ends.get(named.id, Ended()).match
-                self.ends[named.id] = Ended(ENDS[event.kind], event.time, before, refused)
+                self.ends[named.id] = Ended(ENDS[kind], event.time, before, refused)
 
-    def _propose(self, event: _Event, detail: Item, log: EventLog) -> None:
+    def _propose(self, event: _Event, log: EventLog) -> None:
         """Take a match that is proposed into account."""
-        required = detail.members.get("acceptanceRequired")
-        limit = detail.members.get("acceptanceTimeout")
+        members = event.detail.members
+        required, limit = members.get("acceptanceRequired"), members.get("acceptanceTimeout")
         if required and required.value is True:
             seconds = limit.value if limit and limit.kind == "number" else 0
             log.acceptance = max(float(cast(float, seconds)), log.acceptance or 1.0)
             for named in event.tickets:
                 self.tickets[named.id]["answers"].append(None)
-        for rule in detail.items("ruleEvaluationMetrics"):
+        for rule in event.detail.items("ruleEvaluationMetrics"):
             counts = log.judged.setdefault(str(rule.text("ruleName")), [0, 0])
             for k, key in enumerate(("passedCount", "failedCount")):
                 counts[k] += int(rule.number(key, whole=True, least=0) or 0)
+
+
+def _time(item: Item, key: str) -> float | None:
+    """Return the seconds since 1970 of a date-time."""
+    text = item.text(key, required=True)
+    seconds = None if text is None else seconds_of(text)
+    if seconds is not None and seconds != seconds:
+        item.error(key, f"a date-time is needed, 2017-08-08T21:15:36.421Z, not {shown(text)}")
+        return None
+    return seconds
 
 
 # Tickets of a game's own log, with what is known of their players from elsewhere.
@@ -710,29 +686,27 @@ def world_of_log(
     warn: Callable[[str], None],
 ) -> tuple[WorldReading | None, list[Problem]]:
     """Return a log as a world; None with errors, and all that is wrong."""
-    teams, strange = {team.name for team in table.teams}, False
-    for ticket, item in zip(log.tickets, log.items, strict=True):
+    teams, documents, problems = {team.name for team in table.teams}, [], log.items[0].problems
+    for ticket, end, item in zip(log.tickets, log.ends, log.items, strict=True):
         for player in ticket["players"]:
             if (team := player.get("team")) and team not in teams:
                 what = f"player {shown(player['id'])} is on team {shown(team)}"
                 item.error("players", f"{what}, which the rules do not have")
-                strange = True
-    if strange:
-        return None, log.items[0].problems.sorted()
-    documents = []
-    for ticket, end in zip(log.tickets, log.ends, strict=True):
         players = [{**known.get(player["id"], {}), **player} for player in ticket["players"]]
         document = {**ticket, "time": log.seconds(ticket["time"]), "players": players}
         if end.status == "FAILED" or (end.status == "CANCELLED" and not end.refused):
             document["cancel"] = log.seconds(end.time)  # who left before the timeout leaves again
         documents.append(document)
-    tickets = tickets_of(documents, table, Streams(0).place(0))
+    if problems.errors:
+        return None, problems.sorted()
     timeout, review = service
     _remark(log, timeout, warn)
     for remark in missing_for(table, documents):
         warn(remark)
-    horizon = log.seconds(log.end)
-    clock = Service(timeout or log.timeout or TIMEOUT, horizon, review, acceptance=log.acceptance)
+    clock = Service(
+        timeout or log.timeout or TIMEOUT, log.seconds(log.end), review, acceptance=log.acceptance
+    )
+    tickets = tickets_of(documents, table, Streams(0).place(0))
     return WorldReading(table, tickets, clock, ("pass",)), []
 
 
@@ -758,17 +732,14 @@ def _remark(log: EventLog, timeout: float | None, warn: Callable[[str], None]) -
 def missing_for(table: Table, tickets: Sequence[Document]) -> Iterator[str]:
     """Yield what the rules look at and players do not have, and what follows."""
     players = {player["id"]: player for ticket in tickets for player in ticket["players"]}
-    number = len(players)
     for index, attribute in enumerate(table.attributes):
-        without = sum(
-            attribute.name not in player.get("attributes", {}) for player in players.values()
-        )
+        without = sum(attribute.name not in p.get("attributes", {}) for p in players.values())
         rules = [rule.name for rule in table.rules if index in rule.attributes]
         if table.search.balance == index:
             rules.append("the balance of teams")
         if not without or not (rules or attribute.default is None):
             continue
-        what = f"{without:,} of {number:,} players have no {shown(attribute.name)}"
+        what = f"{without:,} of {len(players):,} players have no {shown(attribute.name)}"
         by = f", which {' and '.join(rules)} looks at" if rules else ""
         if attribute.default is None:
             yield f"{what}{by}: without a default their tickets cannot be matched"
@@ -777,5 +748,5 @@ def missing_for(table: Table, tickets: Sequence[Document]) -> Iterator[str]:
     without = sum(not player.get("latency") for player in players.values())
     for rule in table.rules:
         if without and isinstance(rule.predicate, Reached):
-            what = f"{without:,} of {number:,} players have no latencies"
+            what = f"{without:,} of {len(players):,} players have no latencies"
             yield f"{what}, which {rule.name} looks at: their tickets cannot be matched"

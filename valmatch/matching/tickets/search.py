@@ -42,7 +42,10 @@ def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
         last, ticket = others if level else 0, anchor
         while index <= last:
             ticket = queue.lists[t.OTHERS, index - 1] if index else anchor
-            if _may_take(ticket, team, world, candidate):
+            running = world.rows.tickets[ticket]["running"]  # then it has no team to be tried
+            other = running == 0 or candidate.current[0]["running"] == 0
+            alike = (running == 1) == (team == t.NONE)
+            if alike and other and fits(ticket, team, t.NONE, world, candidate):
                 break
             index, team = _following(index, team, world)
         if index <= last:
@@ -65,15 +68,6 @@ def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
 def _following(index: int, team: int, world: World) -> tuple[int, int]:
     """Return the next team of a place, or the first of the next one."""
     return (index, team + 1) if team + 1 < world.teams.size else (index + 1, t.NONE)
-
-
-@part
-def _may_take(ticket: int, team: int, world: World, candidate: Candidate) -> bool:
-    """Return whether a team may ever have room for a ticket; NONE for one of a game that runs."""
-    running = world.rows.tickets[ticket]["running"] == 1
-    if running != (team == t.NONE) or (running and candidate.current[0]["running"] > 0):
-        return False
-    return fits(ticket, team, t.NONE, world, candidate)
 
 
 @part
@@ -145,19 +139,6 @@ def _is_news(ticket: int, anchor: int, queue: Queue) -> bool:
 
 
 @part
-def _save(anchor: int, queue: Queue) -> None:
-    """Save the match that an anchor could not complete."""
-    slot, candidate = anchor % queue.saved.size, queue.candidate
-    record, current = queue.saved[slot], candidate.current[0]
-    record["anchor"], record["tickets"] = anchor, current["tickets"]
-    record["full"] = current["full"]
-    for k in range(current["tickets"]):
-        member = queue.saved_tickets[slot, k]
-        member["ticket"] = candidate.tried[t.MEMBERS, k]
-        member["team"] = candidate.tried[t.TEAMS, k]
-
-
-@part
 def try_greedily(anchor: int, head: int, saves: bool, world: World, queue: Queue) -> None:
     """Let an anchor add ticket after ticket; remember the match whenever it is valid."""
     # The others are linked from the head on; the anchor may be one of them.
@@ -197,7 +178,13 @@ def try_greedily(anchor: int, head: int, saves: bool, world: World, queue: Queue
         elif ticket == anchor:
             break
     if saves and current["best"] == 0:
-        _save(anchor, queue)
+        record = queue.saved[slot]
+        record["anchor"], record["tickets"] = anchor, current["tickets"]
+        record["full"] = current["full"]
+        for k in range(current["tickets"]):
+            member = queue.saved_tickets[slot, k]
+            member["ticket"] = queue.candidate.tried[t.MEMBERS, k]
+            member["team"] = queue.candidate.tried[t.TEAMS, k]
 
 
 # The order of a pool, and its passes.
