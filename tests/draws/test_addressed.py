@@ -10,8 +10,7 @@ import pytest
 from scipy import stats
 
 from tests.oracles.addressed import Addressed, philox
-from valmatch.draws.philox import block_of
-from valmatch.draws.streams import ADDRESSED, Streams, exponential_at, uniform_at
+from valmatch.draws.streams import ADDRESSED, Streams, block_of, exponential_at, uniform_at
 from valmatch.kernels.arrays import Floats, Words
 from valmatch.kernels.compilation import kernel
 

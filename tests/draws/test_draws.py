@@ -29,8 +29,7 @@ from valmatch.draws.distributions import (
     fill_poisson,
     next_uniform,
 )
-from valmatch.draws.philox import BLOCK, END, POSITION, rewind
-from valmatch.draws.streams import Streams
+from valmatch.draws.streams import BLOCK, END, POSITION, Streams, rewind
 from valmatch.kernels.arrays import Floats, Words
 from valmatch.kernels.compilation import kernel
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.draws.philox import next_word
+from valmatch.draws.streams import next_word
 from valmatch.kernels.arrays import Floats, Words
 from valmatch.kernels.compilation import part
 
@@ -50,18 +50,12 @@ def fill_poisson(stream: Words, mean: float, out: NDArray[np.float64]) -> None:
 
 # Normal and exponential numbers by ziggurats, bit for bit those of numpy's generators.
 #
-# They are `Generator.standard_normal` and `Generator.standard_exponential`. A word gives the layer,
-# a place in it and the sign; about one word in a hundred does not settle the draw, which then takes
-# further words.
+# Each distribution has 256 layers of equal area. A word gives the layer, a place in it and the
+# sign. A point of layer i lies at u * scale[i]; if u < inside[i], it lies under the density for
+# certain. density[i] is the height of the density where the layer ends. Layer 0 holds the tail
+# beyond `NORMAL_END` and `EXPONENTIAL_END`.
 #
-# Each distribution has 256 layers of equal area. A point of layer i lies at u * scale[i], where u
-# is a random integer of 52 bits (normal) or 53 bits (exponential). If u < inside[i], it lies under
-# the density for certain. density[i] is the height of the density where the layer ends. Layer 0
-# holds the tail beyond `NORMAL_END` and `EXPONENTIAL_END`.
-#
-# The tables of both are the file ``distributions.npy`` here, every number as its 64 bits:
-# they were rounded by a computation that no platform repeats to the last bit, and a table of
-# another rounding would draw other numbers.
+# The tables are a file, every number as its 64 bits, as no platform repeats their rounding.
 #
 # Source: Marsaglia and Tsang (2000), "The ziggurat method for generating random variables", in the
 # form of numpy/random/src/distributions/distributions.c of numpy 1.21 and later; the tables `ki`,

@@ -22,9 +22,8 @@ from valmatch.matching.tickets.playing import Outcome
 # Tickets that block a pool: everybody may join them first, and nobody can complete the match.
 #
 # As a review ends, a ticket blocks others if no match comes of the searches of the first anchors,
-# if it is in more of their unfinished matches than any other ticket is besides the anchors
-# themselves, and if without it matches would come of a pass: their tickets wait behind it. Several
-# tickets block together where none of them alone makes the difference.
+# if it is in most of their unfinished matches, anchors apart, and if without it matches would come
+# of a pass. Several tickets block together where none of them alone makes the difference.
 
 FIRST = 20  # anchors of a pass that are looked at
 TOGETHER = 3  # most tickets that block together
@@ -154,8 +153,7 @@ class Recorder(Watcher):
         for reasons in self._reasons(match):
             trials = reasons.as_anchor if reasons.ticket == match.tickets[0] else reasons.others
             fails = Judge(match, self.now, partial=False).refuses()
-            trials.tried += 1
-            trials.taken += not fails
+            trials.tried, trials.taken = trials.tried + 1, trials.taken + (not fails)
             if fails:
                 self._note(reasons, [match], False)
 
@@ -207,8 +205,8 @@ def explain(
 ) -> dict[int, Reasons]:
     """Return why tickets wait."""
     # As each review ends, those who wait on look for a match once more: the first anchors of a
-    # pass, and the tickets that are watched. Where that is too much, reviews at even distances
-    # are looked at; an exhaustive search looks at the ticket and the oldest others.
+    # pass, and the tickets that are watched. Where that is too much, it is so at some reviews
+    # alone.
     recorder = Recorder(pool, watched)
     of, search = recorder.of, Search(pool, recorder)
 

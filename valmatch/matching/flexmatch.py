@@ -1,14 +1,7 @@
 """Rule sets: parties wait, and play when the rule set that a game deploys lets them.
 
-What a rule set says is a table of `valmatch.rule_sets`, and who plays with whom is found by the
-kernels of `valmatch.matching.tickets`, the same ones as in worlds of tickets that are all known.
-This is their queue for players who come back: a ticket is a leader with those who come along.
-
-All players have the same of every attribute but one, the skill. Tickets take the numbers of a world
-in order; when there is no number left those who wait are numbered anew, in the same order.
-
-Reviews are held at every joining and whenever a ticket passes a wait of an expansion; or by the
-clock. What has not changed since the last review finds nothing at the next one.
+A ticket is a leader with those who come along. Who plays with whom is found by the kernels of
+`valmatch.matching.tickets`.
 """
 
 from __future__ import annotations
@@ -29,6 +22,12 @@ from valmatch.matching.tickets.layout import Queue, Rows, World
 from valmatch.matching.tickets.search import next_wait
 from valmatch.matching.tickets.search import review as search
 from valmatch.rule_sets.table import Table
+
+# All players have the same of every attribute but one, the skill. Tickets take the numbers of a
+# world in order; when there is no number left those who wait are numbered anew, in the same order.
+#
+# Reviews are held at every joining and whenever a ticket passes a wait of an expansion; or by the
+# clock. What has not changed since the last review finds nothing at the next one.
 
 HOUR = 3600.0
 

@@ -1,13 +1,5 @@
 """Joint matching: at each review at most one match, both of its teams chosen at once, exactly.
 
-The players of a match lie in two windows of ratings, each as wide as a team may be, so that every
-pair of maximal windows is a small problem of its own. Its greedy choice bounds what it can hold.
-Where that may be better than the best match so far, all its players are searched.
-
-The key of a match is one integer, the sum of its players' *costs*: ticks since the first arrival,
-and for players who are not prioritized a constant larger than any sum of ticks. Costs ascend with
-the position in the pool, because the oldest players are the prioritized ones.
-
 Players are named by their positions in the pool, which is in order of arrival. Of two teams that
 are paired the one with the earliest player is b, the other one a.
 """
@@ -140,28 +132,43 @@ def find_match(pool: Pool, rules: Rules, work: Work) -> bool:
     -----
     Source: "Valorant Matchmaking Model" (Nolan Berry, 2023), the rule of its implementation.
     """
-    return _find_match(by_reference(pool), by_reference(rules), by_reference(work))
+    return _search_pool(by_reference(pool), by_reference(rules), by_reference(work))
 
 
 @part
-def _find_match(pool: Pool, rules: Rules, work: Work) -> bool:
+def _search_pool(pool: Pool, rules: Rules, work: Work) -> bool:
     """Find the best match, see `find_match`."""
-    ranked = work.ranked
-    if pool.n < 2 * rules.team_num:
+    # A match is the better the less it costs: a player costs the ticks since the first arrival, and
+    # unless prioritized more than all ticks of a match. So costs ascend with the position.
+    ranked, n, p = work.ranked, pool.n, rules.team_num
+    if n < 2 * p:
         return False
-    for position in range(pool.n):
+    first = tick_of(pool.players[0]["arrival"], rules)
+    span = tick_of(pool.players[n - 1]["arrival"], rules) - first
+    if span > 2**60 // (2 * p) ** 2:
+        raise OverflowError("arrivals too far apart: use fewer ticks an hour")
+    for position in range(n):
         rating, k = pool.players[position]["rating"], position
         while k > 0 and ranked[k - 1]["rating"] > rating:
             ranked[k]["rating"] = ranked[k - 1]["rating"]
             ranked[k]["position"] = ranked[k - 1]["position"]
             k -= 1
         ranked[k]["rating"], ranked[k]["position"] = rating, position
+        ticks = tick_of(pool.players[position]["arrival"], rules) - first
+        penalty = 2 * p * span + 1 if position >= pool.prioritized else 0
+        work.players[position]["cost"] = ticks + penalty
+    for k in range(n):
+        work.players[ranked[k]["position"]]["rank"] = k
+        prioritized = ranked[k]["position"] < pool.prioritized
+        ranked[k + 1]["prioritized"] = ranked[k]["prioritized"] + prioritized
+    # Every sum has at most n + 2 p terms, each addition rounds by 2**-53 of at most the total.
+    largest = max(abs(ranked[0]["rating"]), abs(ranked[n - 1]["rating"]))
+    work.state[0]["slop"] = 2.0**-50 * largest * float(n + 2 * p) ** 2
     _find_windows(pool, rules, work)
-    _set_costs(pool, rules, work)
     return _search_pairs(pool, rules, work)
 
 
-# Pairs of rating windows.
+# Pairs of rating windows: the players of a match lie in two, each as wide as a team may be.
 
 
 @part
@@ -169,12 +176,8 @@ def _find_windows(pool: Pool, rules: Rules, work: Work) -> None:
     """List the maximal rating windows with room for a team."""
     # Where slack depends on the team, there are windows of the full width for teams with a
     # prioritized player, and narrow ones, without such players, for the others.
-    ranked = work.ranked
     slack = (rules.player_slack > 0.0 and rules.team_num > 1) or rules.team_slack > 0.0
     by_team = slack and not rules.pool_scope and pool.prioritized > 0
-    for k in range(pool.n):
-        prioritized = ranked[k]["position"] < pool.prioritized
-        ranked[k + 1]["prioritized"] = ranked[k]["prioritized"] + prioritized
     work.state[0]["windows"] = 0
     narrow, wide = rules.player_diff, rules.player_diff + rules.player_slack
     if rules.team_num == 1:
@@ -212,23 +215,6 @@ def _add_windows(
         size -= 1
 
 
-@part
-def _set_costs(pool: Pool, rules: Rules, work: Work) -> None:
-    """Set each player's cost and rank, and the error of sums of ratings."""
-    n, ranked, first = pool.n, work.ranked, tick_of(pool.players[0]["arrival"], rules)
-    span = tick_of(pool.players[n - 1]["arrival"], rules) - first
-    if span > 2**60 // (2 * rules.team_num) ** 2:
-        raise OverflowError("arrivals too far apart: use fewer ticks an hour")
-    penalty = 2 * rules.team_num * span + 1
-    for k in range(n):
-        ticks = tick_of(pool.players[k]["arrival"], rules) - first
-        work.players[k]["cost"] = ticks + (penalty if k >= pool.prioritized else 0)
-        work.players[ranked[k]["position"]]["rank"] = k
-    # Every sum has at most n + 2 p terms, each addition rounds by 2**-53 of at most the total.
-    largest = max(abs(ranked[0]["rating"]), abs(ranked[n - 1]["rating"]))
-    work.state[0]["slop"] = 2.0**-50 * largest * float(n + 2 * rules.team_num) ** 2
-
-
 @part(inline=True)
 def _largest_gap(first: Struct, second: Struct, pool: Pool, rules: Rules) -> float:
     """Return the largest |sum_a - sum_b| of teams in two windows."""
@@ -244,14 +230,11 @@ def _lies_in(position: int, rank: int, window: Struct) -> bool:
     return window["first"] <= rank < window["end"] and position >= window["floor"]
 
 
-# The least cost of a pair of windows, without the rule on mean ratings.
-#
-# A set of players, x of them in the first window alone and y in the second alone, is part of two
-# full teams iff x <= p, y <= p and it has at most 2p players: give those of one window alone to its
-# team, the others to the team that has room. These sets are the independent sets of a transversal
-# matroid (Edmonds and Fulkerson, "Transversals and matroid partition", 1965), and the greedy choice
-# gives a basis of least cost of any matroid (Edmonds, "Matroids and the greedy algorithm", 1971).
-# The rule on means only forbids matches, so the cost is a bound for the pair of windows.
+# The least cost of a pair of windows, without the rule on mean ratings: a bound, as that only
+# forbids matches. The sets of players that are part of two full teams are the independent sets of a
+# transversal matroid (Edmonds and Fulkerson, "Transversals and matroid partition", 1965), of which
+# the greedy choice gives a basis of least cost (Edmonds, "Matroids and the greedy algorithm",
+# 1971).
 
 
 @part
@@ -306,24 +289,13 @@ def _search_pairs(pool: Pool, rules: Rules, work: Work) -> bool:
     return bool(state["cost"] < NEVER)
 
 
-# A search of two windows that knows what the rest can add.
+# A search of two windows, depth first through the candidates in order of arrival: to team b, to
+# team a, to none. What the rest can add to the cost, and to the difference of sums, is in a table.
 #
-# The search goes depth first through the candidates in order of arrival: to team b, to team a, to
-# none. For those from t on, with i places of b and j of a to fill, a table holds the least cost,
-# and the smallest and the largest difference of sums, that they can add. It is filled from the last
-# one back::
-#
-#     least[t, i, j] = min(least[t + 1, i, j],                   t joins none
-#                          cost[t] + least[t + 1, i - 1, j],     t joins b, if in its window
-#                          cost[t] + least[t + 1, i, j - 1])     t joins a, if in its window
-#
-# and likewise the differences, with the rating of t added for b and taken for a.
-#
-# Why nothing is lost. Each of the three is exact for the rest by itself (induction from the last
-# player back), so a partial match is given up only if no completion is cheap enough, or if none has
-# a difference of sums within the limit, or if it can at best tie with the best match so far and has
-# lost the tie. The sums of the table are rounded in another order than those of a match; `slop`
-# bounds by how much, so that a bound never refuses what the exact comparison would allow.
+# Why nothing is lost: each of the three is exact for the rest by itself, so a partial match is
+# given up only if no completion is cheap enough, or if none has a difference within the limit, or
+# if it can at best tie with the best match so far and has lost the tie. `slop` bounds by how much
+# sums of the table, which are rounded in another order, differ from those of a match.
 
 
 @part
@@ -334,8 +306,8 @@ def _tabulate(b: Struct, a: Struct, size: int, pool: Pool, rules: Rules, work: W
     rests, team_num = work.rests, rules.team_num
     for i in range(team_num + 1):
         for j in range(team_num + 1):
-            _leave(rests[size, i, j], NEVER, np.inf, -np.inf)
-    _leave(rests[size, 0, 0], 0, 0.0, 0.0)
+            _set(rests[size, i, j], NEVER, np.inf, -np.inf)
+    _set(rests[size, 0, 0], 0, 0.0, 0.0)
     for t in range(size - 1, -1, -1):
         position = work.candidates[t]
         rating, price = pool.players[position]["rating"], work.players[position]["cost"]
@@ -345,7 +317,7 @@ def _tabulate(b: Struct, a: Struct, size: int, pool: Pool, rules: Rules, work: W
         for i in range(team_num + 1):
             for j in range(team_num + 1):
                 if (lost_b and i == team_num) or (lost_a and j == team_num):
-                    _leave(rests[t, i, j], NEVER, np.inf, -np.inf)
+                    _set(rests[t, i, j], NEVER, np.inf, -np.inf)
                     continue
                 none = rests[t + 1, i, j]
                 cost, low, high = none["cost"], none["low"], none["high"]
@@ -361,11 +333,11 @@ def _tabulate(b: Struct, a: Struct, size: int, pool: Pool, rules: Rules, work: W
                         cost = min(cost, price + to_a["cost"])
                         low = min(low, to_a["low"] - rating)
                         high = max(high, to_a["high"] - rating)
-                _leave(rests[t, i, j], cost, low, high)
+                _set(rests[t, i, j], cost, low, high)
 
 
 @part(inline=True)
-def _leave(rest: Struct, cost: int, low: float, high: float) -> None:
+def _set(rest: Struct, cost: int, low: float, high: float) -> None:
     """Set what the candidates from one on can add."""
     rest["cost"], rest["low"], rest["high"] = cost, low, high
 
@@ -565,26 +537,18 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
     while prioritized < n and is_prioritized(queue.players[at(prioritized)]["arrival"], now, rules):
         prioritized += 1
     state["prioritized_now"] = prioritized
-    matched = find_match(Pool(queue.players, n, prioritized), rules, queue.work)
-    if matched:
-        _take_match(rules, queue)
-    return int(matched)
-
-
-@macro
-def _take_match(rules: Rules, queue: QueueState) -> None:
-    """Line up the players of a match, and take them out of the pool."""
-    state, team_num, players = queue.state[0], rules.team_num, queue.players
-    searched = queue.work.players
-    for k in range(2 * team_num):
-        side = k // team_num
-        position = queue.work.teams[at(side), at(k % team_num)]
+    if not find_match(Pool(queue.players, n, prioritized), rules, queue.work):
+        return 0
+    players, searched, remaining = queue.players, queue.work.players, 0
+    for k in range(2 * rules.team_num):
+        side = k // rules.team_num
+        position = queue.work.teams[at(side), at(k % rules.team_num)]
         queue.lineup[at(k)] = players[at(position)]
         queue.lineup[at(k)]["team"] = state["formed"] + side
         searched[at(position)]["cost"] = NEVER
     state["formed"] += 2
-    prioritized, expired, remaining = state["prioritized_now"], state["expired"], 0
-    for k in range(state["waiting"]):
+    expired = state["expired"]
+    for k in range(n):
         if searched[at(k)]["cost"] == NEVER:
             state["prioritized_now"] -= int(k < prioritized)
             state["expired"] -= int(k < expired)
@@ -592,6 +556,7 @@ def _take_match(rules: Rules, queue: QueueState) -> None:
             players[at(remaining)] = players[at(k)]
             remaining += 1
     state["waiting"] = remaining
+    return 1
 
 
 @macro

@@ -49,14 +49,12 @@ class Pool:
         self.running = ["backfill" in ticket for ticket in self.tickets]
         self.leaves = np.minimum(tickets.cancels, tickets.times + service.timeout).tolist()
         defaults = {attribute.name: attribute.default for attribute in table.attributes}
+
+        def with_defaults(player: Document) -> Document:
+            return {**player, "attributes": {**defaults, **player["attributes"]}}
+
         # of each ticket the players, with a value of every attribute, None for none
-        self.players: list[list[Document]] = [
-            [
-                {**player, "attributes": {**defaults, **player["attributes"]}}
-                for player in ticket["players"]
-            ]
-            for ticket in self.tickets
-        ]
+        self.players = [list(map(with_defaults, ticket["players"])) for ticket in self.tickets]
         # whether all players of a ticket have all attributes
         self.matchable = [not missing(table, ticket) for ticket in self.tickets]
         self._pings: dict[tuple[int, Reached], dict[str, Ping]] = {}
@@ -74,12 +72,11 @@ class Pool:
         """Return what a rule looks at, by region that all players of a ticket report."""
         if (ticket, rule) not in self._pings:
             latencies = [player["latency"] for player in self.players[ticket]]
-            regions = [
-                region for region in latencies[0] if all(region in other for other in latencies)
-            ]
             self._pings[ticket, rule] = pings = {}
-            for region in regions:
-                players = [of_player[region] for of_player in latencies]
+            for region in latencies[0]:
+                players = [of_player[region] for of_player in latencies if region in of_player]
+                if len(players) < len(latencies):
+                    continue
                 value = OF_PARTY[rule.party](players)
                 high, low = (max(players), min(players)) if rule.each else (value, value)
                 pings[region] = Ping(high, low, added(players), min(players))
@@ -117,11 +114,8 @@ class Pool:
 def missing(table: Table, ticket: Document) -> list[str]:
     """Return the attributes for which a player of a ticket has no value: it cannot be matched."""
     needed = [attribute.name for attribute in table.attributes if attribute.default is None]
-    return [
-        name
-        for name in needed
-        if any(name not in player["attributes"] for player in ticket["players"])
-    ]
+    players = [player["attributes"] for player in ticket["players"]]
+    return [name for name in needed if any(name not in values for values in players)]
 
 
 def in_force(steps: Steps, born: float, now: float) -> Any:  # noqa: ANN401
@@ -211,20 +205,16 @@ def _applied(function: str, value: Nested, depth: int) -> Nested:
     return FUNCTIONS[function](values)
 
 
-def _mean(values: Sequence[float]) -> float:
-    return added(values) / len(values)
-
-
 def _deviation(values: Sequence[float]) -> float:
     """Return the standard deviation of a population."""
-    mean = _mean(values)
+    mean = OF_PARTY["avg"](values)
     return math.sqrt(added([(value - mean) * (value - mean) for value in values]) / len(values))
 
 
 FUNCTIONS: dict[str, Callable[[Sequence[Any]], Any]] = {
     "min": min,
     "max": max,
-    "avg": _mean,
+    "avg": OF_PARTY["avg"],
     "median": statistics.median,
     "sum": added,
     "stddev": _deviation,
@@ -314,11 +304,11 @@ class PartialMatch:
                 for home, (team, (_, most)) in enumerate(zip(self.teams, sizes, strict=True))
             )
             return [] if full else [None]
-        order = sorted(
+        filled = [
             (len(team) >= least, len(team) - most, number)
             for number, (team, (least, most)) in enumerate(zip(self.teams, sizes, strict=True))
-        )
-        return [number for _, room, number in order if len(players) <= -room]
+        ]
+        return [number for _, excess, number in sorted(filled) if len(players) + excess <= 0]
 
 
 class Judge:
@@ -332,7 +322,7 @@ class Judge:
 
     def refuses(self) -> bool:
         """Return whether a rule that has to hold by itself is false."""
-        return next(self.refusing(), None) is not None
+        return any(True for _ in self.refusing())
 
     def refusing(self) -> Iterator[int]:
         """Yield the rules that have to hold by themselves and are false."""

@@ -1,15 +1,6 @@
 """Protocol of the rules of the queue, and the loop of arrivals that all rules share.
 
-A rule is a module of this folder that has what `QueueRule` lists, and an entry in
-`valmatch.matching.registry`. Why a module: compiled code reads a function of a module like one of
-its own, so that nothing but its name is needed to call it, and to write it into its caller.
-
-A *driver* is a function that lets players come and go, and matches be looked for, whatever the
-rule: it calls the functions of `RULE`. `kernel_of` compiles it for a rule. `run` is the driver of
-players who arrive once; the ladder, where they come back, has its own.
-
-What joins is called a player. A rule in which parties wait together takes the number of a ticket
-for it, whose players it finds in its state; what it lines up are players.
+A rule is a module of this folder that has what `QueueRule` lists, and an entry in `registry`.
 """
 
 from __future__ import annotations
@@ -26,8 +17,6 @@ from valmatch.kernels.arrays import Bools, Floats, Ints, Records, Words
 from valmatch.kernels.compilation import at, kernel, macro, part, variant
 from valmatch.matching.rules import Rules, is_prioritized
 
-# Statistics of a queue, counted while it runs, whatever its rule.
-
 Struct = Any  # one row of a structured array; the kernels see it as a C struct
 
 LINEUP = np.dtype([("player", "i8"), ("team", "i8"), ("arrival", "f8"), ("rating", "f8")])
@@ -36,6 +25,7 @@ LINEUP = np.dtype([("player", "i8"), ("team", "i8"), ("arrival", "f8"), ("rating
 Teams are numbered in order of formation, those that are formed with their match 2m and 2m + 1.
 """
 
+# Statistics of a queue, counted while it runs, whatever its rule.
 STATISTICS = np.dtype(
     [
         ("matches", "i8"),
@@ -49,7 +39,6 @@ STATISTICS = np.dtype(
         ("player_diff", "f8"),  # Elo points, rating ranges of matched teams
     ]
 )
-NOTHING = np.zeros(1, STATISTICS)
 
 
 class Counts(NamedTuple):
@@ -71,14 +60,13 @@ def new_counts(waits: Floats, log: Floats) -> Counts:
 @macro
 def clear(statistics: Records) -> None:
     """Set all sums to 0 for the next replication."""
-    statistics[0] = NOTHING[0]
+    statistics.view(np.uint8)[:] = 0
 
 
 @part(inline=True)
 def count_match(now: float, rules: Rules, counts: Counts) -> None:
     """Count the match that is lined up, and log it where there is room."""
-    statistics, team_num = counts.statistics[0], rules.team_num
-    # In variables, because memory that is written for each player would show.
+    statistics, team_num = counts.statistics[0], rules.team_num  # in variables, which are quicker
     matched, prioritized = statistics["matched"], statistics["prioritized"]
     wait, longest_wait = statistics["wait"], statistics["longest_wait"]
     gap, spread = 0.0, 0.0
@@ -121,20 +109,17 @@ DISSOLVED = -2  # stands for a newcomer at the review after a team has lost a pl
 class QueueRule(Protocol):
     """A rule of the queue: a module with a class and these functions."""
 
-    # The first four functions are plain Python, `reset` of which kernels can call too
-    # (`kernels.compilation.macro`). The others are parts of kernels (`part` or `macro`). Times
-    # are in hours and never decrease.
+    # The first four functions are plain Python, `reset` of which kernels can call too, the others
+    # parts of kernels. Times are in hours and never decrease. What joins is called a player: where
+    # parties wait together, the number of a ticket.
 
-    # a named tuple: the rule's numbers as kernels read them, usually
-    # `valmatch.matching.rules.Rules`
-    Parameters: Any
+    Parameters: Any  # a named tuple: the rule's numbers as kernels read them, usually `Rules`
 
     def new(self, capacity: int, rules: Any) -> Any:  # noqa: ANN401
         """Return an empty queue with room for `capacity` players: a named tuple of arrays.
 
-        `state`, (1,), is a record with the number of players that are `waiting`, and with whatever
-        the rule has to remember. The fields `people` and `rng_key`, if a rule that looks at more
-        than ratings has them, are set by `with_people`.
+        `state`, (1,), is a record with the number of players that are `waiting`, and with what the
+        rule has to remember. The fields `people` and `rng_key`, if any, are set by `with_people`.
         """
 
     def grown(self, queue: Any, rules: Any) -> Any:  # noqa: ANN401
@@ -150,10 +135,7 @@ class QueueRule(Protocol):
         """Return whether another player can join; else the queue has to be `grown`."""
 
     def next_review(self, rules: Any, queue: Any) -> float:  # noqa: ANN401
-        """Return the next moment of the rule's own at which it is to look, infinity for none.
-
-        A tick, or when somebody's wait changes what is allowed; before the horizon.
-        """
+        """Return the next moment before the horizon at which it is to look, infinity for none."""
 
     def enqueue(self, now: float, rating: float, player: int, rules: Any, queue: Any) -> int:  # noqa: ANN401
         """Let a player wait; return what `review` knows the newcomer by, a number >= 0."""
@@ -183,8 +165,7 @@ _DECORATORS: dict[Callable[..., object], Callable[..., Any]] = {}
 
 def driver(decorator: Callable[..., Any]) -> Callable[[F], F]:
     """Mark a function as a driver, a kernel of each rule by this decorator of kernels."""
-    # Besides parts of kernels it may call another driver, and then calls that of the same rule.
-    # The parts that it calls may not use `RULE`.
+    # It may call another driver, and then that of the same rule; parts that it calls may not.
 
     def mark(function: F) -> F:
         _DECORATORS[function] = decorator
@@ -196,13 +177,9 @@ def driver(decorator: Callable[..., Any]) -> Callable[[F], F]:
 @cache
 def kernel_of(function: F, rule: ModuleType) -> F:
     """Return the kernel of a driver for a rule."""
-    # It is a copy of the function with the rule in its globals. A closure would do as well, but
-    # is compiled in every process: the cache of kernels knows no closure again.
-    used = {
-        instruction.argval
-        for instruction in get_instructions(function)
-        if instruction.opname == "LOAD_GLOBAL"
-    }
+    # It is a copy of the function with the rule in its globals: the cache of kernels knows no
+    # closure again, and compiled code reads a function of a module like one of its own.
+    used = {each.argval for each in get_instructions(function) if each.opname == "LOAD_GLOBAL"}
     known = {
         key: kernel_of(value, rule)
         for key, value in function.__globals__.items()
@@ -265,18 +242,6 @@ def departures_of(times: Floats, hours: Floats) -> Departures:
     return Departures(times, hours, order, np.zeros(hours.size, np.bool_), np.zeros(1, np.int64))
 
 
-@part(inline=True)
-def _next_departure(arrived: int, departures: Departures) -> float:
-    """Return when the next player gives up who has arrived and still waits; infinity for nobody."""
-    order, progress = departures.order, departures.progress
-    while progress[0] < order.size and departures.gone[at(order[at(progress[0])])]:
-        progress[0] += 1
-    # One who is still to come gives up after that, and all who follow in the order likewise.
-    if progress[0] < order.size and order[at(progress[0])] < arrived:
-        return departures.hours[at(order[at(progress[0])])]
-    return np.inf
-
-
 @driver(kernel)
 def run(
     arrivals: Arrivals,
@@ -296,7 +261,13 @@ def run(
         comes = times[at(taken)] if taken < times.size else np.inf
         quits = np.inf
         if departures is not None:
-            quits = _next_departure(arrivals.first + taken, departures)
+            order, progress = departures.order, departures.progress
+            while progress[0] < order.size and departures.gone[at(order[at(progress[0])])]:
+                progress[0] += 1
+            # One who is still to come gives up after that, and all who follow in the order
+            # likewise.
+            if progress[0] < order.size and order[at(progress[0])] < arrivals.first + taken:
+                quits = departures.hours[at(order[at(progress[0])])]
         if departures is not None and quits <= min(due, comes) and quits < rules.horizon:
             player = departures.order[at(departures.progress[0])]
             arrival = departures.times[at(player)]

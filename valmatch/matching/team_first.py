@@ -1,27 +1,7 @@
-"""Team-first matching: players form teams, formed teams are paired.
+"""Team-first matching: players form teams, formed teams are paired, both until none is possible.
 
-At each review teams are formed until none is possible, then teams are paired until no pair is
-possible. After a review nothing is possible, and between two reviews players only join or become
-prioritized. Most reviews have one changed player, the newcomer: without them no window of ratings
-held a team, so with them a window holds exactly a team, and is one of the `team_num` windows around
-their place in the pool (`newcomers_team`). Any other change goes the long way through all windows
-(`best_team`), which hold more players than a team, of whom the longest waiting count.
-
-The players wait in a queue in order of arrival, those without a team also in a pool by rating::
-
-    place        0     1     2     3     4     5      "longest waiting" is "smallest place"
-    queue      1010   950  1480   990  1010  1100     ratings in order of arrival
-               gone   pool  team 0 pool  pool  pool
-                                   ^ head: whoever waits before it is prioritized
-
-    ratings     .  .  950   990  1010  1100  .  .     the pool by rating, between margins of NaN
-    places            1     3     4     5             ... and its places in the queue
-
-A place is given once. When all are given, whoever still waits moves to the front (`_compact`).
-
-Who is best is a comparison of one number: a player's key is their arrival in whole ticks, plus more
-than all ticks of a match while they are not prioritized. The team of the smallest sum of keys has
-the most prioritized players and, among equals, the greatest total wait.
+Who waits has a place in a queue in order of arrival, which is given once; who has no team is also
+in a pool by rating, between margins of NaN.
 """
 
 from __future__ import annotations
@@ -34,6 +14,14 @@ from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import at, macro, part
 from valmatch.matching.queue import DISSOLVED, NOBODY
 from valmatch.matching.rules import Rules, is_prioritized, team_size, tick_of
+
+# Most reviews have one changed player, the newcomer: without them no window of ratings held a team,
+# so with them a window holds exactly a team (`newcomers_team`). Any other change goes the long way
+# through all windows, of whose players the longest waiting count (`best_team`).
+#
+# Who is best is a comparison of one number: a player's key is their arrival in whole ticks, plus
+# more than all ticks of a match while they are not prioritized. The team of the smallest sum of
+# keys has the most prioritized players and, among equals, the greatest total wait.
 
 Parameters = Rules
 
@@ -134,9 +122,7 @@ def waiting_teams(queue: QueueState) -> list[tuple[int, list[int]]]:
 
 @part(inline=True)
 def penalty(rules: Rules) -> int:
-    """Return what is added to a player's ticks until they are prioritized."""
-    # More than the ticks of all players of a match, see `ticks_per_hour`; small enough to be
-    # added for each of them.
+    """Return what is added to a player's ticks until they are prioritized, see `ticks_per_hour`."""
     return (1 << 61) // (2 * team_size(rules))
 
 
@@ -146,30 +132,24 @@ def penalty(rules: Rules) -> int:
 @part(inline=True)
 def has_room(rules: Rules, queue: QueueState) -> bool:
     """Return whether another player can join; see `grown`."""
-    state = queue.state[0]
-    if state["end"] == queue.players.size and 2 * state["waiting"] <= queue.players.size:
-        _compact(team_size(rules), queue)
-    return bool(state["end"] < queue.players.size)
-
-
-@part(inline=True)
-def _compact(team_num: int, queue: QueueState) -> None:
-    """Move whoever waits to the front of the queue."""
-    state, moved = queue.state[0], queue.marks[CANDIDATE]
-    remaining, head = 0, state["head"]
-    for place in range(state["end"]):
-        moved[at(place)] = remaining
-        if queue.players[at(place)]["team"] != GONE:
-            queue.players[at(remaining)] = queue.players[at(place)]
-            remaining += 1
-    moved[at(state["end"])] = remaining
-    state["head"], state["end"] = moved[at(head)], remaining
-    for k in range(team_num, team_num + state["pool"]):
-        queue.places[at(k)] = moved[at(queue.places[at(k)])]
-    for k in range(state["teams"]):
-        for i in range(team_num):
-            slot = queue.by_sum[at(k)]
-            queue.members[at(slot), at(i)] = moved[at(queue.members[at(slot), at(i)])]
+    state, players = queue.state[0], queue.players
+    if state["end"] == players.size and 2 * state["waiting"] <= players.size:
+        # Who waits moves to the front.
+        moved, remaining, team_num = queue.marks[CANDIDATE], 0, team_size(rules)
+        for place in range(state["end"]):
+            moved[at(place)] = remaining
+            if players[at(place)]["team"] != GONE:
+                players[at(remaining)] = players[at(place)]
+                remaining += 1
+        moved[at(state["end"])] = remaining
+        state["head"], state["end"] = moved[at(state["head"])], remaining
+        for k in range(team_num, team_num + state["pool"]):
+            queue.places[at(k)] = moved[at(queue.places[at(k)])]
+        for k in range(state["teams"]):
+            for i in range(team_num):
+                slot = queue.by_sum[at(k)]
+                queue.members[at(slot), at(i)] = moved[at(queue.members[at(slot), at(i)])]
+    return bool(state["end"] < players.size)
 
 
 @part(inline=True)
@@ -219,9 +199,7 @@ def _leave_pool(low: int, count: int, rules: Rules, queue: QueueState) -> None:
 @part(inline=True)
 def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
     """Let a player leave who waits since `arrival`; return whether a review is due by it."""
-    # That is where a team dissolves: the others are in the pool again, in their places of the
-    # queue, and the review is one by `DISSOLVED`. Where teams form around who arrives, none is
-    # due.
+    # That is where a team dissolves, unless teams form around who arrives.
     state, left = queue.state[0], 0
     while queue.players[at(left)]["player"] != player or queue.players[at(left)]["team"] == GONE:
         left += 1

@@ -1,10 +1,4 @@
-"""Beyond All Reason's queue: at every tick the first line-up whose win chances are near enough.
-
-Nothing but a long wait makes acceptable what was refused. So where it does not, a line-up is looked
-at only with somebody who has joined since the last tick, if the rule looks at the newest first. Of
-two teams only the order with the earlier ticket in the first is looked at, and a second team is
-given up as soon as its sum cannot come near enough to that of the first.
-"""
+"""Beyond All Reason's queue: at every tick the first line-up whose win chances are near enough."""
 
 from __future__ import annotations
 
@@ -147,9 +141,7 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
         for team in range(numbers.team_count):
             for k in search.teams[team, : search.counts[team]]:
                 add_member(tickets[k]["ticket"], team, now, state)
-        left = np.empty(tickets.size, np.bool_)
-        for k in range(tickets.size):
-            left[k] = state.status[tickets[k]["ticket"]] != COMPLETED
+        left = state.status[tickets["ticket"]] != COMPLETED
         fresh, tickets = left[:fresh].sum(), tickets[left]
     counters["examined"] += calls[0]
     return following
@@ -206,6 +198,10 @@ def within_band(sums: Floats, grown: float, numbers: Values, chances: Floats) ->
 
 
 # The search: from team to team, the sets of tickets that fill each in lexicographic order.
+#
+# Nothing but a band that grows makes acceptable what was refused. So a line-up is looked at only
+# with somebody who has joined since the last tick, where the rule looks at the newest first. Of two
+# teams a second one is given up as soon as its sum cannot come near enough to that of the first.
 
 MARGIN = 1e-6  # by how much a band is wider where it only says what need not be looked at
 FARTHEST = 40.0  # beyond so many deviations no win chance is told from 0 or 1
@@ -310,7 +306,11 @@ def _next_set(team: int, starters: int, search: Search, tickets: Records, number
             skill += tickets[at(k)]["skill"]
             variance += tickets[at(k)]["variance"]
         last = starters if team == 0 and count == 0 else tickets.size
-        while index < last and not _fits(search, tickets, skill, need, index, bounded):
+        while index < last:
+            left, total = need - tickets[at(index)]["size"], skill + tickets[at(index)]["skill"]
+            has_room = not search.used[at(index)] and left >= 0
+            if has_room and (not bounded or _may_reach(search, total, left, index + 1)):
+                break
             index += 1
             if bounded and not _may_reach(search, skill, need, index):
                 index = last
@@ -352,17 +352,6 @@ def _bound(search: Search, tickets: Records, numbers: Values) -> None:
                 low = min(low, search.low[at(index + 1), at(rest)] + skill)
                 high = max(high, search.high[at(index + 1), at(rest)] + skill)
             search.low[at(index), at(left)], search.high[at(index), at(left)] = low, high
-
-
-@part(inline=True)
-def _fits(
-    search: Search, tickets: Records, skill: float, need: int, index: int, bounded: bool
-) -> bool:
-    """Return whether a ticket has room in a team that may yet start."""
-    left = need - tickets[at(index)]["size"]
-    if search.used[at(index)] or left < 0:
-        return False
-    return not bounded or _may_reach(search, skill + tickets[at(index)]["skill"], left, index + 1)
 
 
 @part(inline=True)

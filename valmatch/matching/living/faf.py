@@ -1,9 +1,4 @@
-"""FAForever's queues, for teams and for duels.
-
-Of teams there is at every pop a match around each ticket, the best first. Tickets are sorted by
-what their players show. Around each the nearest are gathered, by turns from below and above, until
-they fill two teams; these are split, and valued. Duels are arranged by proposals.
-"""
+"""FAForever's queues: of teams a match around each ticket, the best first; duels by proposals."""
 
 from __future__ import annotations
 
@@ -198,7 +193,8 @@ def show(ticket: int, shown: Any, state: MatchmakerState, numbers: Values) -> No
     shown["average"] = total / size
 
 
-# A match around each ticket.
+# A match around each ticket: the nearest by what they show, by turns from below and above, until
+# they fill two teams, which are split and valued.
 
 
 @kernel(allocates=True)
@@ -366,11 +362,12 @@ def _largest_difference(gathered: Ints, tickets: Records, match: Ints) -> int:
         keys[large] -= keys[small]
         made[large], made[small] = moment, -1
         for side in range(2):
-            for k in range(sizes[small, 1 - side]):
-                sides[large, side, sizes[large, side]] = sides[small, 1 - side, k]
-                sizes[large, side] += 1
-    match[: sizes[large, 0]] = sides[large, 0, : sizes[large, 0]]
-    return sizes[large, 0]
+            start, more = sizes[large, side], sizes[small, 1 - side]
+            sides[large, side, start : start + more] = sides[small, 1 - side, :more]
+            sizes[large, side] += more
+    first = sizes[large, 0]
+    match[:first] = sides[large, 0, :first]
+    return first
 
 
 @part

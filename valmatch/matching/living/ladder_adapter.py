@@ -1,8 +1,6 @@
-"""Living matchmakers for players who come back, with ratings that change.
+"""Living matchmakers as rules of the queue (`valmatch.matching.queue.QueueRule`), by the second.
 
-The rules by which tickets are matched that are all known beforehand (`queue`), as rules of the
-queue (`valmatch.matching.queue.QueueRule`). A ticket is a leader with those who come along, and has
-the leader's number: nobody waits twice. The rule works in seconds. It has nothing of `LACKS`.
+A ticket is a leader with those who come along, and has the leader's number: nobody waits twice.
 """
 
 from __future__ import annotations
@@ -49,19 +47,15 @@ STATE = np.dtype(
 
 KNOWN = np.dtype(
     [
-        ("seen", "f8"),
-        ("sigma", "f8"),
+        ("seen", "f8"),  # what the rule sees of them
+        ("sigma", "f8"),  # how uncertain that is
         ("queued", "f8"),  # hour of the ticket
         ("finished", "i8"),  # matches that have ended
-        ("leader", "i8"),
-        ("friends", "i8"),
+        ("leader", "i8"),  # whose ticket they are on
+        ("friends", "i8"),  # up to how many numbers on from a leader those are who may be on it
     ]
 )
-"""What has to be known of a player.
-
-What the rule sees of them and how uncertain that is, since when they wait, whose ticket they are
-on, and up to how many numbers on from a leader those are who may be on it (`friends`).
-"""
+"""What has to be known of a player."""
 
 
 class Parameters(NamedTuple):
@@ -149,10 +143,8 @@ def reset(queue: QueueState) -> None:
 
 
 def grown(queue: QueueState, rules: Parameters) -> QueueState:
-    """Return a queue with room for everybody, which is empty before anybody comes, or for matches.
-
-    Matches go but for those that the rule looks back at.
-    """
+    """Return a queue with room for everybody, before anybody comes, or for more matches."""
+    # Matches go but for those that the rule looks back at.
     old, counters = queue.tickets, queue.tickets.counters[0]
     if old.times.size < queue.people.size:
         large = _for_players(queue.people.size, rules)

@@ -1,7 +1,6 @@
 """A pool of lichess: waves at a distance, or at once when so many wait, in which pairs are chosen.
 
-Points against a pair grow with the difference of ratings, and fall with waves that both missed. As
-many pairs as can be are made, with the least total of points.
+As many pairs as can be are made, with the least total of points against them.
 """
 
 from __future__ import annotations
@@ -193,11 +192,9 @@ def _limit(lower: int, numbers: Values) -> float:
 @part
 def _manners(first: int, second: int) -> int:
     """Return the points for two who leave games alike."""
-    if first >= GOOD and second >= GOOD:
-        return 30
-    if first <= BAD and second <= BAD:
+    if max(first, second) <= BAD:
         return 60
-    if first <= POOR and second <= POOR:
+    if min(first, second) >= GOOD or max(first, second) <= POOR:
         return 30
     return -20 * min(10, abs(first - second))
 

@@ -131,11 +131,9 @@ def _form(waiting: Ints, now: float, state: MatchmakerState, numbers: Values) ->
         rows[state.users[tickets]] = np.arange(1, count + 1)
         while match >= 0 and now - state.matches[match]["time"] <= numbers.recent:
             first = state.matches[match]["first"]
-            opponents = state.users[state.members[0, first : first + numbers.lobby_size]]
-            for user in opponents:
-                for other in opponents:
-                    if rows[user] > 0 and rows[other] > 0:
-                        met[rows[user] - 1, rows[other] - 1] = True
+            there = rows[state.users[state.members[0, first : first + numbers.lobby_size]]]
+            for row in there[there > 0] - 1:
+                met[row, there[there > 0] - 1] = True
             match -= 1
         rows[state.users[tickets]] = 0
     users = Users(state.serials[tickets], ratings, now - state.times[tickets], met)

@@ -1,9 +1,7 @@
 """Pairs: as many as can be, and of those the ones with the least total; exact, in O(n^3).
 
-Weights are made of points so that one pair more outweighs all points. The matching of greatest
-weight is found by growing trees from all free vertices at once, with dual variables and blossoms
-(Edmonds, 1965; Galil, 1986). A blossom is an odd cycle that is treated as one vertex until it is
-opened again. Vertices are numbered from 1, so that 0 stands for none; blossoms come after them.
+By growing trees from all free vertices at once, with dual variables and blossoms (Edmonds, 1965;
+Galil, 1986): odd cycles that are treated as one vertex until they are opened again.
 """
 
 from __future__ import annotations
@@ -48,7 +46,8 @@ class Forest(NamedTuple):
 VERTICES, LAST, QUEUED, WALKS = 0, 1, 2, 3
 
 
-# Trees.
+# Vertices are numbered from 1, so that 0 stands for none; blossoms come after them. Weights are
+# made of points so that one pair more outweighs all points.
 
 
 @kernel(allocates=True)

@@ -123,11 +123,6 @@ RULE: Any = None
 # A rule, and the functions that are usual.
 
 
-def no_memory(numbers: Values) -> Floats:
-    """Return what a rule remembers at first: nothing of its own."""
-    return np.zeros(1)
-
-
 @part
 def first_tick(state: MatchmakerState, numbers: Values) -> float:
     """Return when the first review is: at the first tick."""
@@ -151,16 +146,15 @@ def rule(
     numbers: type[Numbers],
     review: Callable[[float, MatchmakerState, Values], float],
     could_replace: Callable[[int, int, int, float, MatchmakerState, Values], bool],
-    memory_of: Callable[[Values], Floats] = no_memory,
+    memory_of: Callable[[Values], Floats] = lambda numbers: np.zeros(1),
     first_review: Callable[[MatchmakerState, Values], float] = first_tick,
     joined: Callable[[MatchmakerState, Values], bool] = by_the_clock,
     refuses: Callable[[int, MatchmakerState, Values], bool] = nobody_refused,
 ) -> ModuleType:
-    """Return a rule of its functions, kernels all but `memory_of`."""
+    """Return a rule of its functions, kernels all but `memory_of`: what it remembers at first."""
     # `review` forms matches at a moment, and returns when the next review is. `could_replace`
-    # says whether a match of this review could have a ticket in place of its `member`. For the
-    # others see those that are usual. A rule is a module, of which kernels know functions as
-    # their own.
+    # says whether a match of this review could have a ticket in place of its `member`. A rule is a
+    # module, of which kernels know functions as their own.
     module = ModuleType(f"{numbers.__module__}.{preset}")
     module.__file__ = sys.modules[numbers.__module__].__file__
     functions = (memory_of, first_review, joined, refuses, review, could_replace)
@@ -237,8 +231,7 @@ def let_leave(now: float, inclusive: bool, state: MatchmakerState) -> None:
 def turn_away(ticket: int, when: float, state: MatchmakerState) -> None:
     """Note that a ticket is gone without a match."""
     in_time = state.cancelled[ticket] != 0 or when < state.until[ticket]
-    state.status[ticket] = CANCELLED if in_time else TIMED_OUT
-    state.ends[ticket] = when
+    state.status[ticket], state.ends[ticket] = CANCELLED if in_time else TIMED_OUT, when
 
 
 @part
@@ -259,8 +252,7 @@ def add_member(ticket: int, team: int, now: float, state: MatchmakerState) -> No
     state.members[1, counters["members"]] = team
     counters["members"] += 1
     state.matches[counters["matches"] - 1]["tickets"] += 1
-    state.status[ticket] = COMPLETED
-    state.ends[ticket] = now
+    state.status[ticket], state.ends[ticket] = COMPLETED, now
     state.present[state.users[ticket]] = 0
 
 

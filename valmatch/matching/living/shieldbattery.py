@@ -108,22 +108,6 @@ def joined(state: MatchmakerState, numbers: Values) -> bool:
 
 
 @part
-def _fold(now: float, state: MatchmakerState, numbers: Values) -> None:
-    """Fold the windows of the population that are over."""
-    memory = state.memory
-    while now >= memory[ENDS]:
-        peak = Single(memory[PEAK])
-        if memory[IS_FOLDED] != 0.0:
-            folded = Single(memory[FOLDED])
-            memory[FOLDED] = folded + Single(memory[WEIGHT]) * (peak - folded)
-        elif memory[PEAK] > 0.0:
-            memory[FOLDED] = peak
-            memory[IS_FOLDED] = 1.0
-        memory[PEAK] = state.counters[0]["waiting"]
-        memory[ENDS] += numbers.window
-
-
-@part
 def least_quality(state: MatchmakerState, numbers: Values) -> np.float32:
     """Return the least quality of a match, which falls where the population is small."""
     memory = state.memory
@@ -157,7 +141,16 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     """Form matches; return when the next tick is."""
     counters, size = state.counters[0], numbers.team_size
     following = (counters["reviews"] + 2) * numbers.tick
-    _fold(now, state, numbers)
+    memory = state.memory
+    while now >= memory[ENDS]:  # windows of the population that are over
+        peak = Single(memory[PEAK])
+        if memory[IS_FOLDED] != 0.0:
+            folded = Single(memory[FOLDED])
+            memory[FOLDED] = folded + Single(memory[WEIGHT]) * (peak - folded)
+        elif memory[PEAK] > 0.0:
+            memory[FOLDED], memory[IS_FOLDED] = peak, 1.0
+        memory[PEAK] = counters["waiting"]
+        memory[ENDS] += numbers.window
     least = least_quality(state, numbers)
     counters["relaxed"] += int(least < Single(numbers.threshold))
     pool = pool_of(_looked_at(state, numbers), now, state, numbers)
@@ -178,7 +171,13 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
             break
     keys = np.empty(starters, np.float32)
     for k in range(starters):
-        keys[k] = -_key(valued[k]["quality"], pool.waits[teams[k]], numbers)
+        key = valued[k]["quality"]
+        if numbers.others_weight > 0:  # the waits of all but the longest
+            total = Single(0)
+            for wait in np.sort(pool.waits[teams[k]])[:-1]:
+                total += wait
+            key += Single(numbers.others_weight) * total
+        keys[k] = -key
     for best in np.argsort(keys, kind="mergesort"):
         tickets = pool.tickets[teams[best]]
         if not is_taken(tickets, state):
@@ -207,7 +206,7 @@ def pool_of(tickets: Ints, now: float, state: MatchmakerState, numbers: Values) 
     """Return what there is to know of tickets."""
     n, parties = tickets.size, state.parties
     ratings, waits = np.empty(n, np.float32), np.empty(n, np.float32)
-    far, maps = np.zeros((n, n), np.float32), np.full(n, -1)
+    far, maps, half = np.zeros((n, n), np.float32), np.full(n, -1), Single(0.5)
     split = np.arange(numbers.team_size)
     for index in range(n):
         ticket = tickets[index]
@@ -217,33 +216,16 @@ def pool_of(tickets: Ints, now: float, state: MatchmakerState, numbers: Values) 
         waits[index] = now - state.times[ticket]
         if numbers.shared_maps:
             maps[index] = parties.maps[ticket]
-        for k in range(index):
-            far[k, index] = far[index, k] = _latency(tickets[k], ticket, state, numbers)
+        for k in range(index):  # where a region is not known: 0
+            region, other_region = parties.regions[tickets[k]], parties.regions[ticket]
+            if region >= 0 and other_region >= 0:
+                between = parties.between[region, other_region]
+                if np.isnan(between):
+                    between = numbers.latency_unknown
+                to_first = Single(parties.round_trips[tickets[k]]) * half + Single(between) * half
+                far[k, index] = to_first + Single(parties.round_trips[ticket]) * half
+                far[index, k] = far[k, index]
     return Pool(tickets, ratings, waits, far, maps, split, np.empty(2 * split.size, np.int64))
-
-
-@part
-def _latency(first: int, second: int, state: MatchmakerState, numbers: Values) -> np.float32:
-    """Return the milliseconds between two tickets, 0 where that of one is not known."""
-    parties, half = state.parties, Single(0.5)
-    region, other_region = parties.regions[first], parties.regions[second]
-    if region < 0 or other_region < 0:
-        return Single(0)
-    between = parties.between[region, other_region]
-    between = Single(numbers.latency_unknown if np.isnan(between) else between) * half
-    from_first = Single(parties.round_trips[first]) * half
-    return from_first + between + Single(parties.round_trips[second]) * half
-
-
-@kernel(allocates=True)
-def _key(quality: np.float32, waits: Singles, numbers: Values) -> np.float32:
-    """Return by what rosters are ordered: quality, and the waits of all but the longest."""
-    if numbers.others_weight <= 0:
-        return quality
-    total = Single(0)
-    for wait in np.sort(waits)[:-1]:
-        total += wait
-    return quality + Single(numbers.others_weight) * total
 
 
 @kernel(allocates=True)

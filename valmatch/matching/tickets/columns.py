@@ -1,8 +1,4 @@
-"""The table of tickets: columns over tickets and over their players, whoever makes it.
-
-Logs, worlds and drawn tickets are such tables; `arrays` makes the kernels' arrays of them. One by
-one, tickets and players are documents: as the JSON of a world has them.
-"""
+"""The table of tickets: columns over tickets and over their players, whoever makes it."""
 
 from __future__ import annotations
 
@@ -166,20 +162,17 @@ class Tickets(NamedTuple):
 
     def documents(self, table: Table) -> list[Document]:
         """Return the tickets one by one."""
-        attributes: list[dict[str, object]] = [{} for _ in range(int(self.sizes.sum()))]
+        players: list[Document] = [
+            {"id": name, "attributes": {}, "latency": dict(zip(self.regions, row, strict=True))}
+            for name, row in zip(self.player_ids(), self.latencies.tolist(), strict=True)
+        ]
         for name, values in self.values.items():
-            cells = zip(attributes, values.tolist(), has_value(values), strict=True)
-            for row, value, has in cells:
+            for player, value, has in zip(players, values.tolist(), has_value(values), strict=True):
                 if has:
-                    row[name] = value
-        latencies = [
-            {name: trip for name, trip in zip(self.regions, row, strict=True) if trip == trip}
-            for row in self.latencies.tolist()
-        ]
-        players = [
-            {"id": name, "attributes": attributes[k], "latency": latencies[k]}
-            for k, name in enumerate(self.player_ids())
-        ]
+                    player["attributes"][name] = value
+        for player in players:
+            pings = player["latency"].items()
+            player["latency"] = {name: trip for name, trip in pings if trip == trip}
         for player, team in zip(players, () if self.teams is None else self.teams, strict=False):
             if team != NONE:
                 player["team"] = table.teams[team].name

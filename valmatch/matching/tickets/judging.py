@@ -152,9 +152,15 @@ def _intersect(size: Records, items: Floats, lists: Records) -> None:
     count, first, groups = 0, 0, (int(size["outer"]) if many else 1)
     for k in range(groups):
         last = int(lists[k]["outer_end"] if many else size["lists"])
-        kept = _keep_common(first, last, count, items, lists)
-        lists[k]["outer_end"] = kept if kept >= 0 else -count - 1
-        count, first = max(kept, count), last
+        while first < last and lists[first]["gap"]:
+            first += 1
+        end = count
+        for i in range(start_of(first, lists), lists[first]["end"] if first < last else 0):
+            if everywhere(items[i], first + 1, last, items, lists):
+                items[end] = items[i]
+                end += 1
+        lists[k]["outer_end"] = end if first < last else -count - 1
+        count, first = end, last
     for k in range(groups):  # after all lists of lists have been read
         end = lists[k]["outer_end"]
         lists[k]["end"], lists[k]["gap"] = max(end, -end - 1), int(end < 0)
@@ -162,20 +168,6 @@ def _intersect(size: Records, items: Floats, lists: Records) -> None:
         size["undefined"] = lists[0]["gap"]
     size["items"], size["lists"], size["outer"] = count, (groups if many else 0), 0
     size["depth"] -= 1
-
-
-@part
-def _keep_common(first: int, last: int, count: int, items: Floats, lists: Records) -> int:
-    """Move the values that lists have in common to a place; return their end, -1 of no list."""
-    while first < last and lists[first]["gap"]:
-        first += 1
-    if first >= last:
-        return -1
-    for k in range(start_of(first, lists), lists[first]["end"]):
-        if everywhere(items[k], first + 1, last, items, lists):
-            items[count] = items[k]
-            count += 1
-    return count
 
 
 @part(inline=True)
@@ -211,8 +203,7 @@ def holding(steps: int, age: int, world: World, without: float) -> float:
 @part
 def refuses(only_final: bool, world: World, candidate: Candidate) -> bool:
     """Return whether a rule that has to hold is false of the match that is tried, as complete."""
-    # With `only_final` just those are judged that may have had another verdict, or none, before;
-    # without, all verdicts are counted.
+    # `only_final`: of those that may have had another verdict, or none, before; else all count.
     age = candidate.current[0]["age"]
     for number in range(world.rules.size):
         rule, judged = world.rules[number], candidate.judged[number]
@@ -760,9 +751,8 @@ def _next_team(last: int, age: int, world: World, candidate: Candidate) -> tuple
 @part
 def take(ticket: int, age: int, world: World, queue: Queue) -> bool:
     """Add a ticket to the first team, in the order of filling, that takes it, if one does."""
-    # Remember the match if it is valid. A ticket of a game that runs goes to the teams of its
-    # players, or to none. Where verdicts are not counted, no other team is tried after a rule has
-    # refused that does so whatever team it is.
+    # Remember the match if it is valid, and note whether it is full. A ticket of a game that runs
+    # goes to the teams of its players, or to none.
     candidate, running = queue.candidate, world.rows.tickets[ticket]["running"] == 1
     current, options = candidate.current[0], world.options[0]
     tickets = current["tickets"]
@@ -777,12 +767,20 @@ def take(ticket: int, age: int, world: World, queue: Queue) -> bool:
             if current["tickets"] == tickets:
                 push(ticket, team, age, world, candidate)
             tally(ticket, team, world, candidate)
-            _remember(world, candidate)
+            if is_valid(not options["counted"], world, candidate):
+                current["best"] = current["tickets"]
+                for i in range(current["tickets"]):
+                    candidate.tried[t.BEST, i] = candidate.tried[t.MEMBERS, i]
+                    candidate.tried[t.BEST_TEAMS, i] = candidate.tried[t.TEAMS, i]
+            current["full"] = 1
+            for other in range(world.teams.size):
+                if candidate.sizes[other] < most_of(other, current["age"], world):
+                    current["full"] = 0
             return True
         if current["tickets"] > tickets:
             pop(world, candidate)
         if refusing < options["common"]:
-            return False
+            return False  # as it would on whatever team
     return False
 
 
@@ -811,22 +809,6 @@ def _refusing(ticket: int, team: int, age: int, world: World, queue: Queue) -> i
         if verdict == t.FALSE and rule["alone"]:
             return k
     return t.NONE
-
-
-@part
-def _remember(world: World, candidate: Candidate) -> None:
-    """Remember the match if it is valid, and note whether it is full."""
-    current = candidate.current[0]
-    if is_valid(not world.options[0]["counted"], world, candidate):
-        current["best"] = current["tickets"]
-        for k in range(current["tickets"]):
-            candidate.tried[t.BEST, k] = candidate.tried[t.MEMBERS, k]
-            candidate.tried[t.BEST_TEAMS, k] = candidate.tried[t.TEAMS, k]
-    room = 0
-    for team in range(world.teams.size):
-        most = most_of(team, current["age"], world)
-        room = max(room, int(most) - candidate.sizes[team])
-    current["full"] = int(room <= 0)
 
 
 @part(inline=True)

@@ -1,8 +1,7 @@
 """Worlds of tickets are played: what happens when, who played with whom, and who did not.
 
 At one moment proposals end, then tickets are cancelled, then those time out that are too old, then
-others join; then there is one review. A proposal of it that is refused after 0 s ends at the same
-moment, which then goes on anew: with another review if that is due whenever a ticket returns.
+others join; then there is one review.
 """
 
 from __future__ import annotations
@@ -66,14 +65,19 @@ def _play(until: float, world: World, queue: Queue) -> bool:
         state["now"] = now
         changed = _end_proposals(now, world, queue)
         _let_leave(now, world, queue)
-        changed = _let_join(now, world, queue) or changed
+        while state["joined"] < tickets.size and tickets[state["joined"]]["time"] <= now:
+            ticket, changed = state["joined"], True
+            state["joined"] += 1
+            if tickets[ticket]["cancel"] <= now:
+                _end(ticket, t.CANCELLED, now, queue)
+            else:
+                _line_up(ticket, world, queue)
         if _next_review(world, queue) > now and (every > 0.0 or not changed):
             continue
         if state["counting"] == 0 and now >= options["counted_from"]:
             state["counting"] = 1  # verdicts of before do not count
-            for rule in range(queue.candidate.judged.size):
-                judged = queue.candidate.judged[rule]
-                judged["held"], judged["refused"] = 0, 0
+            queue.candidate.judged["held"][:] = 0
+            queue.candidate.judged["refused"][:] = 0
         if every == 0.0:
             queue.reviews[state["reviews"]] = now
         state["tick"] += 1
@@ -124,21 +128,6 @@ def _let_leave(now: float, world: World, queue: Queue) -> None:
         state["waiting"] = waiting
 
 
-@part
-def _let_join(now: float, world: World, queue: Queue) -> bool:
-    """Let those join whose time has come; return whether anybody has."""
-    state, tickets = queue.state[0], world.rows.tickets
-    first = state["joined"]
-    while state["joined"] < tickets.size and tickets[state["joined"]]["time"] <= now:
-        ticket = state["joined"]
-        state["joined"] += 1
-        if tickets[ticket]["cancel"] <= now:
-            _end(ticket, t.CANCELLED, now, queue)
-        else:
-            _line_up(ticket, world, queue)
-    return state["joined"] > first
-
-
 @part(inline=True)
 def _line_up(ticket: int, world: World, queue: Queue) -> None:
     """Let a ticket wait, in its place by age."""
@@ -158,8 +147,7 @@ def _line_up(ticket: int, world: World, queue: Queue) -> None:
 @part(inline=True)
 def _seconds_of(ticket: int, world: World, queue: Queue) -> float:
     """Return after how many seconds a ticket answers its latest proposal."""
-    # As `Tickets.answers` has it. Who has no answer to it accepts at once, as those do who play
-    # already.
+    # As `Tickets.answers` has it. Who has no answer to it, or plays already, accepts at once.
     record, number = world.rows.tickets[ticket], queue.slots[ticket]["proposals"] - 1
     if record["running"] or number >= world.answers.shape[1]:
         return 0.0
@@ -206,13 +194,10 @@ def _complete(number: int, now: float, queue: Queue) -> None:
     match, state = queue.matches[number], queue.state[0]
     queue.lists[t.MADE, state["completed"]] = number
     state["completed"] += 1
-    match["time"] = now
-    # By age.
-    last = -1
+    match["time"], last = now, -1
     for _ in range(match["tickets"]):
-        chosen = _next_of(number, last, queue)
-        _end(chosen, t.COMPLETED, now, queue)
-        last = chosen
+        last = _next_of(number, last, queue)
+        _end(last, t.COMPLETED, now, queue)
 
 
 @part(inline=True)
@@ -283,17 +268,18 @@ class Outcome(NamedTuple):
 def check_crowd(queue: Queue) -> None:
     """Refuse an exhaustive search of too many tickets, or of too many ways to let them play."""
     tickets = int(queue.state[0]["too_many"])
+    text = (
+        f"the search exhaustive judges up to {MOST_CANDIDATES:,} candidates for an anchor, and"
+        f" {tickets} tickets can play in more ways (fewer teams, fewer tickets at once by a"
+        " shorter request timeout, or the search pass)"
+    )
     if tickets > MOST_TRIED:
-        raise RunError(
+        text = (
             f"the search exhaustive is for small pools: it looks at up to {MOST_TRIED} tickets at"
             f" once, and there are {tickets}"
         )
     if tickets:
-        raise RunError(
-            f"the search exhaustive judges up to {MOST_CANDIDATES:,} candidates for an anchor, and"
-            f" {tickets} tickets can play in more ways (fewer teams, fewer tickets at once by a"
-            " shorter request timeout, or the search pass)"
-        )
+        raise RunError(text)
 
 
 def _run(world: World) -> Queue:
@@ -394,10 +380,9 @@ def _match(
 
 # Games that run: players leave them, and game servers ask for others in their place.
 #
-# What changes about games is seen after each review, and a backfill ticket comes at the next one,
-# after the others that have come by then. Kernels go by the numbers of tickets as by age, and
-# nobody knows before how many backfill tickets there will be: so drawn tickets are copied into
-# rows as they come, in one order with those that servers ask for.
+# What changes about games is seen after each review, and a backfill ticket comes at the next one.
+# Kernels go by the numbers of tickets as by age: so drawn tickets are copied into rows as they
+# come, in one order with those that servers ask for.
 
 Values = TypeVar("Values", bound=NDArray[Any])
 

@@ -91,18 +91,10 @@ def _compare(world: World, candidate: Candidate) -> None:
 
 # The search `pass`: one anchor adds ticket after ticket to its match.
 #
-# The search of an anchor that found no match is saved, and goes on from there next time. The others
-# are tried by age, as they are numbered. Whether one is taken, and by which team, is decided by the
-# tickets taken before it, by it, and by the age of the match with it; who is not taken leaves
-# nothing behind. So all is as it was up to the first ticket
-#
-# - that was taken and waits no more;
-# - that has joined since, or has come back, and is taken;
-# - with which the age of the match has passed a wait. Where the newest ticket counts, that is the
-#   anchor or the ticket itself, as those taken before are older; an anchor that has passed a wait
-#   begins anew. Where the oldest counts, it is the anchor or an older one; if one of these has
-#   passed a wait, the anchor begins anew.
-
+# The search of an anchor that found no match is saved, and goes on from there next time. Whether a
+# ticket is taken is decided by those taken before it and by the age of the match with it. So all is
+# as it was up to the first ticket that was taken and waits no more, that has joined since, or with
+# which that age has passed a wait. If it has with the anchor, that begins anew.
 
 NOT_SAVED, CHANGED, UNCHANGED = range(3)  # what there is of a search before
 
@@ -222,7 +214,15 @@ def _sort(row: int, start: int, count: int, queue: Queue) -> None:
 def review(now: float, world: World, queue: Queue) -> None:
     """Repeat passes until one forms nothing."""
     passes = 0
-    _let_age(now, world, queue)
+    for k in range(queue.state[0]["waiting"]):
+        ticket = queue.lists[t.LINE, k]
+        slot, time = queue.slots[ticket], world.rows.tickets[ticket]["time"]
+        age = slot["age"]
+        while age < world.waits.size and time + world.waits[age] <= now:
+            age += 1
+        if slot["news"] != t.NEW:
+            slot["news"] = t.OLDER if age > slot["age"] else t.NOTHING_NEW
+        slot["age"] = age
     while queue.state[0]["too_many"] == 0:
         made = _one_pass(now, passes, world, queue)
         passes += 1
@@ -244,20 +244,6 @@ def next_wait(world: World, queue: Queue) -> float:
 
 
 @part
-def _let_age(now: float, world: World, queue: Queue) -> None:
-    """Note which waits the tickets have passed."""
-    for k in range(queue.state[0]["waiting"]):
-        ticket = queue.lists[t.LINE, k]
-        slot, time = queue.slots[ticket], world.rows.tickets[ticket]["time"]
-        age = slot["age"]
-        while age < world.waits.size and time + world.waits[age] <= now:
-            age += 1
-        if slot["news"] != t.NEW:
-            slot["news"] = t.OLDER if age > slot["age"] else t.NOTHING_NEW
-        slot["age"] = age
-
-
-@part
 def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
     """Let each ticket that is free be an anchor once; return how many matches were made."""
     options, state, lists = world.options[0], queue.state[0], queue.lists
@@ -276,9 +262,9 @@ def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
     size = max(options["batch_size"] if options["batch_size"] else pool, 1)
     for start in range(0, pool, size):
         count = min(size, pool - start)
+        for k in range(start, start + count):
+            queue.slots[lists[t.POOL, k]]["key"] = float(lists[t.POOL, k])
         if options["batch_size"]:
-            for k in range(start, start + count):
-                queue.slots[lists[t.POOL, k]]["key"] = float(lists[t.POOL, k])
             _sort(t.POOL, start, count, queue)
         made += _batch(now, start, count, saves, world, queue)
     waiting = 0
@@ -360,8 +346,8 @@ def _batch(now: float, start: int, count: int, saves: bool, world: World, queue:
 @part
 def _try_others(anchor: int, start: int, count: int, world: World, queue: Queue) -> None:
     """Let an anchor look for a match among the others of a batch."""
-    others, options, partition = 0, world.options[0], world.rows.tickets[anchor]["partition"]
-    alike = options["backfill"] == 0 or world.rows.tickets[anchor]["running"]
+    others, options, record = 0, world.options[0], world.rows.tickets[anchor]
+    alike, partition = options["backfill"] == 0 or record["running"], record["partition"]
     for k in range(start, start + count):
         ticket = queue.lists[t.POOL, k]
         record = world.rows.tickets[ticket]

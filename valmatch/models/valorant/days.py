@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from valmatch.draws.philox import rewind
+from valmatch.draws.streams import rewind
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.kernels.compilation import kernel, macro
 from valmatch.matching.queue import LINEUP, RULE, STATISTICS, Arrivals, Counts, clear, driver, run
