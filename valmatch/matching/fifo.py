@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Records
-from valmatch.kernels.compilation import at, macro, part
+from valmatch.kernels.compilation import macro, part
 from valmatch.matching.queue import LINEUP, no_waiting_teams
 from valmatch.matching.rules import Rules
 
@@ -63,7 +63,7 @@ def next_review(rules: object, queue: Line) -> float:
 def enqueue(now: float, rating: float, player: int, rules: object, queue: Line) -> int:
     """Let a newcomer wait as the last one; return the place."""
     index = queue.state[0]["waiting"]
-    last = queue.players[at(index)]
+    last = queue.players[index]
     last["player"], last["arrival"], last["rating"] = player, now, rating
     queue.state[0]["waiting"] = index + 1
     return int(index)
@@ -73,7 +73,7 @@ def enqueue(now: float, rating: float, player: int, rules: object, queue: Line) 
 def place_of(player: int, queue: Line) -> int:
     """Return the place of a player who waits."""
     index = 0
-    while queue.players[at(index)]["player"] != player:
+    while queue.players[index]["player"] != player:
         index += 1
     return index
 
@@ -83,7 +83,7 @@ def remove(index: int, queue: Line) -> None:
     """Take a player out, after whom the others move up."""
     queue.state[0]["waiting"] -= 1
     for k in range(index, queue.state[0]["waiting"]):
-        queue.players[at(k)] = queue.players[at(k + 1)]
+        queue.players[k] = queue.players[k + 1]
 
 
 @part(inline=True)
@@ -97,7 +97,7 @@ def leave(arrival: float, player: int, rules: object, queue: Line) -> bool:
 def still_waiting(rules: object, queue: Line, arrivals: Floats) -> None:
     """Give the arrivals of all who wait, in order."""
     for k in range(queue.state[0]["waiting"]):
-        arrivals[at(k)] = queue.players[at(k)]["arrival"]
+        arrivals[k] = queue.players[k]["arrival"]
 
 
 Parameters = Rules
@@ -121,5 +121,5 @@ def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: Record
     for k in range(2 * rules.team_num):
         side = k % 2
         index = side * rules.team_num + k // 2
-        lineup[at(index)] = queue.players[at(k)]
-        lineup[at(index)]["team"] = queue.state[0]["formed"] - 2 + side
+        lineup[index] = queue.players[k]
+        lineup[index]["team"] = queue.state[0]["formed"] - 2 + side

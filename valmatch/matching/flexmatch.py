@@ -44,9 +44,6 @@ STATE = np.dtype(
     ]
 )
 
-KNOWN = np.dtype([("seen", "f8"), ("leader", "i8"), ("friends", "i8")])
-"""What has to be known of a player."""
-
 LEAST_ROOM = 1024
 """Tickets that there are numbers for at least, so that they are seldom numbered anew."""
 
@@ -120,7 +117,7 @@ def new(capacity: int, rules: Parameters) -> QueueState:
     )
     state = np.zeros(1, STATE)
     state["next_wait"] = np.inf
-    people, members = np.zeros(0, KNOWN), np.zeros(players, np.int64)
+    people, members = np.zeros(0, np.void), np.zeros(players, np.int64)
     return QueueState(state, people, world, queue_of(world), members)
 
 

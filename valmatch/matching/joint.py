@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Ints, Records
-from valmatch.kernels.compilation import at, kernel, macro, part
+from valmatch.kernels.compilation import kernel, macro, part
 from valmatch.kernels.references import by_reference
 from valmatch.matching.fifo import enqueue, has_room, place_of, remove, reset, still_waiting
 from valmatch.matching.queue import LINEUP, NOBODY, Struct, no_waiting_teams
@@ -48,9 +48,8 @@ RANKED = np.dtype(
 )
 WINDOW = np.dtype(
     [
-        ("first", "i8"),  # ranks first..end-1 ...
+        ("first", "i8"),  # ranks first..end-1
         ("end", "i8"),
-        ("floor", "i8"),  # ... at positions from here on
         ("slack", "i8"),  # whether its teams must hold a prioritized player
     ]
 )
@@ -174,45 +173,32 @@ def _search_pool(pool: Pool, rules: Rules, work: Work) -> bool:
 @part
 def _find_windows(pool: Pool, rules: Rules, work: Work) -> None:
     """List the maximal rating windows with room for a team."""
-    # Where slack depends on the team, there are windows of the full width for teams with a
-    # prioritized player, and narrow ones, without such players, for the others.
+    # Where slack depends on the team, there are also windows of the full width, for teams with a
+    # prioritized player.
     slack = (rules.player_slack > 0.0 and rules.team_num > 1) or rules.team_slack > 0.0
-    by_team = slack and not rules.pool_scope and pool.prioritized > 0
-    work.state[0]["windows"] = 0
     narrow, wide = rules.player_diff, rules.player_diff + rules.player_slack
     if rules.team_num == 1:
         narrow = wide = 0.0  # the range of one rating; fewer pairs of windows come near
-    if by_team:
-        _add_windows(wide, 0, True, pool, rules, work)
-        _add_windows(narrow, pool.prioritized, False, pool, rules, work)
-    else:
-        width = wide if rules.pool_scope and pool.prioritized > 0 else narrow
-        _add_windows(width, 0, False, pool, rules, work)
+    work.state[0]["windows"] = 0
+    relaxed = rules.pool_scope and pool.prioritized > 0
+    _add_windows(wide if relaxed else narrow, False, pool, rules, work)
+    if slack and not rules.pool_scope and pool.prioritized > 0:
+        _add_windows(wide, True, pool, rules, work)
 
 
 @part
-def _add_windows(
-    width: float, floor: int, slack: bool, pool: Pool, rules: Rules, work: Work
-) -> None:
-    """List the maximal windows of players from position `floor` on."""
-    state, ranked = work.state[0], work.ranked
-    end, size = 0, 0
+def _add_windows(width: float, slack: bool, pool: Pool, rules: Rules, work: Work) -> None:
+    """List the maximal windows of a width."""
+    state, ranked, end = work.state[0], work.ranked, 0
     for first in range(pool.n):
-        if ranked[first]["position"] < floor:
-            continue
-        grown = False
+        last = end
         while end < pool.n and ranked[end]["rating"] - ranked[first]["rating"] <= width:
-            if ranked[end]["position"] >= floor:
-                size += 1
-                grown = True
             end += 1
         prioritized = ranked[end]["prioritized"] - ranked[first]["prioritized"]
-        if grown and size >= rules.team_num and (prioritized > 0 or not slack):
+        if end > last and end - first >= rules.team_num and (prioritized > 0 or not slack):
             window = work.windows[state["windows"]]
             state["windows"] += 1
-            window["first"], window["end"], window["floor"] = first, end, floor
-            window["slack"] = int(slack)
-        size -= 1
+            window["first"], window["end"], window["slack"] = first, end, int(slack)
 
 
 @part(inline=True)
@@ -225,9 +211,9 @@ def _largest_gap(first: Struct, second: Struct, pool: Pool, rules: Rules) -> flo
 
 
 @part(inline=True)
-def _lies_in(position: int, rank: int, window: Struct) -> bool:
+def _lies_in(rank: int, window: Struct) -> bool:
     """Return whether a player is in a window."""
-    return window["first"] <= rank < window["end"] and position >= window["floor"]
+    return window["first"] <= rank < window["end"]
 
 
 # The least cost of a pair of windows, without the rule on mean ratings: a bound, as that only
@@ -245,7 +231,7 @@ def _least_cost(first: Struct, second: Struct, pool: Pool, rules: Rules, work: W
     only_first, only_second, size, total = 0, 0, 0, 0
     for position in range(pool.n):
         rank, cost = work.players[position]["rank"], work.players[position]["cost"]
-        in_first, in_second = _lies_in(position, rank, first), _lies_in(position, rank, second)
+        in_first, in_second = _lies_in(rank, first), _lies_in(rank, second)
         if not (in_first or in_second):
             continue
         if (not in_second and only_first == team_num) or (not in_first and only_second == team_num):
@@ -312,7 +298,7 @@ def _tabulate(b: Struct, a: Struct, size: int, pool: Pool, rules: Rules, work: W
         position = work.candidates[t]
         rating, price = pool.players[position]["rating"], work.players[position]["cost"]
         rank, over = work.players[position]["rank"], position >= pool.prioritized
-        in_b, in_a = _lies_in(position, rank, b), _lies_in(position, rank, a)
+        in_b, in_a = _lies_in(rank, b), _lies_in(rank, a)
         lost_b, lost_a = over and b["slack"] > 0, over and a["slack"] > 0
         for i in range(team_num + 1):
             for j in range(team_num + 1):
@@ -350,7 +336,7 @@ def _search(b: Struct, a: Struct, pool: Pool, rules: Rules, work: Work) -> None:
     limit, size, others = _largest_gap(b, a, pool, rules), 0, 0
     for position in range(pool.n):
         rank, cost = work.players[position]["rank"], work.players[position]["cost"]
-        if _lies_in(position, rank, b) or _lies_in(position, rank, a):
+        if _lies_in(rank, b) or _lies_in(rank, a):
             if size >= 2 * p - 1 and others + cost > work.state[0]["cost"]:
                 break  # too much even with the others that cost least
             others += cost if size < 2 * p - 1 else 0
@@ -376,11 +362,11 @@ def _search(b: Struct, a: Struct, pool: Pool, rules: Rules, work: Work) -> None:
         position = work.candidates[depth]
         rank = work.players[position]["rank"]
         if choice == TO_B:
-            if size_b == p or not _lies_in(position, rank, b):
+            if size_b == p or not _lies_in(rank, b):
                 continue
             teams[TRIAL_B, size_b] = position
         elif choice == TO_A:
-            if size_a == p or size_b == 0 or not _lies_in(position, rank, a):
+            if size_a == p or size_b == 0 or not _lies_in(rank, a):
                 continue
             teams[TRIAL_A, size_a] = position
         depth += 1
@@ -512,7 +498,7 @@ def next_review(rules: Rules, queue: QueueState) -> float:
     state = queue.state[0]
     if state["expired"] == state["waiting"]:
         return np.inf
-    due = queue.players[at(state["expired"])]["arrival"] + rules.wait_thresh
+    due = queue.players[state["expired"]]["arrival"] + rules.wait_thresh
     return due if due < rules.horizon else np.inf
 
 
@@ -534,7 +520,7 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
     state = queue.state[0]
     state["expired"] += int(newcomer == NOBODY)
     n, prioritized = state["waiting"], state["prioritized_now"]
-    while prioritized < n and is_prioritized(queue.players[at(prioritized)]["arrival"], now, rules):
+    while prioritized < n and is_prioritized(queue.players[prioritized]["arrival"], now, rules):
         prioritized += 1
     state["prioritized_now"] = prioritized
     if not find_match(Pool(queue.players, n, prioritized), rules, queue.work):
@@ -542,18 +528,18 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
     players, searched, remaining = queue.players, queue.work.players, 0
     for k in range(2 * rules.team_num):
         side = k // rules.team_num
-        position = queue.work.teams[at(side), at(k % rules.team_num)]
-        queue.lineup[at(k)] = players[at(position)]
-        queue.lineup[at(k)]["team"] = state["formed"] + side
-        searched[at(position)]["cost"] = NEVER
+        position = queue.work.teams[side, k % rules.team_num]
+        queue.lineup[k] = players[position]
+        queue.lineup[k]["team"] = state["formed"] + side
+        searched[position]["cost"] = NEVER
     state["formed"] += 2
     expired = state["expired"]
     for k in range(n):
-        if searched[at(k)]["cost"] == NEVER:
+        if searched[k]["cost"] == NEVER:
             state["prioritized_now"] -= int(k < prioritized)
             state["expired"] -= int(k < expired)
         else:
-            players[at(remaining)] = players[at(k)]
+            players[remaining] = players[k]
             remaining += 1
     state["waiting"] = remaining
     return 1
@@ -563,4 +549,4 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
 def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: Records) -> None:
     """Give the players of the match of the last review, those of team a first."""
     for k in range(2 * rules.team_num):
-        lineup[at(k)] = queue.lineup[at(k)]
+        lineup[k] = queue.lineup[k]

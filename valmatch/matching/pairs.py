@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from valmatch.kernels.arrays import Ints, Records, Words
-from valmatch.kernels.compilation import at, kernel, macro
+from valmatch.kernels.compilation import kernel, macro
 from valmatch.matching.fifo import enqueue, has_room, leave, reset, still_waiting
 from valmatch.matching.queue import LINEUP, no_waiting_teams
 from valmatch.policies.knowledge import WAITING, MeanOrder, Ticket, Waiting
@@ -41,7 +41,7 @@ def match_band(weights: Ints) -> Ints:
     n, reach = len(weights), 1
     for i in range(n):
         for k in range(reach, weights.shape[1]):
-            if weights[at(i), at(k)] >= 0:
+            if weights[i, k] >= 0:
                 reach = k + 1
     # Gains are by the places taken: bit k is for the place itself + k. Choices are by those taken
     # of the following places: how far the partner is, 0 for being left.
@@ -52,23 +52,23 @@ def match_band(weights: Ints) -> Ints:
     for i in range(n - 1, -1, -1):
         best[:], distances[:] = later[:half], 0
         for k in range(weights.shape[1] - 1, -1, -1):
-            weight, bit = weights[at(i), at(k)], 1 << k
+            weight, bit = weights[i, k], 1 << k
             if weight >= 0:
                 # Without a branch, and through all masks, so that it compiles to vectors.
                 for free in range(half):
-                    total = weight + later[at(free + bit)]
-                    better = (free & bit == 0) & (total >= best[at(free)])
-                    best[at(free)] = total if better else best[at(free)]
-                    distances[at(free)] = k + 1 if better else distances[at(free)]
+                    total = weight + later[free + bit]
+                    better = (free & bit == 0) & (total >= best[free])
+                    best[free] = total if better else best[free]
+                    distances[free] = k + 1 if better else distances[free]
         gains[::2], gains[1::2] = best - later[0], later[:half] - later[0]
         choices[i] = distances
         later, gains = gains, later
     partners, taken = np.full(n, ALONE), 0
     for i in range(n):
-        nearest = 0 if taken & 1 else int(choices[at(i), at(taken >> 1)])
+        nearest = 0 if taken & 1 else int(choices[i, taken >> 1])
         taken >>= 1
         if nearest > 0:
-            partners[at(i)], partners[at(i + nearest)] = i + nearest, i
+            partners[i], partners[i + nearest] = i + nearest, i
             taken |= 1 << (nearest - 1)
     return partners
 
@@ -80,9 +80,6 @@ APART = -1  # stands for the weight of two who do not play
 
 STATE = np.dtype([("waiting", "i8"), ("formed", "i8"), ("ticks", "i8")])
 """Players who wait; teams that have been formed; ticks that have been."""
-
-KNOWN = np.dtype([("mean", "f8"), ("sigma", "f8"), ("skill", "f8"), ("ticket", "i8")])
-"""What has to be known of a player."""
 
 
 class Parameters(NamedTuple):
@@ -123,7 +120,7 @@ def new(capacity: int, rules: Parameters) -> QueueState:
         np.zeros(1, STATE),
         np.zeros(capacity, LINEUP),
         np.zeros((capacity // 2, 2), LINEUP),
-        np.zeros(0, KNOWN),
+        np.zeros(0, np.void),
         np.zeros(3, np.uint64),
     )
 
@@ -154,7 +151,7 @@ def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> i
 @macro
 def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: Records) -> None:
     """Give the players of a match of the last tick, that of the lower ticket first."""
-    lineup[0], lineup[1] = queue.pairs[at(match), 0], queue.pairs[at(match), 1]
+    lineup[0], lineup[1] = queue.pairs[match, 0], queue.pairs[match, 1]
 
 
 @kernel(allocates=True)
@@ -203,14 +200,14 @@ def _weigh(now: float, waiting: Records, common: Waiting, rules: Parameters, wei
     """Give all pairs in the band who may play their weights in units of 2**-40."""
     for i in range(waiting.size):
         for j in range(i + 1, min(i + 1 + rules.band, waiting.size)):
-            first, second = waiting[at(i)], waiting[at(j)]
+            first, second = waiting[i], waiting[j]
             age, other_age = now - first["time"], now - second["time"]
             widening_age = max(age, other_age) if rules.oldest else min(age, other_age)
             limit = rules.tolerance + rules.widening * widening_age
             if abs(first["seen"] - second["seen"]) <= limit:
                 weight = _weight_by_policy(rules.policy, first, second, limit, common)
                 total = weight + rules.urgency * (age + other_age) - rules.reserve
-                weights[at(i), at(j - i - 1)] = int(min(np.rint(total * UNIT), float(MOST)))
+                weights[i, j - i - 1] = int(min(np.rint(total * UNIT), float(MOST)))
 
 
 def _by_number(policies: Sequence[Weigh], number: int = 0) -> WeighByNumber:
@@ -240,17 +237,17 @@ def _play(order: Ints, partners: Ints, queue: QueueState) -> int:
     # Shapes: `order` (n,): who waits by rank; `partners` (n,): ranks.
     state, players = queue.state[0], queue.players
     for rank in range(order.size):
-        other = partners[at(rank)]
-        players[at(order[at(rank)])]["team"] = ALONE if other == ALONE else order[at(other)]
+        other = partners[rank]
+        players[order[rank]]["team"] = ALONE if other == ALONE else order[other]
     matches, remaining = 0, 0
     for k in range(order.size):
-        other = players[at(k)]["team"]
+        other = players[k]["team"]
         if other == ALONE:
-            players[at(remaining)] = players[at(k)]
+            players[remaining] = players[k]
             remaining += 1
         elif other > k:
-            pair = queue.pairs[at(matches)]
-            pair[0], pair[1] = players[at(k)], players[at(other)]
+            pair = queue.pairs[matches]
+            pair[0], pair[1] = players[k], players[other]
             pair[0]["team"], pair[1]["team"] = state["formed"], state["formed"] + 1
             state["formed"] += 2
             matches += 1

@@ -244,33 +244,17 @@ NO_TEAM = int(np.iinfo(np.int64).max)  # a sum of keys that every team is better
 
 @part(inline=True)
 def newcomers_team(newcomer: int, relaxed: bool, rules: Rules, queue: QueueState) -> int:
-    """Find the best possible team where none is possible without the newcomer."""
+    """Find the best possible team where none is possible without the newcomer, see `best_team`."""
     # A window that held more players than a team would have held a team without them.
-    #
-    # Returns the lowest place in the pool of a member, NOBODY for no team; places in row BEST.
     slack = relaxed or queue.state[0]["pool_prioritized"] > 0
     wide = rules.player_diff + (rules.player_slack if slack else 0.0)
-    most = team_size(rules) - 1
-    width = wide if relaxed else rules.player_diff
-    nobody_prioritized = team_size(rules) * penalty(rules)
+    width, most = wide if relaxed else rules.player_diff, team_size(rules) - 1
     low, key = NOBODY, NO_TEAM
-    if not _some_window(newcomer - most, newcomer + 1, wide, rules, queue):
-        return low
-    for k in range(newcomer - most, newcomer + 1):
-        spread = queue.ratings[at(k + most)] - queue.ratings[at(k)]
-        if spread <= wide:
-            total = 0
-            for member in range(k, k + team_size(rules)):
-                total += queue.players[at(queue.places[at(member)])]["key"]
-            if spread > width and total >= nobody_prioritized:
-                continue
-            if total == key:
-                _order(k, CANDIDATE, rules, queue)
-                _order(low, BEST, rules, queue)
-            if total < key or (total == key and _precedes(rules, queue)):
-                low, key = k, total
-    if low != NOBODY:
-        _order(low, BEST, rules, queue)
+    if _some_window(newcomer - most, newcomer + 1, wide, rules, queue):
+        for k in range(newcomer - most, newcomer + 1):
+            spread = queue.ratings[at(k + most)] - queue.ratings[at(k)]
+            if spread <= wide:
+                low, key = _offer(k, k + most, NOBODY, spread > width, low, key, rules, queue)
     return low
 
 
@@ -282,16 +266,6 @@ def _some_window(first: int, stop: int, width: float, rules: Rules, queue: Queue
     for k in range(first, stop):
         some |= queue.ratings[at(k + team_size(rules) - 1)] - queue.ratings[at(k)] <= width
     return some
-
-
-@part(inline=True)
-def _order(low: int, row: int, rules: Rules, queue: QueueState) -> None:
-    """Put the places of the team from `low` on in the pool into a row of marks, ascending."""
-    for k in range(low, low + team_size(rules)):
-        rank = 0
-        for other in range(low, low + team_size(rules)):
-            rank += int(queue.places[at(other)] < queue.places[at(k)])
-        queue.marks[at(row), at(rank)] = queue.places[at(k)]
 
 
 @part(inline=True)

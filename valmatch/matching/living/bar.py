@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from valmatch.inputs.fields import Flag, Number, Positive, Whole, refuse
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records
-from valmatch.kernels.compilation import at, kernel, part
+from valmatch.kernels.compilation import kernel, part
 from valmatch.matching.living import registry
 from valmatch.matching.living.queue import (
     MatchmakerState,
@@ -298,17 +298,17 @@ def _next_set(team: int, starters: int, search: Search, tickets: Records, number
                 search.counts[team] = 0
                 return False
             count -= 1
-            search.used[at(chosen[count])] = False
+            search.used[chosen[count]] = False
             index = chosen[count] + 1
         need, skill, variance = numbers.team_size, 0.0, 0.0
         for k in chosen[:count]:
-            need -= tickets[at(k)]["size"]
-            skill += tickets[at(k)]["skill"]
-            variance += tickets[at(k)]["variance"]
+            need -= tickets[k]["size"]
+            skill += tickets[k]["skill"]
+            variance += tickets[k]["variance"]
         last = starters if team == 0 and count == 0 else tickets.size
         while index < last:
-            left, total = need - tickets[at(index)]["size"], skill + tickets[at(index)]["skill"]
-            has_room = not search.used[at(index)] and left >= 0
+            left, total = need - tickets[index]["size"], skill + tickets[index]["skill"]
+            has_room = not search.used[index] and left >= 0
             if has_room and (not bounded or _may_reach(search, total, left, index + 1)):
                 break
             index += 1
@@ -316,9 +316,9 @@ def _next_set(team: int, starters: int, search: Search, tickets: Records, number
                 index = last
         gives_back = index >= last
         if not gives_back:
-            ticket = tickets[at(index)]
+            ticket = tickets[index]
             chosen[count] = index
-            search.used[at(index)] = True
+            search.used[index] = True
             count += 1
             index += 1
             if need == ticket["size"]:
@@ -343,23 +343,23 @@ def _bound(search: Search, tickets: Records, numbers: Values) -> None:
         search.low[tickets.size, left] = 0.0 if left == 0 else np.inf
         search.high[tickets.size, left] = 0.0 if left == 0 else -np.inf
     for index in range(tickets.size - 1, search.teams[0, 0], -1):
-        size = tickets[at(index)]["size"] if not search.used[at(index)] else players + 1
-        skill = tickets[at(index)]["skill"]
+        size = tickets[index]["size"] if not search.used[index] else players + 1
+        skill = tickets[index]["skill"]
         for left in range(players + 1):
-            low, high = search.low[at(index + 1), at(left)], search.high[at(index + 1), at(left)]
+            low, high = search.low[index + 1, left], search.high[index + 1, left]
             if size <= left:
                 rest = left - size
-                low = min(low, search.low[at(index + 1), at(rest)] + skill)
-                high = max(high, search.high[at(index + 1), at(rest)] + skill)
-            search.low[at(index), at(left)], search.high[at(index), at(left)] = low, high
+                low = min(low, search.low[index + 1, rest] + skill)
+                high = max(high, search.high[index + 1, rest] + skill)
+            search.low[index, left], search.high[index, left] = low, high
 
 
 @part(inline=True)
 def _may_reach(search: Search, total: float, left: int, index: int) -> bool:
     """Return whether a sum can come into the window with so many players from a ticket on."""
     return (
-        total + search.high[at(index), at(left)] >= search.window[0]
-        and total + search.low[at(index), at(left)] <= search.window[1]
+        total + search.high[index, left] >= search.window[0]
+        and total + search.low[index, left] <= search.window[1]
     )
 
 

@@ -45,18 +45,6 @@ STATE = np.dtype(
     ]
 )
 
-KNOWN = np.dtype(
-    [
-        ("seen", "f8"),  # what the rule sees of them
-        ("sigma", "f8"),  # how uncertain that is
-        ("queued", "f8"),  # hour of the ticket
-        ("finished", "i8"),  # matches that have ended
-        ("leader", "i8"),  # whose ticket they are on
-        ("friends", "i8"),  # up to how many numbers on from a leader those are who may be on it
-    ]
-)
-"""What has to be known of a player."""
-
 
 class Parameters(NamedTuple):
     """A preset as the queue reads it."""
@@ -80,7 +68,10 @@ class QueueState(NamedTuple):
     """Who waits."""
 
     state: Records  # (1,)
-    people: Records  # (n,); of everybody what `KNOWN` says
+    # (n,); what the rule sees of everybody (`seen`) and how uncertain that is (`sigma`), the hour
+    # of the ticket (`queued`), matches that have ended (`finished`), whose ticket they are on
+    # (`leader`), and up to how many numbers on from a leader those are who may be on it (`friends`)
+    people: Records
     rng_key: Words  # (3,); where the draws lie; `with_people` sets it
     tickets: MatchmakerState
     members: Ints  # (n * largest,); who the players of tickets are; the first one is the leader
@@ -115,7 +106,7 @@ def _for_players(n: int, rules: Parameters) -> QueueState:
     tickets = PresetInput(np.zeros(n), never, np.arange(n), parties, np.zeros(3, np.uint64))
     return QueueState(
         np.zeros(1, STATE),
-        np.zeros(0, KNOWN),
+        np.zeros(0, np.void),
         np.zeros(3, np.uint64),
         _with_matches(LEAST_ROOM, rules, new_state(tickets, rules.memory.copy(), np.inf, np.inf)),
         np.zeros(n * largest, np.int64),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import at, kernel, part
+from valmatch.kernels.compilation import kernel, part
 
 UNIT = 1024.0  # points are whole multiples of its reciprocal, so that sums are exact
 FAR = 2**62  # more than any step of dual variables
@@ -121,17 +121,17 @@ def _grow(forest: Forest) -> bool:
                 continue
             inside, label = forest.top[vertex], forest.label[vertex]
             for other in range(1, count + 1):
-                weight = forest.weight[at(vertex), at(other)]
+                weight = forest.weight[vertex, other]
                 if weight == 0:
                     continue
-                top = forest.top[at(other)]
-                if top == inside or forest.side[at(top)] == INNER:
+                top = forest.top[other]
+                if top == inside or forest.side[top] == INNER:
                     continue
-                short = label + forest.label[at(other)] - 2 * weight
+                short = label + forest.label[other] - 2 * weight
                 if short > 0:
-                    if forest.slack[at(top)] == 0 or short < forest.off[at(top)]:
-                        forest.slack[at(top)] = vertex
-                        forest.off[at(top)] = short
+                    if forest.slack[top] == 0 or short < forest.off[top]:
+                        forest.slack[top] = vertex
+                        forest.off[top] = short
                 elif _join(forest, vertex, other):
                     return True
                 else:

@@ -93,8 +93,7 @@ def _reduce(function: int, size: Records, items: Floats, lists: Records) -> None
         size["undefined"] = int(np.isnan(items[0]))
     for k in range(size["outer"]):
         lists[k]["end"], lists[k]["gap"] = lists[k]["outer_end"], 0
-    size["outer"] = 0
-    size["depth"] -= 1
+    size["outer"], size["depth"] = 0, size["depth"] - 1
 
 
 @part
@@ -136,8 +135,7 @@ def _median(start: int, end: int, number: int, items: Floats) -> float:
             continue
         below, same = 0, 0
         for i in range(start, end):
-            below += items[i] < items[k]
-            same += items[i] == items[k]
+            below, same = below + (items[i] < items[k]), same + (items[i] == items[k])
         if below <= (number - 1) // 2 < below + same:
             lower = items[k]
         if below <= number // 2 < below + same:
@@ -177,19 +175,13 @@ def start_of(number: int, lists: Records) -> int:
 
 
 @part(inline=True)
-def has(value: float, number: int, items: Floats, lists: Records) -> bool:
-    """Return whether a list has a value."""
-    for k in range(start_of(number, lists), lists[number]["end"]):
-        if items[k] == value:
-            return True
-    return False
-
-
-@part(inline=True)
 def everywhere(value: float, first: int, last: int, items: Floats, lists: Records) -> bool:
     """Return whether all of some lists that are defined have a value."""
     for number in range(first, last):
-        if not lists[number]["gap"] and not has(value, number, items, lists):
+        there = lists[number]["gap"] == 1
+        for k in range(start_of(number, lists), lists[number]["end"]):
+            there = there or items[k] == value
+        if not there:
             return False
     return True
 
@@ -251,7 +243,8 @@ def _referred(rule: np.void, age: int, world: World, candidate: Candidate) -> fl
 def _measured(rule: np.void, age: int, world: World, candidate: Candidate) -> int:
     """Judge whether all measured values are as the reference demands, or as each other."""
     reference, size = np.nan, candidate.size[t.MEASURED]
-    if rule["reference"] != t.NONE:
+    related = rule["reference"] != t.NONE
+    if related:
         reference = _referred(rule, age, world, candidate)
         if np.isnan(reference):
             return t.TRUE
@@ -261,19 +254,15 @@ def _measured(rule: np.void, age: int, world: World, candidate: Candidate) -> in
         evaluate(world.links[rule["first_measure"] + k], t.MEASURED, world, candidate)
         if size["undefined"]:
             continue
-        if rule["reference"] == t.NONE:
-            if not _among(rule["operation"], candidate):
-                return t.FALSE
-            continue
-        for i in range(size["items"]):
+        if not related and not _among(rule["operation"], candidate):
+            return t.FALSE
+        for i in range(size["items"] if related else 0):
             value = candidate.items[t.MEASURED, i]
-            if np.isnan(value):
-                continue
             if rule["kind"] == t.WITHIN:
                 holds = least <= abs(value - reference) <= most
             else:
                 holds = compares(value, rule["operation"], reference)
-            if not holds:
+            if not (holds or np.isnan(value)):
                 return t.FALSE
     return t.TRUE
 
@@ -301,10 +290,8 @@ def _among(operation: int, candidate: Candidate) -> bool:
         end = int(candidate.lists[t.MEASURED, k]["end"] if many else size["items"])
         for i in range(start, end):
             for j in range(start, i):
-                value, earlier = items[i], items[j]
-                if np.isnan(value) or np.isnan(earlier):
-                    continue
-                if (value == earlier) != (operation == t.EQUAL):
+                known = not (np.isnan(items[i]) or np.isnan(items[j]))
+                if known and (items[i] == items[j]) != (operation == t.EQUAL):
                     return False
         start = end
     return True
@@ -342,17 +329,16 @@ def _range_of(
 ) -> tuple[float, float]:
     """Return the least and the most of what is counted of some lists: of nothing inf and -inf."""
     items, lists = candidate.items[t.MEASURED], candidate.lists[t.MEASURED]
-    fewest, highest = np.inf, -np.inf
+    fewest, highest, holders, common = np.inf, -np.inf, 0, 0
     if counts == t.HOLDERS:
-        holders = 0
         for k in range(first, last):
-            holders += int(not lists[k]["gap"] and has(reference, k, items, lists))
+            there = everywhere(reference, k, k + 1, items, lists)
+            holders += int(not lists[k]["gap"] and there)
         return float(holders), float(holders)
     if counts == t.COMMON:
         while first < last and lists[first]["gap"]:
             first += 1
         if first < last:
-            common = 0
             for i in range(start_of(first, lists), lists[first]["end"]):
                 common += int(everywhere(items[i], first + 1, last, items, lists))
             fewest, highest = float(common), float(common)
@@ -577,18 +563,17 @@ def verdict_from_tallies(
     """Judge a rule on the match that is tried with one more ticket, which is not complete."""
     rule = world.rules[number]
     limits = holding(rule["least"], age, world, 0.0), holding(rule["most"], age, world, np.inf)
-    verdict, kind, column = t.TRUE, rule["kind"], rule["column"]
+    holds, kind, column = True, rule["kind"], rule["column"]
     if kind == t.REACHED:
         if rule["most"] != t.NONE:
             column += world.steps[rule["most"], age]["entry"]
-        if candidate.marks[column] & world.rows.marks[ticket, column] == 0:
-            verdict = t.FALSE
+        holds = candidate.marks[column] & world.rows.marks[ticket, column] != 0
     elif kind == t.SPREAD:
         stat = candidate.stats[column, candidate.stats.shape[1] - 1]
         more = world.rows.stats[ticket, column]
-        if not max(stat["high"], more["high"]) - min(stat["low"], more["low"]) <= limits[1]:
-            verdict = t.FALSE
-    else:
+        holds = max(stat["high"], more["high"]) - min(stat["low"], more["low"]) <= limits[1]
+    verdict = t.TRUE if holds else t.FALSE
+    if kind not in (t.REACHED, t.SPREAD):
         verdict = _tallied(rule, age, limits, (ticket, team), world, candidate)
     return t.UNDECIDED if verdict == t.TRUE and rule["partly"] else verdict
 
@@ -714,12 +699,6 @@ def most_of(team: int, age: int, world: World) -> float:
     return world.steps[world.teams[team]["most"], age]["value"]
 
 
-@part(inline=True)
-def least_of(team: int, age: int, world: World) -> float:
-    """Return the least players of a team at an age."""
-    return world.steps[world.teams[team]["least"], age]["value"]
-
-
 @part
 def is_valid(only_final: bool, world: World, candidate: Candidate) -> bool:
     """Return whether the match can be made at its own age."""
@@ -728,8 +707,8 @@ def is_valid(only_final: bool, world: World, candidate: Candidate) -> bool:
         return False
     age = current["age"]
     for team in range(world.teams.size):
-        size = candidate.sizes[team]
-        if size < least_of(team, age, world) or size > most_of(team, age, world):
+        least = holding(world.teams[team]["least"], age, world, 0.0)
+        if not least <= candidate.sizes[team] <= most_of(team, age, world):
             return False
     return not refuses(only_final, world, candidate)
 
@@ -741,7 +720,7 @@ def _next_team(last: int, age: int, world: World, candidate: Candidate) -> tuple
     chosen, lowest = t.NONE, LAST
     for team in range(world.teams.size):
         size = candidate.sizes[team]
-        filled = int(size >= least_of(team, age, world))
+        filled = int(size >= holding(world.teams[team]["least"], age, world, 0.0))
         place = (MANY * filled + size - int(most_of(team, age, world))) * MANY + team
         if last < place < lowest:
             chosen, lowest = team, place

@@ -63,7 +63,7 @@ def _play(until: float, world: World, queue: Queue) -> bool:
         if now > options["horizon"] or state["too_many"] > 0:
             break
         state["now"] = now
-        changed = _end_proposals(now, world, queue)
+        changed = _end_proposals(now, False, world, queue)
         _let_leave(now, world, queue)
         while state["joined"] < tickets.size and tickets[state["joined"]]["time"] <= now:
             ticket, changed = state["joined"], True
@@ -84,6 +84,7 @@ def _play(until: float, world: World, queue: Queue) -> bool:
         before = state["proposals"]
         review(now, world, queue)
         _settle(before, now, world, queue)
+        _end_proposals(now, True, world, queue)
         if until < np.inf and (state["completed"] > completed or now >= until):
             return True
     for ticket in range(state["joined"]):
@@ -160,12 +161,10 @@ def _seconds_of(ticket: int, world: World, queue: Queue) -> float:
 
 @part
 def _settle(before: int, now: float, world: World, queue: Queue) -> None:
-    """Make the matches that a review has found, or set when they are decided."""
-    state, limit = queue.state[0], world.options[0]["acceptance"]
-    kept = before
-    for k in range(before, state["proposals"]):
-        number = queue.lists[t.PENDING, k]
-        match = queue.matches[number]
+    """Set when the matches that a review has found are decided."""
+    limit = world.options[0]["acceptance"]
+    for k in range(before, queue.state[0]["proposals"]):
+        match = queue.matches[queue.lists[t.PENDING, k]]
         longest, refused, silent = 0.0, np.inf, False
         for i in range(match["tickets"]):
             ticket = queue.matched[0, match["first"] + i]
@@ -178,26 +177,7 @@ def _settle(before: int, now: float, world: World, queue: Queue) -> None:
                 elif seconds < 0.0:
                     refused = min(refused, -1.0 - seconds)
         match["accepted"] = int(refused == np.inf and not silent)
-        wait = longest if match["accepted"] else min(refused, limit)
-        match["time"] = now + wait
-        if match["accepted"] and wait == 0.0:
-            _complete(number, now, queue)
-        else:
-            queue.lists[t.PENDING, kept] = number
-            kept += 1
-    state["proposals"] = kept
-
-
-@part
-def _complete(number: int, now: float, queue: Queue) -> None:
-    """Note that a match is made."""
-    match, state = queue.matches[number], queue.state[0]
-    queue.lists[t.MADE, state["completed"]] = number
-    state["completed"] += 1
-    match["time"], last = now, -1
-    for _ in range(match["tickets"]):
-        last = _next_of(number, last, queue)
-        _end(last, t.COMPLETED, now, queue)
+        match["time"] = now + (longest if match["accepted"] else min(refused, limit))
 
 
 @part(inline=True)
@@ -212,24 +192,27 @@ def _next_of(number: int, last: int, queue: Queue) -> int:
 
 
 @part
-def _end_proposals(now: float, world: World, queue: Queue) -> bool:
+def _end_proposals(now: float, only_accepted: bool, world: World, queue: Queue) -> bool:
     """End proposals: who had accepted one that failed waits again; return whether anybody does."""
     state, returned, kept = queue.state[0], False, 0
     for k in range(state["proposals"]):
         number = queue.lists[t.PENDING, k]
         match = queue.matches[number]
-        if match["time"] > now:
+        if match["time"] > now or (only_accepted and not match["accepted"]):
             queue.lists[t.PENDING, kept] = number
             kept += 1
             continue
         if match["accepted"]:
-            _complete(number, now, queue)
-            continue
+            queue.lists[t.MADE, state["completed"]] = number
+            state["completed"] += 1
+            match["time"] = now
         last = -1
         for _ in range(match["tickets"]):
             last = _next_of(number, last, queue)
             seconds = _seconds_of(last, world, queue)
-            if seconds >= 0.0 and match["proposed"] + seconds <= now:
+            if match["accepted"]:
+                _end(last, t.COMPLETED, now, queue)
+            elif seconds >= 0.0 and match["proposed"] + seconds <= now:
                 _line_up(last, world, queue)
                 returned = True
             else:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
-from typing import Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from valmatch.draws.streams import Streams
 from valmatch.matching.tickets.columns import (
@@ -305,24 +305,22 @@ class _Tickets:
     def latency(self, item: Item) -> dict[str, float]:
         """Return milliseconds by region."""
         node = item.get("latency", "object")
-        pings = Item(node, item.problems) if node else None
-        names = pings.members if pings else {}
-        self.latencies = self.latencies or bool(names)
-        values = {name: pings.number(name, whole=True, least=1) for name in names if pings}
+        if node is None:
+            return {}
+        pings = Item(node, item.problems)
+        self.latencies |= bool(pings.members)
+        values = {name: pings.number(name, whole=True, least=1) for name in pings.members}
         return {name: float(value) for name, value in values.items() if value is not None}
 
     def answers(self, item: Item) -> list[tuple[float, bool] | None]:
         """Return what a ticket answers to proposals: seconds and whether it accepts."""
         node, answers = item.get("answers", "array"), list[tuple[float, bool] | None]()
         for answer in node.items if node else ():
-            kinds = [part.kind for part in answer.items]
-            seconds, accepts = (
-                [part.value for part in answer.items] if len(kinds) == 2 else (-1, None)
-            )
+            parts: list[Any] = [part.value for part in answer.items]
             if answer.kind == "null":
                 answers.append(None)
-            elif kinds == ["number", "boolean"] and cast(float, seconds) >= 0:
-                answers.append((float(cast(float, seconds)), bool(accepts)))
+            elif [part.kind for part in answer.items] == ["number", "boolean"] and parts[0] >= 0:
+                answers.append((float(parts[0]), parts[1]))
             else:
                 text = f"[seconds, true or false] or null is needed, not {called(answer)}"
                 item.problems.error(answer.start, answer.path, text)
