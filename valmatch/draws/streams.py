@@ -155,13 +155,6 @@ def exponential_at(rng_key: Words, source: int, player: int, counter: int) -> fl
 
 
 @kernel
-def fill_uniforms(rng_key: Words, source: int, counter: int, out: NDArray[np.float64]) -> None:
-    """Give the uniform number of every player 0..n-1 to `out`, (n,); see `uniform_at`."""
-    for player in range(out.size):
-        out[player] = uniform_at(rng_key, source, player, counter)
-
-
-@kernel
 def fill_uniforms_of(
     rng_key: Words, source: int, players: Ints, counters: Ints, out: NDArray[np.float64]
 ) -> None:

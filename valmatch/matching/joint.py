@@ -353,7 +353,10 @@ def _search(b: Struct, a: Struct, pool: Pool, rules: Rules, work: Work) -> None:
                 depth -= 1
                 continue
             if size_b == p and size_a == p:
-                _offer(node["cost"], abs(node["sum_a"] - node["sum_b"]), rules, work)
+                best = work.state[0]
+                best["cost"], best["diff"] = node["cost"], abs(node["sum_b"] - node["sum_a"])
+                for k in range(p):
+                    teams[BEST_B, k], teams[BEST_A, k] = teams[TRIAL_B, k], teams[TRIAL_A, k]
                 depth -= 1
                 continue
         if choice == DONE:
@@ -387,44 +390,22 @@ def _is_hopeless(depth: int, node: Struct, limit: float, rules: Rules, work: Wor
     """Return whether no completion of two partial teams beats the best match so far."""
     p, state = rules.team_num, work.state[0]
     size_b, size_a = node["size_b"], node["size_a"]
-    rest = work.rests[depth, p - size_b, p - size_a]
-    cost = rest["cost"]
-    if cost == NEVER or node["cost"] + cost > state["cost"]:
-        return True
+    rest, complete = work.rests[depth, p - size_b, p - size_a], size_b == p and size_a == p
+    cost, slop = node["cost"] + rest["cost"], 0.0 if complete else state["slop"]
     diff = node["sum_b"] - node["sum_a"]
-    low, high = diff + rest["low"], diff + rest["high"]
-    least = max(low, -high)  # |sum_b - sum_a| gets no smaller; below 0 it may vanish
-    if least > limit + state["slop"]:
+    # |sum_b - sum_a| gets no smaller; below 0 it may vanish.
+    least = max(diff + rest["low"], -(diff + rest["high"]))
+    if rest["cost"] == NEVER or cost > state["cost"] or least > limit + slop:
         return True
-    if size_b == p and size_a == p:
-        return bool(abs(diff) > limit)
-    if node["cost"] + cost < state["cost"]:
+    if cost < state["cost"]:
         return False
     # Only ties are left, so the tie-break has to be won.
-    if rules.balanced and state["diff"] > 0.0:
-        return bool(least > state["diff"] + state["slop"])
-    order = _compare(work.teams, size_b, 0)
+    if rules.balanced and state["diff"] != (least if complete else 0.0):
+        return bool(least > state["diff"] + slop)
+    order = _compare(work.teams, size_b, size_a if complete else 0)
     if order == 0 and size_b < p:
         return bool(work.candidates[depth] > work.teams[BEST_B, size_b])
-    return order > 0
-
-
-@part(inline=True)
-def _offer(cost: int, diff: float, rules: Rules, work: Work) -> None:
-    """Keep the teams looked at if they beat the best match so far."""
-    state, teams = work.state[0], work.teams
-    if cost > state["cost"]:
-        return
-    if cost == state["cost"]:
-        if rules.balanced and diff != state["diff"]:
-            if diff > state["diff"]:
-                return
-        elif _compare(teams, rules.team_num, rules.team_num) >= 0:
-            return
-    state["cost"], state["diff"] = cost, diff
-    for k in range(rules.team_num):
-        teams[BEST_B, k] = teams[TRIAL_B, k]
-        teams[BEST_A, k] = teams[TRIAL_A, k]
+    return order > 0 or (complete and order == 0)
 
 
 @part(inline=True)

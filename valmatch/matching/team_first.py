@@ -77,7 +77,7 @@ class QueueState(NamedTuple):
     # teams, members: the teams by slot; the places of their players, ascending
     teams: Records
     members: Ints
-    by_sum: Ints  # slots: of the formed teams by ascending sum, of the last matches, and free ones
+    slots: Ints  # of the formed teams, of the last matches, and free ones
     marks: Ints  # (2, capacity + 1); places: the best team so far, and the one looked at
 
 
@@ -115,7 +115,7 @@ def grown(queue: QueueState, rules: Rules) -> QueueState:
 
 def waiting_teams(queue: QueueState) -> list[tuple[int, list[int]]]:
     """Return (number in order of formation, player indices) of the teams not paired yet."""
-    slots = queue.by_sum[: queue.state["teams"][0]]
+    slots = queue.slots[: queue.state["teams"][0]]
     players = queue.players["player"][queue.members[slots]]
     return sorted(zip(queue.teams["number"][slots].tolist(), players.tolist(), strict=True))
 
@@ -147,7 +147,7 @@ def has_room(rules: Rules, queue: QueueState) -> bool:
             queue.places[at(k)] = moved[at(queue.places[at(k)])]
         for k in range(state["teams"]):
             for i in range(team_num):
-                slot = queue.by_sum[at(k)]
+                slot = queue.slots[at(k)]
                 queue.members[at(slot), at(i)] = moved[at(queue.members[at(slot), at(i)])]
     return bool(state["end"] < players.size)
 
@@ -224,14 +224,14 @@ def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
 @part(inline=True)
 def _remove_team(team: int, queue: QueueState) -> None:
     """Put the slot of a team behind those that are formed."""
-    state, by_sum, k = queue.state[0], queue.by_sum, 0
+    state, slots, k = queue.state[0], queue.slots, 0
     state["teams_prioritized"] -= int(queue.teams[at(team)]["prioritized"] > 0)
     state["teams"] -= 1
-    while by_sum[at(k)] != team:
+    while slots[at(k)] != team:
         k += 1
     for m in range(k, state["teams"]):
-        by_sum[at(m)] = by_sum[at(m + 1)]
-    by_sum[at(state["teams"])] = team
+        slots[at(m)] = slots[at(m + 1)]
+    slots[at(state["teams"])] = team
 
 
 # The best team of the pool.
@@ -483,8 +483,8 @@ def _prioritize(now: float, rules: Rules, queue: QueueState) -> bool:
 @part(inline=True)
 def _form_team(now: float, low: int, rules: Rules, queue: QueueState) -> None:
     """Make the best team a formed team, whose members come from `low` on in the pool."""
-    state, by_sum, k = queue.state[0], queue.by_sum, queue.state[0]["teams"]
-    slot, total, key, prioritized = by_sum[at(k)], 0.0, 0, 0
+    state, total, key, prioritized = queue.state[0], 0.0, 0, 0
+    slot = queue.slots[at(state["teams"])]
     for i in range(team_size(rules)):
         place = queue.marks[BEST, at(i)]
         queue.members[at(slot), at(i)] = place
@@ -493,10 +493,6 @@ def _form_team(now: float, low: int, rules: Rules, queue: QueueState) -> None:
         total += player["rating"]
         key += player["key"]
         prioritized += int(place < state["head"])
-    while k > 0 and queue.teams[at(by_sum[at(k - 1)])]["sum"] > total:
-        by_sum[at(k)] = by_sum[at(k - 1)]
-        k -= 1
-    by_sum[at(k)] = slot
     team = queue.teams[at(slot)]
     team["sum"], team["key"], team["number"] = total, key, state["formed"]
     team["prioritized"] = prioritized
@@ -515,30 +511,24 @@ def _pair(now: float, relaxed: bool, everything: bool, rules: Rules, queue: Queu
     state, teams = queue.state[0], queue.teams
     strict = team_size(rules) * rules.team_diff
     wide = team_size(rules) * (rules.team_diff + rules.team_slack)
-    reach = wide if relaxed or state["teams_prioritized"] > 0 else strict
     older, younger, best = NOBODY, NOBODY, (NO_TEAM, 0, 0)
     for k in range(state["teams"]):
-        slot = queue.by_sum[at(k)]
+        slot = queue.slots[at(k)]
         team = teams[at(slot)]
         if team["changed"] < now and not everything:
             continue
-        for step in (-1, 1):
-            m = k + step
-            while 0 <= m < state["teams"]:
-                other_slot = queue.by_sum[at(m)]
-                other = teams[at(other_slot)]
-                gap = abs(other["sum"] - team["sum"])
-                if gap > reach:
-                    break
-                if gap <= strict or relaxed or team["prioritized"] + other["prioritized"] > 0:
-                    first, second = slot, other_slot
-                    if other["number"] < team["number"]:
-                        first, second = other_slot, slot
-                    numbers = teams[at(first)]["number"], teams[at(second)]["number"]
-                    pair = team["key"] + other["key"], numbers[0], numbers[1]
-                    if pair < best:
-                        older, younger, best = first, second, pair
-                m += step
+        for m in range(state["teams"]):
+            other_slot = queue.slots[at(m)]
+            other = teams[at(other_slot)]
+            slack = relaxed or team["prioritized"] + other["prioritized"] > 0
+            if m != k and abs(other["sum"] - team["sum"]) <= (wide if slack else strict):
+                first, second = slot, other_slot
+                if other["number"] < team["number"]:
+                    first, second = other_slot, slot
+                numbers = teams[at(first)]["number"], teams[at(second)]["number"]
+                pair = team["key"] + other["key"], numbers[0], numbers[1]
+                if pair < best:
+                    older, younger, best = first, second, pair
     if older == NOBODY:
         return False
     for slot in (younger, older):
@@ -554,7 +544,7 @@ def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: Record
     """Give the players of a match of the last review, those of the older team first."""
     state = queue.state[0]
     for side in range(2):
-        team = queue.by_sum[at(state["teams"] + 2 * (state["matches"] - 1 - match) + side)]
+        team = queue.slots[at(state["teams"] + 2 * (state["matches"] - 1 - match) + side)]
         number = queue.teams[at(team)]["number"]
         for k in range(team_size(rules)):
             player = queue.players[at(queue.members[at(team), at(k)])]

@@ -274,8 +274,8 @@ def first_line_up(
         else:
             calls[0] += 1
             longest = 0
-            for other in range(team + 1):
-                for k in search.teams[other, : search.counts[other]]:
+            for k in range(tickets.size):
+                if search.used[k]:
                     longest = max(longest, tickets[k]["missed"])
             if longest < numbers.alike_ticks and search.counts.min() < search.counts.max():
                 continue
@@ -332,16 +332,13 @@ def _next_set(team: int, starters: int, search: Search, tickets: Records, number
 def _bound(search: Search, tickets: Records, numbers: Values) -> None:
     """Say between what the sums of tickets are that are not in the first team, and have to be."""
     players, skill, variance = numbers.team_size, search.sums[0, 0], search.sums[0, 1]
-    most = 0.0
-    for k in range(tickets.size):
-        most = max(most, tickets[k]["variance"])
+    most = tickets["variance"].max()
     spread = math.sqrt(2 * numbers.beta * numbers.beta + variance + players * most)
     slack = MARGIN * (1.0 + abs(skill))
     search.window[0] = skill - search.off[1] * spread - slack
     search.window[1] = skill - search.off[0] * spread + slack
-    for left in range(players + 1):
-        search.low[tickets.size, left] = 0.0 if left == 0 else np.inf
-        search.high[tickets.size, left] = 0.0 if left == 0 else -np.inf
+    search.low[tickets.size], search.high[tickets.size] = np.inf, -np.inf
+    search.low[tickets.size, 0] = search.high[tickets.size, 0] = 0.0
     for index in range(tickets.size - 1, search.teams[0, 0], -1):
         size = tickets[index]["size"] if not search.used[index] else players + 1
         skill = tickets[index]["skill"]

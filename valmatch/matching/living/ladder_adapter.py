@@ -79,13 +79,8 @@ class QueueState(NamedTuple):
 
 
 def new(capacity: int, rules: Parameters) -> QueueState:
-    """Return an empty queue, as yet for nobody."""
-    return _for_players(0, rules)
-
-
-def _for_players(n: int, rules: Parameters) -> QueueState:
     """Return an empty queue for so many players."""
-    largest = rules.largest
+    n, largest = capacity, rules.largest
     parties = Parties(
         np.zeros(n, np.int64),
         largest * np.arange(n),
@@ -138,7 +133,7 @@ def grown(queue: QueueState, rules: Parameters) -> QueueState:
     # Matches go but for those that the rule looks back at.
     old, counters = queue.tickets, queue.tickets.counters[0]
     if old.times.size < queue.people.size:
-        large = _for_players(queue.people.size, rules)
+        large = new(queue.people.size, rules)
         large = large._replace(people=queue.people, rng_key=queue.rng_key)
         reset(large)
         return large

@@ -18,6 +18,8 @@ FAR = 2**62  # more than any step of dual variables
 OUTER, INNER, FREE = 0, 1, -1
 """Whether a vertex is at an even or odd distance from a root, or in no tree."""
 
+STEPS = (-1, 1, 0)  # by which labels of vertices change, by their side
+
 
 class Forest(NamedTuple):
     """The state of a search."""
@@ -102,13 +104,10 @@ def _grow(forest: Forest) -> bool:
     """Grow trees until there is a pair more; return whether there is one."""
     count = forest.counts[VERTICES]
     forest.counts[QUEUED] = 0
-    for number in range(1, forest.counts[LAST] + 1):
-        forest.side[number] = FREE
-        forest.slack[number] = 0
+    forest.side[:], forest.slack[:] = FREE, 0
     for number in range(1, forest.counts[LAST] + 1):
         if forest.top[number] == number and forest.mate[number] == 0:
-            forest.parent[number] = 0
-            forest.side[number] = OUTER
+            forest.parent[number], forest.side[number] = 0, OUTER
             _enqueue(forest, number)
     if forest.counts[QUEUED] == 0:
         return False
@@ -130,8 +129,7 @@ def _grow(forest: Forest) -> bool:
                 short = label + forest.label[other] - 2 * weight
                 if short > 0:
                     if forest.slack[top] == 0 or short < forest.off[top]:
-                        forest.slack[top] = vertex
-                        forest.off[top] = short
+                        forest.slack[top], forest.off[top] = vertex, short
                 elif _join(forest, vertex, other):
                     return True
                 else:
@@ -164,34 +162,22 @@ def _loosen(forest: Forest) -> bool:
     count, last = forest.counts[VERTICES], forest.counts[LAST]
     step = FAR
     for number in range(1, last + 1):
-        if forest.top[number] != number:
-            continue
-        if number > count and forest.side[number] == INNER:
+        side = forest.side[number]
+        if forest.top[number] == number and number > count and side == INNER:
             step = min(step, forest.label[number] // 2)
-        if forest.slack[number] > 0:
-            short = forest.off[number]
-            if forest.side[number] == FREE:
-                step = min(step, short)
-            elif forest.side[number] == OUTER:
-                step = min(step, short // 2)
+        if forest.top[number] == number and forest.slack[number] > 0 and side != INNER:
+            step = min(step, forest.off[number] if side == FREE else forest.off[number] // 2)
     for vertex in range(1, count + 1):
         if forest.side[forest.top[vertex]] == OUTER and forest.label[vertex] <= step:
             return False
     for vertex in range(1, count + 1):
-        side = forest.side[forest.top[vertex]]
-        if side == OUTER:
-            forest.label[vertex] -= step
-        elif side == INNER:
-            forest.label[vertex] += step
+        forest.label[vertex] += step * STEPS[forest.side[forest.top[vertex]]]
     for number in range(1, last + 1):
         if forest.slack[number] > 0 and forest.side[number] != INNER:
             forest.off[number] -= step if forest.side[number] == FREE else 2 * step
     for number in range(count + 1, last + 1):
         if forest.top[number] == number:
-            if forest.side[number] == OUTER:
-                forest.label[number] += 2 * step
-            elif forest.side[number] == INNER:
-                forest.label[number] -= 2 * step
+            forest.label[number] -= 2 * step * STEPS[forest.side[number]]
     return True
 
 
@@ -200,12 +186,9 @@ def _join(forest: Forest, tail: int, head: int) -> bool:
     """Take a tight edge from an outer vertex in; return whether it made a pair more."""
     node, other = forest.top[tail], forest.top[head]
     if forest.side[other] == FREE:
-        forest.parent[other] = tail
-        forest.side[other] = INNER
         next_ = forest.top[forest.mate[other]]
-        forest.slack[other] = 0
-        forest.slack[next_] = 0
-        forest.side[next_] = OUTER
+        forest.parent[other], forest.side[other], forest.side[next_] = tail, INNER, OUTER
+        forest.slack[other] = forest.slack[next_] = 0
         _enqueue(forest, next_)
     elif forest.side[other] == OUTER:
         base = _meeting(forest, node, other)
@@ -331,8 +314,7 @@ def _make_blossom(forest: Forest, first: int, base: int, second: int) -> None:
     while blossom <= forest.counts[LAST] and forest.top[blossom] != 0:
         blossom += 1
     forest.counts[LAST] = max(forest.counts[LAST], blossom)
-    forest.label[blossom] = 0
-    forest.side[blossom] = OUTER
+    forest.label[blossom], forest.side[blossom] = 0, OUTER
     forest.mate[blossom] = forest.mate[base]
     members = forest.members[blossom]
     size = _walk(forest, members, 0, first, base)
@@ -369,10 +351,9 @@ def _inherit(forest: Forest, blossom: int) -> None:
                 forest.tail[blossom, other] == 0
                 or _tightness(forest, member, other) < _tightness(forest, blossom, other)
             ):
-                forest.tail[blossom, other] = forest.tail[member, other]
-                forest.head[blossom, other] = forest.head[member, other]
-                forest.tail[other, blossom] = forest.tail[other, member]
-                forest.head[other, blossom] = forest.head[other, member]
+                for edges in (forest.tail, forest.head):
+                    edges[blossom, other] = edges[member, other]
+                    edges[other, blossom] = edges[other, member]
         for vertex in range(1, forest.counts[VERTICES] + 1):
             if forest.within[member, vertex] > 0:
                 forest.within[blossom, vertex] = member
@@ -389,14 +370,11 @@ def _open_blossom(forest: Forest, blossom: int) -> None:
     index = _even_place(forest, blossom, entry)
     for k in range(0, index, 2):
         inner, outer = members[k], members[k + 1]
-        forest.parent[inner] = forest.tail[outer, inner]
-        forest.side[inner] = INNER
-        forest.side[outer] = OUTER
-        forest.slack[inner] = 0
+        forest.parent[inner], forest.slack[inner] = forest.tail[outer, inner], 0
+        forest.side[inner], forest.side[outer] = INNER, OUTER
         _find_slack(forest, outer)
         _enqueue(forest, outer)
-    forest.side[entry] = INNER
-    forest.parent[entry] = forest.parent[blossom]
+    forest.side[entry], forest.parent[entry] = INNER, forest.parent[blossom]
     for member in members[index + 1 : size]:
         forest.side[member] = FREE
         _find_slack(forest, member)

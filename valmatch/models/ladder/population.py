@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaincinv, ndtri
 
-from valmatch.draws.streams import exponential_at, fill_uniforms
+from valmatch.draws.streams import exponential_at, fill_uniforms_of
 from valmatch.kernels.arrays import Floats, Ints, Words
 from valmatch.kernels.compilation import at, kernel, part
 from valmatch.models.ladder.factors import LadderFactors
@@ -113,7 +113,7 @@ def _gather(sizes: Ints, players: int, groups: Ints) -> None:
 def _uniforms(source: int, n: int, rng_key: Words) -> Floats:
     """Return the first uniform number of a source of each player."""
     out = np.empty(n)
-    fill_uniforms(rng_key, source, 0, out)
+    fill_uniforms_of(rng_key, source, np.arange(n), np.zeros(n, np.int64), out)
     return out
 
 
