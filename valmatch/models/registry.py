@@ -62,7 +62,6 @@ class OwnEntry(ModelEntry):
 
 
 def _imported(path: str) -> Any:  # noqa: ANN401
-    """Return what ``module:name`` stands for."""
     module, _, name = path.partition(":")
     return getattr(importlib.import_module(module), name)
 

@@ -61,7 +61,6 @@ def _grouped(teams: tuple[Team, ...]) -> Iterator[tuple[str, Team]]:
 
 
 def _search(table: Table) -> Iterator[str]:
-    """Yield how matches are searched for."""
     search, age = table.search, "oldest" if table.oldest else "newest"
     yield f"what is allowed goes by the age of the {age} ticket in the match"
     if search.balance is not None:

@@ -104,7 +104,6 @@ def _base(text: str, base: re.Match[str], known: Known) -> Aggregate:
 
 
 def _applied(function: str, of: Aggregate) -> Aggregate:
-    """Return a function of an aggregate."""
     fits, least, wanted = True, 1, "a list"
     if function in NUMERIC:
         fits, wanted = of.kind == "number", "a list of numbers"

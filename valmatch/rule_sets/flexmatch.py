@@ -50,7 +50,6 @@ VERSION = "1.0"
 LONGEST = 65_535  # most characters of a rule set
 
 MOST_PLAYERS, MOST_SMALL = 200, 40  # most players of a match; of a small one
-WRITTEN_OUT = 1e15  # number from which on a message has it as a power of ten
 
 KEYS = (
     "name",
@@ -102,7 +101,6 @@ def read_parsed(
 
 
 def _check_length(length: int, problems: Problems, lenient: bool = False, path: str = "") -> None:
-    """Report a text that is longer than the service takes."""
     if length > LONGEST:
         what = f"{length:,} characters, where the service takes {LONGEST:,}"
         problems.add("warning" if lenient else "error", 0, path, what)
@@ -197,7 +195,6 @@ def value_of(node: Node, kind: Valued) -> object:
 
 
 def _teams(root: Item, context: Context) -> list[tuple[Team, list[str]]]:
-    """Return the teams, each with the names of those that its quantity makes of it."""
     teams: list[tuple[Team, list[str]]] = []
     taken: set[str] = set()
     for item in root.items("teams", required=True, empty="no team"):
@@ -218,7 +215,6 @@ def _teams(root: Item, context: Context) -> list[tuple[Team, list[str]]]:
 
 
 def _sizes(item: Item, name: str | None, context: Context) -> tuple[Steps, Steps]:
-    """Return the least and the most players of a team."""
     sizes = []
     for key, smallest in (("minPlayers", 0.0), ("maxPlayers", 1.0)):
         if key not in item.members:
@@ -240,7 +236,7 @@ def _is_large(root: Item, teams: list[tuple[Team, list[str]]], balanced: bool) -
     if most > MOST_PLAYERS:
         # Of a quantity no more teams are made than show that they are too many.
         least = "at least " if any(len(names) > MOST_PLAYERS for _, names in teams) else ""
-        number = f"{most:,.0f}" if most < WRITTEN_OUT else f"{most:g}"
+        number = f"{most:,.0f}" if most < 1e15 else f"{most:g}"
         root.error("teams", f"{least}{number} players, where a match has at most {MOST_PLAYERS}")
     elif most > MOST_SMALL and not balanced:
         text = f"{most:.0f} players need the strategy balanced, as all over {MOST_SMALL} do"
@@ -249,9 +245,6 @@ def _is_large(root: Item, teams: list[tuple[Team, list[str]]], balanced: bool) -
         text = f"balanced is for more than {MOST_SMALL} players; there are at most {most:.0f}"
         root.warn("algorithm", text)
     return MOST_SMALL < most <= MOST_PLAYERS
-
-
-LARGE_RULES = [name for name, kind in TYPES.items() if kind.large]
 
 
 def _rules(items: list[Item], context: Context, large: bool) -> tuple[Rule, ...]:
@@ -268,7 +261,8 @@ def _rules(items: list[Item], context: Context, large: bool) -> tuple[Rule, ...]
             item.known(("name", "type", "description", *rule_type.keys))
             item.text("description")
             if large and not rule_type.large:
-                item.error("type", f"{kind} is not for large matches ({hint(kind, LARGE_RULES)})")
+                known = [name for name, other in TYPES.items() if other.large]
+                item.error("type", f"{kind} is not for large matches ({hint(kind, known)})")
             if large and kind == "latency" and "maxDistance" in item.members:
                 item.error("maxDistance", "of latency, large matches know maxLatency alone")
             predicate = rule_type.read(item, f"rules[{name}]", context)
@@ -290,8 +284,6 @@ def _rules(items: list[Item], context: Context, large: bool) -> tuple[Rule, ...]
 
 TARGET = re.compile(r"(rules|teams)\[([^\]]*)\]\.(\w+)")
 
-OF_TEAMS = ("minPlayers", "maxPlayers")  # what of a team may have steps
-
 
 def _expansions(items: Sequence[Item], timeout: float | None) -> dict[str, Expansion]:
     """Return the steps by target, reporting those that are none."""
@@ -311,7 +303,6 @@ def _expansions(items: Sequence[Item], timeout: float | None) -> dict[str, Expan
 
 
 def _steps(item: Item, timeout: float | None) -> tuple[tuple[float, Item], ...]:
-    """Return the steps of an expansion, as far as they increase."""
     steps: list[tuple[float, Item]] = []
     for step in item.items("steps", required=True, empty="no step"):
         step.known(("waitTimeSeconds", "value"))
@@ -340,7 +331,8 @@ def _report_unused(target: str, item: Item, teams: Sequence[str], context: Conte
     elif section == "teams" and name not in teams:
         why = f"no team {shown(name)} ({hint(name, teams)})"
     elif section == "teams":
-        why = f"{key} of a team cannot be expanded ({hint(key, OF_TEAMS)})"
+        known = ("minPlayers", "maxPlayers")
+        why = f"{key} of a team cannot be expanded ({hint(key, known)})"
     elif name not in rules:
         why = f"no rule {shown(name)} ({hint(name, rules)})"
     elif not rules[name].kind:  # of an unknown type, which is said
@@ -461,7 +453,6 @@ def _remark(table: Table, root: Item) -> None:
 
 
 def _remarks(rule: Rule, table: Table) -> Iterator[str]:
-    """Yield what is to be said of a rule."""
     predicate, players = rule.predicate, table.largest
     if why := _never_binds(predicate, table):
         yield f"rule {shown(rule.name)} never refuses anything: {why}"

@@ -422,7 +422,6 @@ def _spans(text: str, shift: int) -> list[tuple[Path, Place, int]]:
 
 
 def _report_twice(text: str, problems: Problems, severity: Severity, start: int, line: str) -> None:
-    """Report keys that stand twice in one object."""
     known: dict[tuple[Path, int], Place] = {}
     for inner, span, outer in _spans(text, 0):
         before = known.get((inner, outer))
@@ -445,7 +444,6 @@ def label(path: Path) -> str:
 
 
 def _check_depth(text: str) -> None:
-    """Refuse a text of more levels than are read."""
     if text.count("{") + text.count("[") <= DEEPEST:
         return
     depth = 0

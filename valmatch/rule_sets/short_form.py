@@ -218,7 +218,6 @@ class _Writer:
         self.rules.append(made({"name": f"same-{name}", **rule}, node))
 
     def _algorithm(self, balanced: Node | None) -> dict[str, object]:
-        """Return how matches are looked for."""
         algorithm: dict[str, object] = {}
         if self.large:
             algorithm = {"strategy": "balanced", "batchingPreference": "largestPopulation"}

@@ -193,7 +193,6 @@ def _bounds(least: Steps | None, most: Steps | None) -> str:
 def _in_range(
     numbers: Sequence[float], least: Steps | None, most: Steps | None, match: Judged
 ) -> Finding:
-    """Return whether all of some numbers are in a range."""
     lacks, low, high = [], match.number(least), match.number(most)
     if numbers and low is not None and min(numbers) < low:
         lacks.append(Lack("least", min(numbers), low))

@@ -107,7 +107,6 @@ class RuleType(NamedTuple):
 
 
 def _party(item: Item) -> Party:
-    """Return what of its players stands for a ticket."""
     return cast(Party, item.choice("partyAggregation", ("avg", "min", "max")) or "avg")
 
 

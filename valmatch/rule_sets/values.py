@@ -137,7 +137,6 @@ def _put(values: Any, path: Path, new: object) -> None:  # noqa: ANN401
 
 
 def _at(values: Any, path: Path) -> Any:  # noqa: ANN401
-    """Return what stands at a path."""
     for part in path:
         values = values[part]
     return values
@@ -168,7 +167,6 @@ def _misplaced(path: Path, text: str) -> Misplaced:
 
 
 def _kind(value: object) -> str:
-    """Say what a value is."""
     if isinstance(value, bool):
         return "true or false"
     if isinstance(value, int | float):

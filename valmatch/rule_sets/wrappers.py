@@ -109,7 +109,6 @@ def body_of(text: str) -> Body | None:
 
 
 def _members(node: yaml.Node | None) -> dict[str, yaml.Node]:
-    """Return the members of a mapping, none of anything else."""
     pairs = node.value if isinstance(node, yaml.MappingNode) else ()
     return {str(key.value): value for key, value in pairs}
 

@@ -26,9 +26,9 @@ from valmatch.matching.living.ladder_adapter import LACKS
 from valmatch.matching.living.registry import PRESETS, numbers_of
 from valmatch.matching.registry import PRESET, QUEUES, meanings, readers
 from valmatch.models.ladder.rule_sets import SIDES, size_of_teams
-from valmatch.models.team_rules import check_teams, long_wait, slow_search
 from valmatch.models.tickets import factors as tickets
 from valmatch.models.tickets.rule_file import EXPANSIONS, RULES, Expansions, OfRules
+from valmatch.models.valorant.factors import check_teams, rule_remarks
 from valmatch.policies import registry as policies
 from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.registry import systems_of_results
@@ -299,9 +299,6 @@ class Population(Factors, json_schema_extra={"example": "{players: 1000}"}):
     """The true skill of every such newcomer."""
 
 
-RUSH = (20.0, 15.0, 18.0, 20.0, 20.0, 23.0, 30.0, 25.0, 30.0) * 3
-
-
 class Sessions(Factors, json_schema_extra={"example": "{per_day: 1}"}):
     """When they play, and for how long."""
 
@@ -310,7 +307,9 @@ class Sessions(Factors, json_schema_extra={"example": "{per_day: 1}"}):
     activity_cv: Annotated[float, *real(0, 100)] = factor(1.0)
     """Coefficient of variation of the players' activity, which is gamma distributed with mean 1. 0:
     all players are alike."""
-    hourly_profile: tickets.HourlyProfile = factor(RUSH[: tickets.HOURS])
+    hourly_profile: tickets.HourlyProfile = factor(
+        ((20.0, 15.0, 18.0, 20.0, 20.0, 23.0, 30.0, 25.0, 30.0) * 3)[: tickets.HOURS]
+    )
     """How the starts of sessions are spread over the hours of a day: weights, of which only the
     ratios matter."""
     continue_prob: Share = factor(0.70)
@@ -438,8 +437,9 @@ class LadderFactors(OfRules):
         for name, text in rule.without_effect(lacks):
             yield f"rule.{name}", text
         hours, run = 24.0 * self.days, f"{plain_number(self.days)} days of the run"
-        for text in long_wait(rule.wait_thresh, hours, run) if rule.reads("wait_thresh") else ():
-            yield "rule.wait_thresh", text
+        for name, text in rule_remarks(rule, hours, run):
+            if rule.reads(name):
+                yield f"rule.{name}", text
         newcomers = people.newcomer_skill_mean
         moved = abs(newcomers - people.skill_mean) > 3.0 * people.skill_std
         left = "newcomer_skill_mean" not in people.model_fields_set
@@ -453,8 +453,7 @@ class LadderFactors(OfRules):
             text = f"the rule takes newcomers to be at {mean:.4g} +- {deviation:.4g}"
             why = "(rule.newcomer_mean): its points are others than those of the players"
             yield "rating.mu", f"{plain_number(mu)}, but {text} {why}"
-        for text in slow_search(rule.matching, rule.team_diff, rule.team_slack):
-            yield "rule.team_diff", text
+
         learns = rule.reads("policy") and policies.PAIR[rule.policy].learns
         if learns and system not in WITH_DEVIATION:
             same = (
@@ -526,13 +525,11 @@ def _of_size(factors: LadderFactors, files: Collection[str]) -> Iterator[tuple[s
 
 
 def _too_large(largest: int, team_num: int) -> str:
-    """Say that a group of friends is larger than a team."""
     allowed = f"allowed: shares of up to {team_num} players"
     return f"groups of {largest} players do not fit into teams of {team_num} ({allowed})"
 
 
 def _files(info: ValidationInfo) -> frozenset[str]:
-    """Return the keys of the files of players that the config names."""
     return info.context["files"] & OF_PLAYERS if info.context else frozenset()
 
 

@@ -18,7 +18,6 @@ from valmatch.models.ladder.state import NO_SESSIONS, Sessions
 from valmatch.models.valorant.queue_log import check_digits, check_serial_days
 from valmatch.text.terminal import Notice, shown
 
-MAX_SKILL = 1e6  # points, as for the factors
 MAX_NAME = 100  # characters of a name: tables hold as many for every player
 
 
@@ -90,14 +89,13 @@ def read_files(factors: LadderFactors, files: Mapping[str, Path]) -> FileContent
 
 
 def _skills(path: Path) -> dict[str, float]:
-    """Return the skills of the players by name."""
     skills: dict[str, float] = {}
     what = "the skills of players have the columns player, and skill or rating"
     for row, name, column in _rows(path, ("skill", "rating"), what, skills):
         if name in skills:
             raise row.wrong("player", f"{shown(name)} has a row above (allowed: one row a player)")
         skill = row.number(column)
-        if abs(skill) > MAX_SKILL:
+        if abs(skill) > 1e6:
             raise row.wrong(column, f"{skill!r} (allowed: a number from -1000000 to 1000000)")
         skills[name] = skill
     return skills

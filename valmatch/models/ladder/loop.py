@@ -301,7 +301,6 @@ def _end_sessions(leader: int, behaviour: Behaviour, loop: Loop) -> None:
 
 @part
 def _start_match(now: float, rules: s.LadderRules, loop: Loop, waits: Floats, log: Log) -> None:
-    """Let the players of the lineup play."""
     state, behaviour, team_num = loop.state[0], rules.behaviour, loop.lineup.size // 2
     # The probability that side A wins, by the true skills.
     a = b = 0.0
@@ -392,7 +391,6 @@ def _go_on(now: float, player: int, won: bool, behaviour: Behaviour, loop: Loop)
 
 @macro
 def _log_start(now: float, p: float, predicted: float, a_wins: bool, loop: Loop, log: Log) -> None:
-    """Log the match that starts, and its tickets."""
     number = loop.state[0]["numbered"]
     if number >= log.matches.size:
         return

@@ -170,7 +170,6 @@ class LadderModel(Model[InitialState]):
         return Record(self._responses(played), tables, self._scale_moves(played))
 
     def _scale_moves(self, played: Run) -> tuple[str, ...]:
-        """Return what has to be said of a run by its days."""
         days, warmup = played.days, self._factors.warmup_days
         stretches = [day["scale_stretch"] for day in days if day["day"] >= warmup]
         moves = measures.scale_moves(stretches)
@@ -269,7 +268,6 @@ class LadderModel(Model[InitialState]):
         return np.array([*known, *islice(free, population.joining.size)])
 
     def _players_table(self, names: NDArray[Any], played: Run) -> Table:
-        """Return a row for each player."""
         players, population = played.loop.players, played.population
         unknown = np.full(players.size, np.nan)
         old = np.zeros(players.size - population.joining.size)
@@ -375,7 +373,6 @@ def _behaviour(factors: LadderFactors) -> Behaviour:
 
 
 def _day(day: int, loop: Loop) -> dict[str, float]:
-    """Return what happened on a day, and how players stand at its end."""
     sums, known = loop.state[0], measures.scale(measures.standing(loop.players))
     matches, waits = int(sums["day_matches"]), int(sums["day_waits"])
     return {

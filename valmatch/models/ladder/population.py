@@ -111,14 +111,12 @@ def _gather(sizes: Ints, players: int, groups: Ints) -> None:
 
 
 def _uniforms(source: int, n: int, rng_key: Words) -> Floats:
-    """Return the first uniform number of a source of each player."""
     out = np.empty(n)
     fill_uniforms_of(rng_key, source, np.arange(n), np.zeros(n, np.int64), out)
     return out
 
 
 def _joining(hours: float, per_day: float, rng_key: Words) -> Floats:
-    """Return the hours before `hours` at which newcomers join."""
     if per_day == 0.0:
         return np.empty(0)
     expected = per_day * hours / 24.0

@@ -14,9 +14,6 @@ from valmatch.ratings.matches import kernel_of
 from valmatch.ratings.system import NO_VERBS, System, Values
 from valmatch.ratings.zonestats import score_per_hour
 
-KNOWN = -1  # the system that knows the skills, instead of the place of one among `_SYSTEMS`
-
-
 strengths, chances, update = NO_VERBS
 """The functions of the system that what follows is compiled for."""
 
@@ -67,7 +64,6 @@ def predict(
 
 
 def _predict(match: Games, rated: Players, stored: Floats, assessment: Assessment) -> float:
-    """Return the probability that side A wins."""
     strengths(0, match, rated, stored, assessment)
     return float(chances(0, 1, match, stored, assessment)[0])
 

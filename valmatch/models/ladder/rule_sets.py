@@ -49,7 +49,6 @@ def rule_set_of(
 
 
 def _faults(table: Table, attribute: str) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield what a ladder cannot go by, and where it is."""
     for number, declared in enumerate(table.attributes):
         if declared.name != attribute and declared.default is None:
             text = f"{shown(declared.name)} has no default, and a ladder knows nothing of players"

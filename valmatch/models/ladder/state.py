@@ -46,7 +46,6 @@ def schedule(time: float, key: int, agenda: Agenda) -> None:
 
 @macro
 def _move(source: int, index: int, agenda: Agenda) -> None:
-    """Put the event of one index at another."""
     agenda.events[at(index)] = agenda.events[at(source)]
     key = agenda.events[at(index)]["key"]
     if key < agenda.places.size:

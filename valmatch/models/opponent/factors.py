@@ -15,7 +15,6 @@ from valmatch.text.suggestions import correction
 Variance = Annotated[float, *real(1e-9, 1e9)]
 Mean = Annotated[float, *real(-1e6, 1e6)]
 Kappa = Annotated[float, *real(0, 1e3)]
-Margin = Annotated[float, *real(0, 1e6)]
 Discount = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False), *Real]
 VarianceRange = Annotated[tuple[Variance, ...], Field(min_length=2, max_length=2)]
 if TYPE_CHECKING:
@@ -140,7 +139,7 @@ class OpponentFactors(PriorFactors):
     update: Literal["corrected", "as_printed"] = factor("corrected")
     """Beliefs after a game. corrected: (1), (2) and (10) with the standard deviation c that the
     theory needs. as_printed: with c squared, as the paper prints them."""
-    draw_margin: Margin = factor(0.0, "skill")
+    draw_margin: Annotated[float, *real(0, 1e6)] = factor(0.0, "skill")
     """A game is drawn (3) if the performances differ by less. 0: no game is drawn, as in the
     paper."""
 

@@ -139,7 +139,6 @@ def windows(n_games: int) -> list[tuple[int, int]]:
 
 
 def _responses(factors: OpponentFactors) -> Iterator[Response]:
-    """Yield the responses: of each policy the objective, then each measure in each window."""
     quality = MEASURES[QUALITY]
     for policy in factors.policies:
         yield replace(

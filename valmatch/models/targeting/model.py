@@ -104,7 +104,6 @@ def marks(n_measurements: int) -> list[int]:
 
 
 def _responses(factors: TargetingFactors) -> Iterator[Response]:
-    """Yield the responses: each measure of each policy at each mark."""
     for policy in factors.policies:
         for measure in MEASURES:
             for mark in marks(factors.n_measurements):

@@ -89,7 +89,6 @@ def _normal(table: Table, attribute: int) -> tuple[float, float]:
 
 
 def _law(table: Table, attribute: int) -> dict[str, Any]:
-    """Return what players have of an attribute: values that rules name, and its default."""
     declared = table.attributes[attribute]
     if declared.kind == "number":
         mean, std = _normal(table, attribute)

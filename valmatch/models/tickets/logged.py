@@ -143,7 +143,6 @@ class TicketLog:
         return answers
 
     def _check(self, centres: Sequence[str], maps: Sequence[str]) -> None:
-        """Refuse what cannot be simulated."""
         tickets, of = self.tickets, self.tickets.of
 
         def refuse(which: Bools, what: str) -> None:

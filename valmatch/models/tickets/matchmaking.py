@@ -15,7 +15,6 @@ MAPS = "maps"
 """The attribute that is map picks, where players have it: a list; an empty one takes any map."""
 
 PRESET_SEES = (*BELIEFS, MAPS)  # attributes that a rule may see, besides the skill
-MOST_PICKS = 62  # maps that bits tell apart
 
 
 def play_rule(
@@ -83,5 +82,5 @@ def _picks(drawn: Tickets, firsts: Ints) -> Ints:
     for ticket, names in enumerate(picks):
         if isinstance(names, tuple):
             picked = {numbers.setdefault(name, len(numbers)) for name in names}
-            bits[ticket] = sum(1 << k for k in picked if k < MOST_PICKS) or -1
+            bits[ticket] = sum(1 << k for k in picked if k < 62) or -1  # as many as bits tell apart
     return bits

@@ -370,7 +370,6 @@ def passed_waits(expansions: Mapping[str, Any]) -> set[float]:
 
 
 def _running_figures(run: Replication) -> Sequence[float]:
-    """Return what is measured of matches as they run, and of backfill tickets."""
     backfills, window, ends, (joins, leaves) = run.backfills, run.window, run.ends, run.presence
     early = (leaves < ends[run.of]) & (leaves >= window[0]) & (leaves < window[1])
     came, brought = backfills.times >= window[0], backfills.statuses == COMPLETED
@@ -416,7 +415,6 @@ def _over_time(run: Replication, joins: Floats, leaves: Floats) -> tuple[float, 
 BEYOND = (2.0, 2.5, 3.0)
 """Standard deviations of skill off the mean from which on tickets are looked at by themselves."""
 
-RECENTLY = 600.0  # seconds within which the same opponents are a repetition
 
 Value: TypeAlias = Callable[[Replication, PresetReport], float]
 
@@ -463,7 +461,6 @@ def _a_review(total: float, report: PresetReport) -> float:
 
 
 def _of_the_far(beyond: float) -> Iterator[tuple[Response, Value]]:
-    """Yield responses of tickets whose skills are far off the mean."""
 
     def value_of(name: str, run: Replication, _: PresetReport) -> float:
         off = run.drawn.of_party(run.drawn.skills, "avg") - run.factors.skill.mean
@@ -478,14 +475,12 @@ def _of_the_far(beyond: float) -> Iterator[tuple[Response, Value]]:
 
 
 def _skill_spreads(run: Replication) -> Floats:
-    """Return the standard deviation of the true skills of the players of each match."""
     n, of, skills = run.played.times.size, run.of, run.drawn.skills[run.people]
     means = np.bincount(of, skills, n) / run.players
     return np.asarray(np.sqrt(np.bincount(of, (skills - means[of]) ** 2, n) / run.players))
 
 
 def _win_error(run: Replication, report: PresetReport) -> float:
-    """Return by how much believed win chances are off the true ones, in the mean."""
     played, true = run.played, np.full(run.played.times.size, np.nan)
     first = played.teams == 0
     true[played.matches[first]] = run.wins[played.tickets[first]]
@@ -493,7 +488,6 @@ def _win_error(run: Replication, report: PresetReport) -> float:
 
 
 def _belief(size: int, run: Replication, report: PresetReport) -> float:
-    """Return the mean win chance that is believed of parties of a size."""
     played, believed = run.played, np.full(run.drawn.times.size, np.nan)
     chances = report.chances[played.matches]
     believed[played.tickets] = np.where(played.teams == 0, chances, 1.0 - chances)
@@ -509,6 +503,6 @@ def repeated(run: Replication) -> Bools:
     for match, time in enumerate(played.times.tolist()):
         pair = users[played.tickets[ends[match] : ends[match + 1]]]
         key = tuple(sorted(pair.tolist()))
-        again[match] = time - last.get(key, -math.inf) < RECENTLY
+        again[match] = time - last.get(key, -math.inf) < 600.0
         last[key] = time
     return again

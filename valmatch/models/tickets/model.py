@@ -117,7 +117,6 @@ class TicketsModel(Model[Tickets]):
         return [*(response for response, _ in of_preset(factors)), *groups]
 
     def _remarks(self, known: Collection[str]) -> Iterator[str]:
-        """Yield what is to be said of the rule set and of who comes."""
         table, factors = self._table, self._factors
         declared = [attribute.name for attribute in table.attributes]
         for name in factors.attributes:
@@ -219,7 +218,6 @@ class TicketsModel(Model[Tickets]):
         return TicketWorld(self._table, self._answered(inputs), self._service, search)
 
     def _answered(self, inputs: Tickets) -> Tickets:
-        """Return the tickets with their answers to proposals, if there are any."""
         if self._factors.service.acceptance_seconds is None:
             return inputs
         answers = population.draw_answers(self._factors, inputs)

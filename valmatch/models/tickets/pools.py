@@ -77,7 +77,6 @@ def blocking(
 
 
 def _moments(start: float, service: Service, most: int) -> list[float]:
-    """Return the times of some reviews, at even distances."""
     assert service.review
     first, last = math.ceil(start / service.review), math.floor(service.horizon / service.review)
     ticks = np.unique(np.linspace(first, last, min(most, last - first + 1)).astype(np.int64))

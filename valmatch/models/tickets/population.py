@@ -85,7 +85,6 @@ def most_at_once(factors: TicketsFactors, timeout: float, times: Floats | None) 
 
 
 def _rates(factors: TicketsFactors) -> Floats:
-    """Return the tickets an hour of each hour of a day."""
     profile = np.array(factors.arrivals.hourly_profile) / max(factors.arrivals.hourly_profile)
     return np.asarray(factors.tickets_per_hour * profile / profile.mean())
 
@@ -209,7 +208,6 @@ def _chosen(shares: Sequence[float], uniforms: Floats) -> Ints:
 
 
 def _attribute(law: Mapping[str, Any], source: int, tickets: People, people: People) -> Values:
-    """Return what players have of an attribute."""
     kind, firsts = kind_of(law), MOST_ITEMS * people.seats
     if kind == "numbers":
         return np.asarray(law["mean"] + law["std"] * people.normals(source, firsts))

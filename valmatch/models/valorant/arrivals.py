@@ -19,8 +19,6 @@ GAPS, VECTORS, BLOCKS, PATIENCE = range(4)
 """Sources of randomness: unit-rate gaps between arrivals; skill vectors; which blocks of a log are
 drawn; how long players wait before they give up, in units of the mean."""
 
-GAPS_AT_ONCE = 64  # gaps drawn at a time: those drawn beyond the horizon are wasted
-
 
 class Resample(NamedTuple):
     """How players of a queue log were put together to others, block by block."""
@@ -128,7 +126,8 @@ def draw_players(
     count, finished = 0, False
     while count < times.size and not finished:
         # In place: an arrival is written where its gap was read, a vector not after its normals.
-        ahead = times[count : count + GAPS_AT_ONCE]
+        # So many at a time, as those drawn beyond the horizon are wasted.
+        ahead = times[count : count + 64]
         if law.whole_gaps:
             fill_poisson(gaps, 1.0, ahead)
         else:

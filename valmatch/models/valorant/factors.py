@@ -21,12 +21,10 @@ from valmatch.inputs.fields import (
     refuse,
     whole,
 )
-from valmatch.matching.registry import QUEUES, meanings, of_ratings
-from valmatch.models.team_rules import check_teams, long_wait, slow_search
+from valmatch.matching.registry import QUEUES, meanings, of_ratings, readers
 from valmatch.models.valorant.log_factors import LEFT, LogFactors
 
 Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
-Triples = Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)]
 
 Matrix = tuple[tuple[float, ...], ...]
 
@@ -53,10 +51,42 @@ MAX_PLAYERS = 1e9  # most expected arrivals in one replication; more is a slip o
 MAX_RATING = 1e12
 """Largest rating that arrivals may be drawn with, about; more is a slip of the pen."""
 
-MAX_COUNTED = 10_000_000  # most arrivals where their number is given: all of them are in memory
 MAX_HOURS = 1e9  # longest time that a run may be expected to take; more is a slip of the pen
-BRIEF = 1000  # most expected arrivals in a replication that plain Python is quick enough for
-BRIEF_ACCEPTANCE = 0.5  # least probability, as for `MIN_ACCEPTANCE`, that goes with it
+
+
+def check_teams(matching: str, team_num: int, team_rule: str) -> None:
+    """Raise unless teams of this size and rule can be matched so."""
+    largest, at = QUEUES[matching].largest_team, ("team_num", "matching")
+    if largest == 1 and team_num > 1:
+        *more, last = (name for name, entry in QUEUES.items() if entry.largest_team != 1)
+        text = f"{team_num} players on a team, but {matching} matches one against one (allowed with"
+        raise refuse(f"{text} {matching}: 1; {', '.join(more)} and {last} match teams)", *at)
+    if largest is not None and team_num > largest:
+        others = " or ".join(name for name, entry in QUEUES.items() if entry.largest_team is None)
+        text = f"{team_num} players on a team are too many for {matching} matching (at most"
+        raise refuse(f"{text} {largest}; {others} takes any number)", *at)
+    if team_rule == "newcomer" and matching not in readers("team_rule"):
+        text = f"newcomer is for {' or '.join(readers('team_rule'))} matching: {matching} matching"
+        text += f" forms no team around a newcomer (allowed with {matching}: range)"
+        raise refuse(text, "team_rule", "matching")
+
+
+def rule_remarks(rule: Any, hours: float, run: str) -> Iterator[tuple[str, str]]:  # noqa: ANN401
+    """Yield (factor, warning) for the rule of a queue that lasts some hours."""
+    number, matching = plain_number(rule.wait_thresh), rule.matching
+    if rule.wait_thresh >= hours:
+        text = f"{number} hours are not below the {run}, so nobody is ever prioritized"
+        yield "wait_thresh", f"{text} (wait_thresh is in hours; is this in minutes?)"
+    elif rule.wait_thresh > 2.0:
+        text = f"{number} hours; {number} minutes is {rule.wait_thresh / 60.0:.4g} (a bare number"
+        yield "wait_thresh", f"{text} is hours; {number} min says minutes)"
+    if QUEUES[matching].exponential and rule.team_diff + rule.team_slack < 0.01:
+        yield (
+            "team_diff",
+            f"{matching} matching with a team_diff of {plain_number(rule.team_diff)} has to prove"
+            " that hardly any two teams are equal, which can take very long unless ratings are on"
+            " a lattice",
+        )
 
 
 class ValorantFactors(Factors):
@@ -85,7 +115,9 @@ class ValorantFactors(Factors):
     """Number of players on a team."""
     mean_matrix: Triple = factor((1200.0, 1.0, 50.0), "Elo points, kills per death, percent")
     """Means of elo, k/d ratio and win rate."""
-    cov_matrix: Triples = factor(((40000.0, 28.0, 950.0), (28.0, 0.04, 0.8), (950.0, 0.8, 100.0)))
+    cov_matrix: Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)] = factor(
+        ((40000.0, 28.0, 950.0), (28.0, 0.04, 0.8), (950.0, 0.8, 100.0))
+    )
     """Covariance matrix of elo, k/d ratio and win rate: symmetric, no negative variance in any
     direction."""
     wait_thresh: NonNegative = factor(0.2, "hours")
@@ -105,7 +137,7 @@ class ValorantFactors(Factors):
     elo_max: Positive | None = factor(None, "Elo points")
     """Largest elo of a player: a vector with a greater one is drawn anew, as is one with a negative
     component. null: no limit."""
-    num_players: Annotated[int, *whole(1, MAX_COUNTED)] | None = factor(None, "players")
+    num_players: Annotated[int, *whole(1, 10_000_000)] | None = factor(None, "players")
     """Number of players who arrive, in place of a horizon; the last rate of poisson_rate goes on as
     long as it takes. null: as many as arrive before the horizon."""
     horizon: Positive | None = factor(24.0, "hours")
@@ -280,7 +312,7 @@ class ValorantFactors(Factors):
         if self.horizon is not None:
             players = self.rate_multiplier * self.expected_arrivals(self.horizon)
         outside = _outside(self, self.elo_max or math.inf)
-        few = players <= BRIEF and 1.0 - sum(outside) >= BRIEF_ACCEPTANCE
+        few = players <= 1000 and 1.0 - sum(outside) >= 0.5
         return few and QUEUES[self.matching].brief
 
     def expected_arrivals(self, horizon: float) -> float:
@@ -291,10 +323,7 @@ class ValorantFactors(Factors):
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield (factor, warning) for settings that are valid but probably not meant."""
         horizon = self.horizon or math.inf
-        run = f"horizon of {plain_number(horizon)} hours"
-        yield from (("wait_thresh", text) for text in long_wait(self.wait_thresh, horizon, run))
-        for text in slow_search(self.matching, self.team_diff, self.team_slack):
-            yield "team_diff", text
+        return rule_remarks(self, horizon, f"horizon of {plain_number(horizon)} hours")
 
 
 def _has_log(info: ValidationInfo) -> bool:

@@ -15,11 +15,6 @@ from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.queue_log import DAY, wall_hours
 
-MOST_QUANTILES = 41
-
-PLAYERS_A_QUANTILE = 10  # players between two quantiles, about, at least
-BEYOND = 5  # players beyond the outer quantiles, about: their tails are straight lines
-
 
 class Fit(NamedTuple):
     """The arrival process that is fitted to a log."""
@@ -77,9 +72,10 @@ def fit_arrivals(
     total = np.bincount(counts.hours % DAY, counts.arrivals, minlength=DAY)[:period]
     rates = (total / np.maximum(covered, 1)).tolist()
     ratings = players.ratings[days(days_of(players.times, midnight))]
-    # Quantiles at equal distances on the scale of a normal.
-    most = float(ndtri(1.0 - min(0.25, BEYOND / ratings.size)))
-    count = max(2, min(MOST_QUANTILES, ratings.size // PLAYERS_A_QUANTILE))
+    # Quantiles at equal distances on the scale of a normal, with ten players between two, and five
+    # beyond the outer ones, whose tails are straight lines.
+    most = float(ndtri(1.0 - min(0.25, 5 / ratings.size)))
+    count = max(2, min(41, ratings.size // 10))
     shares = ndtr(np.linspace(-most, most, count))
     values = np.quantile(ratings, shares, method="median_unbiased")
     pairs = zip(shares.tolist(), np.maximum.accumulate(values).tolist(), strict=True)
@@ -169,7 +165,6 @@ def remarks_on(counts: HourlyCounts) -> Iterator[str]:
 
 
 def _by_day(counts: HourlyCounts) -> tuple[Floats, Floats, Floats]:
-    """Return the days of which something is expected, with what is, and what came."""
     number = counts.hours // DAY - counts.hours[0] // DAY
     expected: Floats = np.bincount(number, counts.expected).astype(np.float64)
     seen: Floats = np.bincount(number, counts.arrivals).astype(np.float64)

@@ -28,7 +28,6 @@ def _named(separator: object) -> object:
 
 
 def _list(value: object) -> Any:  # noqa: ANN401
-    """Return a list of values; of one that is given by itself."""
     return value if isinstance(value, list | tuple) else [value]
 
 

@@ -22,7 +22,6 @@ WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sun
 
 PERCENTILES = (50, 90, 95)
 
-EVEN = 0.05  # largest distance of a predicted share of wins from one half in an even match
 
 HOURS_AT_ONCE = 1 << 16  # bounds the memory that is taken, whatever the horizon
 
@@ -149,7 +148,7 @@ FAIRNESS = (
 def _fairness(day: PlayedDay, factors: ValorantFactors) -> list[float]:
     """Return how far predictions are from one half; by Elo spread points are odds of ten to one."""
     leads = 1.0 / (1.0 + 10.0 ** (-day.gaps[day.late] / factors.spread)) - 0.5
-    return [_mean(leads), _mean(leads <= EVEN)]
+    return [_mean(leads), _mean(leads <= 0.05)]
 
 
 OF_BANDS = (

@@ -310,7 +310,6 @@ class ValorantModel(Model[ArrivingPlayers]):
 
     @cached_property
     def _days(self) -> Days | None:
-        """Memory of days that compiled code draws and measures, or None."""
         process, factors = self._process, self._factors
         apart = self._open_ended or factors.is_played_out or factors.rating_quantiles is not None
         return None if process is None or apart else new_days(process.room, factors.team_num)
@@ -364,7 +363,6 @@ class ValorantModel(Model[ArrivingPlayers]):
         return day, dict(zip(self.responses.names, values, strict=True))
 
     def _match(self, players: ArrivingPlayers, log: Floats) -> None:
-        """Let the players arrive, wait and play."""
         self._rule.reset(self._queue)
         queue.clear(self._counts.statistics)
         self._counts = self._counts._replace(log=log)
@@ -381,7 +379,6 @@ class ValorantModel(Model[ArrivingPlayers]):
         )
 
     def _responses(self, players: int) -> NDArray[np.void]:
-        """Return the responses of the replication that has been counted."""
         statistics, waits = self._counts.statistics, self._counts.waits
         return summarize(statistics, waits, statistics["matched"], players, self._rules.horizon)
 
@@ -390,7 +387,6 @@ LONG = 60.0  # seconds of a replication from which on its length is remarked upo
 
 
 def _process(factors: ValorantFactors) -> arrivals.ArrivalProcess:
-    """Return the random arrivals of some factors."""
     rates = [rate * factors.rate_multiplier for rate in factors.poisson_rate]
     horizon = factors.horizon or math.inf
     how: dict[str, Any] = {"count": factors.num_players, "whole_gaps": factors.gaps == "poisson"}

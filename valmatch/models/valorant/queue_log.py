@@ -49,11 +49,6 @@ ALLOWED = f"{HOURS}, seconds or milliseconds since 1970, or date-times such as 2
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 HOUR = timedelta(hours=1) // MICROSECOND
-SPRING = 2 * HOUR  # more than a clock goes back when daylight saving ends
-
-
-DAY_ZERO = datetime(1899, 12, 30)  # from which on spreadsheets count days
-SERIAL_DAYS = (36_526.0, 73_050.0)  # what they call the days from 2000 to 2099
 
 
 def check_digits(row: Row, column: str, number: float, allowed: str) -> None:
@@ -67,10 +62,10 @@ def check_digits(row: Row, column: str, number: float, allowed: str) -> None:
 
 def check_serial_days(first: Row, column: str, hours: Floats, allowed: str) -> None:
     """Refuse hours that all look like days of a spreadsheet: 45292.5 is noon of 2024-01-01."""
-    low, high = SERIAL_DAYS
-    # Such a log may span twenty years.
-    if (hours >= low).all() and (hours < high).all() and np.ptp(hours) <= 20 * 365.25:
-        day = (DAY_ZERO + float(hours[0]) * timedelta(days=1)).isoformat(" ", "minutes")
+    # They are of the years 2000 to 2099, and of twenty years at most.
+    if hours.min() >= 36_526.0 and hours.max() < 73_050.0 and np.ptp(hours) <= 20 * 365.25:
+        moment = datetime(1899, 12, 30) + float(hours[0]) * timedelta(days=1)
+        day = moment.isoformat(" ", "minutes")
         text = f"{shown(first.cells[column].strip())} looks like {day}, as spreadsheets count days"
         raise first.wrong(column, f"{text} (allowed: {allowed})")
 
@@ -162,7 +157,8 @@ class LogClock:
             what = f"{time!r} is before the row above ({before!r}); sort the file by {column}"
             return f"{what}, or {sort} does"
         back = ""
-        if self._first is not None and self._first.tzinfo is None and before - time < SPRING:
+        has_zone = self._first is None or self._first.tzinfo
+        if not has_zone and before - time < 2 * HOUR:  # more than a clock goes back
             back = "; if the clock went back (daylight saving), write times with their zone"
         return f"{shown(cell)} is before the row above; {sort} sorts the rows{back}"
 
@@ -499,7 +495,6 @@ class _Reader:
         return [*read, *doubtful]
 
     def _notes_on_times(self, times: Floats) -> Iterator[_Remark]:
-        """Yield what to know of times, and of columns that nothing is read from."""
         if self._clock.midnight is not None:
             since = self._clock.midnight.isoformat(" ", "minutes")
             yield Note, "guessed_midnight", f"hours are counted from {since}", 1
@@ -561,7 +556,6 @@ class _Reader:
             yield Notice, "doubtful_status", f"{text} are read; {reads}", n
 
     def _notes_on_leaving(self, players: ArrivingPlayers, accounts: Ints) -> Iterator[_Remark]:
-        """Yield who leaves the queue without a match."""
         times = players.times
         soon = next_arrivals(accounts, times) - times <= AGAIN if accounts.size else accounts
         if again := int(soon.sum()):

@@ -91,7 +91,6 @@ def seat_players(picks: Floats, order: Ints) -> None:
 
 @macro
 def _score(rules: GameRules, draws: RandomNumbers, game: int, skills: Floats, seats: Seats) -> None:
-    """Let the seated players play."""
     # The score per hour is exp(skill / true_spread) over a standard exponential, so that its
     # logarithm has Gumbel noise: of any two players, each is ahead with the logistic probability.
     tie = draws.ties[game] < rules.tie_chance
