@@ -13,7 +13,8 @@ from scipy.special import ndtri
 from results.study import Row, grid, responses_of
 from valmatch import load_config
 from valmatch.kernels.arrays import Floats
-from valmatch.models.ladder.model import InitialState, LadderModel, Run
+from valmatch.models.ladder.model import LadderModel, Run
+from valmatch.models.ladder.population import DrawnPlayers
 from valmatch.models.ladder.state import NEW, Log, new_log
 from valmatch.models.model import Outcome, Response, Responses
 
@@ -62,7 +63,7 @@ class Judged(LadderModel):
         Response("newcomer_quality", "", "the same over the first ten games of who joined"),
     )
 
-    def run(self, inputs: InitialState) -> Outcome:
+    def run(self, inputs: DrawnPlayers) -> Outcome:
         """Return the responses, with those of the log."""
         log = new_log(self._room(), self._room(), 1)
         played = self.play(inputs, log)
@@ -76,7 +77,7 @@ class Judged(LadderModel):
         # Where newcomers have to wait, more are there than the pool is named after.
         return int(3.0 * (self._contents.players + joined) + 2.0 * rounds * self._contents.players)
 
-    def _qualities(self, inputs: InitialState, played: Run, log: Log) -> dict[str, float]:
+    def _qualities(self, inputs: DrawnPlayers, played: Run, log: Log) -> dict[str, float]:
         """Return the mean quality of all matches, and of the newcomers' first ten games."""
         n = int(played.loop.state["numbered"][0])
         matches = log.matches[:n]
@@ -84,7 +85,7 @@ class Judged(LadderModel):
         # p is Phi of the difference of skills over sqrt(2) beta.
         quality = np.exp(-0.5 * ndtri(matches["p"]) ** 2)
         players = log.tickets["player"][log.teams[:n]].ravel()
-        first_newcomer = inputs.population.skills.size - inputs.population.joining.size
+        first_newcomer = inputs.skills.size - inputs.joining.size
         appearances = np.flatnonzero(players >= first_newcomer)
         early = appearances[games_before(players[appearances]) < NEW] // 2
         early = early[measured[early]]

@@ -16,7 +16,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.matching.queue import with_people
 from valmatch.models.ladder.loop import set_clocks
 from valmatch.models.ladder.measures import scale, standing
-from valmatch.models.ladder.model import InitialState, LadderModel
+from valmatch.models.ladder.model import LadderModel
 from valmatch.models.ladder.population import DrawnPlayers
 from valmatch.models.ladder.state import Sessions, new_log, new_loop
 from valmatch.models.model import Record
@@ -81,8 +81,8 @@ def one_known_game_each(changes: Changes, times: Floats, skills: Floats) -> Reco
     nobody = {"population.players": 0, "sessions.per_day": 0, "warmup_days": 0}
     soon_over = {"match.minutes": 1e-3, "rating.system": "known"}
     model = ladder({**ONE_GAME, **nobody, **soon_over, **changes})
-    population = DrawnPlayers(skills, np.ones(skills.size), times, np.arange(skills.size))
-    return model.record(InitialState(population, Streams(1).place(0)))
+    groups, rng_key = np.arange(skills.size), Streams(1).place(0)
+    return model.record(DrawnPlayers(skills, np.ones(skills.size), times, groups, rng_key))
 
 
 def same_matches(rule: Changes, replication: int, **day: Any) -> int:  # noqa: ANN401
@@ -339,7 +339,7 @@ def calibration_after_rounds(
     length = {"days": rounds / 24, "warmup_days": 0, "sessions.per_day": 1e-9}
     model = ladder({**ONE_GAME, **people, **skill, **match, **length, **rule})
     inputs = model.draw(Streams(seed), 0)
-    records, ratings = model._players(inputs.population)
+    records, ratings = model._players(inputs)
     order, moments = np.random.default_rng(seed), np.full((rounds, players), 0.25)
     if at_random:
         orders = [order.permutation(players) for _ in range(rounds)]

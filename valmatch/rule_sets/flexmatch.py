@@ -14,7 +14,6 @@ from json import dumps
 from math import inf
 from typing import Any, NamedTuple, cast
 
-from valmatch.rule_sets.expressions import Known
 from valmatch.rule_sets.json_text import (
     NAMES,
     Item,
@@ -127,7 +126,7 @@ def read_any(
         root.error("ruleLanguageVersion", f'"{VERSION}" is needed, not {shown(version)}')
     attributes = _attributes(root.items("playerAttributes"))
     expansions = _expansions(root.items("expansions"), timeout)
-    context = Context(Known(attributes, {}, 0), {}, expansions, set())
+    context = Context(attributes, {}, 0, {}, expansions, set())
     teams = _teams(root, context)
     by_name: dict[str, tuple[int, ...]] = {}
     every: list[Team] = []
@@ -135,7 +134,7 @@ def read_any(
         by_name[team.name] = tuple(range(len(every), len(every) + len(names)))
         by_name |= {name: (len(every) + k,) for k, name in enumerate(names)}
         every += [team._replace(name=name) for name in names]
-    context = context._replace(known=Known(attributes, by_name, len(every)))
+    context = context._replace(teams=by_name, number=len(every))
     search, oldest = _algorithm(root.item("algorithm"), context)
     rules = _rules(root.items("rules"), context, _is_large(root, teams, search.large))
     for target, expansion in expansions.items():
@@ -190,7 +189,7 @@ def value_of(node: Node, kind: Valued) -> object:
     if kind == "map" and node.kind == "object" and kinds <= {"number"}:
         return {key: float(value) for key, value in plain(node).items()}
     if kind == "number" and node.kind == "number":
-        return float(cast(float, node.value))
+        return float(node.value)
     return node.value if kind == "text" and node.kind == "string" else None
 
 
@@ -224,7 +223,7 @@ def _sizes(item: Item, name: str | None, context: Context) -> tuple[Steps, Steps
         sizes.append(steps or Steps((), (smallest,)))
     least, most = sizes
     if {"minPlayers", "maxPlayers"} <= set(item.members):
-        first, last = cast(float, least.values[0]), cast(float, most.values[0])
+        first, last = least.numbers[0], most.numbers[0]
         if first > last and item.number("minPlayers") and item.number("maxPlayers"):
             item.error("minPlayers", f"{first:g} is more than maxPlayers, {last:g}")
     return least, most
@@ -437,7 +436,7 @@ def _remark(table: Table, root: Item) -> None:
     _steps_remarks(root, table.oldest)
     for team, item in zip(table.teams, root.items("teams"), strict=False):
         for wait in (0.0, *table.waits):
-            least, most = cast(float, team.least.at(wait)), cast(float, team.most.at(wait))
+            least, most = team.least.at(wait), team.most.at(wait)
             if least > most:
                 text = f"from {wait:g} s on {least:g} players at least and {most:g} at most: none"
                 item.warn("", text)
@@ -521,7 +520,7 @@ def _steps_remarks(root: Item, oldest: bool) -> None:
         alone = oldest or not target.endswith(".minPlayers")  # whether that is said, or is not so
         for step, (before, after) in zip(steps, pairwise(values), strict=True):
             try:
-                growth = sign * (float(after) - float(before))  # type: ignore[arg-type]
+                growth = sign * (float(after) - float(before))
             except (TypeError, ValueError):
                 continue
             if growth < 0:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from json import JSONDecodeError, JSONDecoder, loads
 from math import inf
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
@@ -150,7 +150,7 @@ class Node:
 
     __slots__ = ("_name", "_path", "_places", "kind", "value")
 
-    def __init__(self, value: object, places: Places, name: str = "", path: Path = ()) -> None:
+    def __init__(self, value: Any, places: Places, name: str = "", path: Path = ()) -> None:  # noqa: ANN401
         self.value, self._places, self._name, self._path = value, places, name, path
         self.kind = KINDS[type(value)]
 
@@ -268,7 +268,7 @@ class Item:
     def text(self, key: str, required: bool = False) -> str | None:
         """Return a string."""
         node = self.get(key, "string", required)
-        return None if node is None else str(node.value)
+        return node.value if node else None
 
     def choice(self, key: str, choices: Sequence[str], required: bool = False) -> str | None:
         """Return one of some strings."""
@@ -290,12 +290,12 @@ class Item:
         """Return a number; where `quoted`, also of a string that is one."""
         member, value = self.members.get(key), None
         if member and quoted and member.kind == "string":
-            value = real_number(str(member.value))
+            value = real_number(member.value)
         if value is None:
             node = self.get(key, "number", required)
             if node is None:
                 return None
-            value = cast(float, node.value)
+            value = node.value
         if whole and value != int(value):
             wanted = "a whole number"
         elif value < least:

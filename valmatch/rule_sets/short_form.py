@@ -111,7 +111,7 @@ class _Writer:
             for name in teams.members:
                 self._team(name, teams)
         else:
-            match = TEAMS.fullmatch(str(node.value)) if node.kind == "string" else None
+            match = TEAMS.fullmatch(node.value) if node.kind == "string" else None
             sizes = _sizes(made(match[2], node)) if match else None
             if match is None or sizes is None or not int(match[1]):
                 wanted = '"2x5" (two teams of five), "2x4-5", or sizes by name are meant'
@@ -153,7 +153,7 @@ class _Writer:
         self.teams.append(made(team, word))
         numbers = most.value, 1 if count is None else count.value
         if all(isinstance(n, int | float) and 0 <= n < SMALL**2 for n in numbers):  # else reported
-            self.most += int(cast(float, numbers[0])) * int(cast(float, numbers[1]))
+            self.most += int(numbers[0]) * int(numbers[1])
         self.large = self.most > SMALL
 
     def _limit(self, name: str) -> Node | None:
@@ -164,11 +164,11 @@ class _Writer:
         item.known((key, "widen", *keys))
         attribute = item.get("attribute", "string", required=True) if "attribute" in keys else None
         if attribute is not None:
-            if not _is_name(str(attribute.value)):
+            if not _is_name(attribute.value):
                 text = f"{shown(attribute.value)} cannot be the name of an attribute"
                 item.error("attribute", text)
                 return None
-            self.attributes.setdefault(str(attribute.value), {"name": attribute, "type": "number"})
+            self.attributes.setdefault(attribute.value, {"name": attribute, "type": "number"})
         if name == "balance" and self.large:
             for given in item.members.keys() & {"within", "widen"}:
                 text = f"matches of more than {SMALL} are balanced without a limit"
@@ -201,7 +201,7 @@ class _Writer:
 
     def _same(self, node: Node) -> None:
         """Write that all players of a match have the same value."""
-        name, wrong = str(node.value), ""
+        name, wrong = node.value, ""
         if name in self.attributes:
             wrong = f"attribute {shown(name)} is looked at already"
         elif not _is_name(name):
@@ -264,7 +264,7 @@ def _sizes(word: Node) -> tuple[Node, Node] | None:
     """Return the least and the most players of 5, ``5`` or ``4-5``; None if it is none of them."""
     if word.kind == "number":
         return word, word
-    match = SIZES.fullmatch(str(word.value)) if word.kind == "string" else None
+    match = SIZES.fullmatch(word.value) if word.kind == "string" else None
     least, most = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
     return (made(least, word), made(most, word)) if most >= max(least, 1) else None
 

@@ -49,7 +49,7 @@ class Steps(NamedTuple):
         steps = [f"{value} from {wait:g} s" for value, wait in zip(later, self.waits, strict=True)]
         return f"{first} ({', '.join(steps)})" if steps else first
 
-    def at(self, age: float) -> Value:
+    def at(self, age: float) -> Any:  # noqa: ANN401
         """Return the value that holds at an age."""
         return self.values[bisect_right(self.waits, age)]
 

@@ -12,18 +12,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, cast
 
-from valmatch.rule_sets.expressions import (
-    LIKE,
-    ExpressionFault,
-    Known,
-    described,
-    read_expression,
-)
 from valmatch.rule_sets.json_text import Item, Node
 from valmatch.rule_sets.table import (
     EQUALITIES,
     OPERATIONS,
     Aggregate,
+    Attribute,
     Combined,
     Compared,
     Counted,
@@ -39,6 +33,100 @@ from valmatch.rule_sets.table import (
 )
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
+
+NUMERIC = ("min", "max", "avg", "median", "sum", "stddev")
+FUNCTIONS = (*NUMERIC, "count", "flatten", "set_intersection")
+
+CALL = re.compile(r"\s*([A-Za-z_]+)\s*\(")
+BASE = re.compile(
+    r"\s*(teams?)\s*\[([^\]]*)\]"
+    r"(?:\.(players)(?:\[\s*(playerId)\s*\]|\.(playerId)|\.attributes\[([^\]]*)\])?)?\s*"
+)
+# What begins like an expression; else a text is meant literally.
+LIKE = re.compile(rf"\s*(?:teams?\s*\[|(?:{'|'.join(FUNCTIONS)})\s*\()")
+
+UNGIVEN = "teams[...].players.attributes[...] is meant, in functions or alone"
+
+
+class Fault(Exception):  # noqa: N818 - caught where the text is read
+    """An expression or a statement says nothing; its text says why."""
+
+
+def read_expression(text: str, context: Context) -> Aggregate:
+    """Return what an expression says."""
+    functions, at = list[str](), 0
+    while call := CALL.match(text, at):
+        if call[1] not in FUNCTIONS:
+            raise Fault(f"no function {shown(call[1])} ({hint(call[1], FUNCTIONS)})")
+        functions.append(call[1])
+        at = call.end()
+    base = BASE.match(text, at)
+    if base is None:
+        raise Fault(f"{shown(text)}: {UNGIVEN}")
+    closing = re.sub(r"\s", "", text[base.end() :])
+    if closing != ")" * len(functions):
+        if set(closing) - {")"}:
+            raise Fault(f"{shown(text)}: {shown(closing)} is one too many; {UNGIVEN}")
+        raise Fault(
+            f"{shown(text)}: {len(functions)} brackets opened by functions, {len(closing)} closed"
+        )
+    aggregate = _base(text.strip(), base, context)
+    for function in reversed(functions):
+        aggregate = _applied(function, aggregate)
+    return aggregate
+
+
+def _base(text: str, base: re.Match[str], context: Context) -> Aggregate:
+    """Return the teams or players that functions are applied to."""
+    if base[1] == "team":
+        raise Fault(f"{shown(text)}: did you mean teams[{base[2]}]?")
+    grouped, teams = base[2].strip() == "*", tuple(range(context.number))
+    if not grouped:
+        teams = ()
+        for team in map(str.strip, base[2].split(",")):
+            if team not in context.teams:
+                raise Fault(f"no team {shown(team)} ({hint(team, context.teams)})")
+            if set(teams) & set(context.teams[team]):
+                raise Fault(f"team {shown(team)} twice")
+            teams += context.teams[team]
+        grouped = len(teams) > 1
+    if not base[3]:
+        return Aggregate(text, teams, grouped, "teams", (), "team", int(grouped))
+    depth = 1 + grouped
+    if base[4] or base[5]:
+        return Aggregate(text, teams, grouped, "ids", (), "text", depth)
+    if base[6] is None:
+        return Aggregate(text, teams, grouped, "players", (), "player", depth)
+    name = base[6].strip()
+    if name not in context.numbers:
+        near = hint(name, context.numbers)
+        raise Fault(f"no attribute {shown(name)} is declared ({near})")
+    number = context.numbers[name]
+    kind = context.attributes[number].kind
+    if kind == "map":
+        raise Fault(f"{name} is a map, which no expression can use; sorts can")
+    inner: Kind = "number" if kind == "number" else "text"
+    return Aggregate(text, teams, grouped, number, (), inner, depth + (kind == "texts"))
+
+
+def _applied(function: str, of: Aggregate) -> Aggregate:
+    fits, least, wanted = True, 1, "a list"
+    if function in NUMERIC:
+        fits, wanted = of.kind == "number", "a list of numbers"
+    elif function == "flatten":
+        least, wanted = 2, "a list of lists"
+    elif function == "set_intersection":
+        fits, least, wanted = of.kind == "text", 2, "a list of lists of strings"
+    if not fits or of.depth < least:
+        raise Fault(f"{function} takes {wanted}, not {described(of.kind, of.depth)}")
+    kind: Kind = "number" if function == "count" else of.kind
+    return of._replace(functions=(*of.functions, function), kind=kind, depth=of.depth - 1)
+
+
+def described(kind: Kind, depth: int) -> str:
+    """Return what has a kind and a depth, in words."""
+    name = "string" if kind == "text" else kind
+    return f"a {name}" if depth == 0 else f"a list of {'lists of ' * (depth - 1)}{name}s"
 
 
 class Expansion(NamedTuple):
@@ -58,10 +146,17 @@ class Earlier(NamedTuple):
 class Context(NamedTuple):
     """What a rule may refer to."""
 
-    known: Known  # attributes and teams
+    attributes: tuple[Attribute, ...]  # attributes of players
+    teams: dict[str, tuple[int, ...]]  # by name: one, or all that a quantity makes of it
+    number: int  # how many teams there are
     earlier: dict[str, Earlier]  # the rules before it, by name
     expansions: dict[str, Expansion]  # steps by target
     used: set[str]  # targets that there is something for
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The numbers of the attributes by name."""
+        return {attribute.name: number for number, attribute in enumerate(self.attributes)}
 
     def attribute(
         self, node: Node | None, item: Item, kinds: Collection[str], wrong: str
@@ -69,11 +164,11 @@ class Context(NamedTuple):
         """Return the attribute of a name, reporting one that is unknown or of another kind."""
         if node is None:
             return None
-        name = str(node.value)
-        number = self.known.numbers.get(name)
+        name = node.value
+        number = self.numbers.get(name)
         if number is None:
-            text = f"no attribute {shown(name)} is declared ({hint(name, self.known.numbers)})"
-        elif self.known.attributes[number].kind in kinds:
+            text = f"no attribute {shown(name)} is declared ({hint(name, self.numbers)})"
+        elif self.attributes[number].kind in kinds:
             return number
         else:
             text = f"{shown(name)} is {wrong}"
@@ -130,8 +225,8 @@ def _measures(
 def _expression(node: Node, item: Item, context: Context) -> Aggregate | None:
     """Return what an expression says, reporting one that says nothing."""
     try:
-        return read_expression(str(node.value), context.known)
-    except ExpressionFault as fault:
+        return read_expression(node.value, context)
+    except Fault as fault:
         item.problems.error(node.start, node.path, str(fault))
         return None
 
@@ -146,7 +241,7 @@ def _reference(context: Context, item: Item, target: str) -> Steps | None:
         if node.kind != "string":
             item.error(key, "a number, a string or an expression is needed")
             return None
-        text = str(node.value)
+        text = node.value
         return _expression(node, item, context) if LIKE.match(text) else text
 
     return context.stepped(item, target, "referenceValue", read)
@@ -288,7 +383,7 @@ def _read_batch(item: Item, target: str, context: Context) -> Spread | None:
     party = _party(item)
     if attribute is None:
         return None
-    is_number = context.known.attributes[attribute].kind == "number"
+    is_number = context.attributes[attribute].kind == "number"
     if is_number and "maxDistance" not in item.members:
         item.error("", "no maxDistance (numbers need one)")
     elif not is_number and "maxDistance" in item.members:
@@ -311,7 +406,7 @@ def _read_order(from_anchor: bool, item: Item, target: str, context: Context) ->
     party = _party(item)
     if attribute is None or direction is None:
         return None
-    is_map = context.known.attributes[attribute].kind == "map"
+    is_map = context.attributes[attribute].kind == "map"
     if is_map and "mapKey" not in item.members:
         item.error("", "no mapKey (minValue or maxValue: maps need one)")
     elif not is_map and key:
@@ -329,10 +424,6 @@ DEEPEST = 64  # most operators in each other
 STATEMENT_TOKEN = re.compile(r"\s*(?:([(),])|([^(),\s](?:[^(),]*[^(),\s])?))")
 
 
-class StatementFault(Exception):  # noqa: N818 - caught where the statement is read
-    """A statement says nothing; its text says why."""
-
-
 def _read_statement(text: str, rules: Mapping[str, Earlier]) -> tuple[int | str, ...]:
     """Return a statement as a program in postfix order: numbers of rules, and operators."""
     program: list[int | str] = []
@@ -341,31 +432,31 @@ def _read_statement(text: str, rules: Mapping[str, Earlier]) -> tuple[int | str,
     def take(*brackets: str) -> str:
         """Return the next token: one of some brackets, "" for a word."""
         if not tokens:
-            raise StatementFault("it ends too early" if text.strip() else "it is empty")
+            raise Fault("it ends too early" if text.strip() else "it is empty")
         bracket, word = tokens.pop()
         if bracket not in brackets:
-            raise StatementFault(f"{shown(word or bracket)} stands where it has no meaning")
+            raise Fault(f"{shown(word or bracket)} stands where it has no meaning")
         return str(word or bracket)
 
     def argument(depth: int) -> None:
         word = take("")
         if not tokens or tokens[-1][0] != "(":
             if word not in rules:
-                raise StatementFault(f"no rule {shown(word)} before this one ({hint(word, rules)})")
+                raise Fault(f"no rule {shown(word)} before this one ({hint(word, rules)})")
             if rules[word].kind == "batchDistance":
-                raise StatementFault(f"{shown(word)} is a batchDistance, which no compound can use")
+                raise Fault(f"{shown(word)} is a batchDistance, which no compound can use")
             program.append(rules[word].number)
             return
         if word not in ARITIES:
-            raise StatementFault(f"no operator {shown(word)} ({hint(word, ARITIES)})")
+            raise Fault(f"no operator {shown(word)} ({hint(word, ARITIES)})")
         if depth == DEEPEST:
-            raise StatementFault(f"nested deeper than {DEEPEST} operators")
+            raise Fault(f"nested deeper than {DEEPEST} operators")
         arguments, bracket = 0, take("(")
         while bracket != ")":
             argument(depth + 1)
             arguments, bracket = arguments + 1, take(",", ")")
         if arguments != ARITIES[word]:
-            raise StatementFault(f"{word} takes {ARITIES[word]}, not {arguments}")
+            raise Fault(f"{word} takes {ARITIES[word]}, not {arguments}")
         program.append(word)
 
     argument(0)
@@ -378,7 +469,7 @@ def _read_compound(item: Item, target: str, context: Context) -> Combined | None
     statement = item.text("statement", required=True)
     try:
         return None if statement is None else Combined(_read_statement(statement, context.earlier))
-    except StatementFault as fault:
+    except Fault as fault:
         item.error("statement", str(fault))
         return None
 

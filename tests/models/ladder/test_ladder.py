@@ -173,7 +173,7 @@ def table(found: Any, name: str) -> dict[str, NDArray[Any]]:  # noqa: ANN401
 def test_decisions_shift_no_draw(shared: str, one: str, other: str) -> None:
     """Sessions that both rules let happen start at the same moments, with the same skills."""
     models = [small(*shared.split(" "), rule) for rule in (one, other)]
-    drawn = [repr(model.draw(Streams(5), 0).population) for model in models]
+    drawn = [repr(model.draw(Streams(5), 0)) for model in models]
     assert drawn[0] == drawn[1]
     mine, theirs = (table(record(model, 5, 0), "players") for model in models)
     for name in ("joined_hours", "skill", "activity"):

@@ -26,8 +26,7 @@ from valmatch.kernels.arrays import Ints
 from valmatch.matching import flexmatch
 from valmatch.matching.living.queue import ANY, Parties, PresetInput, play_preset
 from valmatch.models.ladder.factors import LadderFactors
-from valmatch.models.ladder.model import LadderModel, Run
-from valmatch.models.ladder.rule_sets import rule_set_of
+from valmatch.models.ladder.model import LadderModel, Run, rule_set_of
 from valmatch.models.ladder.state import new_log
 from valmatch.models.model import Record
 
@@ -166,7 +165,7 @@ def test_groups_have_their_shares_and_friends_their_correlation() -> None:
     config = load_config("ladder", ["rule.matching=flexmatch", *overrides, *many])
     model = build(config)
     assert isinstance(model, LadderModel)
-    population = model.draw(Streams(1), 0).population
+    population = model.draw(Streams(1), 0)
     old = population.skills.size - population.joining.size
     leaders, sizes = np.unique(population.groups[:old], return_counts=True)
     observed = np.bincount(sizes, minlength=4)[1:]

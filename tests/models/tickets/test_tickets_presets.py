@@ -12,9 +12,9 @@ from valmatch.errors import InputError
 from valmatch.matching.living.registry import numbers_of
 from valmatch.matching.tickets.columns import Tickets
 from valmatch.matching.tickets.layout import COMPLETED
-from valmatch.models.tickets.matchmaking import users_by_ticket
 from valmatch.models.tickets.measures import repeated
 from valmatch.models.tickets.model import TicketsModel
+from valmatch.models.tickets.population import users_by_ticket
 
 
 def model_of(name: str, *overrides: str) -> TicketsModel:

@@ -25,7 +25,6 @@ from valmatch.inputs.fields import (
 from valmatch.matching.living.ladder_adapter import LACKS
 from valmatch.matching.living.registry import PRESETS, numbers_of
 from valmatch.matching.registry import PRESET, QUEUES, meanings, readers
-from valmatch.models.ladder.rule_sets import SIDES, size_of_teams
 from valmatch.models.tickets import factors as tickets
 from valmatch.models.tickets.rule_file import EXPANSIONS, RULES, Expansions, OfRules
 from valmatch.models.valorant.factors import check_teams, rule_remarks
@@ -33,6 +32,7 @@ from valmatch.policies import registry as policies
 from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.registry import systems_of_results
 from valmatch.ratings.system import System
+from valmatch.rule_sets.table import Table
 
 # The bounds lie far outside any use; within them no kernel overflows.
 Level = Annotated[float, *real(-1e6, 1e6)]
@@ -220,6 +220,15 @@ class QueueFactors(Factors, json_schema_extra={"example": "{player_diff: 400}"})
     def reads(self, option: str) -> bool:
         """Return whether an option has an effect on the rule that is chosen."""
         return self.matching in readers(option)
+
+
+SIDES = 2  # teams of a match
+
+
+def size_of_teams(table: Table) -> int | None:
+    """Return the players of a team, None where there are not two teams of one size at all ages."""
+    sizes = {n for team in table.teams for n in (*team.least.numbers, *team.most.numbers)}
+    return int(*sizes) if len(table.teams) == SIDES and len(sizes) == 1 else None
 
 
 class Rule(tickets.RuleFactors, QueueFactors):

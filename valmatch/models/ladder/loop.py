@@ -23,8 +23,16 @@ from valmatch.matching.queue import DISSOLVED, NOBODY, RULE, driver
 from valmatch.models.ladder import population as draws
 from valmatch.models.ladder import state as s
 from valmatch.models.ladder.population import moment_of, profile_time
-from valmatch.models.ladder.rating import predict, rate
-from valmatch.models.ladder.state import Behaviour, Log, Loop, break_end, cancel, schedule
+from valmatch.models.ladder.state import (
+    Behaviour,
+    Log,
+    Loop,
+    break_end,
+    cancel,
+    predict,
+    rate,
+    schedule,
+)
 from valmatch.ratings.trueskill import normal_cdf
 from valmatch.ratings.zonestats import predicted_outcome
 

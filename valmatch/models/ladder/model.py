@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.draws.streams import Streams
+from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats, Records
 from valmatch.matching import flexmatch
@@ -21,12 +22,16 @@ from valmatch.matching.registry import queue_rule
 from valmatch.matching.rules import ticks_per_hour
 from valmatch.models.ladder import loop as kernel
 from valmatch.models.ladder import measures, state
-from valmatch.models.ladder.factors import OF_PLAYERS, SYSTEMS, LadderFactors, values_of
+from valmatch.models.ladder.factors import (
+    OF_PLAYERS,
+    SYSTEMS,
+    LadderFactors,
+    size_of_teams,
+    values_of,
+)
 from valmatch.models.ladder.files import read_files
 from valmatch.models.ladder.population import PAIR, DrawnPlayers, draw_population
-from valmatch.models.ladder.rating import rater_of, with_functions
-from valmatch.models.ladder.rule_sets import rule_set_of
-from valmatch.models.ladder.state import Behaviour, Log, Loop
+from valmatch.models.ladder.state import Behaviour, Log, Loop, rater_of, with_functions
 from valmatch.models.model import (
     NO_FILES,
     Axes,
@@ -39,18 +44,15 @@ from valmatch.models.model import (
     Responses,
     Table,
 )
+from valmatch.models.tickets.rule_file import OfRules, document_of
 from valmatch.policies import registry as policies
-from valmatch.text.terminal import Notice
+from valmatch.rule_sets import table as rule_table
+from valmatch.rule_sets.table import Attribute, Reached, Steps
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import Notice, shortened, shown
 
 MEASURES = ("win_gap", "wait", "error")
 SCALES = (1.0, 2.0**6, 2.0**10)  # of curves: shares, minutes, points
-
-
-class InitialState(NamedTuple):
-    """The random inputs of a replication."""
-
-    population: DrawnPlayers  # who plays
-    rng_key: NDArray[np.uint64]  # (3,); where the addressed numbers of the replication lie
 
 
 class Run(NamedTuple):
@@ -64,7 +66,7 @@ class Run(NamedTuple):
     population: DrawnPlayers  # who played
 
 
-class LadderModel(Model[InitialState]):
+class LadderModel(Model[DrawnPlayers]):
     """Queue, matches, ratings and players in one loop."""
 
     responses = measures.RESPONSES
@@ -124,13 +126,13 @@ class LadderModel(Model[InitialState]):
         assert isinstance(factors, LadderFactors)
         return measures.party_responses(factors.parties.largest)
 
-    def draw(self, streams: Streams, replication: int) -> InitialState:
+    def draw(self, streams: Streams, replication: int) -> DrawnPlayers:
         """Return the players of a replication; no rule and no rating enters."""
-        rng_key, contents = streams.place(replication), self._contents
-        population = draw_population(self._factors, contents.players, rng_key)
+        contents = self._contents
+        drawn = draw_population(self._factors, contents.players, streams.place(replication))
         if contents.skills is not None:
-            population.skills[: contents.players] = contents.skills
-        return InitialState(population, rng_key)
+            drawn.skills[: contents.players] = contents.skills
+        return drawn
 
     def run_many(
         self,
@@ -143,7 +145,7 @@ class LadderModel(Model[InitialState]):
         self._check = check
         return super().run_many(streams, replications, controls, check)
 
-    def run(self, inputs: InitialState) -> Outcome:
+    def run(self, inputs: DrawnPlayers) -> Outcome:
         """Return the responses, and the curves over the games of a career."""
         played = self.play(inputs)
         loop = played.loop
@@ -153,13 +155,13 @@ class LadderModel(Model[InitialState]):
         scaled = curves[np.newaxis] / np.array(SCALES)[:, np.newaxis]
         return Outcome(self._responses(played), scaled, self._scale_moves(played))
 
-    def record(self, inputs: InitialState) -> Record:
+    def record(self, inputs: DrawnPlayers) -> Record:
         """Return the responses with every player, game, ticket and day."""
         # The log does not grow: what it has to hold is known after a first time without it.
         sums = self.play(inputs).loop.state[0]
         sizes = int(sums["tickets"]), int(sums["numbered"]), self._factors.rule.team_num
         played = self.play(inputs, state.new_log(*sizes))
-        names, rows = self._names(inputs.population), played.days
+        names, rows = self._names(inputs), played.days
         days = {name: [row[name] for row in rows] for name in rows[0]}
         tables = (
             self._players_table(names, played),
@@ -175,10 +177,10 @@ class LadderModel(Model[InitialState]):
         moves = measures.scale_moves(stretches)
         return (Notice(measures.SCALE_MOVES, "scale_moves"),) if moves else ()
 
-    def play(self, inputs: InitialState, log: Log | None = None) -> Run:
+    def play(self, inputs: DrawnPlayers, log: Log | None = None) -> Run:
         """Play a replication, day by day."""
         factors = self._factors
-        players, ratings = self._players(inputs.population)
+        players, ratings = self._players(inputs)
         if log is None:
             log = state.new_log(0, 0, factors.rule.team_num)
         loop = state.new_loop(
@@ -191,7 +193,7 @@ class LadderModel(Model[InitialState]):
             factors.match.minutes,
             factors.parties.largest,
         )
-        kernel.set_clocks(inputs.population.joining, loop)
+        kernel.set_clocks(inputs.joining, loop)
         # Nobody waits, and the rule sees the players of the replication.
         self._queue = with_people(self._queue, loop.players, loop.rng_key)
         self._rule.reset(self._queue)
@@ -210,7 +212,7 @@ class LadderModel(Model[InitialState]):
                 for name in state.OF_THE_DAY:
                     loop.state[name] = 0
         waits = self._waits[: int(loop.state["waits"][0])]
-        return Run(loop, waits, start, days, log, inputs.population)
+        return Run(loop, waits, start, days, log, inputs)
 
     def _go_on(self, until: float, loop: Loop, log: Log) -> Loop:
         """Let everything happen before a moment; return the loop, with room as it was asked for."""
@@ -384,3 +386,50 @@ def _day(day: int, loop: Loop) -> dict[str, float]:
         "scale_stretch": known["scale_stretch"],
         "active_players": int(sums["day_active"]),
     }
+
+
+def rule_set_of(
+    factors: OfRules, files: Mapping[str, Path], attribute: str, team_num: int
+) -> tuple[rule_table.Table, tuple[str, ...]]:
+    """Return the rule set of a ladder, and what is to be said of it."""
+    source, (table, remarks) = factors.source(files), factors.read_rules(files, None)
+    if not table.attributes:  # no rule looks at players
+        table = table._replace(attributes=(Attribute(attribute, "number"),))
+    if source is None:
+        size = Steps((), (team_num,))
+        teams = tuple(team._replace(least=size, most=size) for team in table.teams)
+        return table._replace(teams=teams), remarks
+    document, lines = document_of(source), []
+    kinds = {declared.name: declared.kind for declared in table.attributes}
+    if kinds.get(attribute) != "number":
+        wrong = f"is no number in {document.name}"
+        if attribute not in kinds:
+            wrong = f"is not declared in {document.name} ({hint(attribute, kinds)})"
+        lines = [f"factors.rule.skill_attribute: {shown(attribute)} {wrong}"]
+    if not lines:
+        lines = [f"{document.place(*path)}: {text}" for path, text in _faults(table, attribute)]
+    if not lines and size_of_teams(table) != team_num:
+        what = f"{team_num}, but {document.name} has teams of another size"
+        lines = [f"factors.rule.team_num: {what}"]
+    if lines:
+        raise InputError(*lines)
+    return table, remarks
+
+
+def _faults(table: rule_table.Table, attribute: str) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    for number, declared in enumerate(table.attributes):
+        if declared.name != attribute and declared.default is None:
+            text = f"{shown(declared.name)} has no default, and a ladder knows nothing of players"
+            yield ("playerAttributes", number), f"{text} but the rating (a default is needed)"
+    for number, rule in enumerate(table.rules):
+        if isinstance(rule.predicate, Reached):
+            text = f"{shown(rule.name)} is a latency rule, and a ladder has no regions (remove it)"
+            yield ("rules", number), text
+    if size_of_teams(table) is None:
+        sizes = []
+        for team in table.teams:
+            players = [int(value) for steps in (team.least, team.most) for value in steps.numbers]
+            least, most = min(players), max(players)
+            sizes.append(f"{team.name} {least}" + f" to {most}" * (least < most))
+        text = "a ladder plays two teams of one size, which does not change"
+        yield ("teams",), f"{shortened(', '.join(sizes))}: {text}"

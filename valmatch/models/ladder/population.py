@@ -60,7 +60,7 @@ SAME = 1e-150
 
 
 class DrawnPlayers(NamedTuple):
-    """The players of a replication, in order of their numbers."""
+    """The random inputs of a replication: its players, in order of their numbers."""
 
     # skills, activities: (n,); points; session starts relative to those of the average player
     skills: Floats
@@ -68,6 +68,7 @@ class DrawnPlayers(NamedTuple):
     joining: Floats  # (m,); hours at which the newcomers join, who are the last m
     # (n,); the first player of the group of friends that each is in; empty where all play alone
     groups: Ints
+    rng_key: Words  # (3,); where the addressed numbers of the replication lie
 
 
 def draw_population(factors: LadderFactors, players: int, rng_key: Words) -> DrawnPlayers:
@@ -92,9 +93,9 @@ def draw_population(factors: LadderFactors, players: int, rng_key: Words) -> Dra
     smurfs = newcomers & (_uniforms(SMURF, n, rng_key) < people.smurf_share)
     skills[smurfs] = people.smurf_skill
     if cv < SAME:
-        return DrawnPlayers(skills, np.ones(n), joining, groups)
+        return DrawnPlayers(skills, np.ones(n), joining, groups, rng_key)
     activities = cv * cv * gammaincinv(1.0 / (cv * cv), _uniforms(ACTIVITY, n, rng_key))
-    return DrawnPlayers(skills, activities, joining, groups)
+    return DrawnPlayers(skills, activities, joining, groups, rng_key)
 
 
 @kernel

@@ -17,8 +17,7 @@ from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TI
 from valmatch.models.model import ANY, WIN_GAP, Response, Responses, Table, amount, of_part, share
 from valmatch.models.model import count as number
 from valmatch.models.tickets.factors import HOURS, Grouping, TicketsFactors, kind_of
-from valmatch.models.tickets.matchmaking import users_by_ticket
-from valmatch.models.tickets.population import HOUR
+from valmatch.models.tickets.population import HOUR, users_by_ticket
 from valmatch.models.tickets.replication import REASONS, Replication, span
 from valmatch.statistics.exact_sums import sums_of
 

@@ -244,3 +244,11 @@ def draw_stays(factors: TicketsFactors, drawn: Tickets) -> Floats:
     if share == 0.0:
         return np.full(drawn.skills.size, np.inf)
     return np.where(people.uniforms(LEAVES) < share, people.uniforms(STAYS), np.inf)
+
+
+def users_by_ticket(drawn: Tickets) -> Ints:
+    """Return the number of the user of each ticket, its own where nobody comes twice."""
+    users = drawn.values.get(USER)
+    if not isinstance(users, np.ndarray):
+        return np.arange(drawn.times.size)
+    return users[drawn.firsts].astype(np.int64)

@@ -40,8 +40,7 @@ from valmatch.models.valorant.days import (
     new_days,
     summarize,
 )
-from valmatch.models.valorant.factors import ValorantFactors
-from valmatch.models.valorant.log_factors import LEFT
+from valmatch.models.valorant.factors import LEFT, ValorantFactors
 from valmatch.models.valorant.measures import (
     GROUPS,
     PlayedDay,
