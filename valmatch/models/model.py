@@ -51,8 +51,7 @@ class Part(NamedTuple):
     """Some of what a measure is otherwise taken over."""
 
     measure: str  # what is measured
-    # what is divided: "rating" for bands of players, "hour" for the day, "weekday" for the week
-    of: str
+    of: str  # what is divided: "rating" for bands of players, "hour" for the day
     name: str  # which part it is
 
 
@@ -356,10 +355,8 @@ class Batch(NamedTuple):
     """Consecutive replications in numbers."""
 
     responses: Floats  # shape (n, len(model.responses)): one row a replication; NaN where undefined
-    # sums of the curves over the replications; None where the model has none
-    curves: CurveSums | None
-    # shape (n, len(model.controls)): the controls in each replication; None unless asked for
-    controls: Floats | None = None
+    curves: CurveSums | None  # their sums over the replications; None where the model has none
+    controls: Floats | None = None  # shape (n, len(model.controls)); None unless asked for
     remarks: Sequence[str] = ()  # those of all replications
 
 

@@ -20,8 +20,7 @@ class Change(NamedTuple):
 class Description(NamedTuple):
     """A table in words."""
 
-    # teams, rules: names, and what is said of them
-    teams: list[tuple[str, str]]
+    teams: list[tuple[str, str]]  # names, and what is said of them
     rules: list[tuple[str, str]]
     search: list[str]  # how matches are searched for, in sentences
     changes: list[Change]  # by second

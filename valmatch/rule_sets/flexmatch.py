@@ -68,8 +68,7 @@ class Reading(NamedTuple):
 
     table: Table | None  # None if there are errors
     problems: list[Problem]  # all that is wrong with it, by place
-    # the rule set itself, that of a short form expanded; None where it cannot be read
-    node: Node | None = None
+    node: Node | None = None  # the rule set itself, that of a short form expanded
     is_short: bool = False  # whether it was a short form
     is_wrapped: bool = False  # whether it stands in a file of another tool
 
@@ -275,11 +274,8 @@ def _rules(items: list[Item], context: Context, large: bool) -> tuple[Rule, ...]
     return tuple(rule._replace(alone=number not in taken) for number, rule in enumerate(rules))
 
 
-# Expansions: numbers of rules and teams that change as tickets grow older.
-#
-# Source: "Expansion rules" of the guide, and the guide of 2022: steps are absolute and increasing;
-# the last not beyond the request timeout. Compounds, quantities and the algorithm have none (our
-# reading).
+# Source: "Expansion rules" of the guide, and the guide of 2022: steps are absolute and increasing.
+# Compounds, quantities and the algorithm have none (our reading).
 
 TARGET = re.compile(r"(rules|teams)\[([^\]]*)\]\.(\w+)")
 
@@ -345,11 +341,7 @@ def _report_unused(target: str, item: Item, teams: Sequence[str], context: Conte
     item.error("target", why)
 
 
-# The section `algorithm`, which says how matches are searched for.
-#
-# Source: "FlexMatch rule set property definitions" and the page on the algorithm: strategy
-# exhaustiveSearch (default) with batches that are random or sorted, or balanced for 41 to 200
-# players with batches by largest population or fastest region.
+# Source: "FlexMatch rule set property definitions" and the page on the algorithm.
 
 BATCHES = {
     "exhaustiveSearch": ("random", "sorted"),

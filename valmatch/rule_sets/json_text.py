@@ -1,7 +1,4 @@
-"""JSON with places: of every value and key where it stands; comments and keys that stand twice.
-
-Python's own reader finds the values and what is wrong; places are looked for where one is wanted.
-"""
+"""JSON with places: of every value and key where it stands; comments and keys that stand twice."""
 
 from __future__ import annotations
 
@@ -26,8 +23,7 @@ WHOLE = "rule set"  # path of what is wrong with the whole, where a text is to b
 class Problem(NamedTuple):
     """One thing that is wrong; problems are ordered by place."""
 
-    # line, column: where, from 1
-    line: int
+    line: int  # from 1
     column: int
     severity: Severity  # whether the service refuses it, or it will hardly do what is meant
     path: str  # what it is about, such as ``expansions[1].steps[2]``

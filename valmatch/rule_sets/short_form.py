@@ -1,8 +1,7 @@
 """The short form of a rule set: a mapping of a few words, expanded to FlexMatch's own.
 
-`expand` is a pure function from a mapping with places. Every value of the result stands at the
-place of the word that it comes from, and is called as that is, so that whatever is found in the
-result is reported of the short form.
+Every value of the result stands at the place of the word that it comes from, and is called as that
+is, so that whatever is found in the result is reported of the short form.
 """
 
 from __future__ import annotations

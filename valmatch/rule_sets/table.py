@@ -111,12 +111,9 @@ HOLDS = Finding(True)
 class Ping(NamedTuple):
     """Milliseconds of a ticket in a region: the highest and the lowest that a rule looks at."""
 
-    # They are the same where one number stands for the ticket. `total` and `least` are of its
-    # players, for references.
-
-    high: float
+    high: float  # the same as `low` where one number stands for the ticket
     low: float
-    total: float
+    total: float  # of its players, for references
     least: float
 
 
@@ -275,8 +272,7 @@ class Counted(NamedTuple):
     """A number of texts in lists of the players is in a range."""
 
     measures: tuple[Aggregate, ...]  # the lists
-    # texts common to all lists; lists that have the reference; of each list, the texts that it has
-    # in common with the reference
+    # texts common to all; lists that have the reference; of each, what it shares with the reference
     counts: Literal["common", "holders", "overlap"]
     reference: Steps | None
     least: Steps | None

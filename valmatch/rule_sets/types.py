@@ -192,8 +192,7 @@ class RuleType(NamedTuple):
     """A type of rules."""
 
     keys: tuple[str, ...]  # the properties that it has besides name, type and description
-    # returns what a rule says, given its item, what expansions call it, and the context; None if it
-    # says nothing. Wrong values are reported
+    # returns what a rule says, by its item and what expansions call it; None if it says nothing
     read: Callable[[Item, str, Context], Predicate | None]
     predicate: type[Predicate]  # what `read` makes
     # the properties that may have steps, and what the predicate calls them

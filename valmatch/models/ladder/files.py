@@ -33,9 +33,7 @@ UNUSED = {
 class FileContents(NamedTuple):
     """The players and the sessions that files give."""
 
-    # the players at the start, by number: in the order of the skills, or in that in which the
-    # arrivals name them; none without files
-    names: Sequence[str]
+    names: Sequence[str]  # the players at the start, in the order of the files; none without files
     players: int  # how many there are at the start, by the files or by the factors
     skills: Floats | None  # their skills, if these are given
     sessions: Sessions  # their session starts before the horizon, if these are given

@@ -1,11 +1,7 @@
 """The loop of the model `ladder`: one event at a time, each the earliest of its kind.
 
-Match ends come in the order of their starts and wait in a ring; session starts and the ends of
-breaks and of patience are in a heap. At equal times: match ends, patience, queueings, becoming
-prioritized or ticks.
-
 Friends who play a session together share the break and the patience of their leader, who decides
-whether they go on. So of a party the leader alone is in the heap.
+whether they go on: of a party the leader alone is on the agenda.
 """
 
 from __future__ import annotations

@@ -13,12 +13,9 @@ from valmatch.kernels.arrays import Floats, Ints, Words
 from valmatch.kernels.compilation import at, kernel, part
 from valmatch.models.ladder.factors import LadderFactors
 
-# The sources of randomness of the model `ladder`.
-#
-# Every number is an addressed one, see `valmatch.draws.streams`: U a uniform, E an exponential
+# Sources of addressed randomness, see `valmatch.draws.streams`: U a uniform, E an exponential
 # number. Players are numbered from 0: those at the start first, then newcomers in the order in
 # which they join. Counters begin at 0.
-#
 # ========  ==========  =====================  ===================================================
 # source    player      counter                number
 # ========  ==========  =====================  ===================================================
@@ -62,9 +59,8 @@ SAME = 1e-150
 class DrawnPlayers(NamedTuple):
     """The random inputs of a replication: its players, in order of their numbers."""
 
-    # skills, activities: (n,); points; session starts relative to those of the average player
-    skills: Floats
-    activities: Floats
+    skills: Floats  # (n,); points
+    activities: Floats  # (n,); session starts relative to those of the average player
     joining: Floats  # (m,); hours at which the newcomers join, who are the last m
     # (n,); the first player of the group of friends that each is in; empty where all play alone
     groups: Ints

@@ -35,8 +35,7 @@ class Rater(NamedTuple):
     deviation: int  # the column of its state that is the deviation of the rating; -1 without one
     numbers: Floats  # what its functions take when they rate
     stored: Floats  # what they take when they predict: by the deviations as they are stored
-    # predict, rate: its functions, see `with_functions`
-    predict: Address
+    predict: Address  # its functions, see `with_functions`
     rate: Address
 
 
@@ -271,16 +270,12 @@ class Behaviour(NamedTuple):
 
     warmup: float  # nothing before is measured
     normal: bool  # outcomes by normal performances instead of the logistic rule
-    # spread, beta: of the one and of the other, points
-    spread: float
-    beta: float
-    # minutes, pause, patience: what a match takes; mean break; mean patience, infinite for nobody
-    # gives up
-    minutes: float
-    pause: float
-    patience: float
-    # after_win, after_loss: probability to queue again
-    after_win: float
+    spread: float  # of the logistic rule, points
+    beta: float  # of normal performances, points
+    minutes: float  # what a match takes
+    pause: float  # mean break
+    patience: float  # its mean; infinite where nobody gives up
+    after_win: float  # probability to queue again
     after_loss: float
     churn: float  # probability to leave for good, whenever a session ends
     conservative: bool  # the rule sees mean - 3 sigma instead of the mean
@@ -292,8 +287,7 @@ class LadderRules(NamedTuple):
     queue: Any  # the numbers of the rule of the queue
     behaviour: Behaviour  # of players and matches
     rater: Rater  # the rating system
-    # newcomers_rating, mean_skill: where the errors of a career are measured from
-    newcomers_rating: float
+    newcomers_rating: float  # where the errors of a career are measured from
     mean_skill: float
 
 
@@ -301,8 +295,7 @@ class Sessions(NamedTuple):
     """Session starts that are given, not drawn."""
 
     times: Floats  # (m,); hours, player by player, those of each in order
-    # (n + 1,); where those of each player begin, and the end; empty if starts are drawn
-    firsts: Ints
+    firsts: Ints  # (n + 1,); where those of each begin, and the end; empty if starts are drawn
 
 
 NO_SESSIONS = Sessions(np.empty(0), np.empty(0, np.int64))  # session starts are drawn
@@ -317,31 +310,25 @@ class Loop(NamedTuple):
     shares: Floats  # (25,); see `valmatch.models.ladder.population`
     sessions: Sessions  # session starts that are given, not drawn
     agenda: Agenda  # (2 n + 1,); session starts, ends of breaks and of patience
-    # records of `PLAYED`; the matches at play, as far as there is room, see `with_larger_ring`
-    ring: Records
+    ring: Records  # of `PLAYED`; the matches at play, as far as there is room
     teams: Ints  # their players, those of the older team first
     matched: Records  # (2 team_num,); the players of a match as the rule of the queue gives them
     lineup: Ints  # (2 team_num,); the players of the match that starts or ends
     match: Games  # that match, whose players are the lineup
     assessment: Assessment  # what the rating system works out of it
     rated: Players  # what the rating system keeps of each player, and the matches that have ended
-    # careers, careers_n: (3, CAREER); sums and number of win gap, wait (hours) and error by game of
-    # a career
-    careers: Floats
-    careers_n: Ints
+    careers: Floats  # (3, CAREER); sums of win gap, wait (hours) and error by game of a career
+    careers_n: Ints  # (CAREER,); of how many they are
     by_size: Records  # (m,); of parties of 1 to m players; none where everybody queues alone
 
 
 class Log(NamedTuple):
     """What happened, by ticket and by match, as far as there is room for it."""
 
-    # records of `TICKET`; `ended` is NaN while it waits, `match` -1 without a match
-    tickets: Records
-    # records of `MATCH`; in the order of their starts, which is that of their ends
-    matches: Records
+    tickets: Records  # of `TICKET`; `ended` is NaN while it waits, `match` -1 without a match
+    matches: Records  # of `MATCH`; in the order of their starts, which is that of their ends
     teams: Ints  # tickets
-    # before, after: rating and its standard deviation
-    before: Floats
+    before: Floats  # rating and its standard deviation
     after: Floats
 
 

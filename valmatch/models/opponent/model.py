@@ -59,8 +59,7 @@ class SamplePath(NamedTuple):
 
     prior: Prior  # what the skills were drawn from
     skills: Floats  # (M + 1,); True skills in order of index
-    # (N, 2) float64, standard normals of player 0 and of the opponent in each game
-    performances: Floats
+    performances: Floats  # (N, 2); standard normals of player 0 and of the opponent in each game
     choices: Floats  # (N,); in [0, 1): for the random policy
     order: Ints  # (M + 1,); all players in an order at random, by which ties may be broken
 

@@ -6,7 +6,7 @@ import csv
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, get_type_hints
 
 import numpy as np
 from pydantic import AfterValidator, Field, create_model, field_validator, model_validator
@@ -28,6 +28,7 @@ from valmatch.inputs.files import read_document
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.living.registry import NEEDS, PRESETS, Numbers, Share, needs_of, numbers_of
 from valmatch.models.tickets.rule_file import EXPANSIONS, RULES, Expansions, OfRules
+from valmatch.rule_sets.table import Valued
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
@@ -37,17 +38,12 @@ MOST_REGIONS, MOST_ITEMS = 64, 256  # data centres; items of a list
 MOST_PLAYERS = 10  # players of a party, as the service has it
 
 
-Kind = Literal["texts", "lists", "numbers"]
-
 EXACT = 1e-9  # how far the sum of shares may be from 1
 
 FORMS = "{TEXT: SHARE, ...}, {lists: {TEXT: PROBABILITY, ...}} or {mean: ..., std: ...}"
 
 
-S = TypeVar("S", bound=Collection[float] | Mapping[str, float])
-
-
-def summing_to_one(shares: S) -> S:
+def summing_to_one(shares: Any) -> Any:  # noqa: ANN401
     """Refuse shares that do not sum to 1."""
     total = math.fsum(shares.values() if isinstance(shares, Mapping) else shares)
     if abs(total - 1.0) > EXACT:
@@ -62,29 +58,29 @@ def not_all_zero(weights: tuple[float, ...]) -> tuple[float, ...]:
     return weights
 
 
-def kind_of(law: Mapping[str, object]) -> Kind:
+def kind_of(law: Mapping[str, object]) -> Valued:
     """Return what a law gives."""
     if set(law) == {"mean", "std"}:
-        return "numbers"
-    return "lists" if set(law) == {"lists"} and isinstance(law["lists"], dict) else "texts"
+        return "number"
+    return "texts" if set(law) == {"lists"} and isinstance(law["lists"], dict) else "text"
 
 
 def _wrong(law: Mapping[str, Any]) -> str:
     """Return why something is no law of an attribute; "" where it is one."""
     kind = kind_of(law)
-    inner = law["lists"] if kind == "lists" else law
+    inner = law["lists"] if kind == "texts" else law
     if not inner or len(inner) > MOST_ITEMS:
         return f"{len(inner)} entries (allowed: {FORMS}, up to {MOST_ITEMS})"
     for key, value in inner.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not math.isfinite(float(value)):
             return f"{shown(key)} is no number (allowed: {FORMS})"
-    if kind == "numbers":
+    if kind == "number":
         return "std is below 0 (allowed: 0 or more)" if law["std"] < 0.0 else ""
     if not all(0.0 <= value <= 1.0 for value in inner.values()):
         return f"a share outside of 0 to 1 (allowed: {FORMS})"
     total = math.fsum(inner.values())
-    wrong_sum = kind == "texts" and abs(total - 1.0) > EXACT
+    wrong_sum = kind == "text" and abs(total - 1.0) > EXACT
     return f"shares sum to {total:.10g} (allowed: 1)" if wrong_sum else ""
 
 

@@ -1,8 +1,4 @@
-"""Tickets of a log: what it says replaces what is drawn, and what it lacks is drawn.
-
-Tickets are numbered from 0 in the order of the log, so that what is drawn for one never depends on
-what the log says of another.
-"""
+"""Tickets of a log: what it says replaces what is drawn, and what it lacks is drawn."""
 
 from __future__ import annotations
 

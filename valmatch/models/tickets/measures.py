@@ -232,9 +232,9 @@ def groups(factors: TicketsFactors, of: str) -> list[tuple[str, str]]:
 
 def _values_of_law(law: Mapping[str, Any]) -> list[str]:
     """Return the values of an attribute by which tickets are grouped: of numbers quarters."""
-    if kind_of(law) == "numbers":
+    if kind_of(law) == "number":
         return [f"quarter_{number}" for number in range(1, QUARTERS + 1)]
-    return list(law["lists"] if kind_of(law) == "lists" else law)
+    return list(law["lists"] if kind_of(law) == "texts" else law)
 
 
 def masks(run: Replication, of: str) -> Iterator[Bools]:
@@ -247,11 +247,11 @@ def masks(run: Replication, of: str) -> Iterator[Bools]:
     for name, law in factors.attributes.items():
         values, kind = drawn.values[name], kind_of(law)
         for code, value in enumerate(_values_of_law(law)):
-            if kind == "numbers":
+            if kind == "number":
                 yield _ranked(drawn.of_party(values, "avg"), QUARTERS) == code
             else:  # those of whom a player has it
                 has = values == value
-                if kind == "lists":
+                if kind == "texts":
                     has = np.array([value in (held or ()) for held in values.tolist()], np.bool_)
                 yield np.bincount(drawn.of, has, drawn.times.size) > 0
 

@@ -21,7 +21,6 @@ from valmatch.models.model import NO_FILES, Model, Outcome, Record, Response, Re
 from valmatch.models.tickets import population
 from valmatch.models.tickets.factors import (
     Group,
-    Kind,
     RoundTrips,
     TicketsFactors,
     kind_of,
@@ -57,9 +56,6 @@ from valmatch.rule_sets.flexmatch import ATTRIBUTE_TYPES
 from valmatch.rule_sets.table import Attribute, Valued
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, Notice, shown
-
-GIVES: dict[Kind, Valued] = {"numbers": "number", "texts": "text", "lists": "texts"}
-"""What an attribute is that a law gives."""
 
 CALLED = {valued: f"a {name}" for name, valued in ATTRIBUTE_TYPES.items()}
 
@@ -110,7 +106,7 @@ class TicketsModel(Model[Tickets]):
         skill = factors.skill.attribute
         # What factors give, by attribute.
         kinds: dict[str, Valued] = {skill: "number"}
-        kinds |= {name: GIVES[kind_of(law)] for name, law in factors.attributes.items()}
+        kinds |= {name: kind_of(law) for name, law in factors.attributes.items()}
         kinds |= dict.fromkeys(population.BELIEFS, "number") if self._preset else {}
         declared = {attribute.name: attribute.kind for attribute in self._table.attributes}
         for name, kind in kinds.items():

@@ -1,8 +1,7 @@
 """Pools of a replication that are looked at again: by another search, or without one ticket.
 
-Reviews at even distances are chosen. Each pool is put into a world of its own stretch of time, in
-which it has one review, with all tickets at the ages that they have in the replication; so one run
-of the kernel looks at all.
+Each is put into a world of its own stretch of time, in which it has one review, with all tickets at
+the ages that they have in the replication; so one run of the kernel looks at all.
 """
 
 from __future__ import annotations

@@ -22,14 +22,10 @@ from valmatch.models.tickets.factors import (
     kind_of,
 )
 
-# The sources of randomness of the model `tickets`.
-#
-# Every number is an addressed one, see `valmatch.draws.streams`: U a uniform, E an exponential, N a
+# Sources of addressed randomness, see `valmatch.draws.streams`: U a uniform, E an exponential, N a
 # normal number (ndtri of U). Tickets are numbered from 0 in the order in which they come; j is the
-# place of a player in the party, from 0.
-#
-# The source 1 is that of random batches, see `valmatch.matching.tickets.search`. In brackets is
-# the counter, where it is not 0; the numbers are of tickets but for those of gaps.
+# place of a player in the party, from 0. The source 1 is that of random batches. In brackets is the
+# counter, where it is not 0; the numbers are of tickets but for those of gaps.
 
 GAP = 2  # [ticket], of player 0: gap before it comes: E, in expected tickets
 SIZE = 3  # size of the party: the first whose shares sum to over U
@@ -209,9 +205,9 @@ def _chosen(shares: Sequence[float], uniforms: Floats) -> Ints:
 
 def _attribute(law: Mapping[str, Any], source: int, tickets: People, people: People) -> Values:
     kind, firsts = kind_of(law), MOST_ITEMS * people.seats
-    if kind == "numbers":
+    if kind == "number":
         return np.asarray(law["mean"] + law["std"] * people.normals(source, firsts))
-    if kind == "texts":
+    if kind == "text":
         shares = [float(share) for share in law.values()]
         return values_of("text", law)[_chosen(shares, tickets.uniforms(source))[people.of]]
     items: dict[str, float] = law["lists"]

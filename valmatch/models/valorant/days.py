@@ -1,8 +1,6 @@
 """Many days of random arrivals, each drawn, matched and summed, in one call of compiled code.
 
-A call of a kernel from Python costs about as much as a tenth of a day, and a day took a dozen of
-them. Days that do not fit the memory of the call are left to `valmatch.models.valorant.model`,
-which makes room.
+Days that do not fit the memory of the call are left to `valmatch.models.valorant.model`.
 """
 
 from __future__ import annotations
@@ -93,16 +91,13 @@ PLAYERS = 65_536  # players of all days of a call, about, so that no call takes 
 class Days(NamedTuple):
     """Memory of the days of a call."""
 
-    # times, ratings, vectors: (room,), (room,) and (room, 3): the players of the day at work
-    times: Floats
-    ratings: Floats
-    vectors: Floats
+    times: Floats  # (room,): of the players of the day at work
+    ratings: Floats  # (room,)
+    vectors: Floats  # (room, 3)
     clock: Floats  # (2,): see `valmatch.models.valorant.arrivals.arrival_times`
-    # statistics, lineup, log: see `valmatch.matching.queue.Counts`; there is no room in the log,
-    # nothing is logged
-    statistics: Records
+    statistics: Records  # see `valmatch.matching.queue.Counts`
     lineup: Records
-    log: Floats
+    log: Floats  # without room: nothing is logged
     waits: Floats  # (days, room): minutes of each matched player
     matched: Ints  # (days,): matched players
 
@@ -135,8 +130,8 @@ def make_days(
     out: Records,
 ) -> int:
     """Make days until one does not fit; return how many are made."""
-    # The words are those of gaps and of skills; controls, if there is room for any, are the sums
-    # of each day over players, whose ratings are standardised by a center and a scale.
+    # Words of gaps and of skills; controls, if there is room for any, are a center and a scale of
+    # ratings, and the sums of each day over players.
     (gaps, normals), (center, scale, sums) = words, controls
     for day in range(replications.size):
         rewind(gaps, replications[day] + 1)

@@ -81,9 +81,7 @@ class LogClock:
         self._first: datetime | None = None
         self._offsets: set[timedelta | None] = set()
         self.dated = False  # whether times are moments, as far as the log has been read
-        # what hours are counted from: the midnight before the first row. None where the log has
-        # hours itself
-        self.midnight: datetime | None = None
+        self.midnight: datetime | None = None  # that before the first row; None of hours
         # whether offsets change, as they do to and from summer time, and no zone says when
         self.moved = False
 
@@ -164,11 +162,8 @@ class LogClock:
 
 
 LONGEST = 20  # years that a log may span
-
 LONG, LATE = 3, 10  # years from which on a log is long, or begins late
-
 GAP = 30  # days without any arrival that are remarked upon
-
 
 MISSED = ("party", "group", "premade", "region", "ping", "latency")
 """How names of columns begin that a designer may take to be used."""
@@ -205,10 +200,6 @@ def read_queue_log(
     path: Path, log: LogFactors, multipliers: Sequence[float], horizon: float | None
 ) -> QueueLog:
     """Read a CSV file with columns ``arrival_hours`` and ``rating`` or ``elo,kd,wr``."""
-    # A column ``left_hours`` says when players gave up; its cells are empty for those who did
-    # not. Rows are in order of arrival. Where both kinds of ratings are given, `rating` holds and
-    # elo, kd, wr are kept for the record; so is `player`. A file is read once as long as it stays
-    # the same.
     try:
         stamp = path.stat().st_mtime_ns
     except OSError:
@@ -591,16 +582,12 @@ def _moved(midnight: datetime, hour: int) -> int:
     return moved // timedelta(hours=1)
 
 
-# Resamples of a queue log: blocks of it, drawn with replacement and put one after the other.
-#
-# A moving-block bootstrap (Künsch 1989). A block may be drawn from any day, but stays at its hour
-# of the day, so that the days of a resample have the rush hours of the log; who arrives together in
-# a block stays together. Replication 0 is the log itself. Of logs of weeks, blocks have several
-# days unless told otherwise: of blocks of a day, mean waits vary too little.
-
-
 class BlockResampling:
-    """Draws resamples of a log, each as long as the log."""
+    """Draws resamples of a log, each as long as the log: blocks of it, with replacement."""
+
+    # A moving-block bootstrap (Künsch 1989). A block may be drawn from any day, but stays at its
+    # hour, so that resamples have the rush hours of the log; replication 0 is the log itself. Of
+    # logs of weeks, blocks have several days: of blocks of a day, mean waits vary too little.
 
     def __init__(
         self, log: QueueLog, block_hours: int | None, horizon: float | None, path: Path
@@ -615,7 +602,6 @@ class BlockResampling:
             allowed = f"allowed with log.resample: {LONGEST} years"
             raise InputError(f"{path}: factors.horizon: {text} ({allowed})")
         days = (end - begin) / DAY
-        # what to know of how the log is resampled, one line each
         self.remarks: tuple[str, ...] = ()
         if block_hours is None:
             block_hours = DAY * block_days(days)
@@ -639,7 +625,6 @@ class BlockResampling:
                 f" in one way only (the log has {end - begin} hours; allowed: a log of two days or"
                 " more, and blocks of half of it or less)"
             )
-        # what the replications are samples of
         self.sampling = Resampled(
             candidates=sum(candidates) / len(candidates), degrees=degrees, block_hours=block_hours
         )
