@@ -56,11 +56,24 @@ def read_text(
     path: FilePath, text: str, timeout: float | None = None, lenient: bool = False
 ) -> Reading:
     """Return what the text of a file says: YAML by the name of the file, else JSON."""
-    if is_yaml(path):
-        text = text.removeprefix("\ufeff")
-        problems = Problems(text)
-        return read_parsed(text, read_yaml(text, problems), problems, timeout, lenient)
-    return read_rule_set(text, timeout, lenient)
+    if not is_yaml(path):
+        return read_rule_set(text, timeout, lenient)
+    from valmatch.inputs.yaml_document import parse
+
+    text = text.removeprefix("\ufeff")
+    problems, node = Problems(text), None
+    try:
+        root = parse(text, "")
+        if root is None:
+            problems.error(0, "", "an object is needed, not an empty file")
+        else:
+            node = node_of(root, problems)
+    except InputError as error:
+        for line in error.args:
+            match = PLACED.fullmatch(line)
+            row, column, what = match.groups() if match else (1, 1, str(line))
+            problems.at(int(row), int(column), what)
+    return read_parsed(text, node, problems, timeout, lenient)
 
 
 def is_yaml(path: FilePath) -> bool:
@@ -94,24 +107,6 @@ def as_remarks(path: FilePath, problems: Iterable[Problem]) -> list[str]:
 
 PLACED = re.compile(r":([0-9]+):([0-9]+): (.*)", re.S)
 """A line of an error: place, and what is wrong."""
-
-
-def read_yaml(text: str, problems: Problems) -> Node | None:
-    """Return the value that a text is, None where it cannot be read."""
-    from valmatch.inputs.yaml_document import parse
-
-    try:
-        root = parse(text, "")
-    except InputError as error:
-        for line in error.args:
-            match = PLACED.fullmatch(line)
-            row, column, what = match.groups() if match else (1, 1, str(line))
-            problems.at(int(row), int(column), what)
-        return None
-    if root is None:
-        problems.error(0, "", "an object is needed, not an empty file")
-        return None
-    return node_of(root, problems)
 
 
 def node_of(root: yaml.Node, problems: Problems) -> Node:

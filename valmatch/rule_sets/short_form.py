@@ -85,7 +85,16 @@ class _Writer:
         for node in self.root.list_of("same", "string"):
             self._same(node)
         algorithm = self._algorithm(balanced)
-        self._defaults()
+        defaults = self.root.item("defaults")
+        for name, member in defaults.members.items() if defaults else ():
+            if name not in self.attributes:
+                near = hint(name, self.attributes) if self.attributes else "no rule looks at any"
+                text = f"no rule looks at attribute {shown(name)} ({near})"
+                self.root.problems.error(member.place.key, member.path, text)
+                continue
+            if name in self.free and member.kind == "number":
+                self.attributes[name]["type"] = "number"
+            self.attributes[name]["default"] = member
         members, attributes = self.root.members, self.attributes.values()
         parts: Mapping[str, object] = {
             "name": members.get("name"),
@@ -229,19 +238,6 @@ class _Writer:
             if self.root.choice(key, choices):
                 algorithm[inner] = self.root.members[key]
         return algorithm
-
-    def _defaults(self) -> None:
-        """Give attributes the values of players who have none."""
-        item = self.root.item("defaults")
-        for name, member in item.members.items() if item else ():
-            if name not in self.attributes:
-                near = hint(name, self.attributes) if self.attributes else "no rule looks at any"
-                text = f"no rule looks at attribute {shown(name)} ({near})"
-                self.root.problems.error(member.place.key, member.path, text)
-                continue
-            if name in self.free and member.kind == "number":
-                self.attributes[name]["type"] = "number"
-            self.attributes[name]["default"] = member
 
     def _expand(self, target: str, item: Item, key: str) -> None:
         """Add the steps that stand under a key, pairs of seconds and a value."""

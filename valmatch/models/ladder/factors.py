@@ -438,9 +438,16 @@ class LadderFactors(OfRules):
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield (factor, warning) for settings that are valid but probably not meant."""
         rule, system, people, mu = self.rule, self.rating.system, self.population, self.rating.mu
-        for name in ("match", "rule", "rating"):
-            for changed, text in _without_effect(getattr(self, name)):
-                yield f"{name}.{changed}", text
+        for name in ("match", "rule", "rating"):  # what is not used with what is chosen there
+            section: Factors = getattr(self, name)
+            for changed, field in type(section).model_fields.items():
+                extra: Any = field.json_schema_extra or {}
+                for choice, values in extra.get("of", {}).items():
+                    chosen, used = getattr(section, choice), " or ".join(values)
+                    if chosen not in values and getattr(section, changed) != field.default:
+                        text = f"has no effect with {choice} {chosen} (used with {used})"
+                        yield f"{name}.{changed}", text
+                        break
         lacks = [*LACKS, *["parties"] * (self.parties.largest == 1)]
         lacks += ["deviations"] * (system not in WITH_DEVIATION)
         for name, text in rule.without_effect(lacks):
@@ -540,17 +547,3 @@ def _too_large(largest: int, team_num: int) -> str:
 
 def _files(info: ValidationInfo) -> frozenset[str]:
     return info.context["files"] & OF_PLAYERS if info.context else frozenset()
-
-
-def _without_effect(section: Factors) -> Iterator[tuple[str, str]]:
-    """Yield the changed factors that are not used with what is chosen in their section."""
-    for name, field in type(section).model_fields.items():
-        extra: Any = field.json_schema_extra or {}
-        for choice, values in extra.get("of", {}).items():
-            chosen = getattr(section, choice)
-            if chosen not in values and getattr(section, name) != field.default:
-                yield (
-                    name,
-                    f"has no effect with {choice} {chosen} (used with {' or '.join(values)})",
-                )
-                break

@@ -325,7 +325,12 @@ def _start_match(now: float, rules: s.LadderRules, loop: Loop, waits: Floats, lo
     played = loop.ring[at(slot)]
     played["end"], played["number"] = now + behaviour.minutes, state["numbered"]
     played["a_wins"] = int(a_wins)
-    _log_start(now, p, predicted, a_wins, loop, log)
+    number = state["numbered"]
+    is_logged = number < log.matches.size
+    if is_logged:
+        match = log.matches[at(number)]
+        match["time"], match["p"], match["predicted"] = now, p, predicted
+        match["a_wins"] = int(a_wins)
     state["day_matches"] += 1
     state["day_gap"] += abs(p - 0.5)
     if now >= behaviour.warmup:
@@ -335,6 +340,12 @@ def _start_match(now: float, rules: s.LadderRules, loop: Loop, waits: Floats, lo
         player = loop.lineup[at(k)]
         entry = loop.players[at(player)]
         loop.teams[at(slot), at(k)] = player
+        if is_logged:
+            ticket = entry["ticket"]
+            log.teams[at(number), at(k)] = ticket
+            log.tickets[at(ticket)]["ended"], log.tickets[at(ticket)]["match"] = now, number
+            log.before[at(number), at(k), 0] = entry["mean"]
+            log.before[at(number), at(k), 1] = entry["sigma"]
         entry["state"] = s.PLAYING
         entry["matches"] += 1
         if behaviour.patience < np.inf and entry["leader"] == player:
@@ -391,20 +402,3 @@ def _go_on(now: float, player: int, won: bool, behaviour: Behaviour, loop: Loop)
         schedule(now + pause, break_end(player, loop.agenda), loop.agenda)
     else:
         _end_sessions(player, behaviour, loop)
-
-
-@macro
-def _log_start(now: float, p: float, predicted: float, a_wins: bool, loop: Loop, log: Log) -> None:
-    number = loop.state[0]["numbered"]
-    if number >= log.matches.size:
-        return
-    match = log.matches[at(number)]
-    match["time"], match["p"], match["predicted"] = now, p, predicted
-    match["a_wins"] = int(a_wins)
-    for k in range(loop.lineup.size):
-        entry = loop.players[at(loop.lineup[at(k)])]
-        ticket = entry["ticket"]
-        log.teams[at(number), at(k)] = ticket
-        log.tickets[at(ticket)]["ended"], log.tickets[at(ticket)]["match"] = now, number
-        log.before[at(number), at(k), 0] = entry["mean"]
-        log.before[at(number), at(k), 1] = entry["sigma"]

@@ -105,17 +105,31 @@ class LadderModel(Model[DrawnPlayers]):
         values = values_of(factors.rating, factors.rating_beta) if system else {}
         self._newcomer = system.newcomer(values) if system else [math.nan]
         self._deviation = system.deviation if system else -1
-        skills = self._contents.skills
+        skills, sessions, match = self._contents.skills, factors.sessions, factors.match
+        patience = sessions.patience_minutes
+        behaviour = Behaviour(
+            warmup=24.0 * factors.warmup_days,
+            normal=match.outcome == "normal",
+            spread=match.spread,
+            beta=match.beta,
+            minutes=match.minutes / 60.0,
+            pause=sessions.break_minutes / 60.0,
+            patience=math.inf if patience is None else patience / 60.0,
+            after_win=min(1.0, max(0.0, sessions.continue_prob + sessions.win_effect)),
+            after_loss=min(1.0, max(0.0, sessions.continue_prob + sessions.loss_effect)),
+            churn=sessions.churn,
+            conservative=factors.rating.match_by == "conservative",
+        )
         self._rules = state.LadderRules(
             parameters_of(self._rule, options),
-            _behaviour(factors),
+            behaviour,
             rater_of(system, values),
             factors.rating.mu,
             factors.population.skill_mean if skills is None else float(skills.mean()),
         )
         # The share of the session starts before each hour and before the end of the day.
-        sums = np.array([0.0, *np.cumsum(np.array(factors.sessions.hourly_profile))])
-        self._shares = np.asarray(sums / sums[-1])
+        sums = np.array([0.0, *np.cumsum(np.array(sessions.hourly_profile))])
+        self._shares = sums / sums[-1]
         self._queue = self._rule.new(64, self._rules.queue)
         self._waits: Floats = np.empty(1024)  # room for those of a replication
         self._check: Callable[[], None] = lambda: None
@@ -206,13 +220,23 @@ class LadderModel(Model[DrawnPlayers]):
             if moment == factors.warmup_days:
                 start = measures.standing(loop.players).mean_rating
             if moment in (day + 1, horizon):
-                days.append(_day(day, loop))
+                sums, known = loop.state[0], measures.scale(measures.standing(loop.players))
+                matches, waits = int(sums["day_matches"]), int(sums["day_waits"])
+                of_day = {
+                    "day": day,
+                    "matches": matches,
+                    "avg_wait_time": 60.0 * sums["day_wait"] / waits if waits else math.nan,
+                    "win_gap": sums["day_gap"] / matches if matches else math.nan,
+                    "rating_error": known["rating_error"],
+                    "scale_stretch": known["scale_stretch"],
+                    "active_players": int(sums["day_active"]),
+                }
+                days.append(of_day)
                 day += 1
                 loop.state["day"] = day
                 for name in state.OF_THE_DAY:
                     loop.state[name] = 0
-        waits = self._waits[: int(loop.state["waits"][0])]
-        return Run(loop, waits, start, days, log, inputs)
+        return Run(loop, self._waits[: int(loop.state["waits"][0])], start, days, log, inputs)
 
     def _go_on(self, until: float, loop: Loop, log: Log) -> Loop:
         """Let everything happen before a moment; return the loop, with room as it was asked for."""
@@ -353,38 +377,6 @@ def _options(factors: LadderFactors) -> dict[str, Any]:
         "review_seconds": rule.review_seconds or 0.0,
         "largest": factors.parties.largest,
         **(options_of(rule.preset, numbers) if rule.preset and numbers else {}),
-    }
-
-
-def _behaviour(factors: LadderFactors) -> Behaviour:
-    sessions, match = factors.sessions, factors.match
-    patience = sessions.patience_minutes
-    return Behaviour(
-        warmup=24.0 * factors.warmup_days,
-        normal=match.outcome == "normal",
-        spread=match.spread,
-        beta=match.beta,
-        minutes=match.minutes / 60.0,
-        pause=sessions.break_minutes / 60.0,
-        patience=math.inf if patience is None else patience / 60.0,
-        after_win=min(1.0, max(0.0, sessions.continue_prob + sessions.win_effect)),
-        after_loss=min(1.0, max(0.0, sessions.continue_prob + sessions.loss_effect)),
-        churn=sessions.churn,
-        conservative=factors.rating.match_by == "conservative",
-    )
-
-
-def _day(day: int, loop: Loop) -> dict[str, float]:
-    sums, known = loop.state[0], measures.scale(measures.standing(loop.players))
-    matches, waits = int(sums["day_matches"]), int(sums["day_waits"])
-    return {
-        "day": day,
-        "matches": matches,
-        "avg_wait_time": 60.0 * sums["day_wait"] / waits if waits else math.nan,
-        "win_gap": sums["day_gap"] / matches if matches else math.nan,
-        "rating_error": known["rating_error"],
-        "scale_stretch": known["scale_stretch"],
-        "active_players": int(sums["day_active"]),
     }
 
 

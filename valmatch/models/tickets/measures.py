@@ -348,7 +348,16 @@ def further_responses(factors: TicketsFactors, of: str) -> Iterator[Response]:
 def _further(run: Replication, of: str) -> Sequence[float]:
     """Return what `further_responses` has of one kind, in its order."""
     if of == "backfill":
-        return _running_figures(run)
+        backfills, window, ends, (joins, leaves) = run.backfills, run.window, run.ends, run.presence
+        early = (leaves < ends[run.of]) & (leaves >= window[0]) & (leaves < window[1])
+        came, brought = backfills.times >= window[0], backfills.statuses == COMPLETED
+        late = run.played.filled[run.row] & (joins >= window[0])
+        running = time_average(run.played.times, ends, 1, window)
+        players = time_average(joins, leaves, 1, window)
+        waits = (backfills.ends - backfills.times)[came & brought]
+        taken = players / (run.table.largest * running) if running else np.nan
+        counts = count(early), count(late), count(came)
+        return *counts, mean(brought[came]), mean(waits), taken, *_over_time(run, joins, leaves)
     if of == "steps":
         steps, numbers = run.steps[run.made], range(len(passed_waits(run.factors.expansions)) + 1)
         return [mean(steps == step) for step in numbers]
@@ -366,19 +375,6 @@ def passed_waits(expansions: Mapping[str, Any]) -> set[float]:
     of_names = [properties for properties in expansions.values() if isinstance(properties, dict)]
     lists = [steps for properties in of_names for steps in properties.values()]
     return {float(step["wait"]) for steps in lists for step in steps if isinstance(step, dict)}
-
-
-def _running_figures(run: Replication) -> Sequence[float]:
-    backfills, window, ends, (joins, leaves) = run.backfills, run.window, run.ends, run.presence
-    early = (leaves < ends[run.of]) & (leaves >= window[0]) & (leaves < window[1])
-    came, brought = backfills.times >= window[0], backfills.statuses == COMPLETED
-    late = run.played.filled[run.row] & (joins >= window[0])
-    running = time_average(run.played.times, ends, 1, window)
-    players = time_average(joins, leaves, 1, window)
-    waits = (backfills.ends - backfills.times)[came & brought]
-    taken = players / (run.table.largest * running) if running else np.nan
-    counts = count(early), count(late), count(came)
-    return *counts, mean(brought[came]), mean(waits), taken, *_over_time(run, joins, leaves)
 
 
 def _over_time(run: Replication, joins: Floats, leaves: Floats) -> tuple[float, float]:

@@ -11,7 +11,7 @@ import numpy as np
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
-from valmatch.kernels.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats
 from valmatch.matching.living.queue import ANY, Parties, PresetInput, PresetReport, play_preset
 from valmatch.matching.living.registry import Numbers
 from valmatch.matching.tickets.columns import FEW, Played, Search, Service, Tickets
@@ -141,9 +141,18 @@ class TicketsModel(Model[Tickets]):
                 text = f"factors.attributes: {shown(name)} {there}: no rule sees it"
                 yield Note(text, "ignored_attribute")
         unknown = [attribute for attribute in table.attributes if attribute.name not in known]
+        skill = factors.skill.attribute
         for attribute in unknown:
-            if attribute.kind == "number":
-                yield from self._same_for_all(attribute)
+            index = table.attributes.index(attribute)
+            rules = [rule.name for rule in table.rules if index in rule.attributes]
+            if attribute.kind == "number" and attribute.default is not None and rules:
+                name = attribute.name
+                meant = f"attributes: {{{name}: {{mean: ..., std: ...}}}}"
+                if skill not in declared:
+                    meant = f"skill.attribute={name}, as no rule sees {shown(skill)}"
+                same = f"the attribute {shown(name)} is {attribute.default:g} for everybody"
+                text = f"its default: {' and '.join(rules)} cannot tell players apart ({meant})"
+                yield Notice(f"{same}, {text}", "same_for_all")
         for attribute in unknown:
             if attribute.default is None:
                 neither = f"{shown(attribute.name)} has neither a value nor a default"
@@ -164,19 +173,6 @@ class TicketsModel(Model[Tickets]):
             if size > largest and share > 0.0:
                 text = f"parties of {size} are larger than every team ({largest} players)"
                 yield Notice(f"{text}: they can never be matched", "unmatchable")
-
-    def _same_for_all(self, attribute: Attribute) -> Iterator[str]:
-        """Yield what is to be said where all players have the default of an attribute."""
-        table, skill = self._table, self._factors.skill.attribute
-        index = table.attributes.index(attribute)
-        rules = [rule.name for rule in table.rules if index in rule.attributes]
-        if attribute.default is not None and rules:
-            meant = f"attributes: {{{attribute.name}: {{mean: ..., std: ...}}}}"
-            if skill not in {declared.name for declared in table.attributes}:
-                meant = f"skill.attribute={attribute.name}, as no rule sees {shown(skill)}"
-            same = f"the attribute {shown(attribute.name)} is {attribute.default:g} for everybody"
-            text = f"its default: {' and '.join(rules)} cannot tell players apart ({meant})"
-            yield Notice(f"{same}, {text}", "same_for_all")
 
     def draw(self, streams: Streams, replication: int) -> Tickets:
         """Return the tickets of a replication; no rule enters."""
@@ -288,6 +284,12 @@ def people_of(drawn: Tickets, between: Floats) -> Parties:
     trips = latencies[np.arange(firsts.size), nearest]
     low, high = numbers(LOW, np.nan)[firsts], numbers(HIGH, np.nan)[firsts]
     ranged = ~np.isnan(low)
+    # Map picks as bits, -1 of those without.
+    maps, bits, places = drawn.values.get(MAPS), np.full(firsts.size, -1), dict[str, int]()
+    for ticket, names in enumerate([] if maps is None else maps[firsts].tolist()):
+        if isinstance(names, tuple):
+            picked = {places.setdefault(name, len(places)) for name in names}
+            bits[ticket] = sum(1 << k for k in picked if k < 62) or -1  # as many as bits tell apart
     return Parties(
         drawn.sizes,
         firsts,
@@ -298,21 +300,9 @@ def people_of(drawn: Tickets, between: Floats) -> Parties:
         np.where(known, nearest, -1).astype(np.int64),
         np.where(known, trips, 0.0),
         between,
-        _picks(drawn, firsts),
+        bits,
         np.where(ranged, low, -ANY).astype(np.int64),
         np.where(ranged, high, ANY).astype(np.int64),
         ranged,
         np.zeros(firsts.size, np.int64),
     )
-
-
-def _picks(drawn: Tickets, firsts: Ints) -> Ints:
-    """Return the map picks of tickets as bits, -1 of those without."""
-    maps = drawn.values.get(MAPS)
-    picks = [] if maps is None else maps[firsts].tolist()
-    bits, numbers = np.full(firsts.size, -1), dict[str, int]()
-    for ticket, names in enumerate(picks):
-        if isinstance(names, tuple):
-            picked = {numbers.setdefault(name, len(numbers)) for name in names}
-            bits[ticket] = sum(1 << k for k in picked if k < 62) or -1  # as many as bits tell apart
-    return bits

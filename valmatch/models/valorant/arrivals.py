@@ -358,6 +358,8 @@ def _integrals(numbers: bytes, elo_max: float, center: float, scale: float) -> l
     # The vector is mean + L x with standard normals x = (a, b, c) and lower triangular L. Each
     # component bounds the last normal that it depends on, given those before it. The integral
     # over c is taken in closed form, those over b and a numerically, to about ten digits.
+    from scipy.special import ndtr
+
     mean, entries, multipliers = np.split(np.frombuffer(numbers), (3, 12))
     skills = mean, entries.reshape(3, 3), elo_max
     loads, start = multipliers @ skills[1] / scale, (float(multipliers @ mean) - center) / scale
@@ -365,8 +367,14 @@ def _integrals(numbers: bytes, elo_max: float, center: float, scale: float) -> l
     b, weights = _nodes(*_limits(*skills, (a[0],), a[0]))
     weights *= weights_a[0, :, np.newaxis]
     a = a[0, :, np.newaxis]
+    # Of (shift + load x)**k, k = 0 to 4, over a standard normal x above `low`, by parts.
     low, _, _ = _limits(*skills, (a, b), b)
-    powers = _normal_powers(start + loads[0] * a + loads[1] * b, float(loads[2]), low)
+    shift, load = start + loads[0] * a + loads[1] * b, float(loads[2])
+    border, value = load * _density(low), shift + load * low
+    powers = [ndtr(-low), shift * ndtr(-low) + border]
+    for k in range(2, POWERS):
+        border = border * value
+        powers.append(shift * powers[-1] + (k - 1) * load * load * powers[-2] + border)
     return [float((weights * power).sum()) for power in powers]
 
 
@@ -412,18 +420,6 @@ def _nodes(low: Floats, high: Floats, kinks: list[Floats]) -> tuple[Floats, Floa
     nodes = np.concatenate(edges[:-1, :, np.newaxis] + widths * shares, axis=1)
     weights = np.concatenate(widths * shares_weights, axis=1)
     return nodes, weights * _density(nodes)
-
-
-def _normal_powers(shift: Floats, load: float, low: Floats) -> list[Floats]:
-    """Integrate (shift + load x)**k, k = 0 to 4, over a standard normal x above `low`."""
-    from scipy.special import ndtr
-
-    border, value = load * _density(low), shift + load * low
-    powers = [ndtr(-low), shift * ndtr(-low) + border]
-    for k in range(2, POWERS):  # by parts
-        border = border * value
-        powers.append(shift * powers[-1] + (k - 1) * load * load * powers[-2] + border)
-    return powers
 
 
 def _density(x: Floats) -> Floats:

@@ -287,24 +287,30 @@ class ValorantModel(Model[ArrivingPlayers]):
         check: Callable[[], None],
     ) -> Batch:
         """Run replications, days that fit the memory of one call of compiled code in few calls."""
-        if self._days is None:
+        process, days = self._process, self._days
+        if process is None or days is None:
             return super().run_many(streams, replications, controls, check)
         indices = np.array(replications, np.int64)
         rows = np.empty((indices.size, len(RESPONSES)))
         # Their expectations are integrals, which take time: not where nobody asks for them.
         seen = np.empty((indices.size, len(self.controls)) if controls else (0, 0))
+        standard = self._sums.standard if self._sums and seen.size else (0.0, 1.0)
         done = 0
         while done < indices.size:
             check()
-            most = done + self._days.matched.size
-            made = self._run_days(streams, self._days, indices[done:most], seen[done:most])
-            if not len(made):
+            some = slice(done, done + days.matched.size)
+            words = streams.words(0, arrivals.GAPS), streams.words(0, arrivals.VECTORS)
+            world = process.law, self._rules, self._queue
+            out = RESPONSES.record(indices[some].size)
+            n = self._make_days(indices[some], words, *world, days, (*standard, seen[some]), out)
+            fill_quantiles(days.waits, days.matched[:n], out[:n])
+            rows[done : done + n] = RESPONSES.rows(out[:n])
+            if not n:  # the players of a day are unusually many, or the queue is to grow
                 batch = super().run_many(streams, replications[done : done + 1], controls, check)
-                made = batch.responses
+                rows[done], n = batch.responses[0], 1
                 if batch.controls is not None:
                     seen[done] = batch.controls
-            rows[done : done + len(made)] = made
-            done += len(made)
+            done += n
         return Batch(rows, None, seen if controls else None)
 
     @cached_property
@@ -312,18 +318,6 @@ class ValorantModel(Model[ArrivingPlayers]):
         process, factors = self._process, self._factors
         apart = self._open_ended or factors.is_played_out or factors.rating_quantiles is not None
         return None if process is None or apart else new_days(process.room, factors.team_num)
-
-    def _run_days(self, streams: Streams, days: Days, replications: Ints, seen: Floats) -> Floats:
-        """Return the responses of days up to the first one that does not fit."""
-        # A day does not fit if its players are unusually many, or if the queue is to grow.
-        assert self._process is not None
-        out = RESPONSES.record(replications.size)
-        standard = self._sums.standard if self._sums and seen.size else (0.0, 1.0)
-        words = streams.words(0, arrivals.GAPS), streams.words(0, arrivals.VECTORS)
-        world = self._process.law, self._rules, self._queue
-        made = self._make_days(replications, words, *world, days, (*standard, seen), out)
-        fill_quantiles(days.waits, days.matched[:made], out[:made])
-        return RESPONSES.rows(out[:made])
 
     def run(self, inputs: ArrivingPlayers) -> Outcome:
         """Return the responses to these arrivals."""

@@ -79,16 +79,6 @@ def _log_loss(lead: float, outcome: float) -> float:
     return max(lead, 0.0) + math.log1p(math.exp(-abs(lead))) - outcome * lead
 
 
-@kernel
-def seat_players(picks: Floats, order: Ints) -> None:
-    """Put m players, every set and order equally likely, in front (Fisher and Yates)."""
-    for k in range(picks.size):
-        other = k + int(picks[k] * (order.size - k))
-        player = order[other]
-        order[other] = order[k]
-        order[k] = player
-
-
 @macro
 def _score(rules: GameRules, draws: RandomNumbers, game: int, skills: Floats, seats: Seats) -> None:
     # The score per hour is exp(skill / true_spread) over a standard exponential, so that its
@@ -178,7 +168,13 @@ def play(
     limit = n * rules.error_bound**2
     settled = 0 if squares <= limit else 1
     for game in range(n_games):
-        seat_players(draws.picks[game], seats.order)
+        # Every set and order of players is equally likely (Fisher and Yates).
+        order = seats.order
+        for k in range(n_seats):
+            other = k + int(draws.picks[game, k] * (n_players - k))
+            player = order[other]
+            order[other] = order[k]
+            order[k] = player
         _score(rules, draws, game, skills, seats)
         rated = _rated(seats, ratings, rules.joint)
         current = rounds[game * n_seats // n_players]
