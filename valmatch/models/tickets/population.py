@@ -179,11 +179,7 @@ def draw_people(
     attributes: dict[str, Values] = dict(beliefs)
     for number, (name, law) in enumerate(factors.attributes.items()):
         attributes[name] = _attribute(law, ATTRIBUTE + number, tickets, people)
-    latencies = trips.milliseconds[homes[of]]
-    for centre in range(latencies.shape[1]) if factors.regions.spread > 0.0 else ():
-        normals = people.normals(LATENCY, MOST_REGIONS * seats + centre)
-        latencies[:, centre] *= np.exp(factors.regions.spread * normals)
-    np.maximum(np.rint(latencies, out=latencies), 1.0, out=latencies)
+    latencies = _latencies(factors.regions.spread, trips.milliseconds[homes[of]], people)
     cancels = np.full(n, np.inf)
     if patience.median_seconds is not None:
         spread = np.exp(patience.spread * tickets.normals(PATIENCE))
@@ -201,6 +197,14 @@ def _chosen(shares: Sequence[float], uniforms: Floats) -> Ints:
     # Shares sum to 1 but for rounding: what has none is not chosen.
     last = max(k for k, share in enumerate(shares) if share > 0.0)
     return np.minimum(numbers, last).astype(np.int64)
+
+
+def _latencies(spread: float, latencies: Floats, people: People) -> Floats:
+    """Return whole milliseconds of players to data centres, at least 1, about their medians."""
+    for centre in range(latencies.shape[1]) if spread > 0.0 else ():
+        normals = people.normals(LATENCY, MOST_REGIONS * people.seats + centre)
+        latencies[:, centre] *= np.exp(spread * normals)
+    return np.maximum(np.rint(latencies), 1.0)
 
 
 def _attribute(law: Mapping[str, Any], source: int, tickets: People, people: People) -> Values:

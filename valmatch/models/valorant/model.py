@@ -157,21 +157,7 @@ class ValorantModel(Model[ArrivingPlayers]):
                     self.floors = {"avg_wait_time": (wait, "while everybody is matched")}
         else:
             horizon, players = self._read_log(path)
-        self._rules = Rules(
-            team_num,
-            factors.player_diff,
-            factors.player_slack,
-            factors.team_diff,
-            factors.team_slack,
-            factors.wait_thresh,
-            horizon,
-            factors.review == "continuous",
-            factors.slack_scope == "pool",
-            factors.tie_break == "balanced",
-            factors.team_rule == "newcomer",
-            ticks_per_hour(horizon, team_num),
-            known_team(team_num) if factors.matching == "team_first" else (),
-        )
+        self._rules = _rules(factors, horizon)
         if QUEUES[factors.matching].exponential:
             # At worst every split of the players chosen at a review is tried, 3e6 a second.
             splits = self._rule.expected_splits(self._rules)
@@ -377,6 +363,20 @@ class ValorantModel(Model[ArrivingPlayers]):
 
 
 LONG = 60.0  # seconds of a replication from which on its length is remarked upon
+
+
+def _rules(factors: ValorantFactors, horizon: float) -> Rules:
+    shared: dict[str, Any] = {name: getattr(factors, name) for name in Rules._fields[:6]}
+    return Rules(
+        **shared,
+        horizon=horizon,
+        continuous=factors.review == "continuous",
+        pool_scope=factors.slack_scope == "pool",
+        balanced=factors.tie_break == "balanced",
+        around=factors.team_rule == "newcomer",
+        ticks_per_hour=ticks_per_hour(horizon, factors.team_num),
+        known_team=known_team(factors.team_num) if factors.matching == "team_first" else (),
+    )
 
 
 def _process(factors: ValorantFactors) -> arrivals.ArrivalProcess:
