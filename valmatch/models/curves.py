@@ -22,10 +22,7 @@ class CurveModel(Model[Inputs]):
 
     @abstractmethod
     def play(self, inputs: Inputs, logged: bool) -> Any:  # noqa: ANN401 - of each model
-        """Return what comes of these inputs, with a log where one is wanted.
-
-        Its `measures` are the curves, of the shape of the axes, in the units of the measures.
-        """
+        """Return what comes of these inputs; its `measures` are the curves, in their units."""
 
     @abstractmethod
     def summary(self, inputs: Inputs, course: Any) -> Mapping[str, float]:  # noqa: ANN401

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 MARKS_OF_UTF_16 = (BOM_UTF16_LE, BOM_UTF16_BE)  # what files of this encoding begin with
 LONGEST_PATH = 120  # characters of a path in a line: names in it may be of any length
-
 NUMBER = re.compile("[0-9][0-9.]*")
 
 

@@ -45,9 +45,7 @@ from valmatch.text.suggestions import closest_name, hint
 from valmatch.text.terminal import shown
 
 VERSION = "1.0"
-
 LONGEST = 65_535  # most characters of a rule set
-
 MOST_PLAYERS, MOST_SMALL = 200, 40  # most players of a match; of a small one
 
 KEYS = (

@@ -77,7 +77,6 @@ class Problems:
 Kind = Literal["object", "array", "string", "number", "boolean", "null"]
 
 DEEPEST = 64  # most levels of objects and lists in each other
-
 STRING = r'"(?:[^"\\]++|\\.)*+"'
 TOKEN = re.compile(rf'{STRING}|[\[\]{{}},:]|[^\s\[\]{{}},:"]++', re.S)
 COMMENT = re.compile(rf"{STRING}|(//[^\n]*|/\*.*?\*/)", re.S)  # its group; strings pass

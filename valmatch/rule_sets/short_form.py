@@ -18,7 +18,6 @@ KEYS = ("name", "teams", "skill", "balance", "latency", "same", "age", "backfill
 """What a short form may say."""
 
 OWN = frozenset(KEYS) - {"name", "teams"}  # what a rule set of FlexMatch cannot say in these words
-
 NOT_OWN = frozenset(("ruleLanguageVersion", "playerAttributes", "algorithm", "rules", "expansions"))
 """What only a rule set of FlexMatch says."""
 
@@ -30,7 +29,6 @@ CHOICES = {
 
 TEAMS = re.compile(r" *([0-9]{1,4}) *x(.+)")
 SIZES = re.compile(r" *([0-9]{1,4}) *(?:- *([0-9]{1,4}) *)?")
-
 SMALL = 40  # most players of a match whose teams may be compared with each other
 
 

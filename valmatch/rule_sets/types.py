@@ -36,7 +36,6 @@ from valmatch.text.terminal import shown
 
 NUMERIC = ("min", "max", "avg", "median", "sum", "stddev")
 FUNCTIONS = (*NUMERIC, "count", "flatten", "set_intersection")
-
 CALL = re.compile(r"\s*([A-Za-z_]+)\s*\(")
 BASE = re.compile(
     r"\s*(teams?)\s*\[([^\]]*)\]"
@@ -44,7 +43,6 @@ BASE = re.compile(
 )
 # What begins like an expression; else a text is meant literally.
 LIKE = re.compile(rf"\s*(?:teams?\s*\[|(?:{'|'.join(FUNCTIONS)})\s*\()")
-
 UNGIVEN = "teams[...].players.attributes[...] is meant, in functions or alone"
 
 
@@ -419,7 +417,6 @@ def _read_order(from_anchor: bool, item: Item, target: str, context: Context) ->
 
 ARITIES = {"and": 2, "or": 2, "xor": 2, "not": 1}  # operators and how many arguments they take
 DEEPEST = 64  # most operators in each other
-
 STATEMENT_TOKEN = re.compile(r"\s*(?:([(),])|([^(),\s](?:[^(),]*[^(),\s])?))")
 
 

@@ -32,7 +32,6 @@ HCL_BODY = re.compile(r"rule_set_body\s*=\s*(\S[^\n]*)")
 CODE_BODY = re.compile(r"\brule_?set_?body\b\s*[:=(]", re.IGNORECASE)
 PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u....|\\u....|\\.")
-
 PLAYFAB = "PlayFab matchmaking queue"
 SERVICES = {
     PLAYFAB: ("matchmakingqueue", "differencerules", "stringequalityrules"),

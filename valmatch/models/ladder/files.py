@@ -19,8 +19,6 @@ from valmatch.models.valorant.queue_log import check_digits, check_serial_days
 from valmatch.text.terminal import Notice, shown
 
 MAX_NAME = 100  # characters of a name: tables hold as many for every player
-
-
 HOURS = "hours since the start of the run"
 
 UNUSED = {

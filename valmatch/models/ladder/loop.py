@@ -116,7 +116,6 @@ def count_players(now: float, p: float, rules: s.LadderRules, loop: Loop, waits:
 
 
 DONE, NO_ROOM_IN_QUEUE, NO_ROOM_FOR_WAITS, NO_ROOM_FOR_MATCHES = range(4)  # why `advance` returns
-
 NEVER = 1e12  # a profile time that no session starts after
 
 

@@ -183,7 +183,6 @@ def _rise(time: float, key: int, index: int, agenda: Agenda) -> None:
 
 
 AWAY, QUEUED, PAUSING, PLAYING, LEFT = range(5)  # what a player does; who has left is gone for good
-
 NEW = 10  # matches of a player that count as those of a newcomer
 CAREER = 100  # matches of a career that the curves show
 LEAST_RING = 64  # matches at play that there is room for from the start

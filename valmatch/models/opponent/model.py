@@ -49,7 +49,6 @@ MEASURES = Responses(
 """What is measured of a game: the rows of `Course.measures`, of which responses are means."""
 
 QUALITY = MEASURES.names.index("expected_quality")
-
 BELIEFS: Final = ("mean", "variance", "opponent_mean", "opponent_variance")
 """Rows of `Course.beliefs`, each after the game."""
 

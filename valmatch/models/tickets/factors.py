@@ -34,12 +34,8 @@ from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 
 MOST_REGIONS, MOST_ITEMS = 64, 256  # data centres; items of a list
-
 MOST_PLAYERS = 10  # players of a party, as the service has it
-
-
 EXACT = 1e-9  # how far the sum of shares may be from 1
-
 FORMS = "{TEXT: SHARE, ...}, {lists: {TEXT: PROBABILITY, ...}} or {mean: ..., std: ...}"
 
 

@@ -45,10 +45,7 @@ BELIEF = 15
 # + k, of the k-th attribute: [256 j + item] a number N, for each item of a list U; a text has
 # j = 0: U by its shares
 ATTRIBUTE = 16
-
 ROOM = 16  # counters of a proposal: at least as many as a party has players
-
-
 HOUR = 3600.0
 
 
@@ -89,9 +86,7 @@ DEVIATION, GAMES, NEW, USER, LOW, HIGH = "deviation", "games", "newcomer", "user
 """Attributes of players: of numbers, NaN where there is no range."""
 
 BELIEFS = (DEVIATION, GAMES, NEW, USER, LOW, HIGH)
-
 FIELDS = 8  # counters of a player
-
 AS_USER, AS_NEW, AS_GAMES, AS_SPREAD, AS_RANGE = range(5)
 
 

@@ -282,7 +282,6 @@ NAMES = ("players", "arrival_hours", "rating", "rating_2", "rating_3", "rating_4
 POWERS = len(NAMES) - 1  # integrals over the ratings: of their powers 0 to 4
 FAR = 10.0  # standard deviations beyond which a normal has no mass worth counting (1e-23)
 STEP = 1.0 / 24.0  # step of the tanh-sinh rule; half of it changes no integral by more than 1e-9
-
 ROUNDING = 1e-9
 """Ratings that vary by less than this share of their parts do not vary but by rounding."""
 

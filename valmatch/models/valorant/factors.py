@@ -37,7 +37,6 @@ from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 
 LEFT = "left_hours"  # the column of the times at which players gave up
-
 MEANINGS = ("arrival_hours", "rating", "elo", "kd", "wr", "player", LEFT)
 """What the columns of a queue log mean."""
 
@@ -175,7 +174,6 @@ MIN_ACCEPTANCE = 1e-3
 
 ROUNDING = 3e-9  # of a singular matrix of correlations whose entries have about nine digits
 MAX_PLAYERS = 1e9  # most expected arrivals in one replication; more is a slip of the pen
-
 MAX_RATING = 1e12
 """Largest rating that arrivals may be drawn with, about; more is a slip of the pen."""
 

@@ -19,10 +19,7 @@ from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.queue_log import DAY
 
 WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-
 PERCENTILES = (50, 90, 95)
-
-
 HOURS_AT_ONCE = 1 << 16  # bounds the memory that is taken, whatever the horizon
 
 OfHours: TypeAlias = Callable[[Ints], Ints]  # gives a number of each hour, counted from hour 0
@@ -164,13 +161,7 @@ OF_BANDS = (
 
 
 def band_names(edges: Sequence[float]) -> list[str]:
-    """Return what bands between quantiles are called.
-
-    Examples
-    --------
-    >>> band_names((0.0, 0.1, 0.99, 1.0))
-    ['bottom_10%', '10-99%', 'top_1%']
-    """
+    """Return what bands between quantiles are called: bottom_10%, 10-99%, top_1%."""
     names = []
     for low, high in pairwise(edges):
         below, above, top = (f"{100.0 * share:.10g}%" for share in (low, high, 1.0 - low))

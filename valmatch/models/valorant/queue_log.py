@@ -40,12 +40,10 @@ from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, Notice, shown
 
 DAY, YEAR = 24, 24.0 * 365.25  # hours
-
 HOURS, DATES = "hours since the start of the log", "date-times"
 """What the times of a log may be, besides seconds and milliseconds since 1970."""
 
 ALLOWED = f"{HOURS}, seconds or milliseconds since 1970, or date-times such as 2026-03-07T18:30"
-
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 HOUR = timedelta(hours=1) // MICROSECOND
@@ -164,7 +162,6 @@ class LogClock:
 LONGEST = 20  # years that a log may span
 LONG, LATE = 3, 10  # years from which on a log is long, or begins late
 GAP = 30  # days without any arrival that are remarked upon
-
 MISSED = ("party", "group", "premade", "region", "ping", "latency")
 """How names of columns begin that a designer may take to be used."""
 
@@ -173,9 +170,7 @@ MOST_STATES = 12
 """Names of columns that may say what became of a player, and how many values they have at most."""
 
 VECTOR = ("elo", "kd", "wr")
-
 AGAIN = 1.0  # hours within which an account that queues again is counted
-
 MAX_ID = 100  # characters of a player's id: tables hold as many for every player
 MAX_RATING = 1e6  # points either way, as for the skills of the ladder
 
@@ -237,13 +232,7 @@ SENTINELS = (-1.0, 0.0, 999.0, 9999.0, 99999.0)
 
 
 def sentinels_of(ratings: Floats) -> list[float]:
-    """Return values that several players share, far below or above all others or usual for "none".
-
-    Examples
-    --------
-    >>> sentinels_of(np.array([-1.0, 1400, 1500, -1, 1450, 1620, 1550]))
-    [-1.0]
-    """
+    """Return values that several players share, far from all others or usual for "none"."""
     if not ratings.size:
         return []
     low, high = np.percentile(ratings, (25, 75)).tolist()
