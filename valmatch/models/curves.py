@@ -91,7 +91,7 @@ def draw_prior(factors: PriorFactors, size: int, streams: Streams, replication: 
 def draw_values(prior: Prior, streams: Streams, replication: int) -> Floats:
     """Return the true values of a path."""
     normals = streams.stream(replication, VALUES).standard_normal(prior.means.size)
-    return np.asarray(prior.means + np.sqrt(prior.variances) * normals)
+    return prior.means + np.sqrt(prior.variances) * normals
 
 
 def spread(factors: PriorFactors) -> float:

@@ -396,6 +396,7 @@ class Model(ABC, Generic[Inputs]):
     releases_gil: bool = False
     sampling: Sampling = INDEPENDENT
     measures: Sequence[str] = ()
+    _check: Callable[[], None] = staticmethod(lambda: None)
 
     def draws_by(self, factor: str) -> bool:
         """Return whether the random inputs depend on a factor, or on a part of it."""
@@ -436,6 +437,7 @@ class Model(ABC, Generic[Inputs]):
         """
         curves = CurveSums.zeros(self.axes.shape) if self.axes else None
         rows, seen, remarks = [], [], list[str]()
+        self._check = check
         for replication in replications:
             check()
             inputs = self.draw(streams, replication)

@@ -15,7 +15,7 @@ from tests.support.command import valmatch
 from tests.support.log_inference import coverage, fit_errors
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
-from valmatch.models.valorant.arrivals import ArrivingPlayers, QuantileArrivals, QuantileFunction
+from valmatch.models.valorant.arrivals import ArrivingPlayers, quantile_arrivals, quantile_function
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.fitting import (
     LEVEL,
@@ -33,7 +33,7 @@ SKEWED = tuple(
 
 
 def test_a_quantile_function_goes_through_its_points_and_never_falls() -> None:
-    function = QuantileFunction(SKEWED)
+    function = quantile_function(SKEWED)
     at = ndtri([p for p, _ in SKEWED])
     np.testing.assert_allclose(function(at), [value for _, value in SKEWED], rtol=1e-12)
     grid = function(np.linspace(-8.0, 8.0, 4001))
@@ -47,7 +47,7 @@ def test_a_quantile_function_goes_through_its_points_and_never_falls() -> None:
 
 
 def test_drawn_ratings_have_the_distribution_and_arrivals_are_as_before() -> None:
-    players = QuantileArrivals([2000.0] * 4, 4.0, SKEWED).players(Streams(3), 0)
+    players = quantile_arrivals([2000.0] * 4, 4.0, SKEWED).players(Streams(3), 0)
     ratings = players.ratings
     for p, value in SKEWED:
         error = math.sqrt(p * (1 - p) / ratings.size)

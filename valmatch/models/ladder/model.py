@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,7 +35,6 @@ from valmatch.models.ladder.state import Behaviour, Log, Loop, rater_of, with_fu
 from valmatch.models.model import (
     NO_FILES,
     Axes,
-    Batch,
     LargeTable,
     Model,
     Outcome,
@@ -132,7 +131,6 @@ class LadderModel(Model[DrawnPlayers]):
         self._shares = sums / sums[-1]
         self._queue = self._rule.new(64, self._rules.queue)
         self._waits: Floats = np.empty(1024)  # room for those of a replication
-        self._check: Callable[[], None] = lambda: None
 
     @classmethod
     def further(cls, factors: Factors) -> Sequence[Response]:
@@ -147,17 +145,6 @@ class LadderModel(Model[DrawnPlayers]):
         if contents.skills is not None:
             drawn.skills[: contents.players] = contents.skills
         return drawn
-
-    def run_many(
-        self,
-        streams: Streams,
-        replications: Sequence[int],
-        controls: bool,
-        check: Callable[[], None],
-    ) -> Batch:
-        """Run replications one by one, checking every day."""
-        self._check = check
-        return super().run_many(streams, replications, controls, check)
 
     def run(self, inputs: DrawnPlayers) -> Outcome:
         """Return the responses, and the curves over the games of a career."""

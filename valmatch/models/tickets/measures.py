@@ -472,7 +472,7 @@ def _of_the_far(beyond: float) -> Iterator[tuple[Response, Value]]:
 def _skill_spreads(run: Replication) -> Floats:
     n, of, skills = run.played.times.size, run.of, run.drawn.skills[run.people]
     means = np.bincount(of, skills, n) / run.players
-    return np.asarray(np.sqrt(np.bincount(of, (skills - means[of]) ** 2, n) / run.players))
+    return np.sqrt(np.bincount(of, (skills - means[of]) ** 2, n) / run.players)
 
 
 def _win_error(run: Replication, report: PresetReport) -> float:

@@ -64,7 +64,7 @@ def draw_times(factors: TicketsFactors, rng_key: Words) -> Floats:
     arrived = arrived[arrived < total]
     hour = np.searchsorted(before, arrived, side="right") - 1
     rate = rates[edges[hour].astype(np.int64) % HOURS]
-    return np.asarray(HOUR * (edges[hour] + (arrived - before[hour]) / rate))
+    return HOUR * (edges[hour] + (arrived - before[hour]) / rate)
 
 
 def most_at_once(factors: TicketsFactors, timeout: float, times: Floats | None) -> int:
@@ -79,7 +79,7 @@ def most_at_once(factors: TicketsFactors, timeout: float, times: Floats | None) 
 
 def _rates(factors: TicketsFactors) -> Floats:
     profile = np.array(factors.arrivals.hourly_profile) / max(factors.arrivals.hourly_profile)
-    return np.asarray(factors.tickets_per_hour * profile / profile.mean())
+    return factors.tickets_per_hour * profile / profile.mean()
 
 
 DEVIATION, GAMES, NEW, USER, LOW, HIGH = "deviation", "games", "newcomer", "user", "low", "high"
@@ -105,7 +105,7 @@ class People(NamedTuple):
 
     def normals(self, source: int, counters: Ints | None = None) -> Floats:
         """Return a normal number of each."""
-        return np.asarray(ndtri(self.uniforms(source, counters)))
+        return ndtri(self.uniforms(source, counters))
 
 
 def _beliefs(ratings: RatingsFactors, people: People) -> dict[str, Floats]:
@@ -205,7 +205,7 @@ def _latencies(spread: float, latencies: Floats, people: People) -> Floats:
 def _attribute(law: Mapping[str, Any], source: int, tickets: People, people: People) -> Values:
     kind, firsts = kind_of(law), MOST_ITEMS * people.seats
     if kind == "number":
-        return np.asarray(law["mean"] + law["std"] * people.normals(source, firsts))
+        return law["mean"] + law["std"] * people.normals(source, firsts)
     if kind == "text":
         shares = [float(share) for share in law.values()]
         return values_of("text", law)[_chosen(shares, tickets.uniforms(source))[people.of]]

@@ -99,7 +99,7 @@ class Replication:
 
     def _chances(self, leads: Floats) -> Floats:
         with np.errstate(invalid="ignore"):
-            return np.asarray(1.0 / (1.0 + np.exp(-leads / self.factors.match.spread)))
+            return 1.0 / (1.0 + np.exp(-leads / self.factors.match.spread))
 
     def _team_means(self, values: Floats) -> Floats:
         n, teams = self.played.times.size, len(self.table.teams)

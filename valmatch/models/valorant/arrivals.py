@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -175,6 +175,7 @@ class ArrivalProcess:
         elo_max: float = math.inf,
         count: int | None = None,
         whole_gaps: bool = False,
+        ratings: Callable[[Floats], Floats] | None = None,
     ) -> None:
         pieces = len(rates) if count is not None else math.ceil(horizon)
         hourly = np.array(rates[:pieces], dtype=np.float64)
@@ -189,7 +190,7 @@ class ArrivalProcess:
             np.array(multipliers, np.float64),
             float(elo_max),
         )
-        self.count = count
+        self.count, self._ratings = count, ratings
         # The mean and six deviations, which a day hardly ever exceeds.
         expected = self.expected_players
         self.room = int(expected + 6.0 * math.sqrt(expected)) + 16 if count is None else count
@@ -213,67 +214,58 @@ class ArrivalProcess:
             clock = np.zeros(2)
             count, finished = draw_players(*words, clock, self.law, times, vectors, ratings)
             if finished or self.count is not None:
-                return ArrivingPlayers(times[:count], ratings[:count], vectors[:count])
+                if self._ratings is None:
+                    return ArrivingPlayers(times[:count], ratings[:count], vectors[:count])
+                ratings = self._ratings(ratings[:count] - SHIFT)
+                return ArrivingPlayers(times[:count], ratings, vectors[:0])
             room *= 2
 
 
 SHIFT = 64.0  # added to the normals while they are drawn as elo, which must not be negative
 
 
-class QuantileFunction:
-    """Goes through quantiles, as a function of the normal that has the same probability."""
-
+def quantile_function(quantiles: Sequence[Sequence[float]]) -> Callable[[Floats], Floats]:
+    """Return what goes through quantiles, of the normal that has the same probability."""
     # A monotone cubic between them (Fritsch & Carlson 1980), and a straight line beyond the outer
     # ones, so that the tails are those of a normal of their own.
+    from scipy.special import ndtri
 
-    def __init__(self, quantiles: Sequence[Sequence[float]]) -> None:
-        from scipy.special import ndtri
+    probabilities, values = np.array(quantiles, dtype=np.float64).T
+    at = ndtri(probabilities)
+    widths = np.diff(at)
+    secants = np.diff(values) / widths
+    # At inner quantiles weighted harmonic means (Fritsch & Butland).
+    (left, right), (before, after) = (widths[:-1], widths[1:]), (secants[:-1], secants[1:])
+    flat = (before <= 0.0) | (after <= 0.0)
+    left_weight, right_weight = 2.0 * right + left, right + 2.0 * left
+    parts = left_weight / np.where(flat, 1.0, before), right_weight / np.where(flat, 1.0, after)
+    inner = np.where(flat, 0.0, (left_weight + right_weight) / (parts[0] + parts[1]))
+    slopes = np.concatenate([secants[:1], inner, secants[-1:]])
 
-        probabilities, values = np.array(quantiles, dtype=np.float64).T
-        self._at, self._values = ndtri(probabilities), values
-        widths = np.diff(self._at)
-        secants = np.diff(values) / widths
-        # At inner quantiles weighted harmonic means (Fritsch & Butland).
-        (left, right), (before, after) = (widths[:-1], widths[1:]), (secants[:-1], secants[1:])
-        flat = (before <= 0.0) | (after <= 0.0)
-        left_weight, right_weight = 2.0 * right + left, right + 2.0 * left
-        parts = left_weight / np.where(flat, 1.0, before), right_weight / np.where(flat, 1.0, after)
-        inner = np.where(flat, 0.0, (left_weight + right_weight) / (parts[0] + parts[1]))
-        self._slopes = np.concatenate([secants[:1], inner, secants[-1:]])
-
-    def __call__(self, normals: Floats) -> Floats:
-        """Return the ratings of standard normals."""
-        at, last = self._at, self._at.size - 2
-        piece = np.clip(np.searchsorted(at, normals, side="right") - 1, 0, last)
+    def ratings(normals: Floats) -> Floats:
+        piece = np.clip(np.searchsorted(at, normals, side="right") - 1, 0, at.size - 2)
         width = at[piece + 1] - at[piece]
         t = np.clip((normals - at[piece]) / width, 0.0, 1.0)
-        low, high = self._values[piece], self._values[piece + 1]
-        first, second = width * self._slopes[piece], width * self._slopes[piece + 1]
+        low, high = values[piece], values[piece + 1]
+        first, second = width * slopes[piece], width * slopes[piece + 1]
         square = t * t * (3.0 * (high - low) - 2.0 * first - second)
         inside = low + t * first + square + t * t * t * (2.0 * (low - high) + first + second)
         before, after = np.minimum(normals - at[0], 0.0), np.maximum(normals - at[-1], 0.0)
-        return np.asarray(inside + before * self._slopes[0] + after * self._slopes[-1])
+        return inside + before * slopes[0] + after * slopes[-1]
+
+    return ratings
 
 
-class QuantileArrivals(ArrivalProcess):
-    """Random arrivals whose ratings have a given quantile function."""
-
-    def __init__(
-        self,
-        rates: Sequence[float],
-        horizon: float,
-        quantiles: Sequence[Sequence[float]],
-        **how: Any,  # noqa: ANN401 - as of any process
-    ) -> None:
-        covariance = np.diag([1.0, 0.0, 0.0]).tolist()
-        super().__init__(rates, horizon, [SHIFT, 0.0, 0.0], covariance, [1.0, 0.0, 0.0], **how)
-        self._rating = QuantileFunction(quantiles)
-
-    def players(self, streams: Streams, replication: int) -> ArrivingPlayers:
-        """Return the players of a replication in order of arrival."""
-        players = super().players(streams, replication)
-        ratings = self._rating(players.ratings - SHIFT)
-        return players._replace(ratings=ratings, vectors=players.vectors[:0])
+def quantile_arrivals(
+    rates: Sequence[float],
+    horizon: float,
+    quantiles: Sequence[Sequence[float]],
+    **how: Any,  # noqa: ANN401 - as of any process
+) -> ArrivalProcess:
+    """Return random arrivals whose ratings have a given quantile function."""
+    covariance, ratings = np.diag([1.0, 0.0, 0.0]).tolist(), quantile_function(quantiles)
+    skills = [SHIFT, 0.0, 0.0], covariance, [1.0, 0.0, 0.0]
+    return ArrivalProcess(rates, horizon, *skills, ratings=ratings, **how)
 
 
 NAMES = ("players", "arrival_hours", "rating", "rating_2", "rating_3", "rating_4")
@@ -422,4 +414,4 @@ def _nodes(low: Floats, high: Floats, kinks: list[Floats]) -> tuple[Floats, Floa
 
 
 def _density(x: Floats) -> Floats:
-    return np.asarray(np.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi))
+    return np.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi)

@@ -38,7 +38,7 @@ class HourlyCounts(NamedTuple):
         of_day = self.hours % DAY
         covered = np.bincount(of_day, minlength=DAY)
         total = np.bincount(of_day, self.arrivals, minlength=DAY)
-        return np.asarray((total / np.maximum(covered, 1))[of_day])
+        return (total / np.maximum(covered, 1))[of_day]
 
 
 Days: TypeAlias = Callable[[Ints], Bools]

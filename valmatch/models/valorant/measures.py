@@ -56,7 +56,7 @@ class PlayedDay:
 
 
 def _gaps(sides: Sequence[Floats]) -> Floats:
-    return np.asarray(np.abs(sides[0].mean(axis=1) - sides[1].mean(axis=1)))
+    return np.abs(sides[0].mean(axis=1) - sides[1].mean(axis=1))
 
 
 def _mean(values: Floats | Bools) -> float:
@@ -255,7 +255,7 @@ def _of_time(day: PlayedDay, part_of: OfHours, parts: int) -> Floats:
     def means(which: Bools, values: Floats | Bools) -> Floats:
         count = np.bincount(part[which], minlength=parts)
         sums = np.bincount(part[which], values[which], minlength=parts)
-        return np.asarray(sums / np.where(count > 0, count, math.nan))
+        return sums / np.where(count > 0, count, math.nan)
 
     matched, waits = day.matched[day.counted], day.waits[day.counted]
     everybody = np.ones(part.size, np.bool_)
@@ -280,7 +280,7 @@ def time_averages(
         # One after the other, so that all is the same however many hours there are at once.
         np.add.at(waited, part, np.diff(since[0] - since[1]))
         np.add.at(time, part, np.diff(edges))
-    return np.asarray(waited / np.where(time > 0.0, time, math.nan))
+    return waited / np.where(time > 0.0, time, math.nan)
 
 
 Group: TypeAlias = tuple[

@@ -384,7 +384,7 @@ def _process(factors: ValorantFactors) -> arrivals.ArrivalProcess:
     horizon = factors.horizon or math.inf
     how: dict[str, Any] = {"count": factors.num_players, "whole_gaps": factors.gaps == "poisson"}
     if factors.rating_quantiles is not None:
-        return arrivals.QuantileArrivals(rates, horizon, factors.rating_quantiles, **how)
+        return arrivals.quantile_arrivals(rates, horizon, factors.rating_quantiles, **how)
     skills = factors.mean_matrix, factors.cov_matrix, factors.multiplier_matrix
     return arrivals.ArrivalProcess(
         rates, horizon, *skills, elo_max=factors.elo_max or math.inf, **how
