@@ -370,11 +370,8 @@ def _algorithm(item: Item | None, context: Context) -> tuple[Search, bool]:
         allowed = " or ".join(BATCHES[strategy])
         text = f"{batching} does not go with the strategy {strategy} ({allowed} does)"
         item.error("batchingPreference", text)
-    large, is_sorted, wrong = (
-        strategy == "balanced",
-        batching == "sorted",
-        "neither a number nor a string",
-    )
+    large, is_sorted = strategy == "balanced", batching == "sorted"
+    wrong = "neither a number nor a string"
     names = [*item.list_of("sortByAttributes", "string")]
     order = [context.attribute(name, item, ("number", "text"), wrong) for name in names]
     listed = item.members.get("sortByAttributes")

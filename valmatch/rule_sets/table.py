@@ -327,11 +327,8 @@ class Reached(NamedTuple):
 
     def judge(self, match: Judged) -> Finding:
         """Return whether there is a region; else what the nearest one lacks."""
-        most, spread, tickets = (
-            match.number(self.most),
-            match.number(self.spread),
-            match.pings(self),
-        )
+        most, spread = match.number(self.most), match.number(self.spread)
+        tickets = match.pings(self)
         regions: list[tuple[Lack, ...]] = []
         for region in sorted(set(tickets[0]).intersection(*tickets[1:])):
             pings = [of_ticket[region] for of_ticket in tickets]

@@ -358,11 +358,8 @@ def _end_match(now: float, rules: s.LadderRules, loop: Loop, log: Log) -> None:
     """End the match that started first: rate its players, who go on or end their session."""
     behaviour, rater, rated = rules.behaviour, rules.rater, loop.rated.state
     state, slot = loop.state[0], loop.state[0]["first"]
-    a_wins, size, number = (
-        loop.ring[at(slot)]["a_wins"] > 0,
-        loop.lineup.size,
-        loop.ring[at(slot)]["number"],
-    )
+    played, size = loop.ring[at(slot)], loop.lineup.size
+    a_wins, number = played["a_wins"] > 0, played["number"]
     for k in range(size):
         loop.lineup[at(k)] = loop.teams[at(slot), at(k)]
     rate(now, a_wins, rater, loop.match, loop.rated, loop.assessment)

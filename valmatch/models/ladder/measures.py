@@ -76,9 +76,8 @@ class Standing(NamedTuple):
 
 def standing(players: NDArray[np.void]) -> Standing:
     """Return how the players stand at this moment."""
-    ratings, skills, sigmas = (
-        players[name][_rated(players)] for name in ("mean", "skill", "sigma")
-    )
+    rated = players[_rated(players)]
+    ratings, skills, sigmas = rated["mean"], rated["skill"], rated["sigma"]
     return Standing(ratings, skills, sigmas, _mean(ratings), _mean(sigmas**2))
 
 

@@ -80,14 +80,11 @@ class Replication:
         self.players = np.bincount(of, minlength=n)
         self.full = self.players == self.table.largest
         # Expansion steps that had passed, by the age of the oldest or the newest ticket.
-        oldest, begins = self.table.oldest, ~played.filled
-        born, earliest = (
-            np.full(n, np.inf if oldest else -np.inf),
-            np.minimum if oldest else np.maximum,
-        )
-        earliest.at(born, played.matches[begins], drawn.times[played.tickets[begins]])
-        waits = np.array(self.table.waits)
-        self.steps = np.searchsorted(waits, played.proposed - born, side="right")
+        sign, begins, born = 1.0 if self.table.oldest else -1.0, ~played.filled, np.full(n, np.inf)
+        times = sign * drawn.times[played.tickets[begins]]
+        np.minimum.at(born, played.matches[begins], times)
+        ages, waits = played.proposed - sign * born, np.array(self.table.waits)
+        self.steps = np.searchsorted(waits, ages, side="right")
         # The data centre of the least mean latency, and the players' latency to it.
         sums = np.stack([np.bincount(of, ping[people], n) for ping in drawn.latencies.T], axis=1)
         self.centres = np.where(np.isnan(sums), np.inf, sums).argmin(axis=1)

@@ -381,10 +381,8 @@ class _Reader:
             others = f"; {n:,} rows are not as {where} says" if n else ""
             needed = "at least one row is needed below the header"
             raise InputError(f"{self._path}: no players ({needed}{self._bad.seen()}{others})")
-        hours, longest = (
-            np.array(self._clock.hours([entry.time for entry in entries])),
-            LONGEST * YEAR,
-        )
+        hours = np.array(self._clock.hours([entry.time for entry in entries]))
+        longest = LONGEST * YEAR
         far = np.zeros(hours.size, np.bool_)
         if np.ptp(hours) > longest:  # what is left spans no more
             middle = np.partition(hours, (hours.size - 1) // 2)[(hours.size - 1) // 2]
