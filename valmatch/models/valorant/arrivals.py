@@ -175,7 +175,6 @@ class ArrivalProcess:
         elo_max: float = math.inf,
         count: int | None = None,
         whole_gaps: bool = False,
-        ratings: Callable[[Floats], Floats] | None = None,
     ) -> None:
         pieces = len(rates) if count is not None else math.ceil(horizon)
         hourly = np.array(rates[:pieces], dtype=np.float64)
@@ -190,7 +189,9 @@ class ArrivalProcess:
             np.array(multipliers, np.float64),
             float(elo_max),
         )
-        self.count, self._ratings = count, ratings
+        self.count = count
+        # what makes ratings of those that are drawn; None for all skills
+        self.ratings: Callable[[Floats], Floats] | None = None
         # The mean and six deviations, which a day hardly ever exceeds.
         expected = self.expected_players
         self.room = int(expected + 6.0 * math.sqrt(expected)) + 16 if count is None else count
@@ -214,9 +215,9 @@ class ArrivalProcess:
             clock = np.zeros(2)
             count, finished = draw_players(*words, clock, self.law, times, vectors, ratings)
             if finished or self.count is not None:
-                if self._ratings is None:
+                if self.ratings is None:
                     return ArrivingPlayers(times[:count], ratings[:count], vectors[:count])
-                ratings = self._ratings(ratings[:count] - SHIFT)
+                ratings = self.ratings(ratings[:count] - SHIFT)
                 return ArrivingPlayers(times[:count], ratings, vectors[:0])
             room *= 2
 
@@ -263,9 +264,10 @@ def quantile_arrivals(
     **how: Any,  # noqa: ANN401 - as of any process
 ) -> ArrivalProcess:
     """Return random arrivals whose ratings have a given quantile function."""
-    covariance, ratings = np.diag([1.0, 0.0, 0.0]).tolist(), quantile_function(quantiles)
-    skills = [SHIFT, 0.0, 0.0], covariance, [1.0, 0.0, 0.0]
-    return ArrivalProcess(rates, horizon, *skills, ratings=ratings, **how)
+    skills = [SHIFT, 0.0, 0.0], np.diag([1.0, 0.0, 0.0]).tolist(), [1.0, 0.0, 0.0]
+    process = ArrivalProcess(rates, horizon, *skills, **how)
+    process.ratings = quantile_function(quantiles)
+    return process
 
 
 NAMES = ("players", "arrival_hours", "rating", "rating_2", "rating_3", "rating_4")
