@@ -17,10 +17,6 @@ Mean = Annotated[float, *real(-1e6, 1e6)]
 Kappa = Annotated[float, *real(0, 1e3)]
 Discount = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False), *Real]
 VarianceRange = Annotated[tuple[Variance, ...], Field(min_length=2, max_length=2)]
-if TYPE_CHECKING:
-    Policies = tuple[str, ...]
-else:
-    Policies = Annotated[tuple[Literal[tuple(OPPONENT)], ...], Field(min_length=1)]
 
 ENDS = ("top", "bottom")
 
@@ -120,7 +116,7 @@ class OpponentFactors(PriorFactors):
     rank_by: Literal["mean", "skill"] = factor("mean")
     """What ranks go by. mean: the mean that the skill is drawn from, whatever is believed. skill:
     the true skill, sample path by sample path."""
-    policies: Policies = factor(
+    policies: Annotated[tuple[Literal[tuple(OPPONENT)], ...], Field(min_length=1)] = factor(  # type: ignore[valid-type]
         ("point_estimate", "draw_chance", "knowledge_gradient"),
         "",
         "How opponents are chosen, each policy for itself on the same skills and performances. "

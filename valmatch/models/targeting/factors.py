@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -12,10 +12,6 @@ from valmatch.models.opponent.factors import Kappa, Mean, PriorFactors, Variance
 from valmatch.policies.registry import TARGET, meanings
 
 Tolerance = Annotated[float, *real(1e-4, 1e6)]
-if TYPE_CHECKING:
-    Policies = tuple[str, ...]
-else:
-    Policies = Annotated[tuple[Literal[tuple(TARGET)], ...], Field(min_length=1)]
 
 
 class TargetingFactors(PriorFactors):
@@ -52,7 +48,7 @@ class TargetingFactors(PriorFactors):
     prior_draw: Literal["seed", "path"] = factor("path")
     """How often prior means and variances are drawn. seed: once, for all sample paths of the seed.
     path: anew for each, so that results average over priors."""
-    policies: Policies = factor(
+    policies: Annotated[tuple[Literal[tuple(TARGET)], ...], Field(min_length=1)] = factor(  # type: ignore[valid-type]
         ("point_estimate", "draw_chance", "knowledge_gradient", "ucb", "bold", "uniform"),
         "",
         "How measurements are chosen, each policy for itself on the same values and noise. "

@@ -213,10 +213,7 @@ class Match(Factors, json_schema_extra={"example": "{minutes: 20}"}):
     free from the beginning. manual: those of leavers, too."""
 
 
-if TYPE_CHECKING:
-    Preset = str
-else:
-    Preset = Literal[tuple(PRESETS)]
+Preset: Any = Literal[tuple(PRESETS)]
 
 
 MISSING_PRESET = f"preset: missing (allowed: {', '.join(PRESETS)})"

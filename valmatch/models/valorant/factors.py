@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import (
@@ -164,10 +164,6 @@ Share = Annotated[float, *real(0, 1)]
 
 Patience = Annotated[float, *real(1e-3, 1e6)]  # minutes
 
-if TYPE_CHECKING:
-    Matching = str
-else:
-    Matching = Literal[of_ratings()]
 
 MIN_ACCEPTANCE = 1e-3
 """Least probability that a player's vector has no negative component (else: redraws forever)."""
@@ -270,7 +266,9 @@ class ValorantFactors(Factors):
     """Length of the simulated time; poisson_rate needs a rate for each hour of it. With an arrivals
     file: any length, or null for the time of the last arrival. With num_players: null, the time of
     the last arrival."""
-    matching: Matching = factor("team_first", "", meanings(of_ratings()))
+    matching: Literal[of_ratings()] = factor(  # type: ignore[valid-type]
+        "team_first", "", meanings(of_ratings())
+    )
     team_rule: Literal["range", "newcomer"] = factor("range")
     """What player_diff bounds. range: the largest minus the smallest rating of a team. newcomer
     (team_first matching alone): how far each member's rating is from that of the player around whom
