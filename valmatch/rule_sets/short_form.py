@@ -176,9 +176,9 @@ class _Writer:
                 return None
             self.attributes.setdefault(attribute.value, {"name": attribute, "type": "number"})
         if name == "balance" and self.large:
-            for given in item.members.keys() & {"within", "widen"}:
+            for surplus in item.members.keys() & {"within", "widen"}:
                 text = f"matches of more than {SMALL} are balanced without a limit"
-                item.error(given, f"{text}, and there are up to {self.most}")
+                item.error(surplus, f"{text}, and there are up to {self.most}")
             return attribute
         if key not in item.members:
             item.error("", f"no {key} (a number is needed)")

@@ -383,10 +383,10 @@ class Combined(NamedTuple):
                 stack.append(f"not {stack.pop()}")
             else:
                 second, first = stack.pop(), stack.pop()
-                said = (
+                joined = (
                     f"either {first} or {second}" if part == "xor" else f"{first} {part} {second}"
                 )
-                stack.append(f"({said})")
+                stack.append(f"({joined})")
         return stack[0][1:-1] if stack[0].count("(") == 1 and stack[0][0] == "(" else stack[0]
 
     def judge(self, match: Judged) -> Finding:

@@ -227,8 +227,8 @@ class OpponentModel(curves.CurveModel[SamplePath]):
         """Return the players by rank, of equal values by index, and who is player 0."""
         by_skill, rank = self._factors.rank_by == "skill", self._factors.rank
         ranking = np.argsort(-(inputs.skills if by_skill else inputs.prior.means), kind="stable")
-        place = int({"top": 1, "bottom": ranking.size}.get(str(rank), rank))
-        return ranking, int(ranking[place - 1])
+        index = int({"top": 1, "bottom": ranking.size}.get(str(rank), rank))
+        return ranking, int(ranking[index - 1])
 
     def tables(self, inputs: SamplePath, course: Course) -> tuple[Table, Table]:
         """Return one row for each player, and one for each policy and game."""

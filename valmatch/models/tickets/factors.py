@@ -225,14 +225,14 @@ class OfPreset(Factors, json_schema_extra={"example": "{preset: bar}"}):
     preset: Preset | None = factor(None)
     """Whose rule it is: a living matchmaker's. null: there is a rule set."""
 
-    def given(self) -> dict[str, Any]:
+    def set_numbers(self) -> dict[str, Any]:
         """Return the numbers that are given, of whatever preset."""
         values = {name: getattr(self, name) for name in NUMBERS}
         return {name: value for name, value in values.items() if value is not None}
 
     def numbers(self) -> Numbers | None:
         """Return the numbers of the rule; None without a preset."""
-        return numbers_of(self.preset).model_validate(self.given()) if self.preset else None
+        return numbers_of(self.preset).model_validate(self.set_numbers()) if self.preset else None
 
     def spelt_out(self) -> Self:
         """Return the rule with a value for every number, which can then be varied and optimised."""
@@ -241,7 +241,7 @@ class OfPreset(Factors, json_schema_extra={"example": "{preset: bar}"}):
 
     def without_effect(self, lacks: Collection[str]) -> Iterator[tuple[str, str]]:
         """Yield the numbers that are not as the preset has them and need what there is not."""
-        values = self.given()
+        values = self.set_numbers()
         for name in values if self.preset else ():
             numbers = numbers_of(self.preset or "")
             need = needs_of(numbers, name)
@@ -251,7 +251,7 @@ class OfPreset(Factors, json_schema_extra={"example": "{preset: bar}"}):
 
     @model_validator(mode="after")
     def _of_one_preset(self) -> Self:
-        values = self.given()
+        values = self.set_numbers()
         if self.preset is None:
             if values:
                 raise refuse(MISSING_PRESET)

@@ -92,7 +92,7 @@ class TicketLog:
             text += ": where they still wait, they are cancelled"
             self.remarks += (Note(text, "queued_again", again),)
         # attributes that some player has
-        self.given = {name for name, values in tickets.values.items() if has_value(values).any()}
+        self.known = {name for name, values in tickets.values.items() if has_value(values).any()}
         maps = [attribute.name for attribute in table.attributes if attribute.kind == "map"]
         self._check(trips.centres, maps)
 
@@ -104,7 +104,7 @@ class TicketLog:
         logged = self.tickets
         drawn, error = draw_people(factors, trips, rng_key, logged.times, logged.sizes)
         values = dict(drawn.values)
-        for name in self.given:
+        for name in self.known:
             of_log = logged.values[name]
             values[name] = np.where(has_value(of_log), of_log, values.get(name, of_log))
         latencies = np.full_like(drawn.latencies, np.nan)

@@ -117,11 +117,11 @@ class TicketsModel(Model[Tickets]):
                 raise InputError(f"factors.{where}: {text}")
         self._log: TicketLog | None = None
         if "arrivals" in files:
-            given = [Attribute(name, kind) for name, kind in kinds.items()]
+            of_factors = [Attribute(name, kind) for name, kind in kinds.items()]
             path, end = files["arrivals"], self._service.horizon
-            self._log = TicketLog(path, self._table, given, self._trips, end)
+            self._log = TicketLog(path, self._table, of_factors, self._trips, end)
         from_log = self._log.remarks if self._log else ()
-        known = {*kinds, *(self._log.given if self._log else ())}
+        known = {*kinds, *(self._log.known if self._log else ())}
         self.warnings = (*remarks, *from_log, *self._remarks(known))
 
     @classmethod

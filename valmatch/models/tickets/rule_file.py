@@ -206,8 +206,8 @@ class OfRules(Factors):
                     value = step.get("value")
                     if isinstance(value, int | float) and not isinstance(value, bool):
                         low, high = sorted((value / 2, 2.0 * value))
-                        whole = isinstance(value, int)
-                        ranges[f"{factor_name}.value"] = (-(-low // 1) if whole else low), high
+                        is_integer = isinstance(value, int)
+                        ranges[f"{factor_name}.value"] = (-(-low // 1) if is_integer else low), high
         return {name: (low, high) for name, (low, high) in ranges.items() if low < high}
 
     def read_rules(

@@ -154,7 +154,9 @@ def remarks_on(counts: HourlyCounts) -> Iterator[str]:
     of_hours, of_days = dispersion_of_hours(counts, slope), dispersion_of_days(counts, slope)
     dispersions = ("an hour", of_hours), ("a day", of_days)
     ratios = [
-        f"{of} is {found.ratio:.1f}" for of, found in dispersions if found and found.beyond_noise
+        f"{of} is {dispersion.ratio:.1f}"
+        for of, dispersion in dispersions
+        if dispersion and dispersion.beyond_noise
     ]
     if ratios:
         yield (
