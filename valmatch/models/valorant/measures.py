@@ -29,11 +29,16 @@ class PlayedDay:
     """A replication of n players and m matches."""
 
     def __init__(
-        self, players: ArrivingPlayers, log: Floats, rules: Rules, start: float, clock: OfHours
+        self,
+        players: ArrivingPlayers,
+        log: Floats,
+        rules: Rules,
+        factors: ValorantFactors,
+        clock: OfHours,
     ) -> None:
-        self.players, self.rules = players, rules
+        self.players, self.rules, self.factors = players, rules, factors
         self.log = log  # the matches as the kernel logs them
-        self.start = start  # hour from which on players and matches count
+        self.start = factors.warm_up  # hour from which on players and matches count
         self.clock = clock  # its hours since the midnight of some Monday, by the clock
         self.hours = log[:, 0]  # (m,): when matches were made
         # (m, team_num): the players of both teams, by number, and their ratings
@@ -51,8 +56,8 @@ class PlayedDay:
             self.left[self.gave_up] = players.departures[self.gave_up]
         self.waits = 60.0 * (self.left - players.times)  # (n,): minutes in the queue
         self.prioritized = prioritized(players.times, self.left, rules)  # (n,): who became so
-        self.counted = players.times >= start  # (n,): who arrived late enough to count
-        self.late = self.hours >= start  # (m,): matches that were made late enough to count
+        self.counted = players.times >= self.start  # (n,): who arrived late enough to count
+        self.late = self.hours >= self.start  # (m,): matches that were made late enough to count
 
 
 def _gaps(sides: Sequence[Floats]) -> Floats:
@@ -90,7 +95,7 @@ DEPARTURES = (
 )
 
 
-def _departures(day: PlayedDay, factors: ValorantFactors) -> list[float]:
+def _departures(day: PlayedDay) -> list[float]:
     waits, gave_up = day.waits[day.gave_up & day.counted], day.gave_up[day.counted]
     return [float(waits.size), _mean(gave_up), _mean(waits)]
 
@@ -105,7 +110,7 @@ DIFFERENCES = tuple(
 )
 
 
-def _differences(day: PlayedDay, factors: ValorantFactors) -> list[float]:
+def _differences(day: PlayedDay) -> list[float]:
     ranges = np.concatenate([np.ptp(side[day.late], axis=1) for side in day.ratings])
     return [*_percentiles(day.gaps[day.late], PERCENTILES), *_percentiles(ranges, PERCENTILES)]
 
@@ -118,7 +123,7 @@ PAIR_DIFF = "mean over matched teams of the mean |rating - rating| of two of the
 ELO_DIFF = "mean over matches of |mean elo - mean elo|, whatever rating the rule looks at"
 
 
-def _pairs(day: PlayedDay, factors: ValorantFactors) -> list[float]:
+def _pairs(day: PlayedDay) -> list[float]:
     # Of players in order of rating, the gap between the k-th and the next lies within k (team_num
     # - k) of the pairs, so that no pair has to be formed.
     below = np.arange(1, day.rules.team_num)
@@ -129,7 +134,7 @@ def _pairs(day: PlayedDay, factors: ValorantFactors) -> list[float]:
     return [_mean(np.concatenate([np.diff(side, axis=1) @ shares for side in sides]))]
 
 
-def _elo(day: PlayedDay, factors: ValorantFactors) -> list[float]:
+def _elo(day: PlayedDay) -> list[float]:
     elo = day.players.vectors[:, 0]
     return [_mean(_gaps([elo[side[day.late]] for side in day.sides]))]
 
@@ -142,9 +147,9 @@ FAIRNESS = (
 )
 
 
-def _fairness(day: PlayedDay, factors: ValorantFactors) -> list[float]:
+def _fairness(day: PlayedDay) -> list[float]:
     """Return how far predictions are from one half; by Elo spread points are odds of ten to one."""
-    leads = 1.0 / (1.0 + 10.0 ** (-day.gaps[day.late] / factors.spread)) - 0.5
+    leads = 1.0 / (1.0 + 10.0 ** (-day.gaps[day.late] / day.factors.spread)) - 0.5
     return [_mean(leads), _mean(leads <= 0.05)]
 
 
@@ -194,14 +199,14 @@ def empty_bands(ratings: Floats, edges: Sequence[float]) -> list[str]:
     return [name for k, name in enumerate(band_names(edges)) if k not in bands_of(ratings, edges)]
 
 
-def _bands(day: PlayedDay, factors: ValorantFactors) -> list[float]:
+def _bands(day: PlayedDay) -> list[float]:
     gaps = np.full(day.players.times.size, np.nan)
     for side in day.sides:
         gaps[side] = day.gaps[:, np.newaxis]
     matched, waits, gaps = day.matched[day.counted], day.waits[day.counted], gaps[day.counted]
-    bands = bands_of(day.players.ratings[day.counted], factors.bands)
+    bands = bands_of(day.players.ratings[day.counted], day.factors.bands)
     values: list[float] = []
-    for band in range(len(factors.bands) - 1):
+    for band in range(len(day.factors.bands) - 1):
         served = (bands == band) & matched
         wait = waits[served]
         values += [_mean(matched[bands == band]), _mean(wait), *_percentiles(wait, (50, 95))]
@@ -237,19 +242,19 @@ def hour_responses(factors: ValorantFactors) -> list[Response]:
     return _of_times("hour", {f"{h}-{h + 1}h": f"from hour {h} to {h + 1} of days" for h in hours})
 
 
-def _hours(day: PlayedDay, factors: ValorantFactors) -> list[float]:
+def _hours(day: PlayedDay) -> list[float]:
     rows = _of_time(day, lambda hours: day.clock(hours) % DAY, DAY)
-    return rows[:, : len(hour_responses(factors)) // len(rows)].ravel().tolist()
+    return rows[:, : len(hour_responses(day.factors)) // len(rows)].ravel().tolist()
 
 
-def _weekdays(day: PlayedDay, factors: ValorantFactors) -> list[float]:
+def _weekdays(day: PlayedDay) -> list[float]:
     return _of_time(day, lambda hours: day.clock(hours) // DAY % 7, len(WEEK)).ravel().tolist()
 
 
 def _of_time(day: PlayedDay, part_of: OfHours, parts: int) -> Floats:
     """Return the queue, the waits and the prioritized of parts of the time, a row each."""
     came, horizon = day.players.times, day.rules.horizon
-    queue = time_averages(came, day.left, horizon, part_of, int(day.start), parts)
+    queue = time_averages(came, day.left, horizon, part_of, day.start, parts)
     part = part_of(np.floor(day.players.times[day.counted]).astype(np.int64))
 
     def means(which: Bools, values: Floats | Bools) -> Floats:
@@ -285,7 +290,7 @@ def time_averages(
 
 Group: TypeAlias = tuple[
     Callable[[ValorantFactors], Sequence[Response]],
-    Callable[[PlayedDay, ValorantFactors], Sequence[float]],
+    Callable[[PlayedDay], Sequence[float]],
 ]
 """Responses that go together, and their values in the same order, NaN where undefined."""
 

@@ -326,19 +326,19 @@ class ValorantModel(Model[ArrivingPlayers]):
 
     def _play(self, players: ArrivingPlayers) -> tuple[PlayedDay, Values]:
         """Return what happened in a replication, player by player, and the responses."""
-        team_num, warm_up = self._rules.team_num, self._factors.warm_up
+        team_num = self._rules.team_num
         log = np.empty((players.times.size // (2 * team_num), 3 + 2 * team_num))
         self._match(players, log)
         log = log[: self._counts.statistics["matches"][0]]
         clock = partial(self._clock, resample=players.resample)
-        day = PlayedDay(players, log, self._rules, warm_up, clock)
-        record = counted(day) if warm_up else self._responses(players.times.size)
+        day = PlayedDay(players, log, self._rules, self._factors, clock)
+        record = counted(day) if day.start else self._responses(players.times.size)
         groups = groups_of(self._factors)
         if not groups:
             return day, record
         values = RESPONSES.row(record).tolist()
         for _, values_of in groups:
-            values += values_of(day, self._factors)
+            values += values_of(day)
         return day, dict(zip(self.responses.names, values, strict=True))
 
     def _match(self, players: ArrivingPlayers, log: Floats) -> None:
