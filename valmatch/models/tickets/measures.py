@@ -11,7 +11,6 @@ import numpy as np
 from scipy.special import expit
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
-from valmatch.matching.living.queue import PresetReport
 from valmatch.matching.tickets.columns import Tickets
 from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TIMED_OUT
 from valmatch.models.model import ANY, WIN_GAP, Response, Responses, Table, amount, of_part, share
@@ -161,8 +160,7 @@ def measure(run: Replication) -> dict[str, float]:
         "matchmaking_hours": covered(drawn.times, played.ends, window) / HOUR,
     }
     values = {name: values[name] for name in RESPONSES.names}
-    if (report := run.report) is not None:
-        values |= {response.name: value(run, report) for response, value in of_preset(factors)}
+    values |= {response.name: value(run) for response, value in of_preset(factors)}
     for of in (of for of in dict.fromkeys(factors.measure) if of != "pools"):
         names = (response.name for response in further_responses(factors, of))
         values |= zip(names, _further(run, of), strict=True)
@@ -411,7 +409,7 @@ BEYOND = (2.0, 2.5, 3.0)
 """Standard deviations of skill off the mean from which on tickets are looked at by themselves."""
 
 
-Value: TypeAlias = Callable[[Replication, PresetReport], float]
+Value: TypeAlias = Callable[[Replication], float]
 
 
 def of_preset(factors: TicketsFactors) -> Iterator[tuple[Response, Value]]:
@@ -421,24 +419,28 @@ def of_preset(factors: TicketsFactors) -> Iterator[tuple[Response, Value]]:
         return
     unit, meaning = numbers.value
     valued = Response("match_value", unit, f"mean over matches of the {meaning}", limits=ANY)
-    yield valued, lambda run, report: mean(report.values[run.made])
+    yield valued, lambda run: mean(run.report.values[run.made])
     older = "an older ticket, which waits on, would have done in place of a member"
     skipped = share("skipped", f"share of matches in which {older}")
-    yield skipped, lambda run, report: mean(report.skipped[run.made])
+    yield skipped, lambda run: mean(run.report.skipped[run.made])
     candidates = amount("candidates", "", "candidates that are valued, a review in the mean")
-    yield candidates, lambda _, report: _a_review(report.examined, report)
-    yield number("reviews", "reviews"), lambda _, report: report.reviews
+    yield candidates, lambda run: _a_review(run, run.report.examined)
+    yield number("reviews", "reviews"), lambda run: run.report.reviews
     meaning = "mean over matches of the standard deviation of the true skills of all players"
-    spread = amount("skill_spread", "points", meaning)
-    yield spread, lambda run, _: mean(_skill_spreads(run)[run.made])
+    yield amount("skill_spread", "points", meaning), _skill_spread
     if factors.ratings.users is not None:
         meaning = "share of matches of duels whose players met in the ten minutes before"
-        yield share("repeat_share", meaning), lambda run, _: mean(repeated(run)[run.made])
+        yield share("repeat_share", meaning), lambda run: mean(repeated(run)[run.made])
     for beyond in BEYOND:
-        yield from _of_the_far(beyond)
+        whose = f"of tickets with a mean true skill over {beyond:g} skill.std off the mean"
+        for name in ("matched_fraction", "time_to_match", "time_to_match_p90"):
+            of_far = amount(f"{name}.beyond_{beyond:g}sd", "seconds", f"{name} {whose}")
+            if name == "matched_fraction":
+                of_far = share(of_far.name, of_far.meaning)
+            yield of_far, partial(_of_the_far, beyond, name)
     if numbers.relaxes:
         less = "share of reviews that ask for less than threshold, as the population is small"
-        yield share("relaxed", less), lambda _, report: _a_review(report.relaxed, report)
+        yield share("relaxed", less), lambda run: _a_review(run, run.report.relaxed)
     if numbers.believes:
         meaning = "mean over matches of the difference of believed and true win chance"
         yield share("win_error", meaning), _win_error
@@ -451,40 +453,32 @@ def of_preset(factors: TicketsFactors) -> Iterator[tuple[Response, Value]]:
             yield response, partial(_belief, size)
 
 
-def _a_review(total: float, report: PresetReport) -> float:
-    return total / report.reviews if report.reviews else math.nan
+def _a_review(run: Replication, total: float) -> float:
+    return total / run.report.reviews if run.report.reviews else math.nan
 
 
-def _of_the_far(beyond: float) -> Iterator[tuple[Response, Value]]:
-
-    def value_of(name: str, run: Replication, _: PresetReport) -> float:
-        off = run.drawn.of_party(run.drawn.skills, "avg") - run.factors.skill.mean
-        return figures(run, np.abs(off) > beyond * run.factors.skill.std)[name]
-
-    whose = f"of tickets with a mean true skill over {beyond:g} skill.std off the mean"
-    for name in ("matched_fraction", "time_to_match", "time_to_match_p90"):
-        full, text = f"{name}.beyond_{beyond:g}sd", f"{name} {whose}"
-        is_share = name == "matched_fraction"
-        response = share(full, text) if is_share else amount(full, "seconds", text)
-        yield response, partial(value_of, name)
+def _of_the_far(beyond: float, name: str, run: Replication) -> float:
+    off = run.drawn.of_party(run.drawn.skills, "avg") - run.factors.skill.mean
+    return figures(run, np.abs(off) > beyond * run.factors.skill.std)[name]
 
 
-def _skill_spreads(run: Replication) -> Floats:
+def _skill_spread(run: Replication) -> float:
     n, of, skills = run.played.times.size, run.of, run.drawn.skills[run.people]
     means = np.bincount(of, skills, n) / run.players
-    return np.sqrt(np.bincount(of, (skills - means[of]) ** 2, n) / run.players)
+    spreads = np.sqrt(np.bincount(of, (skills - means[of]) ** 2, n) / run.players)
+    return mean(spreads[run.made])
 
 
-def _win_error(run: Replication, report: PresetReport) -> float:
+def _win_error(run: Replication) -> float:
     played, true = run.played, np.full(run.played.times.size, np.nan)
     first = played.teams == 0
     true[played.matches[first]] = run.wins[played.tickets[first]]
-    return mean(np.abs(report.chances - true)[run.made])
+    return mean(np.abs(run.report.chances - true)[run.made])
 
 
-def _belief(size: int, run: Replication, report: PresetReport) -> float:
+def _belief(size: int, run: Replication) -> float:
     played, believed = run.played, np.full(run.drawn.times.size, np.nan)
-    chances = report.chances[played.matches]
+    chances = run.report.chances[played.matches]
     believed[played.tickets] = np.where(played.teams == 0, chances, 1.0 - chances)
     return mean(believed[run.came & (run.drawn.sizes == size)])
 

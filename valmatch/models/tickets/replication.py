@@ -43,7 +43,7 @@ class Replication:
     ) -> None:
         self.factors, self.table, self.drawn, self.played = factors, table, drawn, played
         self.backfills = backfills
-        self.report = report  # what a preset says of its matches; None with a rule set
+        self.report: Any = report  # what a preset says of its matches; None with a rule set
         # seconds between which all is measured
         self.window = 60.0 * factors.warmup_minutes, HOUR * factors.hours
         tickets, sizes = played.tickets, drawn.sizes[played.tickets]
