@@ -29,22 +29,13 @@ def drawn_by_numpy(process: ArrivalProcess, streams: Streams, replication: int) 
         else gaps.standard_exponential(times.size)
     )
     law = process.law
-    count, _ = arrival_times(unit, np.zeros(2), law.edges, law.levels, law.rates, times)
+    count, _ = arrival_times(unit, np.zeros(2), law, times)
     width = law.mean.size
     vectors, ratings = np.empty((count, width)), np.empty(count)
     done = 0
     while done < count:
         draws = normals.standard_normal((count - done, width))
-        done = skill_vectors(
-            draws,
-            law.mean,
-            law.factor,
-            law.multipliers,
-            law.elo_max,
-            done,
-            vectors,
-            ratings,
-        )
+        done = skill_vectors(draws, law, done, vectors, ratings)
     return ArrivingPlayers(times[:count], ratings, vectors)
 
 

@@ -314,7 +314,7 @@ def _start_match(now: float, rules: s.LadderRules, loop: Loop, waits: Floats, lo
         p = normal_cdf((a - b) / (behaviour.beta * math.sqrt(2.0 * team_num)))
     else:
         p = predicted_outcome(a / team_num, b / team_num, behaviour.spread)
-    predicted = predict(now, p, rules.rater, loop.match, loop.rated, loop.assessment)
+    predicted = predict(now, p, rules.rater, loop)
     lowest = loop.lineup[0]
     for player in loop.lineup:
         lowest = min(lowest, player)
@@ -362,7 +362,7 @@ def _end_match(now: float, rules: s.LadderRules, loop: Loop, log: Log) -> None:
     a_wins, number = played["a_wins"] > 0, played["number"]
     for k in range(size):
         loop.lineup[at(k)] = loop.teams[at(slot), at(k)]
-    rate(now, a_wins, rater, loop.match, loop.rated, loop.assessment)
+    rate(now, a_wins, rater, loop)
     for k in range(size):  # what the rule sees, and all measures
         player = loop.lineup[at(k)]
         entry = loop.players[at(player)]

@@ -227,10 +227,8 @@ class LadderModel(Model[DrawnPlayers]):
 
     def _go_on(self, until: float, loop: Loop, log: Log) -> Loop:
         """Let everything happen before a moment; return the loop, with room as it was asked for."""
-        rated = loop.match, loop.rated, loop.assessment
-        self._rules = self._rules._replace(
-            rater=with_functions(self._rules.rater, self._system, *rated)
-        )
+        rater = with_functions(self._rules.rater, self._system, loop)
+        self._rules = self._rules._replace(rater=rater)
         while True:
             reason = self._advance(until, self._rules, loop, self._queue, self._waits, log)
             if reason == kernel.DONE:

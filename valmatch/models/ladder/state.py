@@ -48,28 +48,25 @@ def rater_of(system: System | None, values: Values) -> Rater:
     return Rater(False, system.deviation, numbers, stored, NOWHERE, NOWHERE)
 
 
-def with_functions(
-    rater: Rater, system: System | None, match: Games, rated: Players, assessment: Assessment
-) -> Rater:
+def with_functions(rater: Rater, system: System | None, loop: Loop) -> Rater:
     """Return a rater whose functions are compiled for what a replication keeps, once for all."""
     if system is None or rater.predict != NOWHERE:
         return rater
     predicts, rates = (kernel_of(function, system.verbs) for function in (_predict, _rate))
+    kept = loop.match, loop.rated
     return rater._replace(
-        predict=address_of(predicts, match, rated, rater.stored, assessment),
-        rate=address_of(rates, match, rated, rater.numbers, assessment),
+        predict=address_of(predicts, *kept, rater.stored, loop.assessment),
+        rate=address_of(rates, *kept, rater.numbers, loop.assessment),
     )
 
 
 @part(inline=True)
-def predict(
-    now: float, p: float, rater: Rater, match: Games, rated: Players, assessment: Assessment
-) -> float:
+def predict(now: float, p: float, rater: Rater, loop: Loop) -> float:
     """Return the probability that side A wins by a rating system; p by the one that knows it."""
     if rater.known:
         return p
-    match.times[0] = now
-    return call(rater.predict, (match, rated, rater.stored, assessment))
+    loop.match.times[0] = now
+    return call(rater.predict, (loop.match, loop.rated, rater.stored, loop.assessment))
 
 
 def _predict(match: Games, rated: Players, stored: Floats, assessment: Assessment) -> float:
@@ -78,15 +75,14 @@ def _predict(match: Games, rated: Players, stored: Floats, assessment: Assessmen
 
 
 @part(inline=True)
-def rate(
-    now: float, a_wins: bool, rater: Rater, match: Games, rated: Players, assessment: Assessment
-) -> None:
+def rate(now: float, a_wins: bool, rater: Rater, loop: Loop) -> None:
     """Rate a match that ends: winners score 1, losers 0."""
     if rater.known:
         return
+    match = loop.match
     match.times[0] = now
     match.points[0], match.points[1] = (1.0, 0.0) if a_wins else (0.0, 1.0)
-    call(rater.rate, (match, rated, rater.numbers, assessment))
+    call(rater.rate, (match, loop.rated, rater.numbers, loop.assessment))
 
 
 def _rate(match: Games, rated: Players, numbers: Floats, assessment: Assessment) -> float:

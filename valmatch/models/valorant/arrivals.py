@@ -60,13 +60,12 @@ class Law(NamedTuple):
 
 
 @kernel(allocates=True)
-def arrival_times(
-    gaps: Floats, clock: Floats, edges: Floats, levels: Floats, rates: Floats, times: Floats
-) -> tuple[int, bool]:
+def arrival_times(gaps: Floats, clock: Floats, law: Law, times: Floats) -> tuple[int, bool]:
     """Turn unit-rate gaps into arrivals by inverting the cumulative rate, exactly."""
     # With Lambda(t) the expected number of arrivals up to t, the k-th arrival of a Poisson
     # process with rate Lambda' is Lambda^-1(E_1 + ... + E_k) for independent unit exponentials E.
     # For piecewise-constant rates the inverse is linear within each piece.
+    edges, levels, rates = law.edges, law.levels, law.rates
     level, piece, k = clock[0], int(clock[1]), 0
     while piece < rates.size:
         low, high = levels[piece], levels[piece + 1]
@@ -89,23 +88,14 @@ def arrival_times(
 
 
 @kernel(allocates=True)
-def skill_vectors(
-    normals: Floats,
-    mean: Floats,
-    factor: Floats,
-    multipliers: Floats,
-    elo_max: float,
-    start: int,
-    vectors: Floats,
-    ratings: Floats,
-) -> int:
+def skill_vectors(normals: Floats, law: Law, start: int, vectors: Floats, ratings: Floats) -> int:
     """Fill skill vectors from row `start` on, skipping every draw with a component out of range."""
-    row = start
+    mean, factor, multipliers, row = law.mean, law.factor, law.multipliers, start
     for a, b, c in normals:
         elo = mean[0] + factor[0, 0] * a
         kd = mean[1] + factor[1, 0] * a + factor[1, 1] * b
         wr = mean[2] + factor[2, 0] * a + factor[2, 1] * b + factor[2, 2] * c
-        if 0.0 <= elo <= elo_max and kd >= 0.0 and wr >= 0.0:
+        if 0.0 <= elo <= law.elo_max and kd >= 0.0 and wr >= 0.0:
             vectors[row, 0], vectors[row, 1], vectors[row, 2] = elo, kd, wr
             ratings[row] = multipliers[0] * elo + multipliers[1] * kd + multipliers[2] * wr
             row += 1
@@ -132,15 +122,13 @@ def draw_players(
             fill_poisson(gaps, 1.0, ahead)
         else:
             fill_exponential(gaps, ahead)
-        more, finished = arrival_times(ahead, clock, law.edges, law.levels, law.rates, ahead)
+        more, finished = arrival_times(ahead, clock, law, ahead)
         count += more
     done = 0
     while done < count:
         draws = vectors[done:count]
         fill_normal(normals, draws.reshape(draws.size))
-        done = skill_vectors(
-            draws, law.mean, law.factor, law.multipliers, law.elo_max, done, vectors, ratings
-        )
+        done = skill_vectors(draws, law, done, vectors, ratings)
     return count, finished
 
 
