@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 Kind = Literal["number", "text", "player", "team"]  # what an aggregate consists of
 Party = Literal["avg", "min", "max"]  # what of a ticket's players stands for the ticket
@@ -117,29 +117,8 @@ class Ping(NamedTuple):
     least: float
 
 
-class Judged(Protocol):
-    """A match that rules are judged on; what is undefined of it is None."""
-
-    partial: bool  # whether it is judged as not complete
-    players: int
-
-    def number(self, steps: Steps | None) -> float | None:
-        """Return a number that is in force, None where there is none."""
-
-    def value(self, measure: Aggregate) -> Any:  # noqa: ANN401
-        """Return an aggregate: a value, or nested lists of values."""
-
-    def reference(self, steps: Steps) -> Any:  # noqa: ANN401
-        """Return the value of a reference."""
-
-    def pings(self, rule: Reached) -> list[dict[str, Ping]]:
-        """Return of each ticket what a rule looks at, by region that all its players report."""
-
-    def parties(self, attribute: int) -> list[list[Any]]:
-        """Return the values of the players of each ticket."""
-
-    def finding(self, number: int) -> Finding:
-        """Return what is found of a rule."""
+Judged: TypeAlias = Any
+"""A match that rules are judged on: a `Judge` of `matching.plain_tickets`."""
 
 
 def added(values: Sequence[float]) -> float:
