@@ -379,7 +379,7 @@ def arrays_of(
         sorts=made.sorts,
         batches=made.batches,
         waits=np.array(table.waits, np.float64),
-        cells=np.array(made.cells, np.float64).reshape(-1, made.players),
+        cells=np.array(made.cells, np.float64).reshape(len(made.cells), made.players),
         list_items=np.array(made.items, np.float64),
         list_ends=np.array(made.list_ends, np.int64),
         home=home,
