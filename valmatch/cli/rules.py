@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +13,7 @@ import typer
 from valmatch.cli.console import show, show_result, warn
 from valmatch.cli.options import Json, command, needed
 from valmatch.errors import InputError, in_lines
+from valmatch.execution.run_options import REQUEST_TIMEOUT, ReplayOptions
 from valmatch.inputs import options as o
 from valmatch.text.terminal import one_line, print_wrapped
 
@@ -24,14 +25,6 @@ if TYPE_CHECKING:
 
 
 RULES = "A FlexMatch rule set, JSON as it is deployed; or a short form, YAML or JSON."
-
-
-def _search(help: str, default: str) -> Any:  # noqa: ANN401
-    return o.text(None, help, "NAME", default=default)
-
-
-def _timeout() -> Any:  # noqa: ANN401
-    return o.duration("The request timeout of the matchmaker: no ticket lives for later steps.")
 
 
 Lenient = Annotated[
@@ -46,7 +39,7 @@ Lenient = Annotated[
 @command(speaks=())
 def check(
     rules: Annotated[Path, needed(RULES)],
-    timeout: Annotated[float | None, _timeout()],
+    timeout: Annotated[float | None, o.duration(REQUEST_TIMEOUT)],
     lenient: Lenient,
     json: Json,
 ) -> None:
@@ -180,38 +173,6 @@ def config(rules: Annotated[Path, needed(RULES)], lenient: Lenient) -> None:
     print(first_config(table, rules), end="")
 
 
-@dataclass(frozen=True)
-class ReplayOptions(o.OutOptions):
-    """Which tickets are played, and how."""
-
-    tickets: Path | None = o.path(
-        "With a rule set: tickets in order of time, a JSON object a line, with id, time and players"
-        " as in a world; a CSV file of single players with columns id, time, attributes that are"
-        " numbers or strings, latency.REGION; or a game's own log of FlexMatch events, one a line."
-    )
-    players: Path | None = o.path(
-        "With a log of events: what it does not say of its players, a JSON object a line, with id,"
-        " attributes and latency as in a world; or a CSV file with columns id, attributes,"
-        " latency.REGION."
-    )
-    search: str | None = _search(
-        "Search method: pass, or exhaustive for small pools.", "as the world says, else pass"
-    )
-    latency_of: str | None = o.text(
-        None,
-        "Whose latency a latency rule looks at: that of a ticket, one number by partyAggregation,"
-        " or of each player.",
-        "NAME",
-        default="as the world says, else ticket",
-    )
-    timeout: float | None = _timeout()
-    review: float | None = o.duration("With a rule set: time between reviews.", default="1 s")
-    explain: bool = o.flag(
-        "Also write explain.jsonl: of each ticket that ended without a match, what rules explain"
-        " says of it."
-    )
-
-
 @command(speaks=["quiet"])
 def replay(
     rules: Annotated[
@@ -225,13 +186,9 @@ def replay(
     Runs on your machine. Which matches are valid follows the published rules exactly. The order
     in which tickets are tried follows the documentation, which leaves some of it open.
     """
-    from valmatch.experiments.replay import ReplayInput
     from valmatch.experiments.replay import replay as replay_tickets
 
-    values = {field.name: getattr(options, field.name) for field in fields(options)}
-    how = {name: values.pop(name) for name in ("search", "out", "explain")}
-    result = replay_tickets(ReplayInput(rules, **values), **how, warn=warn)
-    show_result(json, result, options.out)
+    show_result(json, replay_tickets(rules, options, warn), options.out)
 
 
 # ``valmatch rules explain``.
@@ -254,7 +211,9 @@ def explain(
     ],
     search: Annotated[
         str | None,
-        _search("The search method: pass or exhaustive.", "each that was made"),
+        o.text(
+            None, "The search method: pass or exhaustive.", "NAME", default="each that was made"
+        ),
     ],
     json: Json,
 ) -> None:

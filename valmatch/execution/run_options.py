@@ -191,3 +191,41 @@ class OptimizeArguments(SearchArguments):
 
     macroreps: int | None = o.whole("macroreps", None, "Runs of each solver.", "M", default="1")
     shard: Shard | str | None = shard_option("run of each solver, or value of a sweep,")
+
+
+REQUEST_TIMEOUT = "The request timeout of the matchmaker: no ticket lives for later steps."
+
+
+@dataclass(frozen=True)
+class ReplayOptions(o.OutOptions):
+    """Which tickets are played, and how."""
+
+    tickets: Path | None = o.path(
+        "With a rule set: tickets in order of time, a JSON object a line, with id, time and players"
+        " as in a world; a CSV file of single players with columns id, time, attributes that are"
+        " numbers or strings, latency.REGION; or a game's own log of FlexMatch events, one a line."
+    )
+    players: Path | None = o.path(
+        "With a log of events: what it does not say of its players, a JSON object a line, with id,"
+        " attributes and latency as in a world; or a CSV file with columns id, attributes,"
+        " latency.REGION."
+    )
+    search: str | None = o.text(
+        None,
+        "Search method: pass, or exhaustive for small pools.",
+        "NAME",
+        default="as the world says, else pass",
+    )
+    latency_of: str | None = o.text(
+        None,
+        "Whose latency a latency rule looks at: that of a ticket, one number by partyAggregation,"
+        " or of each player.",
+        "NAME",
+        default="as the world says, else ticket",
+    )
+    timeout: float | None = o.duration(REQUEST_TIMEOUT)
+    review: float | None = o.duration("With a rule set: time between reviews.", default="1 s")
+    explain: bool = o.flag(
+        "Also write explain.jsonl: of each ticket that ended without a match, what rules explain"
+        " says of it."
+    )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from valmatch.errors import InputError, in_lines, option
+from valmatch.execution.run_options import ReplayOptions
 from valmatch.experiments.explain import DONE, explained
 from valmatch.inputs import arguments
 from valmatch.inputs.files import read_text, sha256
@@ -49,7 +50,6 @@ Rows: TypeAlias = list[tuple[Any, ...]]
 
 SUMMARY = "summary.json"
 STATUSES = (DONE, "TIMED_OUT", "CANCELLED", "FAILED", "SEARCHING")
-FILES = ("rules", "tickets", "players")  # what the files that are read are called in a manifest
 REVIEW = 1.0  # seconds between reviews, where there is no world that says it
 
 # The tables that are shown of a replay, with their columns of numbers and of texts.
@@ -61,91 +61,79 @@ SHOWN = {
 }
 
 
-@dataclass(frozen=True)
-class ReplayInput:
-    """What is replayed: a world, or a rule set with tickets."""
+def _world_of(
+    source: Path, options: ReplayOptions, warn: Warn
+) -> tuple[WorldReading, EventLog | None]:
+    """Return what is to be played, and the log that it is from, if it is a game's own."""
+    text, whose = read_text(source), options.latency_of
+    if whose is not None:
+        arguments.one_of("latency_of", whose, LATENCIES)
+    if is_yaml(source) or not has_world(text):
+        world, log = _world_of_rules(source, text, options, warn)
+    else:
+        for name in ("tickets", "players", "timeout", "review"):
+            if getattr(options, name) is not None:
+                raise InputError(f"{source}: is a world, which has {name} of its own")
+        read, problems = read_world(text)
+        _report(source, problems, warn)
+        if read is None:
+            raise InputError(f"{source}: is no world")
+        world, log, whose = read, None, whose or read.latency_of
+    whose = whose or "ticket"
+    return world.with_latency_of(next(name for name in LATENCIES if name == whose)), log
 
-    rules: Path  # a world, or a rule set
-    # with a rule set: a list of tickets, an object a line, as those of a world are; a table of
-    # single players, whose name ends with ``.csv``; or a game's own log of events
-    tickets: Path | None = None
-    # with a game's log: attributes and latencies of its players, an object a line as players of a
-    # world are, or a table whose name ends with ``.csv``
-    players: Path | None = None
-    timeout: float | None = None  # with a rule set: seconds after which tickets leave; else 120
-    review: float | None = None  # with a rule set: seconds between reviews; else 1
-    # whose latency a rule looks at; by default as a world says, else of a ticket one number
-    latency_of: str | None = None
 
-    def world(self, warn: Warn) -> tuple[WorldReading, EventLog | None]:
-        """Return what is to be played, and the log that it is from, if it is a game's own."""
-        source, text = self.rules, read_text(self.rules)
-        if self.latency_of is not None:
-            arguments.one_of("latency_of", self.latency_of, LATENCIES)
-        if is_yaml(source) or not has_world(text):
-            world, log = self._world_of_rules(text, warn)
-            default = "ticket"
-        else:
-            for name in ("tickets", "players", "timeout", "review"):
-                if getattr(self, name) is not None:
-                    raise InputError(f"{source}: is a world, which has {name} of its own")
-            read, problems = read_world(text)
-            _report(source, problems, warn)
-            if read is None:
-                raise InputError(f"{source}: is no world")
-            world, log, default = read, None, read.latency_of
-        whose = self.latency_of or default
-        return world.with_latency_of(next(name for name in LATENCIES if name == whose)), log
-
-    def _world_of_rules(self, text: str, warn: Warn) -> tuple[WorldReading, EventLog | None]:
-        """Return the world of a rule set and a list of tickets, or a game's log."""
-        source, listed = self.rules, self.tickets
-        reading = read_rule_file(source, self.timeout)
-        _report(source, reading.problems, warn)
-        table = reading.table
-        if table is None:
-            raise InputError(f"{source}: is no rule set")
-        if listed is None:
-            why = "is a rule set; a list of tickets is needed too (--tickets)"
-            raise InputError(f"{source}: {why}")
-        rules = text.removeprefix("\ufeff")
-        if is_yaml(source) or reading.is_short:
-            rules = "" if reading.node is None else json.dumps(plain(reading.node), indent=1)
-        listing, is_table = read_text(listed), listed.suffix.lower() == ".csv"
-        review, log = REVIEW if self.review is None else self.review, None
-        if not is_table and is_event_log(listing):
-            known: dict[str, Document] = {}
-            if self.players is not None:
-                of_csv = self.players.suffix.lower() == ".csv"
-                known, problems = read_players(read_text(self.players), table, of_csv)
-                _report(self.players, problems, warn)
-            log, problems = read_events(listing)
-            _report(listed, problems, warn)
-            assert log is not None
-            world, problems = world_of_log(log, known, table, (self.timeout, review), warn)
-            _report(listed, problems, lambda text: None)
-            assert world is not None
-            world = world._replace(rules=rules)
-        elif self.players is not None:
-            raise InputError(f"{listed}: is no log of events; its tickets say all of their players")
-        else:
-            tickets, problems = read_list(listing, table, is_table)
-            _report(listed, problems, warn)
-            assert tickets is not None
-            patience = TIMEOUT if self.timeout is None else self.timeout
-            last = float(tickets.times.max(initial=0.0))
-            service = Service(patience, last + patience, review)
-            world = WorldReading(table, tickets, service, ("pass",), rules)
-        # Reviews are counted from second 0, also where times are dates in seconds, or in
-        # milliseconds.
-        if world.service.reviews_too_often:
-            horizon = world.service.horizon
-            raise InputError(
-                f"{listed}: more than {MOST_REVIEWS:,} reviews, one each {review:g} s up to"
-                f" {horizon:g} s (times are in seconds from the start of the list; with"
-                " --review there are fewer)"
-            )
-        return world, log
+def _world_of_rules(
+    source: Path, text: str, options: ReplayOptions, warn: Warn
+) -> tuple[WorldReading, EventLog | None]:
+    """Return the world of a rule set and a list of tickets, or a game's log."""
+    listed = options.tickets
+    reading = read_rule_file(source, options.timeout)
+    _report(source, reading.problems, warn)
+    table = reading.table
+    if table is None:
+        raise InputError(f"{source}: is no rule set")
+    if listed is None:
+        why = "is a rule set; a list of tickets is needed too (--tickets)"
+        raise InputError(f"{source}: {why}")
+    rules = text.removeprefix("\ufeff")
+    if is_yaml(source) or reading.is_short:
+        rules = "" if reading.node is None else json.dumps(plain(reading.node), indent=1)
+    listing, is_table = read_text(listed), listed.suffix.lower() == ".csv"
+    review, log = REVIEW if options.review is None else options.review, None
+    if not is_table and is_event_log(listing):
+        known: dict[str, Document] = {}
+        if options.players is not None:
+            of_csv = options.players.suffix.lower() == ".csv"
+            known, problems = read_players(read_text(options.players), table, of_csv)
+            _report(options.players, problems, warn)
+        log, problems = read_events(listing)
+        _report(listed, problems, warn)
+        assert log is not None
+        world, problems = world_of_log(log, known, table, (options.timeout, review), warn)
+        _report(listed, problems, lambda text: None)
+        assert world is not None
+        world = world._replace(rules=rules)
+    elif options.players is not None:
+        raise InputError(f"{listed}: is no log of events; its tickets say all of their players")
+    else:
+        tickets, problems = read_list(listing, table, is_table)
+        _report(listed, problems, warn)
+        assert tickets is not None
+        patience = TIMEOUT if options.timeout is None else options.timeout
+        last = float(tickets.times.max(initial=0.0))
+        service = Service(patience, last + patience, review)
+        world = WorldReading(table, tickets, service, ("pass",), rules)
+    # Reviews are counted from second 0, also where times are dates in seconds, or in
+    # milliseconds.
+    if world.service.reviews_too_often:
+        horizon = world.service.horizon
+        raise InputError(
+            f"{listed}: more than {MOST_REVIEWS:,} reviews, one each {review:g} s up to"
+            f" {horizon:g} s (times are in seconds from the start of the list; with"
+            " --review there are fewer)"
+        )
+    return world, log
 
 
 def _report(path: Path, problems: Sequence[Problem], warn: Warn) -> None:
@@ -456,31 +444,26 @@ class ReplayedTickets(Result):
         return cls(files.manifest.source, results, tables, warnings, files.folder)
 
 
-def replay(
-    source: ReplayInput,
-    *,
-    search: str | None = None,
-    out: Path | None = None,
-    explain: bool = False,
-    warn: Warn = lambda text: None,
-) -> ReplayedTickets:
-    """Replay tickets or a log of events against a rule set."""
+def replay(rules: Path, options: ReplayOptions, warn: Warn = lambda text: None) -> ReplayedTickets:
+    """Replay tickets or a log of events against a rule set, or play a world."""
+    out, explain = options.out, options.explain
     if explain and out is None:
         raise InputError(f"{option('explain')}: {option('out')} is needed too, which takes it")
     warnings = Warnings(warn)
-    world, log = source.world(warnings)
-    if search is not None:
-        chosen = arguments.one_of("search", search, SEARCHES)
+    world, log = _world_of(rules, options, warnings)
+    if options.search is not None:
+        chosen = arguments.one_of("search", options.search, SEARCHES)
         world = world._replace(searches=tuple(search for search in SEARCHES if search == chosen))
     around: AbstractContextManager[RunFolder | None] = nullcontext()
     if out is not None:
-        read = {name: path for name in FILES if (path := getattr(source, name)) is not None}
+        given = {"rules": rules, "tickets": options.tickets, "players": options.players}
+        read = {name: path for name, path in given.items() if path is not None}
         identity = {
             **{f"{name}_sha256": sha256(path) for name, path in read.items()},
             "searches": list(world.searches),
             "latency_of": world.latency_of,
         }
-        facts, files = {"source": str(source.rules)}, list(read.values())
+        facts, files = {"source": str(rules)}, list(read.values())
         around = RunFolder(out, "rules replay", None, identity, facts=facts, read=files)
     with around as folder:
         played, reasons = list[Played](), list[dict[str, Any]]()
@@ -494,7 +477,7 @@ def replay(
         tables = tables_of(played)
         numbers: dict[str, Any] = {of.search: of.numbers() for of in played}
         shown = {table: tables[table] for table in SHOWN}
-        result = ReplayedTickets(str(source.rules), numbers, shown, warnings, out)
+        result = ReplayedTickets(str(rules), numbers, shown, warnings, out)
         if folder:
             for table, columns in tables.items():
                 write_csv(folder.path / f"{table}.csv", columns)
