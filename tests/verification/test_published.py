@@ -8,18 +8,18 @@ from results.study import where
 
 def test_error_of_elo_grows_with_the_root_of_k() -> None:
     rows = theory.elo(4)
-    print(rows)
-    assert theory.elo_summary(where(rows, n=4))["verdict"] == "agrees"
+    print(*rows, sep="\n")
+    assert theory.elo_summary(rows)["verdict"] == "agrees"
 
 
 def test_distance_falls_with_traffic_as_fast_as_dimensions_allow() -> None:
-    rows = theory.traffic(4)
-    print(where(rows, part="slope"))
-    assert theory.agrees(row for row in where(rows, part="slope") if "x 10" not in row["arm"])
+    rows = theory.traffic(4, [*theory.ARMS][:3])
+    print(*rows, sep="\n")
+    assert theory.agrees(where(rows, part="slope"))
 
 
 def test_losses_of_greedy_and_patient_are_those_of_their_chains() -> None:
     rows = theory.waiting(4)
-    print(where(rows, part=["loss", "slope"]))
+    print(*rows, sep="\n")
     assert theory.agrees(where(rows, part=["loss", "slope"], policy=["greedy", "patient"]))
-    assert theory.agrees(where(rows, part="beyond greedy", policy="patient"), "below")
+    assert theory.waiting_summary(rows)["verdict"].startswith("agrees;")
