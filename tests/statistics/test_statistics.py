@@ -9,18 +9,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.optimize import isotonic_regression
 
 import valmatch as library
-from tests.support.interpreted import interpreted
 from tests.support.noises import NOISES, held
 from tests.support.refusals import defined
-from valmatch.kernels.arrays import Floats
 from valmatch.models.model import ANY, NOT_NEGATIVE, SHARE
 from valmatch.optimization.problem import Term
 from valmatch.optimization.verdict import limits_of_objective
 from valmatch.statistics.control_variates import Adjusted
-from valmatch.statistics.crossing import crossing, crossing_interval, monotone
+from valmatch.statistics.crossing import crossing, crossing_interval
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.statistics.estimates import (
     cantelli_factor,
@@ -222,15 +219,6 @@ def test_an_arm_that_rounds_to_nothing_has_no_sign(arms: tuple[float, float], te
     assert arms_of(arms, "0.0037") == text
 
 
-@pytest.mark.parametrize("rising", [True, False])
-def test_pooling_is_isotonic_regression(rising: bool) -> None:
-    rng = np.random.default_rng(1)
-    for size in (1, 2, 5, 40):
-        values = rng.normal(size=size)
-        expected = isotonic_regression(values, increasing=rising).x
-        assert monotone(values, rising) == pytest.approx(expected, abs=1e-12)
-
-
 def test_a_curve_is_interpolated_in_the_logarithm_of_games() -> None:
     games = np.array([10, 100, 1000])
     assert crossing(games, np.array([0.2, 0.4, 0.8]), 0.6, True) == pytest.approx(10**2.5)
@@ -297,17 +285,6 @@ def test_infinite_values_have_an_infinite_mean() -> None:
     one = estimate(np.array([1.0, np.inf, 2.0]))
     assert (one.n, one.mean, one.max) == (3, math.inf, math.inf)
     assert math.isnan(one.std or 0.0)
-
-
-def totals(values: list[float]) -> list[int]:
-    """Return the sums of numbers, as plain Python may be asked for them."""
-    found = sums_of(np.array(values))
-    return [found.total, found.squares]
-
-
-def test_the_plain_twin_agrees() -> None:
-    values: Floats = np.concatenate(list(SAMPLES.values()))
-    assert interpreted(__name__, "totals", values.tolist()) == repr(totals(values.tolist()))
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,6 @@ from valmatch.statistics.control_variates import Adjusted, adjust
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.statistics.estimates import (
     Estimate,
-    estimate,
-    limits_of_difference,
 )
 from valmatch.statistics.no_interval import (
     doubtful_intervals,
@@ -33,13 +31,7 @@ from valmatch.statistics.no_interval import (
 )
 from valmatch.statistics.precision import Precision
 from valmatch.statistics.sampling import INDEPENDENT, Sampling, sampling_of
-from valmatch.statistics.windows import (
-    PolicyDifference,
-    pair_values,
-    paired_means,
-    policy_pairs,
-    window_means,
-)
+from valmatch.statistics.windows import PolicyDifference, nested_facts, policy_differences
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, warnings_entry
 from valmatch.storage.store import CONTROLS, ROWS, SUMS, RowFormat, read_sums
@@ -208,13 +200,9 @@ class Replications(Result):
     @cached_property
     def differences(self) -> list[PolicyDifference]:
         """The paired differences between policies; [] where the model has no windows of games."""
-        pairs = policy_pairs([response.window for response in self.responses])
-        ends = [limits_of_difference(self.responses[pair.column].limits) for pair in pairs]
-        level = self.confidence
-        rows = zip(pair_values(self.values, pairs).T, ends, strict=True)
-        means = [estimate(values, level, limits) for values, limits in rows]
-        both = zip(pairs, means, strict=True)
-        return [PolicyDifference(*pair[:4], difference) for pair, difference in both]
+        windows = [response.window for response in self.responses]
+        limits = [response.limits for response in self.responses]
+        return policy_differences(windows, self.values, limits, self.confidence)
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the columns of ``summary.csv``: a row for each response."""
@@ -262,7 +250,8 @@ class Replications(Result):
             for response in self.responses
             if response.window
         }
-        windows = {"windows": window_means(means), "paired": paired_means(self.differences)}
+        paired = [(row[:4], row.estimate) for row in self.differences]
+        windows = {"windows": nested_facts(means.items()), "paired": nested_facts(paired)}
         return {
             "model": self.config.model,
             "config_id": config_id(self.config),

@@ -1,8 +1,4 @@
-"""Knowledge gradient of a pair: draw chance now, and what the game adds to later ones.
-
-Beliefs are normal, N(mean, variance); all densities are divided by N(0; 0, 2 beta^2), so that
-every worth is a pure number. Equation numbers are those of `valmatch.ratings.trueskill`.
-"""
+"""Knowledge gradient of a pair: draw chance now, and what the game adds to later ones."""
 
 from __future__ import annotations
 

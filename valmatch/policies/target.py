@@ -38,13 +38,7 @@ def expected_quality(mean: float, variance: float, target: float, tolerance: flo
 def measured(
     mean: float, variance: float, outcome: float, noise_variance: float
 ) -> tuple[float, float]:
-    """Return mean and variance of the belief after a measurement, normal as before.
-
-    Examples
-    --------
-    >>> measured(0.0, 2.0, 1.0, noise_variance=2.0)
-    (0.5, 1.0)
-    """
+    """Return mean and variance of the belief after a measurement, normal as before."""
     total = variance + noise_variance
     return mean + variance / total * (outcome - mean), variance * (noise_variance / total)
 
@@ -91,15 +85,10 @@ def choose_fewest(aim: Aim) -> int:
     return chosen
 
 
-# Balance of measurements adapted from a procedure of ranking and selection for a target.
-#
-# The procedure is BOLD (Balancing Optimal Large Deviations, by Chen and Ryzhov). It balances by the
-# conditions of Glynn and Juneja (2004) on the shares of measurements that are optimal as their
-# number grows, and seeks the largest value. What is here is derived from it for the least distance
-# from a target; that its shares are optimal, too, is not shown. An alternative seems nearer than
-# the nearest one if their difference, or their sum, seen from the target, changes its sign. Both
-# have the same variance, and the likelier one has to bridge the difference of the two distances,
-# which takes the place of that of values.
+# Balance of measurements adapted from BOLD (Balancing Optimal Large Deviations, by Chen and
+# Ryzhov), which seeks the largest value: here it is the least distance from a target. An
+# alternative seems nearer than the nearest one if their difference, or their sum, seen from the
+# target, changes its sign; the likelier has to bridge the difference of the two distances.
 
 
 @macro
@@ -158,18 +147,9 @@ def target_gain(
     tolerance: float,
     noise_variance: float,
 ) -> float:
-    """Return how much a measurement is expected to add to the largest expected quality.
-
-    Notes
-    -----
-    The expected quality is a martingale, so that for an alternative ahead of its rival the gain is
-    what the rival would be better afterwards.
-
-    Examples
-    --------
-    >>> round(target_gain(0.5, 2.0, rival=0.5, target=0.0, tolerance=1.0, noise_variance=1.0), 4)
-    0.0689
-    """
+    """Return how much a measurement is expected to add to the largest expected quality."""
+    # The expected quality is a martingale, so that for an alternative ahead of its rival the gain
+    # is what the rival would be better afterwards.
     width = tolerance * tolerance
     total = variance + noise_variance
     spread = variance * (variance / total)

@@ -1,9 +1,7 @@
 """The opponent of largest upper confidence bound on the quality of the match.
 
-The quality of a match is the draw density g of the true skills (14); what is believed of it has the
-mean q of (5). The bound is q + kappa times the standard deviation of g under the belief, which is
-closed too, because the square of a normal density is a normal density of half the variance. So a
-decision costs O(M), where the knowledge gradient looks ahead for every pair of opponents.
+The bound is q of (5) plus kappa times the standard deviation, under the belief, of the draw density
+of the true skills (14).
 """
 
 from __future__ import annotations
@@ -40,10 +38,8 @@ def quality_bound(lead: float, uncertain: float, width: float, kappa: float) -> 
 
 @part
 def _varying(lead: float, uncertain: float, width: float) -> float:
-    """Return the share 1 - E[N]^2 / E[N^2] of the density that varies: 0 where nothing is unsure.
-
-    The logarithm of E[N^2] / E[N]^2 is a sum of what is never negative, so that no digits cancel.
-    """
+    """Return the share 1 - E[N]^2 / E[N^2] of the density that varies, 0 of what is sure."""
+    # The logarithm of E[N^2] / E[N]^2 is a sum of what is never negative: no digits cancel.
     spread = width * (width + 2.0 * uncertain)
     slope = lead * lead * uncertain / ((width + uncertain) * (width + 2.0 * uncertain))
     return -math.expm1(-0.5 * math.log1p(uncertain * uncertain / spread) - slope)

@@ -12,26 +12,17 @@ from valmatch.ratings.system import Column, System, Values, Verbs
 
 
 @part(inline=True)
-def _equal(
-    game: int, games: Games, players: Players, numbers: Floats, assessed: Assessment
-) -> None:
-    """Let all sides be equal."""
-    for side in range(games.game_starts[game], games.game_starts[game + 1]):
-        assessed.strengths[side] = 0.5
-
-
-@part(inline=True)
 def _records(
     game: int, games: Games, players: Players, numbers: Floats, assessed: Assessment
 ) -> None:
-    """Take the mean record of its players for each side."""
+    """Take the mean record of its players for each side; all are equal where none is noticed."""
     for side in range(games.game_starts[game], games.game_starts[game + 1]):
         lo, hi = games.side_starts[side], games.side_starts[side + 1]
         total = 0.0
         for row in range(lo, hi):
             player = games.players[row]
             total += (1.0 + players.state[player, 0]) / (2.0 + players.games[player])
-        assessed.strengths[side] = total / (hi - lo)
+        assessed.strengths[side] = total / (hi - lo) if numbers[0] > 0.0 else 0.5
 
 
 @part(inline=True)
@@ -57,25 +48,26 @@ def _add_scores(
 
 
 class Record(System):
-    """The record so far, of which a coin takes no notice.
+    """The record so far, of which a coin takes no notice."""
 
-    A player's record is r = (1 + sum of the mean scores of their games) / (2 + games), a side's the
-    mean over its players; against a record s it should score r (1 - s) / (r (1 - s) + s (1 - r)),
-    Bill James's log5.
-    """
+    # A player's record is r = (1 + sum of the mean scores of their games) / (2 + games), a side's
+    # the mean over its players; against a record s it should score r (1 - s) / (r (1 - s) + s (1 -
+    # r)), Bill James's log5.
 
     parameters = ()
     columns = (Column("score"),)
+    verbs = Verbs(_records, _log5, _add_scores)
 
     def __init__(self, name: str, noticed: bool) -> None:
-        self.name = name
-        self.verbs = Verbs(_records if noticed else _equal, _log5, _add_scores)
+        self.name, self._noticed = name, noticed
+
+    def numbers(self, values: Values) -> Sequence[float]:
+        """Return whether the record is noticed."""
+        return [float(self._noticed)]
 
     def newcomer(self, values: Values) -> Sequence[float]:
         """Return the score of a player without a game."""
         return (0.0,)
 
 
-COIN = Record("coin", noticed=False)
-
-RECORD = Record("better record", noticed=True)
+COIN, RECORD = Record("coin", noticed=False), Record("better record", noticed=True)

@@ -1,11 +1,7 @@
 """Games that may be drawn, by the strengths of two sides.
 
-Source: Davidson, "On extending the Bradley-Terry model to accommodate ties in paired comparison
-experiments" (1970): of sides of strengths p and q one wins in proportion to p, the other in
-proportion to q, and neither in proportion to nu sqrt(p q).
-
-Points that go by the score less the expected one follow the gradient of this likelihood as they do
-without draws; see Szczecinski, Djebbi, "Understanding draws in Elo rating algorithm" (2020).
+Sources: Davidson, "On extending the Bradley-Terry model to accommodate ties in paired comparison
+experiments" (1970); Szczecinski, Djebbi, "Understanding draws in Elo rating algorithm" (2020).
 """
 
 from __future__ import annotations
@@ -29,16 +25,7 @@ def share_of_slope(draw_probability: float) -> float:
 
 @part(inline=True)
 def chances(lead: float, nu: float) -> tuple[float, float]:
-    """Return the expected score of a side, P(win) + P(draw) / 2, and the probability of a draw.
-
-    Examples
-    --------
-    A side of twice the strength, where three games in ten between equals are drawn:
-
-    >>> expected, drawn = chances(math.log(2.0), weight_of_draws(0.3))
-    >>> round(expected, 4), round(drawn, 4)
-    (0.6187, 0.2878)
-    """
+    """Return the expected score of a side, P(win) + P(draw) / 2, and the probability of a draw."""
     odds = math.exp(-abs(lead))  # of the weaker side; never overflows
     drawn = nu * math.sqrt(odds)
     total = 1.0 + odds + drawn

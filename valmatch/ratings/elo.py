@@ -1,12 +1,9 @@
 """Elo ratings of games between two or more sides of any size, also by the margin of victory.
 
-A side plays by its mean rating, and its players all gain the same.
-
 Sources: Elo, "The Rating of Chessplayers, Past and Present" (1978). By the margin: Silver,
 "Introducing NFL Elo Ratings" (FiveThirtyEight, 2014); Paine, "NFL Elo Ratings Are Back!" (2015);
 for draws, the program `forecast.py` of FiveThirtyEight's "nfl-elo-game". By goals: Runyan, "World
-Football Elo Ratings", eloratings.net/about (since 1997): "K is then adjusted for the goal
-difference in the game".
+Football Elo Ratings", eloratings.net/about (since 1997).
 """
 
 from __future__ import annotations
@@ -65,36 +62,21 @@ def _chances(
 
 
 @part(inline=True)
-def _let_gain(side: int, gain: float, games: Games, players: Players) -> None:
-    for row in range(games.side_starts[side], games.side_starts[side + 1]):
-        players.state[games.players[row], 0] += gain
-
-
-@part(inline=True)
 def _update(game: int, games: Games, players: Players, numbers: Floats, sums: Assessment) -> bool:
     """Let all players of a side gain K (score - expected score), the mean over the other sides."""
     first, last = games.game_starts[game], games.game_starts[game + 1]
     for side in range(first, last):
         gain = numbers[1] * (sums.scored[side] - sums.expected[side]) / (last - first - 1)
-        _let_gain(side, gain, games, players)
+        for row in range(games.side_starts[side], games.side_starts[side + 1]):
+            players.state[games.players[row], 0] += gain
     return True
 
 
 @part(inline=True)
 def margin_multiplier(margin: float, lead: float, autocorrelation: float) -> float:
-    """Return as how many games of Elo a game counts by FiveThirtyEight, at a lead of the winner.
-
-    That is ln(margin + 1) 2.2 / (2.2 + 0.001 lead), where 2.2 / 0.001 is `autocorrelation`; at most
-    ten times ln(margin + 1). A draw has a margin of 1 and 2.2 in place of the fraction.
-
-    Examples
-    --------
-    A favourite by 100 points wins by 21, and then loses by 3:
-
-    >>> rounded = (round(margin_multiplier(*x, 2200.0), 4) for x in ((21.0, 100.0), (3.0, -100.0)))
-    >>> tuple(rounded)
-    (2.9566, 1.4523)
-    """
+    """Return as how many games of Elo a game counts by FiveThirtyEight, at a lead of the winner."""
+    # That is ln(margin + 1) 2.2 / (2.2 + 0.001 lead), where 2.2 / 0.001 is `autocorrelation`; at
+    # most ten times ln(margin + 1). A draw has a margin of 1 and 2.2 in place of the fraction.
     size = math.log(max(margin, 1.0) + 1.0)
     if margin == 0.0:
         return _DRAWN * size
@@ -103,27 +85,10 @@ def margin_multiplier(margin: float, lead: float, autocorrelation: float) -> flo
 
 @part(inline=True)
 def goals_multiplier(margin: float) -> float:
-    """Return as how many games of Elo a game counts: 1, 3/2 by two goals, (11 + N) / 8 by more.
-
-    Examples
-    --------
-    >>> [goals_multiplier(float(goals)) for goals in (0, 1, 2, 3, 4, 7)]
-    [1.0, 1.0, 1.5, 1.75, 1.875, 2.25]
-    """
+    """Return as how many games of Elo a game counts: 1, 3/2 by two goals, (11 + N) / 8 by more."""
     if margin < 2.0:
         return 1.0
     return 1.5 if margin < 3.0 else (11.0 + margin) / 8.0
-
-
-@part(inline=True)
-def _margin_of(games: Games, a: int, b: int) -> float:
-    """Return by how much one of two sides beat the other; 1 where that is no number above 0."""
-    if games.points[a] == games.points[b]:
-        return 0.0
-    margin: float = games.scores[a] - games.scores[b]
-    if games.points[a] < games.points[b]:
-        margin = -margin
-    return margin if margin > 0.0 else 1.0
 
 
 @part(inline=True)
@@ -135,18 +100,25 @@ def _update_by_margin(
     for side in range(first, last):
         gain = 0.0
         for other in range(first, last):
-            if other != side:
-                score, margin = score_of(games, side, other), _margin_of(games, side, other)
-                lead = sums.strengths[side] - sums.strengths[other]
-                expected, _ = logistic_chances(side, other, numbers[0], numbers[3], sums)
-                if numbers[4] > 0.0:
-                    winners_lead = -lead if score == 0.0 else lead
-                    times = margin_multiplier(margin, winners_lead, numbers[4])
-                else:
-                    times = goals_multiplier(margin)
-                gain += times * (score - expected)
+            if other == side:
+                continue
+            score = score_of(games, side, other)
+            margin = (2.0 * score - 1.0) * (games.scores[side] - games.scores[other])
+            if score == 0.5:
+                margin = 0.0
+            elif not margin > 0.0:  # a win that is none by the scores
+                margin = 1.0
+            lead = sums.strengths[side] - sums.strengths[other]
+            expected, _ = logistic_chances(side, other, numbers[0], numbers[3], sums)
+            if numbers[4] > 0.0:
+                winners_lead = -lead if score == 0.0 else lead
+                times = margin_multiplier(margin, winners_lead, numbers[4])
+            else:
+                times = goals_multiplier(margin)
+            gain += times * (score - expected)
         gain *= numbers[1] / (last - first - 1)
-        _let_gain(side, gain, games, players)
+        for row in range(games.side_starts[side], games.side_starts[side + 1]):
+            players.state[games.players[row], 0] += gain
     return True
 
 

@@ -1,13 +1,8 @@
-"""The ratings Glicko and Glicko-2 of a player over one rating period.
+"""The ratings Glicko and Glicko-2 of a player over one rating period, on the scale of step 2.
 
 Sources: Glickman, "Example of the Glicko-2 system" (2022), whose steps are named here; "The Glicko
-system" (1995, revised 1999), by whose expected outcome of a game both predict; "Parameter
-estimation in large dynamic paired comparison experiments" (Applied Statistics 48, 1999).
-
-All is on the scale of step 2: mu = (rating - 1500) / 173.7178, phi = deviation / 173.7178. A game
-depends on ratings by the lead alone, the player's mu less the opponent's. The results of a period
-enter by two sums, which are finite whatever happens: the information 1 / v of step 3 and the
-surprise Delta / v of step 4. In this scale step 2 of Glicko is step 7 with a volatility of 0.
+system" (1995, revised 1999); "Parameter estimation in large dynamic paired comparison experiments"
+(Applied Statistics 48, 1999).
 """
 
 from __future__ import annotations
@@ -41,8 +36,7 @@ DEVIATION = 350.0
 LEAST_VOLATILITY = 1e-12
 MOST_VOLATILITY = 1e3
 
-# Results that tell less count as this: far too little to matter, and nothing overflows.
-_LEAST_INFORMATION = 1e-100
+_LEAST_INFORMATION = 1e-100  # as which results count that tell less, so that nothing overflows
 
 _TOLERANCE = 1e-12  # of ln sigma^2
 _ILLINOIS_STEPS = 60  # a handful is usual; then halving, for functions over many magnitudes
@@ -129,34 +123,11 @@ def new_volatility(
 def updated(
     phi: float, volatility: float, information: float, surprise: float, tau: float
 ) -> tuple[float, float, float]:
-    """Return what a rating period makes of a player who has played in it (steps 5 to 7).
-
-    Examples
-    --------
-    The example of the source: a player of 1500 and 200 meets three opponents.
-
-    >>> information = surprise = 0.0
-    >>> for rating, deviation, score in ((1400, 30, 1.0), (1550, 100, 0.0), (1700, 300, 0.0)):
-    ...     more = result((1500 - rating) / SCALE, deviation / SCALE, score)
-    ...     information, surprise = information + more[0], surprise + more[1]
-    >>> gain, phi, volatility = updated(200 / SCALE, 0.06, information, surprise, 0.5)
-    >>> round(1500 + gain * SCALE, 1), round(phi * SCALE, 2), round(volatility, 4)
-    (1464.1, 151.52, 0.06)
-    """
+    """Return what a rating period makes of a player who has played in it (steps 5 to 7)."""
     sigma = new_volatility(phi, volatility, information, surprise, tau)
     variance = phi * phi + sigma * sigma
     variance /= 1.0 + variance * information
     return variance * surprise, math.sqrt(variance), sigma
-
-
-@part(inline=True)
-def updated_by_glicko(
-    deviation: float, information: float, surprise: float, floor: float
-) -> tuple[float, float]:
-    """Return gain and deviation in points that a period of Glicko gives who has played (step 2)."""
-    phi = deviation / SCALE
-    variance = phi * phi / (1.0 + phi * phi * information)
-    return SCALE * variance * surprise, max(SCALE * math.sqrt(variance), floor)
 
 
 @part(inline=True)
@@ -261,9 +232,11 @@ def _update(game: int, games: Games, players: Players, numbers: Floats, sums: As
                 state[_DEVIATION] = min(phi * SCALE, _MOST_DEVIATION)
                 state[_VOLATILITY] = volatility
             else:
-                known_deviation, floor = state[base + 1], numbers[2]
-                gain, deviation = updated_by_glicko(known_deviation, information, surprise, floor)
-                state[_RATING], state[_DEVIATION] = state[base] + gain, deviation
+                # Step 2 of Glicko, which is step 7 with a volatility of 0.
+                phi = state[base + 1] / SCALE
+                variance = phi * phi / (1.0 + phi * phi * information)
+                state[_RATING] = state[base] + SCALE * variance * surprise
+                state[_DEVIATION] = max(SCALE * math.sqrt(variance), numbers[2])
     return True
 
 

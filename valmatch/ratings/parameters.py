@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from valmatch.errors import InputError, option
 from valmatch.text.suggestions import hint
+
+if TYPE_CHECKING:
+    from valmatch.ratings.system import System
 
 
 @dataclass(frozen=True)
@@ -43,40 +46,25 @@ class BatchSystem:
     paths: bool = False  # whether players have a rating for each day on which they played
 
 
-_MEAN = Parameter("mean", 1500.0, -1e6, 1e6)  # of all rated players where there are no anchors
-
-_PATHS = (
-    Parameter("drift", 3.7, 0.0, 1e4),  # points a square-root day
-    Parameter("deviation", 350.0, 1.0, 1e5),  # of the first day of a player
-    _MEAN,  # of the first days of all players
-)
+# Of all rated players where there are no anchors, or of their first days.
+_MEAN = Parameter("mean", 1500.0, -1e6, 1e6)
+_DRIFT = Parameter("drift", 3.7, 0.0, 1e4)  # points a square-root day
+_DEVIATION = Parameter("deviation", 350.0, 1.0, 1e5)  # of the first day of a player
 
 BATCH_SYSTEMS = {
     "bradley_terry": BatchSystem("bradley_terry", (_MEAN,)),
-    "whole_history": BatchSystem("whole_history", _PATHS, paths=True),
+    "whole_history": BatchSystem("whole_history", (_DRIFT, _DEVIATION, _MEAN), paths=True),
 }
 
 
-class Parametrised(Protocol):
-    """A rating system."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102 - what ``--system`` calls it
-    @property
-    def parameters(self) -> Sequence[Parameter]: ...  # noqa: D102 - numbers that it depends on
-
-
-# The values of a rating system's parameters: given, of previous ratings, or published.
-
-
-def check_tuned(system: Parametrised, names: Sequence[str]) -> None:
+def check_tuned(system: System | BatchSystem, names: Sequence[str]) -> None:
     """Check the names of parameters that are to be fitted."""
     for name in names:
         _limits_of(system, "tune", name)
 
 
 def values_of(
-    system: Parametrised, values: Mapping[str, float], before: Mapping[str, float]
+    system: System | BatchSystem, values: Mapping[str, float], before: Mapping[str, float]
 ) -> dict[str, float]:
     """Return the values of all parameters of a system."""
     for name, value in values.items():
@@ -90,7 +78,7 @@ def values_of(
     }
 
 
-def _limits_of(system: Parametrised, argument: str, name: str) -> Parameter:
+def _limits_of(system: System | BatchSystem, argument: str, name: str) -> Parameter:
     """Return the parameter of a name."""
     known = {parameter.name: parameter for parameter in system.parameters}
     if name not in known:

@@ -1,24 +1,4 @@
-"""Protocol of the rating systems: a declaration and three compiled functions for one game.
-
-A system is an instance of `System` in a file of this folder, and a line in `registry`. `rate`,
-`predict` and the model `ladder` all work by these functions alone (`Verbs`), each of which is for
-one of some games in flat arrays (`valmatch.ratings.games`):
-
-1. ``strengths(game, games, players, numbers, sums)`` works out the strength of each side and its
-   variance, ``sums.strengths`` and ``sums.spreads``, from the state of the players.
-2. ``chances(a, b, games, numbers, sums)`` returns the expected score of side `a` against side `b`,
-   a draw being half a win, and the probability of a draw, NaN of a system that knows none.
-3. ``update(game, games, players, numbers, sums)`` rates the game: it changes the state of its
-   players. Before it is called, ``sums.expected`` and ``sums.scored`` are the sums of the side's
-   expected and true scores against each other side. It returns whether that can be done with
-   finite numbers; if not, it has changed nothing.
-
-`numbers` is what `System.numbers` makes of the parameters. ``players.games``, the games of each
-player before this one, are counted by the caller.
-
-A prediction is of two sides and not of the game, so that each side is measured once, however many
-there are.
-"""
+"""Protocol of the rating systems: a declaration and three compiled functions for one game."""
 
 from __future__ import annotations
 
@@ -39,17 +19,22 @@ Values = Mapping[str, float]
 Ranges = Mapping[str, tuple[float, float]]  # least and greatest values of parameters by name
 
 MOST_PLAYERS = 5_000  # players of a game, all pairs of whom are compared within a second
-
-
 Z = 1.959963984540054  # standard deviations of half a 95% interval
 FAR = 1e100  # far beyond any use; within it no rating overflows
 
 
 class Verbs(NamedTuple):
-    """The compiled functions of a system for one game; see this module."""
+    """The compiled functions of a system, each for one of some games in flat arrays."""
 
+    # (game, games, players, numbers, sums): work out ``sums.strengths`` and ``sums.spreads``, the
+    # strength of each side and its variance, from the state of the players
     strengths: Callable[..., Any]
+    # (a, b, games, numbers, sums) -> the expected score of side `a` against side `b`, a draw being
+    # half a win, and the probability of a draw, NaN of a system that knows none
     chances: Callable[..., Any]
+    # (game, games, players, numbers, sums) -> whether the game can be rated with finite numbers:
+    # change the state of its players by ``sums.expected`` and ``sums.scored``, the sums of the
+    # side's expected and true scores against each other side, or else nothing
     update: Callable[..., Any]
 
 

@@ -42,23 +42,10 @@ def score_per_hour(score: float, minutes: float) -> float:
 
 @part(inline=True)
 def predicted_outcome(rating: float, opponents_rating: float, t: float) -> float:
-    """Return the share of contests that a player is predicted to win (equation 1).
-
-    Examples
-    --------
-    >>> round(predicted_outcome(620.0, 500.0, 120.0), 4)
-    0.7311
-    """
+    """Return the share of contests that a player is predicted to win (equation 1)."""
     lead = (rating - opponents_rating) / t
     odds = math.exp(-abs(lead))  # of the weaker player; never overflows
     return (1.0 if lead >= 0.0 else odds) / (1.0 + odds)
-
-
-@part(inline=True)
-def pairwise_result(rate: float, opponents_rate: float, predicted: float) -> float:
-    """Return outcome - prediction of one contest, in (-1, 1) (equation 2)."""
-    won = 0.5 if rate == opponents_rate else 1.0 if rate > opponents_rate else 0.0
-    return won - predicted
 
 
 @part(inline=True)
@@ -91,33 +78,9 @@ class RatedGame(NamedTuple):
     adjustments: Floats  # (n,) out: what is added to each rating
 
 
-@kernel
-def sum_offsets(rules: Rules, game: RatedGame) -> None:
-    """Sum each player's points over all opponents (equations 3 and 4)."""
-    offsets, n = game.offsets, len(game.ratings)
-    offsets[:] = 0.0
-    for i in range(n):
-        for j in range(i + 1, n):
-            if game.sides[i] == game.sides[j]:
-                continue
-            predicted = predicted_outcome(game.ratings[i], game.ratings[j], rules.t)
-            result = pairwise_result(game.rates[i], game.rates[j], predicted)
-            mine, theirs = game.minutes[i], game.minutes[j]
-            if game.joins.size > 0:
-                mine = theirs = time_together(game.joins[i], mine, game.joins[j], theirs)
-            points = result * rules.game_mult * min(rules.max_game_length, mine, theirs)
-            offsets[i] += points
-            offsets[j] -= points
-
-
 # By equation 5 the player farthest from zero decides, by the whole time in the game, which
-# MAX_GAME_LENGTH does not limit; of several equally far the one with the shortest time. Others can
-# so gain more than GAME_MULT points per minute, and that player more than in MAX_GAME_LENGTH.
-#
-# With `every_player` it is the greatest factor that leaves every player within their limit:
-# GAME_MULT points per minute in the game (step 7), counted up to MAX_GAME_LENGTH, which "determines
-# the maximum amount of points that a player can gain in one game". One factor for all, as in step
-# 7, keeps the sum zero.
+# MAX_GAME_LENGTH does not limit; of several equally far the one with the shortest time. With
+# `every_player` it is the greatest factor that leaves every player within their limit (step 7).
 @kernel
 def cap_scale(rules: Rules, offsets: Floats, minutes: Floats) -> float:
     """Return the factor <= 1 that caps a game at GAME_MULT points per minute (equation 5)."""
@@ -143,10 +106,25 @@ def cap_scale(rules: Rules, offsets: Floats, minutes: Floats) -> float:
 @kernel
 def adjust(rules: Rules, game: RatedGame) -> float:
     """Work out what a game adds to each rating (equations 1 to 6); return the cap's factor."""
-    sum_offsets(rules, game)
-    scale = cap_scale(rules, game.offsets, game.minutes)
-    for i in range(len(game.offsets)):
-        game.adjustments[i] = game.offsets[i] * scale
+    offsets, n = game.offsets, len(game.ratings)
+    offsets[:] = 0.0
+    for i in range(n):
+        for j in range(i + 1, n):
+            if game.sides[i] == game.sides[j]:
+                continue
+            won = 1.0 if game.rates[i] > game.rates[j] else 0.0
+            if game.rates[i] == game.rates[j]:
+                won = 0.5
+            result = won - predicted_outcome(game.ratings[i], game.ratings[j], rules.t)
+            mine, theirs = game.minutes[i], game.minutes[j]
+            if game.joins.size > 0:
+                mine = theirs = time_together(game.joins[i], mine, game.joins[j], theirs)
+            points = result * rules.game_mult * min(rules.max_game_length, mine, theirs)
+            offsets[i] += points
+            offsets[j] -= points
+    scale = cap_scale(rules, offsets, game.minutes)
+    for i in range(n):
+        game.adjustments[i] = offsets[i] * scale
     return scale
 
 

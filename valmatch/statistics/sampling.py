@@ -30,55 +30,38 @@ SHORT = 8  # days below which a log is resampled day by day: fewer blocks say to
 
 
 def block_days(days: float) -> int:
-    """Return how many days the blocks of a series of so many days are long.
-
-    The cube root of its length, the rate that is best for the variance of a mean (Künsch 1989,
-    "The jackknife and the bootstrap for general stationary observations", section 3.3): longer
-    blocks keep more of the dependence between days, shorter ones are more. One below `SHORT`.
-    """
+    """Return how many days the blocks of a series of so many days are long."""
+    # The cube root of its length, the rate that is best for the variance of a mean (Künsch 1989,
+    # "The jackknife and the bootstrap for general stationary observations", section 3.3).
     return 1 if days < SHORT else round(math.cbrt(days))
 
 
 def overlapping_degrees(days: float, length: float) -> float:
-    """Return the degrees of freedom, at least 1, of a spread over overlapping blocks of days.
-
-    Means of blocks that begin k days apart are correlated by 1 - k / b, their squares by
-    (1 - k / b)^2, so that N days say as much of the spread as N / sum of (1 - k / b)^2 over
-    -b < k < b, which is N 3b / (2b^2 + 1), independent blocks: about 3/2 as many as do not overlap.
-    These are the degrees of freedom of Bartlett's window, of which the moving-block bootstrap is a
-    version (Priestley 1981, "Spectral Analysis and Time Series", section 6.2.4; Künsch 1989). One
-    less, as their mean is an estimate.
-    """
+    """Return the degrees of freedom, at least 1, of a spread over overlapping blocks of days."""
+    # Means of blocks that begin k days apart are correlated by 1 - k / b, their squares by
+    # (1 - k / b)^2, so that N days say as much of the spread as N / sum of (1 - k / b)^2 over
+    # -b < k < b independent blocks: Bartlett's window (Priestley 1981, "Spectral Analysis and Time
+    # Series", section 6.2.4; Künsch 1989). One less, as their mean is an estimate.
     return max(1.0, days * 3.0 * length / (2.0 * length**2 + 1.0) - 1.0)
 
 
 def widening(resamples: Floats, confidence: float, n: int = 1) -> float:
-    """Return by which factor the skewness of resamples, or of `n` values, widens an interval.
-
-    Means and spreads of skewed values go together, with covariance (third central moment) / n: a
-    log whose mean is z standard errors low understates them by a factor of about 1 - γ z / 2, with
-    the skewness γ of the mean, and Student's interval ends before the truth on the side of the long
-    tail (Johnson 1978, "Modified t tests and confidence intervals for asymmetrical populations";
-    Hall 1992, "The Bootstrap and Edgeworth Expansion", section 2.3). That arm would have to be
-    longer by γ z / 2 of itself. The interval stays symmetric: both arms get half of it, whichever
-    side the tail is on; none is shortened.
-    """
+    """Return by which factor the skewness of resamples, or of `n` values, widens an interval."""
+    # A mean that is z standard errors low comes with a spread too small by a factor of about
+    # 1 - γ z / 2, with the skewness γ of the mean (Johnson 1978; Hall 1992, "The Bootstrap and
+    # Edgeworth Expansion", section 2.3). The arm towards the tail would have to be longer by
+    # γ z / 2 of itself; as the interval stays symmetric, both arms get half of it.
     from scipy.special import ndtri
 
-    skewness = _skewness(resamples) / math.sqrt(n)
-    return 1.0 + skewness * float(ndtri((1.0 + confidence) / 2.0)) / 4.0
-
-
-def _skewness(values: Floats) -> float:
-    """Return the size of the skewness that is beyond chance, which is about 6 / n squared."""
-    defined = values[~np.isnan(values)]
-    n = defined.size
-    if n < 3 or defined.min() == defined.max():
-        return 0.0
+    defined = resamples[~np.isnan(resamples)]
+    size = defined.size
+    if size < 3 or defined.min() == defined.max():
+        return 1.0
     _, (second, third) = central_moments(defined, 3)
     # Of normal values, on average: Fisher (1930).
-    by_chance = 6.0 * (n - 2) / ((n + 1) * (n + 3))
-    return math.sqrt(max(0.0, third**2 / second**3 - by_chance))
+    by_chance = 6.0 * (size - 2) / ((size + 1) * (size + 3))
+    skewness = math.sqrt(max(0.0, third**2 / second**3 - by_chance)) / math.sqrt(n)
+    return 1.0 + skewness * float(ndtri((1.0 + confidence) / 2.0)) / 4.0
 
 
 @dataclass(frozen=True)
@@ -188,9 +171,7 @@ class Resampled(Sampling):
 class Widened(Sampling):
     """Replications are independent samples, and intervals are wider where values are skewed."""
 
-    # Intervals of several variants that hold together are of high levels, where the skewness of
-    # counts and of long waits is felt most. Where systems differ in few replications alone, nothing
-    # in a sample tells how many these are and how large the rarest: see `pairs.differing`.
+    # Of use at high levels, where the skewness of counts and of long waits is felt most.
 
     def estimate(
         self, values: Floats, confidence: float, numbers: Numbers = (), limits: Limits = UNLIMITED

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple, TypeVar
 
 from valmatch.kernels.arrays import Floats
-from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.estimates import Estimate, Limits, estimate, limits_of_difference
 
 W = TypeVar("W", bound=tuple[str, str, str])
 
@@ -24,54 +24,32 @@ class PolicyDifference(NamedTuple):
     estimate: Estimate
 
 
-class PolicyPair(NamedTuple):
-    """The columns of a measure over a window of games under a policy, and under another."""
-
-    policy: str
-    other: str
-    measure: str
-    games: str
-    column: int  # under the policy
-    of_other: int
-
-
-def policy_pairs(windows: Sequence[W | None]) -> list[PolicyPair]:
-    """Return the pairs of each policy with those that stand before it."""
+def policy_differences(
+    windows: Sequence[W | None], rows: Floats, limits: Sequence[Limits], confidence: float
+) -> list[PolicyDifference]:
+    """Return the differences of each policy and those before it, of columns that are windows."""
     columns: dict[str, dict[tuple[str, str], int]] = {}
     for column, window in enumerate(windows):
         if window:
             policy, measure, games = window
             columns.setdefault(policy, {})[measure, games] = column
-    return [
-        PolicyPair(policy, other, *key, column, columns[other][key])
-        for other, policy in combinations(columns, 2)
-        for key, column in columns[policy].items()
-    ]
+    differences = []
+    for other, policy in combinations(columns, 2):
+        for key, column in columns[policy].items():
+            # All policies of a replication meet the same random numbers.
+            values = rows[:, column] - rows[:, columns[other][key]]
+            mean = estimate(values, confidence, limits_of_difference(limits[column]))
+            differences.append(PolicyDifference(policy, other, *key, mean))
+    return differences
 
 
-def pair_values(rows: Floats, pairs: Sequence[PolicyPair]) -> Floats:
-    """Return the difference of each pair (column) in each replication (row)."""
-    # All policies of a replication meet the same random numbers.
-    return rows[:, [pair.column for pair in pairs]] - rows[:, [pair.of_other for pair in pairs]]
-
-
-def window_means(means: Mapping[W, Estimate]) -> dict[str, Any]:
-    """Return the part ``windows[policy][measure][games]`` of ``summary.json``."""
+def nested_facts(means: Iterable[tuple[Sequence[str], Estimate]]) -> dict[str, Any]:
+    """Return the part of ``summary.json`` that has means by all of their keys, one in another."""
     part: dict[str, Any] = {}
-    for (policy, measure, games), mean in means.items():
-        part.setdefault(policy, {}).setdefault(measure, {})[games] = _facts(mean)
+    for keys, mean in means:
+        inner = part
+        for key in keys[:-1]:
+            inner = inner.setdefault(key, {})
+        facts = mean.as_dict()
+        inner[keys[-1]] = {name: facts[name] for name in FACTS}
     return part
-
-
-def paired_means(differences: Sequence[PolicyDifference]) -> dict[str, Any]:
-    """Return the part ``paired[policy][other][measure][games]`` of ``summary.json``."""
-    part: dict[str, Any] = {}
-    for policy, other, measure, games, difference in differences:
-        pair = part.setdefault(policy, {}).setdefault(other, {})
-        pair.setdefault(measure, {})[games] = _facts(difference)
-    return part
-
-
-def _facts(mean: Estimate) -> dict[str, Any]:
-    facts = mean.as_dict()
-    return {name: facts[name] for name in FACTS}

@@ -18,7 +18,6 @@ from valmatch.models.model import count as number
 from valmatch.models.tickets.factors import HOURS, Grouping, TicketsFactors, kind_of
 from valmatch.models.tickets.population import HOUR, users_by_ticket
 from valmatch.models.tickets.replication import REASONS, Replication, span
-from valmatch.statistics.exact_sums import sums_of
 
 
 def count(which: Bools) -> int:
@@ -28,8 +27,8 @@ def count(which: Bools) -> int:
 
 def mean(values: Floats | Ints | Bools) -> float:
     """Return the mean of the values that are defined; NaN of none."""
-    sums = sums_of(np.asarray(values, np.float64))
-    return sums.mean if sums.n else math.nan
+    known = values[~np.isnan(values)]
+    return math.fsum(known.tolist()) / known.size if known.size else math.nan
 
 
 def percentile(values: Floats, percent: float) -> float:
@@ -54,7 +53,7 @@ def time_average(
     """Return the time average of a number of things that begin and end, each with its weight."""
     start, stop = within
     spent = np.clip(end, start, stop) - np.clip(begin, start, stop)
-    return sums_of(weights * spent).sum / (stop - start)
+    return math.fsum((weights * spent).tolist()) / (stop - start)
 
 
 def covered(begin: Floats, end: Floats, within: tuple[float, float]) -> float:
@@ -64,7 +63,7 @@ def covered(begin: Floats, end: Floats, within: tuple[float, float]) -> float:
     begins, latest = begins[order], np.maximum.accumulate(ends[order])
     apart = np.ones(begins.size, np.bool_)
     apart[1:] = begins[1:] > latest[:-1]
-    return sums_of(latest[np.roll(apart, -1)] - begins[apart]).sum
+    return math.fsum((latest[np.roll(apart, -1)] - begins[apart]).tolist())
 
 
 MATCHED = "share of tickets that were matched"

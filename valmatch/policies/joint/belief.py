@@ -12,7 +12,6 @@ from valmatch.kernels.compilation import kernel, part
 from valmatch.policies.registry import GOALS
 
 POINTS = math.log(10.0) / 400.0  # log odds of a point, b
-
 LOOKS = 11  # numbers of games that a look-ahead tries: 1, 2, 4, ..., 1024
 
 
@@ -92,23 +91,9 @@ def pairs_of(
 # (Trefethen, Weideman, "The exponentially convergent trapezoidal rule", SIAM Review 56, 2014).
 
 _REACH = 8.4  # standard deviations to each side, beyond which a normal distribution holds 4e-17
-
-_STEP = 0.6
-"""The widest step in standard deviations; half of it where the deviation doubles, and so on."""
-
+_STEP = 0.6  # the widest step in standard deviations; half of it where the deviation doubles
 _WIDEST = 0.9  # the standard deviation in log odds up to which that step does
 _HALVINGS = 9  # after so many the step stays: deviations beyond 460 in log odds are 80,000 points
-
-
-@kernel
-def score_variance(lead: float, draw_weight: float) -> float:
-    """Return the variance of the score of a game at a lead: 1 a win, 1/2 a draw, 0 a loss."""
-    # This is the information of the game about the lead in log odds.
-    root = math.exp(-0.5 * abs(lead))
-    total = 1.0 + root * (root + draw_weight)
-    odds = root * ((1.0 + root * root) * draw_weight + 4.0 * root)
-    variance: float = 0.25 * odds / (total * total)
-    return variance
 
 
 @kernel
@@ -139,7 +124,11 @@ def game_information(lead: float, deviation: float, draw_weight: float) -> float
         z = k * step
         weight = math.exp(-0.5 * z * z)
         weights += weight
-        mean += weight * score_variance(lead + deviation * z, draw_weight)
+        # The variance of the score at this lead is the information of the game about it.
+        root = math.exp(-0.5 * abs(lead + deviation * z))
+        total = 1.0 + root * (root + draw_weight)
+        odds = root * ((1.0 + root * root) * draw_weight + 4.0 * root)
+        mean += weight * (0.25 * odds / (total * total))
     return mean / weights
 
 
@@ -150,13 +139,7 @@ def _entropy_term(chance: float) -> float:
 
 @kernel
 def mutual_information(lead: float, deviation: float, draw_weight: float) -> float:
-    """Return how much the outcome of a game tells of the lead, in nats (Lindley 1956).
-
-    Examples
-    --------
-    >>> round(mutual_information(0.0, 0.8, 0.0), 4)
-    0.0662
-    """
+    """Return how much the outcome of a game tells of the lead, in nats (Lindley 1956)."""
     step = _STEP / 2 ** _halvings(deviation)
     reach = round(_REACH / step)
     log_nu = math.log(draw_weight) if draw_weight > 0.0 else 0.0

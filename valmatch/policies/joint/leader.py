@@ -29,14 +29,10 @@ def times_ahead(
                 taken = 0
             normals[at(k)] = pool[at(taken)]
             taken += 1
-            # In two sums, as each addition waits for the one before it.
-            even, odd, pairs = gaps[at(k)], 0.0, (k + 1) // 2 * 2
-            for c in range(0, pairs, 2):
-                even += root[at(k), at(c)] * normals[at(c)]
-                odd += root[at(k), at(c + 1)] * normals[at(c + 1)]
-            if pairs == k:
-                even += root[at(k), at(k)] * normals[at(k)]
-            if even + odd < 0.0:
+            lead = gaps[at(k)]
+            for c in range(k + 1):
+                lead += root[at(k), at(c)] * normals[at(c)]
+            if lead < 0.0:
                 above = False
                 break
         ahead += above

@@ -1,10 +1,8 @@
 """The knowledge gradient of pairs: what is known better after a game, or after several, per game.
 
-m games of a pair of information I each leave of the variance s^2 of its difference s^2 / (1 + m I
-s^2); ratings then move by k sqrt(m I / (1 + m I s^2)) Z, k their covariances with the difference.
-Several are tried because one often changes no leader. Sources: Frazier, Powell, Dayanik (INFORMS
-Journal on Computing 21, 2009); Frazier, Powell, "Paradoxes in learning and the marginal value of
-information" (Decision Analysis 7, 2010).
+Sources: Frazier, Powell, Dayanik, "The knowledge-gradient policy for correlated normal beliefs"
+(INFORMS Journal on Computing 21, 2009); Frazier, Powell, "Paradoxes in learning and the marginal
+value of information" (Decision Analysis 7, 2010), why several games are tried.
 """
 
 from __future__ import annotations
@@ -19,10 +17,8 @@ from valmatch.policies.joint.belief import LOOKS, Pairs, game_information, mutua
 from valmatch.policies.knowledge import place_of_largest
 from valmatch.ratings.trueskill import hazard_excess, normal_cdf, normal_density
 
-# The expected maximum of lines at a normal point: what a look-ahead of one step gains.
-#
-# Source: Frazier, Powell, Dayanik, "The knowledge-gradient policy for correlated normal beliefs"
-# (INFORMS Journal on Computing 21, 2009), equation (14) and algorithm 1.
+# The expected maximum of lines at a normal point: what a look-ahead of one step gains (2009,
+# equation (14) and algorithm 1).
 
 FAR = 8.5  # standard deviations beyond which what could be gained is below 1e-18 of a deviation
 
@@ -56,20 +52,14 @@ def _climb(
     return changes
 
 
-@part(inline=True)
-def any_above(gaps: Floats, first: Floats, second: Floats, reach: float) -> bool:
-    """Return whether any line is above the best one within `reach` of 0, see `envelope`."""
-    above = False
-    for k in range(gaps.size):
-        above |= abs(first[at(k)] - second[at(k)]) * reach >= gaps[at(k)]
-    return above
-
-
 @kernel
 def envelope(gaps: Floats, first: Floats, second: Floats, reach: float, work: Floats) -> int:
     """Find where the upper envelope of some lines bends; return in how many places."""
     # Shapes: `gaps` (n,); `first`, `second` (n,); `work` (2 n, 2).
-    if not any_above(gaps, first, second, reach):
+    above = False
+    for k in range(gaps.size):
+        above |= abs(first[at(k)] - second[at(k)]) * reach >= gaps[at(k)]
+    if not above:
         return 0
     bends = _climb(gaps, first, second, 1.0, reach, work)
     return bends + _climb(gaps, first, second, -1.0, reach, work[bends:])
@@ -89,8 +79,8 @@ def gain_of(bends: int, work: Floats, scale: float) -> float:
 # The probability that two players are named in the wrong order, before and after a game.
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+# Of an even function those of one side do.
 _HALF_NODES, _HALF_WEIGHTS = _NODES[12:].copy(), _WEIGHTS[12:].copy()
-"""Of an even function those of one side do."""
 
 
 @kernel
@@ -108,15 +98,11 @@ def owen(h: float, slope: float) -> float:
 
 @kernel
 def misorder_fall(lead: float, deviation: float, moved: float) -> float:
-    """Return by how much the chance of a wrong order falls when something is learnt.
-
-    Notes
-    -----
-    Now the chance is Phi(-|lead| / deviation). Afterwards it is that of a truth and an estimate of
-    different signs, which are normal with correlation rho = moved / deviation: 2 T(a, x), with
-    a = |lead| / deviation, x = sqrt(1 - rho^2) / rho, and T of Owen, "Tables for computing
-    bivariate normal probabilities" (Annals of Mathematical Statistics 27, 1956).
-    """
+    """Return by how much the chance of a wrong order falls when something is learnt."""
+    # Now the chance is Phi(-|lead| / deviation). Afterwards it is that of a truth and an estimate
+    # of different signs, which are normal with correlation rho = moved / deviation: 2 T(a, x), with
+    # a = |lead| / deviation, x = sqrt(1 - rho^2) / rho, and T of Owen, "Tables for computing
+    # bivariate normal probabilities" (Annals of Mathematical Statistics 27, 1956).
     if moved <= 0.0 or deviation <= 0.0:
         return 0.0
     a, rho = abs(lead) / deviation, min(moved / deviation, 1.0)
@@ -201,9 +187,7 @@ def _log_odds(pairs: Pairs, i: int, j: int) -> tuple[float, float]:
 
 # What is gained for a goal per game.
 
-_BEST, _ORDER = 0, 1
-"""Places of goals."""
-
+_BEST, _ORDER = 0, 1  # goals by their index
 _FLAT = 1.0 / math.sqrt(2.0 * math.pi)  # E max(Z, 0)
 _CREST = 0.612  # where z E max(Z - z, 0) is largest
 _TINY = 1e-300  # what a divisor is at least
@@ -212,10 +196,10 @@ _NEAR = 1e-8  # shares of a value within which a bound may be one of rounding
 
 @kernel
 def knowledge_gradient(pairs: Pairs) -> None:
-    """Value each open pair by what is gained for the goal, per game.
-
-    Unless values are to be `exact`, pairs that cannot be the best may have bounds below the best.
-    """
+    """Value each open pair by what is gained for the goal, per game."""
+    # m games of a pair of information I each leave of the variance s^2 of its difference s^2 / (1 +
+    # m I s^2); ratings then move by k sqrt(m I / (1 + m I s^2)) Z, k their covariances with it.
+    # Unless values are to be `exact`, pairs that cannot be the best may have bounds below the best.
     if pairs.goal == _BEST:
         count = _rivals(pairs)
     elif pairs.goal == _ORDER:
@@ -280,10 +264,8 @@ def _ceiling(pairs: Pairs, i: int, j: int, count: int) -> float:
 
 @kernel
 def _rivals(pairs: Pairs) -> int:
-    """Find who may be the best, the nearest first, and their covariances relative to the leader's.
-
-    What is learnt of anything moves a lead by at most its standard deviation.
-    """
+    """Find who may be the best, the nearest first, and their covariances less the leader's."""
+    # What is learnt of anything moves a lead by at most its standard deviation.
     n, leader, count = pairs.mean.size, pairs.by_mean[0], 0
     for k in pairs.by_mean[1:]:
         gap = pairs.mean[at(leader)] - pairs.mean[at(k)]

@@ -232,7 +232,7 @@ class Model(WholeModel):
         errors = np.zeros(len(problem.start))
         errors[free] = np.sqrt(np.maximum(variances, 0.0))
         in_points = errors[rated] / POINTS, errors[n:-1] / POINTS
-        return Uncertainty(covariances, *in_points, errors[-1], drawn=covariances is None)
+        return Uncertainty(covariances, *in_points, float(errors[-1]), drawn=covariances is None)
 
 
 def _of_players(free_covariances: Floats, free: Ints, rated: Ints) -> Floats:
