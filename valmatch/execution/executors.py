@@ -36,7 +36,7 @@ from valmatch.execution.interruption import (
 )
 from valmatch.execution.run_options import DASK, EXECUTORS, LOCAL, PROCESSES, RunOptions
 from valmatch.inputs import arguments
-from valmatch.kernels.address_space import check_address_space
+from valmatch.kernels.compilation import check_address_space
 from valmatch.models.registry import OWN, load_model
 
 UNGUARDED = 86  # exit code of a worker process whose script asks for workers while it is imported

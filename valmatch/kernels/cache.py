@@ -1,24 +1,7 @@
 """Numba's cache of compiled kernels: its folders, and loading from it without numba's compiler.
 
-Numba's own cache looks at the file of a kernel alone, and would go on using a kernel when a kernel
-that it calls from another file has changed. Here the kernels of a file are kept in a folder named
-by the contents of all files of the package that the file imports, at any remove, and by the
-versions of Python and numba; its index tells processors apart. So a second installation, or one
-that was moved, compiles nothing. The data of a file ``x.py`` is ``x.npy`` beside it, and counts as
-a part of it.
-
-Before numba looks into its cache, it imports and registers all that it can compile, for which it
-also imports scipy's linear algebra: that takes longer than the rest of a short command. A kernel of
-the cache needs numba's runtime alone. For one that is not there, the compiler registers all itself.
-
-Loading a kernel runs what its files say, so folders are closed to all but their owner, and others
-are not read.
-
-A wheel may bring kernels for any processor of its platform, which ``.ci/release`` has made. They
-are loaded where the user's folder has none.
-
-Who compiles a kernel holds a lock of its own; others who need it wait, and load it. A lock ends
-with its process, however that ends. As no kernel calls itself, nobody waits in a circle.
+The kernels of a file are kept in a folder named by all that they are made from; one process
+compiles each of them, and others wait for it.
 """
 
 from __future__ import annotations
@@ -40,25 +23,21 @@ from typing import Any
 from valmatch.kernels.plugins import COMPILED_IN
 from valmatch.text.terminal import one_line
 
-UNUSED = 14 * 86_400.0
-"""Seconds without a start after which the kernels of a former state are removed."""
-
+UNUSED = 14 * 86_400.0  # seconds without a start after which kernels of a former state are removed
 PACKAGE = Path(__file__).parents[1]
-OF_WHEEL = PACKAGE / "kernels" / "compiled"  # folders of kernels, if the wheel brought any
+OF_WHEEL = (
+    PACKAGE / "kernels" / "compiled"
+)  # folders of kernels for any processor, if there are any
 
+# An import of something of the package: its module, and the names that are taken from it.
 IMPORT = re.compile(rb"^[ \t]*(?:from|import) valmatch\.?([\w.]*)(?: import (\([^)]*\)|.*))?", re.M)
-"""An import of something of the package: its module, and the names that are taken from it."""
-
-BY_NAME = re.compile(rb"\bimport_module\(")
-"""A module that imports others by their names imports any of its folder."""
-
+BY_NAME = re.compile(rb"\bimport_module\(")  # which may import any module of the folder
+# The file that says how kernels are compiled; what it imports changes none.
 DECORATORS = "kernels/compilation.py"
-"""The file of the package that says how kernels are compiled; what it imports changes none."""
-
+# What numba's method to load calls, in whose place another stands.
 REPLACED = ("refresh", "_guard_against_spurious_io_errors", "_load_overload")
-"""What numba's method to load calls, in whose place another stands."""
 
-OWNER_ALONE = 0o700  # who may do what in a folder of kernels
+OWNER_ALONE = 0o700  # loading a kernel runs what its files say
 NOT_READ = "kernels in {} are not read, but compiled: {}"
 NOT_KEPT = "kernels cannot be kept in {}: {}; every run compiles them again"
 _warned: set[tuple[str, Path]] = set()  # which of these has been said of which folder
@@ -184,6 +163,9 @@ def _cache_class() -> Any:  # noqa: ANN401 - numba has no types
     )
     from numba.core.runtime.nrt import rtsys
 
+    # Numba's own cache looks at the file of a kernel alone, not at those of what it calls, and
+    # imports all that it can compile, and scipy's linear algebra, before it looks. A kernel of the
+    # cache needs numba's runtime alone; for one that is not there, the compiler registers all.
     class Location(_CacheLocator):
         """Where numba keeps a function, whatever the place and the time of its file."""
 

@@ -1,11 +1,8 @@
-"""The numba decorators of the kernels: strict arithmetic, cached on disk, without the GIL.
-
-Numba is imported with the first kernel; not where kernels are left in plain Python, for which see
-`valmatch.kernels.plain_python`.
-"""
+"""The numba decorators of the kernels: strict arithmetic, cached on disk, without the GIL."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from functools import cache, partial
@@ -15,18 +12,17 @@ from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 
+from valmatch.errors import RunError
 from valmatch.kernels import first_run
-from valmatch.kernels.address_space import check_address_space
 from valmatch.kernels.plain_python import interpreted
 
 F = TypeVar("F", bound=Callable[..., object])
 
+# An index that is not negative: a kernel then has no code that counts from the end of an array.
 at: Any = int if interpreted() else np.uint64
-"""An index that is not negative: a kernel then has no code that counts from the end of an array."""
-
+# No fastmath, because results must be reproducible; no GIL, because a thread may wait for it.
 STRICT: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-"""No fastmath, because results must be reproducible; no GIL, because a thread may wait for it."""
-
+BASE, THREAD = 620e6, 40e6  # bytes that compiling takes; that each thread of OpenBLAS takes
 VARIANT = "variant"  # where a copy made by `variant` has its name, and the files of its parts
 
 
@@ -120,6 +116,26 @@ def _file_of(part: object) -> Path | None:
     return Path(code.co_filename) if code else None
 
 
+def check_address_space() -> None:
+    """Refuse to go on where the system's limit leaves no room for what is loaded next."""
+    # OpenBLAS asks for a buffer for each of its threads, and where it is refused one asks again
+    # without end, deaf to signals.
+    try:
+        import resource
+    except ImportError:  # a system without such limits
+        return
+    limit, threads = resource.getrlimit(resource.RLIMIT_AS)[0], os.cpu_count() or 1
+    wanted = os.environ.get("OPENBLAS_NUM_THREADS", "")
+    if wanted.isdecimal() and int(wanted) > 0:
+        threads = min(threads, int(wanted))
+    needed = BASE + THREAD * threads
+    if limit != resource.RLIM_INFINITY and limit < needed:
+        raise RunError(
+            f"the limit on memory is too low: {limit / 1e6:,.0f} MB of address space (ulimit -v),"
+            f" where {needed / 1e6:,.0f} MB are needed"
+        )
+
+
 def import_numba() -> Any:  # noqa: ANN401 - numba has no types
     """Import numba, where there is room for it."""
     if "numba" not in sys.modules:
@@ -145,13 +161,9 @@ def _without_literals(kernel: Any) -> Any:  # noqa: ANN401 - numba has no types
     return kernel
 
 
-# Parts of kernels that are optimised only in the kernels that call them.
-#
-# Numba optimises a function by itself, makes machine code of it, and does both again in each
-# function that calls it, at any remove. Of a part that nobody else calls only the last time is of
-# use. What a part calls is linked with it into kernels, and not before into each part in between.
-# Left out are the wrappers by which Python would call it, too, which for many arrays are longer
-# than most parts.
+# Parts of kernels that are optimised only in the kernels that call them: numba would optimise each
+# by itself, make machine code of it, and do both again in each function that calls it, which takes
+# three times as long.
 
 
 @cache

@@ -17,22 +17,19 @@ def attach(package: str, file: str) -> tuple[Callable[[str], object], Callable[[
     # public name. Type checkers read the same file.
 
     @cache
-    def homes() -> dict[str, str]:
+    def modules() -> dict[str, str]:
         return names_of(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
 
     def get(name: str) -> object:
         if name == "__all__":
-            return sorted(homes())
-        if name not in homes():
+            return sorted(modules())
+        if name not in modules():
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(imported(homes()[name]), name)
+        value = getattr(imported(modules()[name]), name)
         setattr(sys.modules[package], name, value)
         return value
 
-    def names() -> list[str]:
-        return sorted(homes())
-
-    return get, names
+    return get, lambda: sorted(modules())
 
 
 def names_of(stub: str) -> dict[str, str]:

@@ -1,8 +1,6 @@
 """Groups of arrays that kernels pass to each other by reference.
 
-An array travels as seven words, a named tuple of forty arrays as 280: every call has code to take
-them apart, to hand them on and to put them together, which takes longer to compile than most parts
-of kernels. By reference a group is one word. Its arrays are read where they are used.
+By value an array travels as seven words, which takes longer to compile than most parts of kernels.
 """
 
 from __future__ import annotations
@@ -105,11 +103,8 @@ arrays hold may.
 """
 
 
-# Compiled functions that kernels call by address.
-#
-# What a kernel calls by name is compiled into it. Of functions that stand for each other, such as
-# the rating systems, that would be all of them. By address it calls the one that is asked for,
-# which is compiled by itself, once for all kernels.
+# Compiled functions that kernels call by address: what they call by name is compiled into them, and
+# of functions that stand for each other, such as the rating systems, that would be all.
 
 Address: TypeAlias = Any  # where machine code is; in plain Python the function itself
 NOWHERE: Address = 0  # stands for the address of a function that is never called

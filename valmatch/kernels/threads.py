@@ -1,8 +1,6 @@
 """Linear algebra of small matrices on one thread.
 
-On several the threads of a BLAS library wait for each other longer than they work, and turn idly
-meanwhile: where others use the machine, that takes many times the work. Results have the same bits
-then, however many processors there are.
+Several wait for each other longer than they work, and give other last digits.
 """
 
 from __future__ import annotations

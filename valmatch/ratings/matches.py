@@ -20,10 +20,9 @@ from valmatch.ratings.games import (
     open_game,
     unassessed,
 )
+from valmatch.ratings.parameters import values_of
 from valmatch.ratings.registry import system_named
-from valmatch.ratings.system import NO_VERBS, System, Verbs
-
-# Kernels that work with any rating system: one for each.
+from valmatch.ratings.system import NO_VERBS, Verbs
 
 Verb = Callable[..., Any]
 
@@ -90,7 +89,7 @@ def newcomers(system: str, n: int, parameters: Mapping[str, float] = {}) -> Floa
            [25.   ,  8.333]])
     """
     chosen = system_named(system)
-    state = chosen.newcomer(_values(chosen, parameters))
+    state = chosen.newcomer(values_of(chosen, parameters, {}))
     return np.tile(np.array(state, np.float64), (n, 1))
 
 
@@ -172,14 +171,6 @@ def update_ratings(
     return _played(system, state, sides, scores, parameters, circumstances, rate=True)[1]
 
 
-def _values(system: System, parameters: Mapping[str, float]) -> dict[str, float]:
-    """Return the values of all parameters of a system."""
-    known = {parameter.name: parameter.published for parameter in system.parameters}
-    if unknown := parameters.keys() - known.keys():
-        raise ValueError(f"{system.name} has no parameter {min(unknown)} (it has {list(known)})")
-    return {**known, **parameters}
-
-
 def _played(
     name: str,
     state: ArrayLike,
@@ -205,7 +196,7 @@ def _played(
     match.rates[:] = HOUR * match.points[match.sides] / match.minutes
     before = 0 if circumstances.games is None else circumstances.games
     counts = np.broadcast_to(np.asarray(before, np.int64), len(known)).copy()
-    numbers = np.asarray(system.numbers(_values(system, parameters)), np.float64)
+    numbers = np.asarray(system.numbers(values_of(system, parameters, {})), np.float64)
     expected = np.full((len(sides), len(sides)), np.nan)
     function = kernel_of(_assess, system.verbs)
     if not function(match, Players(known, counts), numbers, rate, unassessed(match), expected):

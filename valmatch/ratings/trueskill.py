@@ -109,13 +109,7 @@ def win_probability(
     as_printed: bool = False,
     draw_margin: float = 0.0,
 ) -> float:
-    """Return the believed probability that player i beats player j, equation (10).
-
-    Examples
-    --------
-    >>> round(win_probability(29.2, 7.19**2, 20.8, 7.19**2, (25.0 / 6.0) ** 2), 4)
-    0.7626
-    """
+    """Return the believed probability that player i beats player j, equation (10)."""
     total = variance_i + variance_j + 2.0 * noise_variance
     return normal_cdf(standardised(mean_i - mean_j - draw_margin, total, as_printed))
 
@@ -143,16 +137,7 @@ def update(
     as_printed: bool = False,
     draw_margin: float = 0.0,
 ) -> tuple[float, float, float, float]:
-    """Return the beliefs after a decided game, equations (1) and (2).
-
-    Examples
-    --------
-    One newcomer beats another, on the usual scale:
-
-    >>> sigma, beta = 25.0 / 3.0, 25.0 / 6.0
-    >>> [round(x, 3) for x in update(25.0, sigma**2, 25.0, sigma**2, beta**2)]
-    [29.205, 51.761, 20.795, 51.761]
-    """
+    """Return the beliefs after a decided game, equations (1) and (2)."""
     total = variance_winner + variance_loser + 2.0 * noise_variance
     x = standardised(mean_winner - mean_loser - draw_margin, total, as_printed)
     v, w = v_and_w(x)
@@ -219,13 +204,7 @@ def update_drawn(
     noise_variance: float,
     draw_margin: float,
 ) -> tuple[float, float, float, float]:
-    """Return the beliefs after a drawn game.
-
-    Examples
-    --------
-    >>> [round(x, 3) for x in update_drawn(29.0, 50.0, 21.0, 50.0, 17.0, 0.74)]
-    [26.019, 31.369, 23.981, 31.369]
-    """
+    """Return the beliefs after a drawn game."""
     total = variance_i + variance_j + 2.0 * noise_variance
     c = math.sqrt(total)
     v, w = v_and_w_draw((mean_i - mean_j) / c, draw_margin / c)

@@ -30,18 +30,7 @@ def margin_quantile(draw_probability: float) -> float:
 def chances(
     lead: float, variance: float, players: int, beta: float, quantile: float
 ) -> tuple[float, float]:
-    """Return the expected score of a side, P(win) + P(draw) / 2, and the probability of a draw.
-
-    Without a margin the latter is NaN, as nothing is known of draws.
-
-    Examples
-    --------
-    Two against two, of whom each has a variance of 60:
-
-    >>> expected, drawn = chances(4.0, 4 * 60.0, 4, 25.0 / 6.0, margin_quantile(0.1))
-    >>> round(expected, 4), round(drawn, 4)
-    (0.5898, 0.0463)
-    """
+    """Return the expected score of a side, and the probability of a draw; NaN without a margin."""
     c = math.sqrt(variance + players * beta * beta)
     margin = quantile * math.sqrt(players) * beta
     wins, ahead = normal_cdf((lead - margin) / c), normal_cdf((lead + margin) / c)
@@ -52,16 +41,7 @@ def chances(
 def pulls(
     lead: float, variance: float, players: int, beta: float, quantile: float, drawn: bool
 ) -> tuple[float, float]:
-    """Return step and shrink: at variance s a winner gains s * step and keeps 1 - s * shrink of s.
-
-    Examples
-    --------
-    What a win of these two makes of the mean and the variance of a winner:
-
-    >>> step, shrink = pulls(4.0, 4 * 60.0, 4, 25.0 / 6.0, margin_quantile(0.1), False)
-    >>> round(60.0 * step, 3), round(60.0 * (1.0 - 60.0 * shrink), 3)
-    (2.368, 53.038)
-    """
+    """Return step and shrink: a winner of variance s gains s step and keeps 1 - s shrink of s."""
     total = variance + players * beta * beta
     c = math.sqrt(total)
     margin = quantile * math.sqrt(players) * beta / c

@@ -76,16 +76,10 @@ class Target:
     """A half-width that the confidence interval of the mean of a response is to have."""
 
     # Looking again and again, and stopping at the first good look, favours samples that understate
-    # the spread. Three guards keep the coverage of the final interval near its confidence: a least
-    # number of values; at least `PER_SKEWNESS` values for each unit of squared skewness, without
-    # which Student's interval itself falls short; and a half-width taken with the `UPPER_LIMIT`
-    # confidence limit of the variance. Values that are all the same, or nearly all, bound no mean,
-    # whatever their number, unless they lie at one of two finite limits: then the exact interval
-    # decides. A relative target g is met when the half-width is at most g / (1 + g) of the mean,
-    # because the mean is itself an estimate.
-    #
-    # Sources: Law and Kelton, "Simulation Modeling and Analysis", section 9.4.1 (sequential
-    # procedure, g / (1 + g)); Cochran (1977), "Sampling Techniques", section 2.15 (skewness).
+    # the spread. Against that stand a least number of values; `PER_SKEWNESS` values for each unit
+    # of squared skewness (Cochran 1977, "Sampling Techniques", 2.15); and a half-width by the
+    # `UPPER_LIMIT` confidence limit of the variance. A relative target g is met when the half-width
+    # is at most g / (1 + g) of the mean (Law, Kelton, "Simulation Modeling and Analysis", 9.4.1).
 
     response: str  # name
     column: int  # its column in an array of replications

@@ -10,7 +10,7 @@ import numpy as np
 
 from valmatch.draws.streams import Streams, uniform_at
 from valmatch.kernels.arrays import Bools, Floats, Ints
-from valmatch.kernels.compilation import at, kernel, part
+from valmatch.kernels.compilation import kernel
 from valmatch.policies.joint.belief import Belief, Pairs, number_of, pairs_of
 from valmatch.policies.joint.lookahead import pair_information, variance_of
 from valmatch.policies.registry import JOINT, function_of
@@ -31,40 +31,20 @@ class Batch(NamedTuple):
     propensity: Floats  # (k,); the chance with which it was chosen, given those before it
 
 
-@kernel
 def _pick(pairs: Pairs) -> int:
     """Return the number of the best open pair; ties: fewer games, then names."""
-    most, best = -np.inf, -1
-    for p in range(pairs.values.size):
-        if pairs.open[at(p)]:
-            most = max(most, pairs.values[at(p)])
-    least = most - TIED * abs(most)
-    for p in range(pairs.values.size):
-        tied = pairs.open[at(p)] and pairs.values[at(p)] >= least
-        if tied and (best < 0 or _order(pairs, p) < _order(pairs, best)):
-            best = p
-    return best
+    values = np.where(pairs.open, pairs.values, -np.inf)
+    tied = np.flatnonzero(values >= values.max() - TIED * abs(values.max()))
+    first, second = (pairs.names[players[tied]] for players in (pairs.first, pairs.second))
+    return int(tied[np.lexsort((second, first, pairs.games[tied]))[0]])
 
 
-@part
-def _order(pairs: Pairs, p: int) -> tuple[int, int, int]:
-    """Return by what equal pairs are ordered."""
-    i, j = pairs.first[at(p)], pairs.second[at(p)]
-    return pairs.games[at(p)], pairs.names[at(i)], pairs.names[at(j)]
-
-
-@kernel
 def play(pairs: Pairs, i: int, j: int) -> None:
     """Narrow a belief as a game of two players does on average: V - k k' I / (1 + I s^2)."""
-    v = pairs.covariance
-    n, information = pairs.mean.size, pair_information(pairs, i, j)
+    information, v = pair_information(pairs, i, j), pairs.covariance
     share = information / (1.0 + information * variance_of(pairs, i, j))
-    for a in range(n):
-        pairs.gaps[at(a)] = v[at(a), at(i)] - v[at(a), at(j)]
-    for a in range(n):
-        step = share * pairs.gaps[at(a)]
-        for c in range(n):
-            v[at(a), at(c)] -= step * pairs.gaps[at(c)]
+    gaps = v[:, i] - v[:, j]
+    v -= np.outer(share * gaps, gaps)
 
 
 @kernel
