@@ -14,8 +14,8 @@ from scipy.linalg import lapack
 from scipy.sparse.csgraph import connected_components
 
 from valmatch.kernels.arrays import Floats
+from valmatch.kernels.compilation import kernel
 from valmatch.kernels.threads import one_thread
-from valmatch.ratings.bradley_terry.contests import Tallies, duel_terms
 from valmatch.ratings.bradley_terry.fit import FARTHEST, MOST_STEPS, POINTS, STEP
 
 
@@ -93,6 +93,43 @@ def frame_of_belief(mean: Floats, covariance: Floats, draw_weight: float) -> Fra
     return Frame(np.append(POINTS * mean, [0.0, log_nu]), basis, basis.shape[1], False)
 
 
+@kernel
+def _likelihood(counts: Counts, places: Floats, slopes: Floats, curvature: Floats) -> float:
+    """Return the log likelihood at some places, and work out its derivatives by them."""
+    n, value, log_nu = places.size - 2, 0.0, places[-1]
+    nu = math.exp(log_nu)
+    for i in range(n):
+        for j in range(n):
+            won, drawn, lost = counts.won[i, j], counts.drawn[i, j], counts.lost[i, j]
+            total = won + drawn + lost
+            if total == 0.0:
+                continue
+            lead = places[i] - places[j] + places[n]
+            root = math.exp(-0.5 * abs(lead))
+            weaker, r = root * root, nu * root
+            value += 0.5 * lead * (won - lost)
+            value -= total * (0.5 * abs(lead) + math.log1p(weaker + r))
+            if drawn > 0.0 and nu > 0.0:
+                value += drawn * log_nu
+            p = 1.0 / (1.0 + weaker + r)
+            q, r = weaker * p, r * p
+            if lead < 0.0:
+                p, q = q, p
+            slope = won * (q + 0.5 * r) - lost * (p + 0.5 * r) + 0.5 * drawn * (q - p)
+            bend = 0.25 * total * ((p + q) * r + 4.0 * p * q)
+            crossed = -0.5 * total * r * (p - q)
+            for a in (i, j, n):
+                sign = -1.0 if a == j else 1.0
+                slopes[a] += sign * slope
+                curvature[a, n + 1] += sign * crossed
+                curvature[n + 1, a] += sign * crossed
+                for b in (i, j, n):
+                    curvature[a, b] += -sign * bend if b == j else sign * bend
+            slopes[n + 1] += drawn * (p + q) - (won + lost) * r
+            curvature[n + 1, n + 1] += total * r * (p + q)
+    return value
+
+
 class _Posterior(NamedTuple):
     """The log posterior density at some parameters."""
 
@@ -104,32 +141,20 @@ class _Posterior(NamedTuple):
 
 def _posterior(counts: Counts, frame: Frame, x: Floats) -> _Posterior:
     """Return the density at the first parameters, and its derivatives by them."""
-    n, basis = len(counts.won), frame.basis[:, : len(x)]
-    places = frame.centre + basis @ x
-    if len(x) < frame.basis.shape[1]:  # nothing has been drawn yet
-        places[-1] = -np.inf
-    leads = places[:n, np.newaxis] - places[:n] + places[n]
-    won, drawn, lost = (count.ravel() for count in counts)
-    tallies = Tallies(won, drawn, lost, np.zeros(0))
-    terms = duel_terms(leads.ravel(), tallies, float(places[-1]))
-    slopes, bend, crossed = (
-        values.reshape(n, n) for values in (terms.slopes, terms.curvature, terms.crossed)
+    places, basis, ruled = (
+        frame.centre + frame.basis[:, : len(x)] @ x,
+        frame.basis,
+        np.zeros(len(x)),
     )
-    by_place, curvature = np.zeros(n + 2), np.zeros((n + 2, n + 2))
-    by_place[:n] = slopes.sum(axis=1) - slopes.sum(axis=0)
-    by_place[n:] = slopes.sum(), terms.draw_slope
-    curvature[:n, :n] = np.diag(bend.sum(axis=1) + bend.sum(axis=0)) - bend - bend.T
-    for place, cells in ((n, bend), (n + 1, crossed)):
-        curvature[place, :n] = curvature[:n, place] = cells.sum(axis=1) - cells.sum(axis=0)
-        curvature[place, n] = curvature[n, place] = cells.sum()
-    curvature[n + 1, n + 1] = terms.draw_curvature
-    ruled = np.where(np.arange(len(x)) < frame.ruled, 1.0, 0.0)
-    return _Posterior(
-        terms.value - 0.5 * float((ruled * x * x).sum()),
-        places,
-        by_place @ basis - ruled * x,
-        basis.T @ curvature @ basis + np.diag(ruled),
-    )
+    if len(x) < basis.shape[1]:  # nothing has been drawn yet
+        basis, places[-1] = basis[:, : len(x)], -np.inf
+    slopes, curvature = np.zeros(len(places)), np.zeros((len(places), len(places)))
+    value = _likelihood(counts, places, slopes, curvature)
+    ruled[: frame.ruled] = 1.0
+    information = basis.T @ curvature @ basis
+    information[np.diag_indices(len(x))] += ruled
+    density = value - 0.5 * float(ruled @ (x * x))
+    return _Posterior(density, places, slopes @ basis - ruled * x, information)
 
 
 def _start(counts: Counts, frame: Frame, before: CountsFit | None) -> Floats | None:
