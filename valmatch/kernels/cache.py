@@ -61,8 +61,13 @@ def cache_folder(
     inside = source.relative_to(package) if source.is_relative_to(package) else Path(source.name)
     name = ".".join((*inside.with_suffix("").parts, *filter(None, [variant])))
     try:
+        import numba
+
+        files = sorted(set().union(*(files_of(package, path) for path in (source, *parts))))
+        texts = [_contents(package, path)[0] for path in files]
+        state = "\n".join([*texts, str(sys.implementation.cache_tag), numba.__version__])
         all_kernels = folder_of_all(cache_dir)
-        folder = all_kernels / f"{name}-{_state_of(package, source, *parts)}"
+        folder = all_kernels / f"{name}-{_digest(state.encode())[:12]}"
         all_kernels.mkdir(OWNER_ALONE, parents=True, exist_ok=True)
         # Those of former states are removed when a new one is made.
         for other in all_kernels.glob(f"{name}-*") if not folder.exists() else ():
@@ -97,16 +102,6 @@ def _open_to_others(folder: Path) -> str:
     if state.st_uid != os.geteuid():
         return f"another user owns {folder}"
     return f"others can open {folder} (chmod 700 closes it)" if state.st_mode & 0o077 else ""
-
-
-def _state_of(package: Path, *sources: Path) -> str:
-    """Return a digest of all that the kernels of files are compiled from."""
-    import numba
-
-    files = sorted(set().union(*(files_of(package, source) for source in sources)))
-    texts = [_contents(package, path)[0] for path in files]
-    versions = [str(sys.implementation.cache_tag), numba.__version__]
-    return _digest("\n".join([*texts, *versions]).encode())[:12]
 
 
 def files_of(package: Path, source: Path) -> set[Path]:

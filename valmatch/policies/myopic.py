@@ -37,26 +37,24 @@ def choose_oracle(known: Knowledge, game: int, uniform: float) -> int:
 
 
 @kernel
-def draw_chance(means: Floats, variances: Floats, player: int, noise_variance: float) -> int:
+def draw_chance(known: Knowledge) -> int:
     """Return the opponent of largest q~ (6), ties to the lowest index."""
-    chosen = -1
-    best = -1.0
+    means, variances, player, chosen, best = known.means, known.variances, known.player, -1, -1.0
     for j in range(means.size):
         if j == player:
             continue
         quality = draw_quality_normalised(
-            means[player], variances[player], means[j], variances[j], noise_variance
+            means[player], variances[player], means[j], variances[j], known.noise_variance
         )
         if quality > best:
-            best = quality
-            chosen = j
+            chosen, best = j, quality
     return chosen
 
 
 @macro
 def choose_draw_chance(known: Knowledge, game: int, uniform: float) -> int:
     """Return the opponent of largest q~, equation (9)."""
-    return draw_chance(known.means, known.variances, known.player, known.noise_variance)
+    return draw_chance(known)
 
 
 @macro

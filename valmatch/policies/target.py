@@ -171,21 +171,14 @@ def target_gain(
     return max(gain, 0.0)
 
 
-@kernel
-def _second(qualities: Floats, best: int) -> float:
-    """Return the largest expected quality of all but the best, 0 if there is none."""
-    second = 0.0
-    for j in range(qualities.size):
-        if j != best and qualities[j] > second:
-            second = qualities[j]
-    return second
-
-
 @macro
 def choose_lookahead(aim: Aim) -> int:
     """Return the alternative of largest gain; the least known where no measurement gains."""
     best = place_of_largest(aim.qualities)
-    second = _second(aim.qualities, best)
+    second = 0.0
+    for j in range(aim.means.size):
+        if j != best:
+            second = max(second, aim.qualities[j])
     chosen, most = -1, 0.0
     for j in range(aim.means.size):
         rival = second if j == best else aim.qualities[best]

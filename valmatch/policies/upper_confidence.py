@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 
-from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import kernel, macro, part
 from valmatch.policies.knowledge import (
     ERROR,
@@ -55,42 +54,26 @@ def error_bound(width: float, kappa: float) -> float:
     return mean + kappa * math.sqrt(square)
 
 
-@part
-def _approximate(
-    mean_0: float,
-    unsure: float,
-    width: float,
-    kappa: float,
-    means: Floats,
-    variances: Floats,
-    scores: Floats,
-) -> None:
-    """Fill `scores` with approximate bounds, in a loop that vectorises."""
+@kernel
+def upper_confidence(known: Knowledge, both: bool) -> int:
+    """Return the opponent of largest bound; player 0's doubt widens the density, or is one too."""
+    means, variances, player, scores = known.means, known.variances, known.player, known.work.scores
+    kappa, width, unsure = known.kappa, 2.0 * known.noise_variance, 0.0
+    if both:
+        unsure = variances[player]
+    else:
+        width += variances[player]
+    # Approximate bounds, in a loop that vectorises, rule most opponents out; those within the error
+    # of the best are compared exactly.
     scale = INV_SQRT_2PI * _HALF_INV_SQRT_PI / math.sqrt(width)
     for j in range(means.size):
-        lead = mean_0 - means[j]
+        lead = means[player] - means[j]
         square = 0.5 * lead * lead
         wide = 1.0 / (width + unsure + variances[j])
         narrow = 1.0 / (0.5 * width + unsure + variances[j])
         mean = INV_SQRT_2PI * math.sqrt(wide) * exp_minus(square * wide)
         second = scale * math.sqrt(narrow) * exp_minus(square * narrow)
         scores[j] = mean + kappa * math.sqrt(max(second - mean * mean, 0.0))
-
-
-@kernel
-def _best(
-    means: Floats,
-    variances: Floats,
-    player: int,
-    unsure: float,
-    width: float,
-    kappa: float,
-    scores: Floats,
-) -> int:
-    """Return the opponent of largest bound, ties to the lowest index."""
-    # Approximate bounds rule most opponents out; those within the error of the best are compared
-    # exactly.
-    _approximate(means[player], unsure, width, kappa, means, variances, scores)
     scores[player] = -math.inf
     least = scores[place_of_largest(scores)] - 2.0 * error_bound(width, kappa)
     chosen, best = -1, -math.inf
@@ -101,15 +84,6 @@ def _best(
             if bound > best:
                 chosen, best = j, bound
     return chosen
-
-
-@macro
-def upper_confidence(known: Knowledge, both: bool) -> int:
-    """Return the opponent of largest bound; player 0's doubt widens the density, or is one too."""
-    variance_0, noise = known.variances[known.player], 2.0 * known.noise_variance
-    unsure, width = (variance_0, noise) if both else (0.0, variance_0 + noise)
-    means, variances, player, scores = known.means, known.variances, known.player, known.work.scores
-    return _best(means, variances, player, unsure, width, known.kappa, scores)
 
 
 @macro

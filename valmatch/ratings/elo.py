@@ -38,11 +38,6 @@ _DRAWN = 2.2  # what a draw counts besides its margin, in FiveThirtyEight's prog
 _MOST = 10.0  # as many times as usual a win counts at most for its surprise
 
 
-def spread(scale: float) -> float:
-    """Return the T at which the logistic rule of ZoneStats is that of Elo: scale / ln 10."""
-    return scale / math.log(10.0)
-
-
 @part(inline=True)
 def _strengths(
     game: int, games: Games, players: Players, numbers: Floats, sums: Assessment
@@ -151,14 +146,15 @@ class Elo(System):
         """Return spread, K, advantage at home, weight of draws, and autocorrelation or 0."""
         nu = davidson.weight_of_draws(values["draw_probability"])
         lead = values.get("autocorrelation", 0.0)
-        return [spread(values["scale"]), values["K"], values["home_advantage"], nu, lead]
+        spread = values["scale"] / math.log(10.0)
+        return [spread, values["K"], values["home_advantage"], nu, lead]
 
     def outcomes(self, values: Values, games: Games, state: Floats, sums: Assessment) -> Chances:
         """Return how games of two sides will end, see `System.outcomes`."""
         chances, nu = decided_chances(sums), davidson.weight_of_draws(values["draw_probability"])
         if not nu:
             return chances
-        lead = (sums.strengths[::2] - sums.strengths[1::2]) / spread(values["scale"])
+        lead = (sums.strengths[::2] - sums.strengths[1::2]) / (values["scale"] / math.log(10.0))
         draws = np.array([davidson.chances(x, nu)[1] for x in lead.tolist()])
         return chances._replace(wins=chances.expected - 0.5 * draws, draws=draws)
 

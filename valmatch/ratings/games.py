@@ -62,16 +62,8 @@ WORK = 7  # numbers that a system may remember of each side while it rates a gam
 def unassessed(games: Games) -> Assessment:
     """Return the arrays for what will be worked out of some games."""
     sides, rows = len(games.points), len(games.players)
-    return Assessment(
-        strengths=np.empty(sides),
-        spreads=np.empty(sides),
-        expected=np.empty(sides),
-        scored=np.empty(sides),
-        gains=np.empty(rows),
-        offsets=np.empty(rows),
-        scales=np.empty(games.n_games),
-        work=np.empty((sides, WORK)),
-    )
+    sizes = (sides, sides, sides, sides, rows, rows, games.n_games, (sides, WORK))
+    return Assessment._make(map(np.empty, sizes))
 
 
 def one_game(sizes: Ints) -> Games:

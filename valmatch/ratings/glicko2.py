@@ -145,16 +145,10 @@ def _same_period(played: int, last: float, time: float, period: float) -> bool:
 
 
 @part(inline=True)
-def _is_volatile(players: Players) -> bool:
-    """Return whether the system is Glicko-2."""
-    return int(players.state.shape[1]) == _GLICKO2_COLUMNS
-
-
-@part(inline=True)
 def _onset(player: int, players: Players, time: float, numbers: Floats) -> tuple[float, float]:
     """Return a player's rating and deviation at the start of the period of a moment."""
     state, played, period = players.state[player], players.games[player], numbers[1]
-    volatile = _is_volatile(players)
+    volatile = players.state.shape[1] == _GLICKO2_COLUMNS
     if _same_period(played, state[_TIME], time, period):
         base = 3 if volatile else 2
         return state[base], state[base + 1]
@@ -204,7 +198,7 @@ def _chances(
 def _update(game: int, games: Games, players: Players, numbers: Floats, sums: Assessment) -> bool:
     """Add each player's results to those of the period, and rate the player by all of them."""
     first, last, time = games.game_starts[game], games.game_starts[game + 1], games.times[game]
-    volatile = _is_volatile(players)
+    volatile = players.state.shape[1] == _GLICKO2_COLUMNS
     base = 3 if volatile else 2
     for side in range(first, last):
         for row in range(games.side_starts[side], games.side_starts[side + 1]):

@@ -16,15 +16,14 @@ K = TypeVar("K")
 
 def why_no_interval(estimates: Mapping[str, Estimate], of_all: str) -> str:
     """Return why some of several means have no interval; "" if all have one."""
-    kinds = {name: _kind(mean) for name, mean in estimates.items() if mean.ci_low is None}
+    reasons = "undefined in every replication", "defined in one replication only"
+    few = "defined in too few replications only"
+    kinds = {
+        name: reasons[mean.n] if mean.n < 2 else few
+        for name, mean in estimates.items()
+        if mean.ci_low is None
+    }
     return of_all or "; ".join(_sentences(kinds))
-
-
-def _kind(estimate: Estimate) -> str:
-    """Say in how many replications something is defined that has no interval."""
-    if estimate.n == 0:
-        return "undefined in every replication"
-    return f"defined in {'one replication' if estimate.n == 1 else 'too few replications'} only"
 
 
 def doubtful_intervals(

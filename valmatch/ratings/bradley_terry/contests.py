@@ -169,12 +169,6 @@ def dot(first: Floats, second: Floats) -> float:
     return float(np.add.reduce(first * second))
 
 
-def dots(vector: Floats, columns: Floats) -> Floats:
-    """Return the sums of the products of a vector with another one, or with each column."""
-    products = vector * columns if columns.ndim == 1 else vector[:, np.newaxis] * columns
-    return np.asarray(np.add.reduce(products, axis=0))
-
-
 class Tallies(NamedTuple):
     """How often the duels of a design ended in which way, and what its orders weigh."""
 

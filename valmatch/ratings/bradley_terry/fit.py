@@ -21,7 +21,6 @@ from valmatch.ratings.bradley_terry.contests import (
     Terms,
     by_side,
     dot,
-    dots,
     information_of,
     terms_at,
 )
@@ -88,7 +87,7 @@ class Information:
         self, matrix: sparse.csr_array, rank_one: Floats, shift: Floats, chained: Bools | None
     ) -> None:
         # `shift` is the move of all players together where that changes nothing.
-        self.matrix, self.rank_one, self.shift, self._chained = matrix, rank_one, shift, chained
+        self.matrix, self.rank_one, self.shift, self.chained = matrix, rank_one, shift, chained
         self.diagonal: Floats = matrix.diagonal() - rank_one**2
         self.size = len(self.diagonal)
         self.moves = bool(shift.any())
@@ -96,9 +95,9 @@ class Information:
     @cached_property
     def _chains(self) -> tuple[Floats, Floats] | None:
         """The factor of the chains alone; None where nothing is chained."""
-        if self._chained is None or not self._chained.any():
+        if self.chained is None or not self.chained.any():
             return None
-        beside = np.where(self._chained, self.matrix.diagonal(k=1), 0.0)
+        beside = np.where(self.chained, self.matrix.diagonal(k=1), 0.0)
         diagonal, beside, failed = lapack.dpttrf(self.diagonal, beside)
         assert not failed, "games and priors only add to the information of a chain"
         return diagonal, beside
@@ -110,12 +109,6 @@ class Information:
             return np.asarray((scale[:, np.newaxis] if vector.ndim > 1 else scale) * vector)
         return np.asarray(lapack.dpttrs(*self._chains, vector)[0])
 
-    def leading(self, n: int) -> Information:
-        """Return that of the first parameters alone."""
-        chained = None if self._chained is None else self._chained[: max(n - 1, 0)]
-        part = sparse.csr_array(self.matrix[:n, :n])
-        return Information(part, self.rank_one[:n], self.shift[:n], chained)
-
     @property
     def held_weight(self) -> float:
         """A curvature of the size of the others, by which the mean is held where all can move."""
@@ -126,7 +119,8 @@ class Information:
         """Return the product with a vector, or with the columns of a matrix."""
         product: Floats = self.matrix @ vector
         if self.rank_one.any():
-            product -= np.multiply.outer(self.rank_one, dots(self.rank_one, vector))
+            common = np.add.reduce((self.rank_one * vector.T).T, axis=0)
+            product -= np.multiply.outer(self.rank_one, common)
         return product
 
     def dense(self) -> Floats:
@@ -144,7 +138,7 @@ class Information:
         """Return moves without that of all players together."""
         if not self.moves:
             return moves
-        common = dots(self.shift, moves) / self.shift.sum()
+        common = np.add.reduce((self.shift * moves.T).T, axis=0) / self.shift.sum()
         return np.asarray(moves - np.multiply.outer(self.shift, common))
 
 
@@ -300,7 +294,10 @@ def _refuse_blind(problem: Problem, information: Information) -> None:
         units[held:] = np.eye(more)
         columns = information.times(units)
         right = np.ascontiguousarray(columns[:held])
-        solved = solve(information.leading(held), right, 0.0, EXACT)
+        chained = None if information.chained is None else information.chained[: held - 1]
+        part = sparse.csr_array(information.matrix[:held, :held])
+        leading = information.rank_one[:held], information.shift[:held]
+        solved = solve(Information(part, *leading, chained), right, 0.0, EXACT)
         assert solved is not None, "the prior makes the information of these regular"
         matrix, scale = columns[held:] - columns[:held].T @ solved, np.diag(columns[held:])
     else:

@@ -226,26 +226,19 @@ class Model(WholeModel):
         if len(rated) <= DENSE_COVARIANCE:
             covariances = covariance(best, sandwich)
             variances = np.diag(covariances).copy()
-            covariances = _of_players(covariances, free, rated)
+            players = free[free < n]
+            covariances = covariances[: len(players), : len(players)]
+            covariances *= POINTS**-2
+            if len(players) < len(rated):  # of who is fixed it is 0
+                index, spread = np.searchsorted(rated, players), np.zeros((len(rated), len(rated)))
+                spread[np.ix_(index, index)] = covariances
+                covariances = spread
         else:
             variances = sampled_variances(best, sandwich, draws)
         errors = np.zeros(len(problem.start))
         errors[free] = np.sqrt(np.maximum(variances, 0.0))
         in_points = errors[rated] / POINTS, errors[n:-1] / POINTS
         return Uncertainty(covariances, *in_points, float(errors[-1]), drawn=covariances is None)
-
-
-def _of_players(free_covariances: Floats, free: Ints, rated: Ints) -> Floats:
-    """Return the covariance of the rated players in points, 0 of who is fixed."""
-    players = np.flatnonzero(np.isin(free, rated))
-    if len(players) == len(rated):
-        covariances = free_covariances[: len(players), : len(players)]
-        covariances *= POINTS**-2
-        return covariances
-    spread = np.zeros((len(rated), len(rated)))
-    index = np.searchsorted(rated, free[players])
-    spread[np.ix_(index, index)] = free_covariances[np.ix_(players, players)] * POINTS**-2
-    return spread
 
 
 def rate(design: Design, model: Model) -> Estimate:
