@@ -30,9 +30,9 @@ Verb = Callable[..., Any]
 @cache
 def kernel_of(function: Verb, verbs: Verbs, deviation: int = -1) -> Verb:
     """Return the compiled function of a system, made of one that is the same for all."""
-    places = (f"{verb.__module__.split('.')[-1]}{verb.__name__}" for verb in verbs)
+    names = (f"{verb.__module__.split('.')[-1]}{verb.__name__}" for verb in verbs)
     parts: dict[str, Any] = {**verbs._asdict(), "deviation": deviation}
-    return kernel(variant(function, "_".join((*places, str(deviation + 1))), **parts))
+    return kernel(variant(function, "_".join((*names, str(deviation + 1))), **parts))
 
 
 Sides = Sequence[Sequence[int]]  # the players of each side, by their rows in the state

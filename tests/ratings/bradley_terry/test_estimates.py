@@ -485,13 +485,13 @@ def test_it_is_the_shipped_fit(prior: float | None, nu: float, home: float) -> N
             continue
         fitted += 1
         ratings, covariance, coefficients = expected
-        _, places, spread = fitted_counts
-        strengths = places[:n] / POINTS
+        _, log_odds, spread = fitted_counts
+        strengths = log_odds[:n] / POINTS
         assert strengths - strengths.mean() == pytest.approx(ratings - ratings.mean(), abs=2e-5)
         assert spread / POINTS**2 == pytest.approx(covariance, rel=1e-5, abs=1e-5)
         if home:
-            assert places[n] / POINTS == pytest.approx(coefficients[0], abs=2e-5)
-        assert math.exp(places[n + 1]) == pytest.approx(coefficients[-1], rel=1e-6)
+            assert log_odds[n] / POINTS == pytest.approx(coefficients[0], abs=2e-5)
+        assert math.exp(log_odds[n + 1]) == pytest.approx(coefficients[-1], rel=1e-6)
     assert fitted >= 5
 
 
@@ -500,7 +500,9 @@ def test_it_goes_on_from_an_earlier_estimate() -> None:
     more, _ = played(5, 90, 0.5, 0.0, 2)
     frame = frame_of(5, 350.0, False, True)
     going = fit_counts(more, frame, defined(fit_counts(few, frame)))
-    assert defined(going).places == pytest.approx(defined(fit_counts(more, frame)).places, abs=1e-9)
+    assert defined(going).log_odds == pytest.approx(
+        defined(fit_counts(more, frame)).log_odds, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize(
@@ -529,12 +531,12 @@ def test_a_belief_without_games_is_itself_and_with_games_adds_their_information(
     mean = np.array([100.0, 30.0, -40.0, -90.0])
     frame = frame_of_belief(mean, covariance, 0.0)
     space = defined(fit_counts(new_counts(4), frame))
-    assert space.places[:4] / POINTS == pytest.approx(mean)
+    assert space.log_odds[:4] / POINTS == pytest.approx(mean)
     assert space.covariance / POINTS**2 == pytest.approx(covariance, abs=1e-6)
     counts = new_counts(4)
     counts.won[0, 1] = counts.lost[0, 1] = 50.0
     space = defined(fit_counts(counts, frame, space))
-    lead = (space.places[0] - space.places[1]) / POINTS
+    lead = (space.log_odds[0] - space.log_odds[1]) / POINTS
     assert 0.0 < lead < 70.0
     v, e = np.linalg.pinv(covariance), np.array([1.0, -1.0, 0.0, 0.0])
     p = 1.0 / (1.0 + math.exp(-POINTS * lead))

@@ -119,13 +119,13 @@ def measures_of(fitted: CountsFit | None, truth: Floats, league: League) -> list
     spread = np.diag(v)[:, np.newaxis] + np.diag(v) - 2.0 * v
     errors = np.sqrt(np.maximum(spread, 0.0))
     leads, true = (
-        strengths[:n, np.newaxis] - strengths[:n] for strengths in (fitted.places, truth)
+        strengths[:n, np.newaxis] - strengths[:n] for strengths in (fitted.log_odds, truth)
     )
     upper = np.triu_indices(n, 1)
     widths = league.quantile * errors[upper]
     covered = np.abs(leads - true)[upper] <= widths
     beaten = (leads < -league.critical * errors).any(axis=1)
-    best = truth[int(np.argmax(fitted.places[:n]))] == truth[:n].max()
+    best = truth[int(np.argmax(fitted.log_odds[:n]))] == truth[:n].max()
     shown = n - np.count_nonzero(beaten) == 1
     return [float(widths.mean()) / POINTS, float(best), float(shown), float(covered.mean())]
 
@@ -154,7 +154,7 @@ def _measured(league: League, replication: int, check: Callable[[], None]) -> li
             check()
             games = goal - done if evenly else min(league.batch, goal - done)
             if fitted is not None and not evenly:
-                mean, draw_weight = fitted.places[:n] / POINTS, math.exp(fitted.places[n + 1])
+                mean, draw_weight = fitted.log_odds[:n] / POINTS, math.exp(fitted.log_odds[n + 1])
                 belief = Belief(mean, fitted.covariance / POINTS**2, draw_weight)
                 chosen = choose_batch(belief, league.policy, league.goal, games, games=before)
                 for i, j in zip(chosen.first.tolist(), chosen.second.tolist(), strict=True):

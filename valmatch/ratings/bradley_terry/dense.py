@@ -1,7 +1,6 @@
 """The fit of few players by counts of their games, for simulations that refit again and again.
 
-Parameters x stand for places: strengths in log odds, home advantage and ln nu are `centre` +
-`basis` x.
+Strengths in log odds, home advantage and ln nu are `centre` + `basis` x of parameters x.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ class Counts(NamedTuple):
 class Frame(NamedTuple):
     """What is fitted, and what is known of it."""
 
-    # (n + 2,) the places where all parameters are 0: strengths, home advantage, ln nu (-inf: there
+    # (n + 2,) the log odds where all parameters are 0: strengths, home, ln nu (-inf: there
     # are no draws, or they are halves of wins)
     centre: Floats
-    # (n + 2, parameters) how places follow from parameters; where ln nu is fitted, it is the last
+    # (n + 2, parameters) how log odds follow from parameters; where ln nu is fitted, it is the last
     # one by itself
     basis: Floats
     # so many parameters, the first ones, are standard normal before any game; of the others nothing
@@ -48,7 +47,7 @@ class CountsFit(NamedTuple):
     """An estimate by counts."""
 
     parameters: Floats  # (parameters,)
-    places: Floats  # (n + 2,)
+    log_odds: Floats  # (n + 2,)
     covariance: Floats  # (n, n) of the strengths
 
 
@@ -94,9 +93,9 @@ def frame_of_belief(mean: Floats, covariance: Floats, draw_weight: float) -> Fra
 
 
 @kernel
-def _likelihood(counts: Counts, places: Floats, slopes: Floats, curvature: Floats) -> float:
-    """Return the log likelihood at some places, and work out its derivatives by them."""
-    n, value, log_nu = places.size - 2, 0.0, places[-1]
+def _likelihood(counts: Counts, log_odds: Floats, slopes: Floats, curvature: Floats) -> float:
+    """Return the log likelihood at some log odds, and work out its derivatives by them."""
+    n, value, log_nu = log_odds.size - 2, 0.0, log_odds[-1]
     nu = math.exp(log_nu)
     for i in range(n):
         for j in range(n):
@@ -104,7 +103,7 @@ def _likelihood(counts: Counts, places: Floats, slopes: Floats, curvature: Float
             total = won + drawn + lost
             if total == 0.0:
                 continue
-            lead = places[i] - places[j] + places[n]
+            lead = log_odds[i] - log_odds[j] + log_odds[n]
             root = math.exp(-0.5 * abs(lead))
             weaker, r = root * root, nu * root
             value += 0.5 * lead * (won - lost)
@@ -134,27 +133,27 @@ class _Posterior(NamedTuple):
     """The log posterior density at some parameters."""
 
     value: float
-    places: Floats  # (n + 2,)
+    log_odds: Floats  # (n + 2,)
     gradient: Floats  # derivatives by the parameters
     information: Floats  # minus the second derivatives
 
 
 def _posterior(counts: Counts, frame: Frame, x: Floats) -> _Posterior:
     """Return the density at the first parameters, and its derivatives by them."""
-    places, basis, ruled = (
+    log_odds, basis, ruled = (
         frame.centre + frame.basis[:, : len(x)] @ x,
         frame.basis,
         np.zeros(len(x)),
     )
     if len(x) < basis.shape[1]:  # nothing has been drawn yet
-        basis, places[-1] = basis[:, : len(x)], -np.inf
-    slopes, curvature = np.zeros(len(places)), np.zeros((len(places), len(places)))
-    value = _likelihood(counts, places, slopes, curvature)
+        basis, log_odds[-1] = basis[:, : len(x)], -np.inf
+    slopes, curvature = np.zeros(len(log_odds)), np.zeros((len(log_odds), len(log_odds)))
+    value = _likelihood(counts, log_odds, slopes, curvature)
     ruled[: frame.ruled] = 1.0
     information = basis.T @ curvature @ basis
     information[np.diag_indices(len(x))] += ruled
     density = value - 0.5 * float(ruled @ (x * x))
-    return _Posterior(density, places, slopes @ basis - ruled * x, information)
+    return _Posterior(density, log_odds, slopes @ basis - ruled * x, information)
 
 
 def _start(counts: Counts, frame: Frame, before: CountsFit | None) -> Floats | None:
@@ -209,8 +208,8 @@ def fit_counts(counts: Counts, frame: Frame, before: CountsFit | None = None) ->
             if there.value >= least + 1e-4 * share * rise:
                 break
             share *= 0.5
-        moved = np.abs(there.places[known] - now.places[known]).max()
-        away = np.abs(there.places[known] - frame.centre[known]).max()
+        moved = np.abs(there.log_odds[known] - now.log_odds[known]).max()
+        away = np.abs(there.log_odds[known] - frame.centre[known]).max()
         if away > FARTHEST or not there.value > -np.inf:
             return None
         x, now = tried, there
@@ -221,5 +220,5 @@ def fit_counts(counts: Counts, frame: Frame, before: CountsFit | None = None) ->
             basis = frame.basis[: len(counts.won), : len(x)]
             halves = lapack.dtrtrs(factor, basis.T, lower=1)[0]
             unused = np.zeros(frame.basis.shape[1] - len(x))
-            return CountsFit(np.append(x, unused), now.places, halves.T @ halves)
+            return CountsFit(np.append(x, unused), now.log_odds, halves.T @ halves)
     return None

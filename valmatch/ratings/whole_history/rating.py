@@ -60,9 +60,9 @@ def player_days(contests: Contests, days: Ints) -> PlayerDays:
     of_row = days[contests.game_of_side[contests.side_of_row]]
     known, ranks = np.unique(of_row, return_inverse=True)
     keys = contests.players * len(known) + ranks.ravel()
-    numbers, places, games = np.unique(keys, return_inverse=True, return_counts=True)
+    numbers, index, games = np.unique(keys, return_inverse=True, return_counts=True)
     players, day = np.divmod(numbers, len(known))
-    return PlayerDays(players, known[day], games, places.ravel(), int(known[-1]))
+    return PlayerDays(players, known[day], games, index.ravel(), int(known[-1]))
 
 
 # Elimination of a sparse symmetric matrix front by front (Irons 1970), and parts of its inverse.
