@@ -27,17 +27,17 @@ class Extended(Mapping[str, T], Generic[T]):
         kind: str,
         entry: Callable[[Any], T] = lambda loaded: loaded,
     ) -> None:
-        self.own, self.group, self._kind, self._entry = entries, group, kind, entry
+        self.entries, self.group, self._kind, self._entry = entries, group, kind, entry
 
     @cached_property
     def others(self) -> dict[str, EntryPoint]:
         """The entry points by which other packages bring entries."""
         points = entry_points(group=self.group)
-        return {point.name: point for point in points if point.name not in self.own}
+        return {point.name: point for point in points if point.name not in self.entries}
 
     def __getitem__(self, name: str) -> T:
-        if name in self.own:
-            return self.own[name]
+        if name in self.entries:
+            return self.entries[name]
         point = self.others[name]
         try:
             return self._entry(point.load())
@@ -48,11 +48,11 @@ class Extended(Mapping[str, T], Generic[T]):
             ) from error
 
     def __contains__(self, name: object) -> bool:
-        return name in self.own or name in self.others
+        return name in self.entries or name in self.others
 
     def distribution(self, name: str) -> str:
         """Return the package that brings an entry, with its version; "" for one of our own."""
-        dist = None if name in self.own else self.others[name].dist
+        dist = None if name in self.entries else self.others[name].dist
         return f"{dist.name} {dist.version}" if dist else ""
 
     def origin(self, name: str, *modules: str) -> dict[str, str]:
@@ -64,11 +64,11 @@ class Extended(Mapping[str, T], Generic[T]):
         return {"distribution": self.distribution(name), "source": digest.hexdigest()[:12]}
 
     def __iter__(self) -> Iterator[str]:
-        yield from self.own
+        yield from self.entries
         yield from self.others
 
     def __len__(self) -> int:
-        return len(self.own) + len(self.others)
+        return len(self.entries) + len(self.others)
 
 
 def an(kind: type[T]) -> Callable[[Any], T]:
