@@ -1,7 +1,7 @@
-"""The types of rules of FlexMatch: how each is read and checked.
+"""The types of rules of FlexMatch, and the expressions in them: how each is read and checked.
 
-Source: the page "FlexMatch rule types" of the guide, published examples, and threads of re:Post and
-the former forums where they are named.
+Source: the pages "FlexMatch rule types" and "FlexMatch property expressions" of the guide,
+published examples, and threads of re:Post and the former forums where they are named.
 """
 
 from __future__ import annotations
@@ -108,6 +108,9 @@ def _base(text: str, base: re.Match[str], context: Context) -> Aggregate:
 
 
 def _applied(function: str, of: Aggregate) -> Aggregate:
+    # A function acts on the innermost lists, set_intersection on the two innermost levels, flatten
+    # on the two outermost: "operations on a nested list operate on each sublist individually", and
+    # the process description of the published example 5.
     fits, least, wanted = True, 1, "a list"
     if function in NUMERIC:
         fits, wanted = of.kind == "number", "a list of numbers"

@@ -1,4 +1,4 @@
-"""The records of a ladder: its state between two events, its rules, and its log."""
+"""The state of a ladder between two events, its rules, its log, and how its matches are rated."""
 
 from __future__ import annotations
 

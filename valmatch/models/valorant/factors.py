@@ -1,4 +1,4 @@
-"""Factors of the Valorant matchmaking model."""
+"""Factors of the Valorant matchmaking model, and of how a queue log is read."""
 
 from __future__ import annotations
 
