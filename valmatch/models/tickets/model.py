@@ -12,9 +12,8 @@ from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats
-from valmatch.matching.living.queue import ANY, Parties, PresetInput, PresetReport, play_preset
-from valmatch.matching.living.registry import Numbers
-from valmatch.matching.tickets.columns import FEW, Played, Search, Service, Tickets
+from valmatch.matching.living.queue import ANY, Parties, PresetInput, play_preset
+from valmatch.matching.tickets.columns import FEW, Search, Service, Tickets
 from valmatch.matching.tickets.playing import NO_BACKFILLS, Serving, play_columns, play_with_games
 from valmatch.matching.tickets.search import MOST_TRIED
 from valmatch.models.model import NO_FILES, Model, Outcome, Record, Response, Responses, Table
@@ -42,7 +41,6 @@ from valmatch.models.tickets.population import (
     HIGH,
     LOW,
     NEW,
-    users_by_ticket,
 )
 from valmatch.models.tickets.replication import (
     Replication,
@@ -203,15 +201,18 @@ class TicketsModel(Model[Tickets]):
         backfills, report = NO_BACKFILLS, None
         counted = 60.0 * factors.warmup_minutes if "rules" in factors.measure else None
         if self._preset:
-            preset = factors.rule.preset or ""
-            played, report = play_rule(preset, self._preset, self._trips, inputs, service)
+            preset, people = factors.rule.preset or "", people_of(inputs, self._trips)
+            users, cancels = population.users_by_ticket(inputs), inputs.cancels
+            tickets = PresetInput(inputs.times, cancels, users, people, inputs.rng_key)
+            end = service.timeout, service.horizon
+            played, report = play_preset(preset, self._preset, tickets, *end)
         elif factors.match.backfill == "none":
             played = play_columns(table, self._answered(inputs), service, search, counted)
         else:
             leavers = factors.match.backfill == "manual"
             serving = Serving(60.0 * factors.match.minutes, leavers, stays)
-            tickets = self._answered(inputs)
-            played, backfills = play_with_games(table, tickets, service, search, serving, counted)
+            world = table, self._answered(inputs), service, search
+            played, backfills = play_with_games(*world, serving, counted)
         return Replication(factors, table, inputs, played, stays, backfills, report)
 
     def world(self, inputs: Tickets) -> TicketWorld:
@@ -253,22 +254,7 @@ MAPS = "maps"
 PRESET_SEES = (*BELIEFS, MAPS)  # attributes that a rule may see, besides the skill
 
 
-def play_rule(
-    preset: str, numbers: Numbers, trips: RoundTrips, drawn: Tickets, service: Service
-) -> tuple[Played, PresetReport]:
-    """Let the rule of a living matchmaker match tickets."""
-    # Milliseconds between data centres that are homes, too; NaN of others.
-    between = np.full((len(trips.centres), len(trips.centres)), np.nan)
-    for number, centre in enumerate(trips.centres):
-        if centre in trips.homes:
-            between[number] = trips.milliseconds[trips.homes.index(centre)]
-    np.fill_diagonal(between, 0.0)
-    people = people_of(drawn, np.fmin(between, between.T))
-    tickets = PresetInput(drawn.times, drawn.cancels, users_by_ticket(drawn), people, drawn.rng_key)
-    return play_preset(preset, numbers, tickets, service.timeout, service.horizon)
-
-
-def people_of(drawn: Tickets, between: Floats) -> Parties:
+def people_of(drawn: Tickets, trips: RoundTrips) -> Parties:
     """Return what a rule knows of the players of tickets."""
     firsts = drawn.firsts
 
@@ -278,10 +264,16 @@ def people_of(drawn: Tickets, between: Floats) -> Parties:
             return np.full(drawn.of.size, default)
         return np.where(np.isnan(values), default, values)
 
+    # Milliseconds between data centres that are homes, too; NaN of others.
+    between = np.full((len(trips.centres), len(trips.centres)), np.nan)
+    for number, centre in enumerate(trips.centres):
+        if centre in trips.homes:
+            between[number] = trips.milliseconds[trips.homes.index(centre)]
+    np.fill_diagonal(between, 0.0)
     latencies = drawn.latencies[firsts]
     known = ~np.isnan(latencies).all(axis=1)
     nearest = np.where(np.isnan(latencies), np.inf, latencies).argmin(axis=1)
-    trips = latencies[np.arange(firsts.size), nearest]
+    pings = latencies[np.arange(firsts.size), nearest]
     low, high = numbers(LOW, np.nan)[firsts], numbers(HIGH, np.nan)[firsts]
     ranged = ~np.isnan(low)
     # Map picks as bits, -1 of those without.
@@ -298,8 +290,8 @@ def people_of(drawn: Tickets, between: Floats) -> Parties:
         np.maximum(numbers(GAMES, 1000.0), 0.0).astype(np.int64),
         numbers(NEW, 0.0) > 0.0,
         np.where(known, nearest, -1).astype(np.int64),
-        np.where(known, trips, 0.0),
-        between,
+        np.where(known, pings, 0.0),
+        np.fmin(between, between.T),
         bits,
         np.where(ranged, low, -ANY).astype(np.int64),
         np.where(ranged, high, ANY).astype(np.int64),
