@@ -40,7 +40,7 @@ def played(
     """Play a ladder in plain Python and by the kernels, with room for so many tickets at first."""
     model = LadderModel(LadderFactors.model_validate({**factors, "rule_set": rule_set}))
     model._queue = model._rule.new(room, model._rules.queue)
-    table, _ = rule_set_of(model._factors, {}, "skill", factors["rule"]["team_num"])
+    table, _ = rule_set_of(model._factors, {})
     plain = PartyLadder(factors, draw_world(factors, seed, 0), table)
     plain.play()
     return plain, model.record(model.draw(Streams(seed), 0))

@@ -43,7 +43,7 @@ from valmatch.models.model import (
     Responses,
     Table,
 )
-from valmatch.models.tickets.rule_file import OfRules, document_of
+from valmatch.models.tickets.rule_file import document_of
 from valmatch.policies import registry as policies
 from valmatch.rule_sets import table as rule_table
 from valmatch.rule_sets.table import Attribute, Reached, Steps
@@ -92,10 +92,9 @@ class LadderModel(Model[DrawnPlayers]):
         options, preset, matching = _options(factors), factors.rule.preset, factors.rule.matching
         self._rule = queue_of(preset) if preset else queue_rule(matching)
         if matching == "flexmatch":
-            attribute, largest = factors.rule.skill_attribute, factors.parties.largest
-            table, remarks = rule_set_of(factors, files, attribute, factors.rule.team_num)
+            attribute, (table, remarks) = factors.rule.skill_attribute, rule_set_of(factors, files)
             self.warnings = (*self.warnings, *remarks)
-            options |= flexmatch.options_of(table, attribute, largest)
+            options |= flexmatch.options_of(table, attribute, factors.parties.largest)
         elif "rules" in files or factors.rule_set is not None:
             text = f"rules: has no effect with matching {matching}"
             self.warnings = (*self.warnings, text)
@@ -366,10 +365,11 @@ def _options(factors: LadderFactors) -> dict[str, Any]:
 
 
 def rule_set_of(
-    factors: OfRules, files: Mapping[str, Path], attribute: str, team_num: int
+    factors: LadderFactors, files: Mapping[str, Path]
 ) -> tuple[rule_table.Table, tuple[str, ...]]:
     """Return the rule set of a ladder, and what is to be said of it."""
     source, (table, remarks) = factors.source(files), factors.read_rules(files, None)
+    attribute, team_num = factors.rule.skill_attribute, factors.rule.team_num
     if not table.attributes:  # no rule looks at players
         table = table._replace(attributes=(Attribute(attribute, "number"),))
     if source is None:
