@@ -17,7 +17,7 @@ from valmatch.rule_sets.descriptions import describe
 from valmatch.rule_sets.files import read_rule_file
 from valmatch.rule_sets.flexmatch import ALONE
 from valmatch.rule_sets.json_text import DEEPEST, Problem, Problems, plain, read_json
-from valmatch.rule_sets.table import Steps
+from valmatch.rule_sets.table import Combined, Steps
 from valmatch.rule_sets.wrappers import body_of
 
 
@@ -160,6 +160,14 @@ def test_first_rules_in_words(number: int) -> None:
     table = read_rule_file(path(number)).table
     assert table is not None
     assert describe(table).rules[0][1] == SENTENCES[number]
+
+
+def test_a_compound_in_a_negation_keeps_its_brackets() -> None:
+    table = read_rule_file(path(10)).table
+    assert table is not None
+    first, second = (rule.name for rule in table.rules[:2])
+    assert Combined((0, 1, "and", "not")).sentence(table) == f"not ({first} and {second})"
+    assert Combined((0, 1, "and")).sentence(table) == f"{first} and {second}"
 
 
 BODY = """{
