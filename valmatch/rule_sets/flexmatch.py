@@ -48,15 +48,7 @@ VERSION = "1.0"
 LONGEST = 65_535  # most characters of a rule set
 MOST_PLAYERS, MOST_SMALL = 200, 40  # most players of a match; of a small one
 
-KEYS = (
-    "name",
-    "ruleLanguageVersion",
-    "playerAttributes",
-    "algorithm",
-    "teams",
-    "rules",
-    "expansions",
-)
+KEYS = "name ruleLanguageVersion playerAttributes algorithm teams rules expansions"
 
 RULE_SET = "ruleSet"  # the key by which a world of tickets has its rule set, and is known as one
 
@@ -116,7 +108,7 @@ def read_any(
         problems.error(node.start, node.path, f"{NAMES['object']} is needed, not {called(node)}")
         return node, None
     root = Item(node, problems, lenient)
-    root.known(KEYS)
+    root.known(KEYS.split())
     root.text("name")
     version = root.text("ruleLanguageVersion", required=True)
     if version is not None and version != VERSION:
@@ -348,12 +340,8 @@ BATCHES = {
 """Strategies, and how they may form batches."""
 
 ALGORITHM_KEYS = (
-    "strategy",
-    "batchingPreference",
-    "sortByAttributes",
-    "balancedAttribute",
-    "expansionAgeSelection",
-    "backfillPriority",
+    "strategy batchingPreference sortByAttributes balancedAttribute expansionAgeSelection"
+    " backfillPriority"
 )
 
 
@@ -361,7 +349,7 @@ def _algorithm(item: Item | None, context: Context) -> tuple[Search, bool]:
     """Return how to search, and whether the age of a match is that of its oldest ticket."""
     if item is None:
         return Search(), False
-    item.known(ALGORITHM_KEYS)
+    item.known(ALGORITHM_KEYS.split())
     strategy = item.choice("strategy", list(BATCHES)) or "exhaustiveSearch"
     batching = item.choice(
         "batchingPreference", [name for names in BATCHES.values() for name in names]
@@ -433,7 +421,9 @@ def _remark(table: Table, root: Item) -> None:
         for number, item in enumerate(root.items("playerAttributes")):
             if number not in used:
                 item.warn("", f"attribute {shown(item.text('name'))} is declared and not used")
-    misspelt = any(closest_name(key, ["expansions"]) for key in set(root.members) - set(KEYS))
+    misspelt = any(
+        closest_name(key, ["expansions"]) for key in set(root.members) - set(KEYS.split())
+    )
     if not root.items("expansions") and not misspelt:
         root.warn("", "no expansion: limits never widen for tickets that wait")
 

@@ -51,6 +51,11 @@ from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Notice, shortened, shown
 
 MEASURES = ("win_gap", "wait", "error")
+DRAWN_BY = (
+    "days population.players population.skill_mean population.skill_std parties"
+    " population.newcomers_per_day population.newcomer_skill_mean population.smurf_share"
+    " population.smurf_skill sessions.per_day sessions.activity_cv sessions.hourly_profile"
+)
 SCALES = (1.0, 2.0**6, 2.0**10)  # of curves: shares, minutes, points
 
 
@@ -70,16 +75,7 @@ class LadderModel(Model[DrawnPlayers]):
 
     responses = measures.RESPONSES
     releases_gil = True
-    drawn_by = frozenset(
-        (
-            "days",
-            *(f"population.{name}" for name in ("players", "skill_mean", "skill_std")),
-            *(f"population.newcomer{name}" for name in ("s_per_day", "_skill_mean")),
-            *(f"population.smurf_{name}" for name in ("share", "skill")),
-            *(f"sessions.{name}" for name in ("per_day", "activity_cv", "hourly_profile")),
-            "parties",
-        )
-    )
+    drawn_by = frozenset(DRAWN_BY.split())
     axes = Axes(("ladder",), MEASURES, state.CAREER, SCALES, {"wait": "minutes", "error": "points"})
 
     def __init__(self, factors: LadderFactors, files: Mapping[str, Path] = NO_FILES) -> None:

@@ -58,6 +58,12 @@ from valmatch.text.terminal import Note, Notice, shown
 CALLED = {valued: f"a {name}" for name, valued in ATTRIBUTE_TYPES.items()}
 
 
+DRAWN_BY = (
+    "hours arrivals population parties skill regions attributes ratings patience"
+    " service.accept_prob service.answer_seconds match.leave_prob"
+)
+
+
 class TicketWorld(NamedTuple):
     """What a rule set is played on."""
 
@@ -73,13 +79,7 @@ class TicketsModel(Model[Tickets]):
     responses = RESPONSES
     releases_gil = True
     measures = get_args(Group)
-    drawn_by = frozenset(
-        (
-            *("hours", "arrivals", "population", "parties", "skill", "regions", "attributes"),
-            *("ratings", "patience", "service.accept_prob", "service.answer_seconds"),
-            "match.leave_prob",
-        )
-    )
+    drawn_by = frozenset(DRAWN_BY.split())
 
     def __init__(self, factors: TicketsFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         service = factors.service

@@ -117,19 +117,19 @@ def matches_table(day: PlayedDay, names: NDArray[Any]) -> Table:
     )
 
 
+DRAWN_BY = (
+    "poisson_rate rate_multiplier gaps elo_max num_players horizon mean_matrix cov_matrix"
+    " multiplier_matrix rating_quantiles patience_minutes log"
+)
+
+
 class ValorantModel(Model[ArrivingPlayers]):
     """The model of the Valorant source, with the factors and responses added to it."""
 
     responses = RESPONSES
     releases_gil = True
     measures = tuple(GROUPS)
-    drawn_by = frozenset(
-        (
-            *("poisson_rate", "rate_multiplier", "gaps", "elo_max", "num_players", "horizon"),
-            *("mean_matrix", "cov_matrix", "multiplier_matrix", "rating_quantiles"),
-            *("patience_minutes", "log"),
-        )
-    )
+    drawn_by = frozenset(DRAWN_BY.split())
 
     def __init__(self, factors: ValorantFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         path, team_num = files.get("arrivals"), factors.team_num
