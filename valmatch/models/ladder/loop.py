@@ -13,7 +13,7 @@ import numpy as np
 
 from valmatch.draws.streams import exponential_at, uniform_at
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import at, kernel, macro, part
+from valmatch.kernels.compilation import kernel, macro, part
 from valmatch.kernels.references import by_reference
 from valmatch.matching.queue import DISSOLVED, NOBODY, RULE, driver
 from valmatch.models.ladder import population as draws
@@ -38,7 +38,7 @@ LEAST = 1e-15  # a prediction below counts as this in the log loss, as in `valma
 @macro
 def rating_seen(player: int, behaviour: Behaviour, loop: Loop) -> float:
     """Return the rating that the rule sees."""
-    entry = loop.players[at(player)]
+    entry = loop.players[player]
     return entry["mean"] - 3.0 * entry["sigma"] if behaviour.conservative else entry["mean"]
 
 
@@ -60,8 +60,8 @@ def count_match(p: float, predicted: float, a_wins: bool, behaviour: Behaviour, 
         least, most, lowest, highest = np.inf, -np.inf, np.inf, -np.inf
         skill_sum = seen_sum = 0.0
         for k in range(side * team_num, (side + 1) * team_num):
-            player = loop.lineup[at(k)]
-            true, rating = loop.players[at(player)]["skill"], rating_seen(player, behaviour, loop)
+            player = loop.lineup[k]
+            true, rating = loop.players[player]["skill"], rating_seen(player, behaviour, loop)
             skill_sum += true
             seen_sum += rating
             least, most = min(least, true), max(most, true)
@@ -79,7 +79,7 @@ def count_players(now: float, p: float, rules: s.LadderRules, loop: Loop, waits:
     """Count the players of a match: of the day, and after the warm-up waits, careers, parties."""
     sums, gap, size = loop.state[0], abs(p - 0.5), loop.lineup.size
     for k in range(size):
-        entry = loop.players[at(loop.lineup[at(k)])]
+        entry = loop.players[loop.lineup[k]]
         wait, game = now - entry["queued"], entry["matches"]
         sums["day_waits"] += 1
         sums["day_wait"] += wait
@@ -87,7 +87,7 @@ def count_players(now: float, p: float, rules: s.LadderRules, loop: Loop, waits:
         entry["day"] = sums["day"]
         if now < rules.behaviour.warmup:
             continue
-        waits[at(sums["waits"])] = wait
+        waits[sums["waits"]] = wait
         sums["waits"] += 1
         sums["active"] += 1 - entry["active"]
         entry["active"] = 1
@@ -103,12 +103,12 @@ def count_players(now: float, p: float, rules: s.LadderRules, loop: Loop, waits:
                 sums["joined_first_wait"] += wait if game == 0 else 0.0
         if game < s.CAREER:
             error = (entry["mean"] - rules.newcomers_rating) - (entry["skill"] - rules.mean_skill)
-            loop.careers_n[at(game)] += 1
-            loop.careers[0, at(game)] += gap
-            loop.careers[1, at(game)] += wait
-            loop.careers[2, at(game)] += abs(error)
+            loop.careers_n[game] += 1
+            loop.careers[0, game] += gap
+            loop.careers[1, game] += wait
+            loop.careers[2, game] += abs(error)
         if loop.by_size.size > 0:
-            of_size = loop.by_size[at(entry["together"] - 1)]
+            of_size = loop.by_size[entry["together"] - 1]
             of_size["players"] += 1
             of_size["wait"] += wait
             of_size["gap"] += gap
@@ -148,7 +148,7 @@ def _advance(
     state = loop.state[0]
     while True:
         due = RULE.next_review(queue_rules, queue)
-        ends = loop.ring[at(state["first"])]["end"] if state["playing"] > 0 else np.inf
+        ends = loop.ring[state["first"]]["end"] if state["playing"] > 0 else np.inf
         event, happens = loop.agenda.events[0]["key"], np.inf
         if loop.agenda.size[0] > 0:
             happens = loop.agenda.events[0]["time"]
@@ -168,7 +168,7 @@ def _advance(
             _end_match(now, rules, loop, log)
             continue
         if happens <= now and event < loop.players.size:
-            queued = loop.players[at(event)]["queued"]
+            queued = loop.players[event]["queued"]
             dissolved = RULE.leave(queued, event, queue_rules, queue)
             _give_up(now, event, rules, loop, log)
             if not dissolved:
@@ -184,7 +184,7 @@ def _advance(
         for match in range(matches):
             RULE.players_of_match(match, queue_rules, queue, loop.matched)
             for k in range(loop.lineup.size):
-                loop.lineup[at(k)] = loop.matched[at(k)]["player"]
+                loop.lineup[k] = loop.matched[k]["player"]
             _start_match(now, rules, loop, waits, log)
 
 
@@ -193,7 +193,7 @@ def _next_to_queue(now: float, event: int, rules: s.LadderRules, loop: Loop) -> 
     """Take the next queueing out of the heap; return the player, NOBODY if the start is dropped."""
     cancel(0, loop.agenda)
     player = event // 2
-    entry = loop.players[at(player)]
+    entry = loop.players[player]
     if event % 2 == 0:  # the end of a break
         return player
     if entry["state"] == s.LEFT:
@@ -205,10 +205,10 @@ def _next_to_queue(now: float, event: int, rules: s.LadderRules, loop: Loop) -> 
     # Friends come along if all are free; who is gone or yet to join has no say.
     free, end = True, player + entry["friends"]
     for friend in range(player + 1, end):
-        other = loop.players[at(friend)]
+        other = loop.players[friend]
         free = free and (other["state"] == s.AWAY or other["state"] == s.LEFT)
     for friend in range(player + 1, end):
-        other = loop.players[at(friend)]
+        other = loop.players[friend]
         if free and other["state"] == s.AWAY and other["starts"] > 0:
             other["leader"] = player
     return player
@@ -217,12 +217,12 @@ def _next_to_queue(now: float, event: int, rules: s.LadderRules, loop: Loop) -> 
 @macro
 def _expect_session(player: int, loop: Loop) -> None:
     """Schedule a player's next session start, drawn or taken from those that are given."""
-    entry, number, time = loop.players[at(player)], loop.players[at(player)]["starts"], np.inf
+    entry, number, time = loop.players[player], loop.players[player]["starts"], np.inf
     entry["starts"] += 1
     if loop.sessions.firsts.size > 0:
-        start = loop.sessions.firsts[at(player)] + number
-        if start < loop.sessions.firsts[at(player + 1)]:
-            time = loop.sessions.times[at(start)]
+        start = loop.sessions.firsts[player] + number
+        if start < loop.sessions.firsts[player + 1]:
+            time = loop.sessions.times[start]
     else:
         gap = exponential_at(loop.rng_key, draws.SESSIONS, player, number)
         entry["clock"] += gap / entry["rate"]
@@ -237,11 +237,11 @@ def set_clocks(joining: Floats, loop: Loop) -> None:
     """Schedule everybody's first session; newcomers start one when they join."""
     old = loop.players.size - joining.size
     for player in range(loop.players.size):
-        entry = loop.players[at(player)]
+        entry = loop.players[player]
         entry["newcomer"] = int(player >= old)
         if player >= old:
-            entry["clock"] = profile_time(joining[at(player - old)], loop.shares)
-            schedule(joining[at(player - old)], break_end(player, loop.agenda) + 1, loop.agenda)
+            entry["clock"] = profile_time(joining[player - old], loop.shares)
+            schedule(joining[player - old], break_end(player, loop.agenda) + 1, loop.agenda)
         else:
             _expect_session(player, loop)
 
@@ -249,22 +249,22 @@ def set_clocks(joining: Floats, loop: Loop) -> None:
 @part
 def _queue(now: float, player: int, rules: s.LadderRules, loop: Loop, log: Log) -> float:
     """Give a player and who comes along their tickets; return the rating that the rule sees."""
-    behaviour, state, leader = rules.behaviour, loop.state[0], loop.players[at(player)]
+    behaviour, state, leader = rules.behaviour, loop.state[0], loop.players[player]
     if behaviour.patience < np.inf:
         counter = leader["tickets"]
         wait = behaviour.patience * exponential_at(loop.rng_key, draws.PATIENCE, player, counter)
         schedule(now + wait, player, loop.agenda)
     together = 0
     for member in range(player, player + leader["friends"]):
-        together += int(loop.players[at(member)]["leader"] == player)
+        together += int(loop.players[member]["leader"] == player)
     for member in range(player, player + leader["friends"]):
-        entry = loop.players[at(member)]
+        entry = loop.players[member]
         if entry["leader"] != player:
             continue
         entry["together"], entry["seen"] = together, rating_seen(member, behaviour, loop)
         entry["state"], entry["queued"], entry["ticket"] = s.QUEUED, now, state["tickets"]
         if state["tickets"] < log.tickets.size:
-            ticket = log.tickets[at(state["tickets"])]
+            ticket = log.tickets[state["tickets"]]
             ticket["player"], ticket["time"], ticket["rating"] = member, now, entry["seen"]
             ticket["ended"], ticket["match"], ticket["together"] = np.nan, -1, together
         entry["tickets"] += 1
@@ -277,23 +277,23 @@ def _give_up(now: float, player: int, rules: s.LadderRules, loop: Loop, log: Log
     """End the tickets and the session of a player whose patience ends, and of their party."""
     behaviour, state = rules.behaviour, loop.state[0]
     cancel(0, loop.agenda)
-    together = loop.players[at(player)]["together"]
+    together = loop.players[player]["together"]
     if now >= behaviour.warmup:
         state["abandoned"] += together
         if loop.by_size.size > 0:
-            loop.by_size[at(together - 1)]["abandoned"] += together
-    for member in range(player, player + loop.players[at(player)]["friends"]):
-        entry = loop.players[at(member)]
+            loop.by_size[together - 1]["abandoned"] += together
+    for member in range(player, player + loop.players[player]["friends"]):
+        entry = loop.players[member]
         if entry["leader"] == player and entry["ticket"] < log.tickets.size:
-            log.tickets[at(entry["ticket"])]["ended"] = now
+            log.tickets[entry["ticket"]]["ended"] = now
     _end_sessions(player, behaviour, loop)
 
 
 @macro
 def _end_sessions(leader: int, behaviour: Behaviour, loop: Loop) -> None:
     """Let a party go away, or for good, each by their own draw."""
-    for player in range(leader, leader + loop.players[at(leader)]["friends"]):
-        entry = loop.players[at(player)]
+    for player in range(leader, leader + loop.players[leader]["friends"]):
+        entry = loop.players[player]
         if entry["leader"] == leader:
             uniform = uniform_at(loop.rng_key, draws.CHURN, player, entry["sessions"])
             leaves = uniform < behaviour.churn
@@ -308,8 +308,8 @@ def _start_match(now: float, rules: s.LadderRules, loop: Loop, waits: Floats, lo
     # The probability that side A wins, by the true skills.
     a = b = 0.0
     for k in range(team_num):
-        a += loop.players[at(loop.lineup[at(k)])]["skill"]
-        b += loop.players[at(loop.lineup[at(team_num + k)])]["skill"]
+        a += loop.players[loop.lineup[k]]["skill"]
+        b += loop.players[loop.lineup[team_num + k]]["skill"]
     if behaviour.normal:
         p = normal_cdf((a - b) / (behaviour.beta * math.sqrt(2.0 * team_num)))
     else:
@@ -318,16 +318,16 @@ def _start_match(now: float, rules: s.LadderRules, loop: Loop, waits: Floats, lo
     lowest = loop.lineup[0]
     for player in loop.lineup:
         lowest = min(lowest, player)
-    games = loop.players[at(lowest)]["matches"]
+    games = loop.players[lowest]["matches"]
     a_wins = uniform_at(loop.rng_key, draws.OUTCOME, lowest, games) < p
     slot = (state["first"] + state["playing"]) % loop.ring.size
-    played = loop.ring[at(slot)]
+    played = loop.ring[slot]
     played["end"], played["number"] = now + behaviour.minutes, state["numbered"]
     played["a_wins"] = int(a_wins)
     number = state["numbered"]
     is_logged = number < log.matches.size
     if is_logged:
-        match = log.matches[at(number)]
+        match = log.matches[number]
         match["time"], match["p"], match["predicted"] = now, p, predicted
         match["a_wins"] = int(a_wins)
     state["day_matches"] += 1
@@ -336,19 +336,19 @@ def _start_match(now: float, rules: s.LadderRules, loop: Loop, waits: Floats, lo
         count_match(p, predicted, a_wins, behaviour, loop)
     count_players(now, p, rules, loop, waits)
     for k in range(loop.lineup.size):
-        player = loop.lineup[at(k)]
-        entry = loop.players[at(player)]
-        loop.teams[at(slot), at(k)] = player
+        player = loop.lineup[k]
+        entry = loop.players[player]
+        loop.teams[slot, k] = player
         if is_logged:
             ticket = entry["ticket"]
-            log.teams[at(number), at(k)] = ticket
-            log.tickets[at(ticket)]["ended"], log.tickets[at(ticket)]["match"] = now, number
-            log.before[at(number), at(k), 0] = entry["mean"]
-            log.before[at(number), at(k), 1] = entry["sigma"]
+            log.teams[number, k] = ticket
+            log.tickets[ticket]["ended"], log.tickets[ticket]["match"] = now, number
+            log.before[number, k, 0] = entry["mean"]
+            log.before[number, k, 1] = entry["sigma"]
         entry["state"] = s.PLAYING
         entry["matches"] += 1
         if behaviour.patience < np.inf and entry["leader"] == player:
-            cancel(int(loop.agenda.places[at(player)]), loop.agenda)
+            cancel(int(loop.agenda.places[player]), loop.agenda)
     state["playing"] += 1
     state["numbered"] += 1
 
@@ -358,26 +358,26 @@ def _end_match(now: float, rules: s.LadderRules, loop: Loop, log: Log) -> None:
     """End the match that started first: rate its players, who go on or end their session."""
     behaviour, rater, rated = rules.behaviour, rules.rater, loop.rated.state
     state, slot = loop.state[0], loop.state[0]["first"]
-    played, size = loop.ring[at(slot)], loop.lineup.size
+    played, size = loop.ring[slot], loop.lineup.size
     a_wins, number = played["a_wins"] > 0, played["number"]
     for k in range(size):
-        loop.lineup[at(k)] = loop.teams[at(slot), at(k)]
+        loop.lineup[k] = loop.teams[slot, k]
     rate(now, a_wins, rater, loop)
     for k in range(size):  # what the rule sees, and all measures
-        player = loop.lineup[at(k)]
-        entry = loop.players[at(player)]
-        entry["mean"] = rated[at(player), 0]
+        player = loop.lineup[k]
+        entry = loop.players[player]
+        entry["mean"] = rated[player, 0]
         if rater.deviation > 0:
-            entry["sigma"] = rated[at(player), at(rater.deviation)]
+            entry["sigma"] = rated[player, rater.deviation]
         if number < log.matches.size:
-            log.after[at(number), at(k), 0] = entry["mean"]
-            log.after[at(number), at(k), 1] = entry["sigma"]
+            log.after[number, k, 0] = entry["mean"]
+            log.after[number, k, 1] = entry["sigma"]
     state["first"] = slot + 1 if slot + 1 < loop.ring.size else 0
     state["playing"] -= 1
     state["ended"] += 1
     for k in range(size):
-        player = loop.lineup[at(k)]
-        entry = loop.players[at(player)]
+        player = loop.lineup[k]
+        entry = loop.players[player]
         entry["finished"] += 1
         # Who was with a leader is not at play any more once the leader has gone on.
         if entry["leader"] == player and entry["state"] == s.PLAYING:
@@ -387,13 +387,13 @@ def _end_match(now: float, rules: s.LadderRules, loop: Loop, log: Log) -> None:
 @macro
 def _go_on(now: float, player: int, won: bool, behaviour: Behaviour, loop: Loop) -> None:
     """Let a party queue again after a break, or end the session."""
-    entry = loop.players[at(player)]
+    entry = loop.players[player]
     game = entry["matches"] - 1
     chance = behaviour.after_win if won else behaviour.after_loss
     if uniform_at(loop.rng_key, draws.CONTINUE, player, game) < chance:
         for member in range(player, player + entry["friends"]):
-            if loop.players[at(member)]["leader"] == player:
-                loop.players[at(member)]["state"] = s.PAUSING
+            if loop.players[member]["leader"] == player:
+                loop.players[member]["state"] = s.PAUSING
         pause = behaviour.pause * exponential_at(loop.rng_key, draws.BREAK, player, game)
         schedule(now + pause, break_end(player, loop.agenda), loop.agenda)
     else:

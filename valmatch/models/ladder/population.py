@@ -10,7 +10,7 @@ from scipy.special import gammaincinv, ndtri
 
 from valmatch.draws.streams import exponential_at, fill_uniforms_of
 from valmatch.kernels.arrays import Floats, Ints, Words
-from valmatch.kernels.compilation import at, kernel, part
+from valmatch.kernels.compilation import kernel, part
 from valmatch.models.ladder.factors import LadderFactors
 
 # Sources of addressed randomness, see `valmatch.draws.streams`: U a uniform, E an exponential
@@ -100,10 +100,10 @@ def _gather(sizes: Ints, players: int, groups: Ints) -> None:
     # A group that would end among the newcomers ends with the last player of the start.
     first = 0
     while first < sizes.size:
-        end = first + sizes[at(first)]
+        end = first + sizes[first]
         end = min(end, players if first < players else sizes.size)
         for player in range(first, end):
-            groups[at(player)] = first
+            groups[player] = first
         first = end
 
 
@@ -133,7 +133,7 @@ def _join_all(hours: float, per_day: float, rng_key: Words, out: Floats) -> int:
         time += exponential_at(rng_key, JOINING, 0, newcomer) * 24.0 / per_day
         if time >= hours:
             return newcomer
-        out[at(newcomer)] = time
+        out[newcomer] = time
     return int(out.size)
 
 
@@ -152,7 +152,7 @@ def profile_time(moment: float, shares: Floats) -> float:
     day = math.floor(moment / 24.0)
     hour = moment - 24.0 * day
     h = int(hour)
-    return day + shares[at(h)] + (hour - h) * (shares[at(h + 1)] - shares[at(h)])
+    return day + shares[h] + (hour - h) * (shares[h + 1] - shares[h])
 
 
 @part(inline=True)
@@ -162,6 +162,6 @@ def moment_of(time: float, shares: Floats) -> float:
     share = time - day
     h = 0
     for k in range(1, HOURS):
-        h += int(shares[at(k)] <= share)
-    low, high = shares[at(h)], shares[at(h + 1)]
+        h += int(shares[k] <= share)
+    low, high = shares[h], shares[h + 1]
     return 24.0 * day + (h + (share - low) / (high - low))
