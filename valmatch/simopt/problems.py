@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Annotated, Any, ClassVar
@@ -124,32 +123,25 @@ def _number(argument: str, key: str, value: object, least: float) -> float:
 
 def _options(
     name: str,
-    variables: Callable[[], Sequence[Variable]],
+    variables: Sequence[Variable],
     on_cube: bool,
     budget: int,
     **further: Any,  # noqa: ANN401
 ) -> type[BaseModel]:
     """Return the class of a problem's factors; SimOpt itself would ignore unknown ones."""
-
-    def start() -> Vector:
-        return tuple(v.to_unit(v.start) if on_cube else v.start for v in variables())
-
-    inside = AfterValidator(lambda x: _inside(x, variables(), on_cube))
+    start = tuple(v.to_unit(v.start) if on_cube else v.start for v in variables)
+    inside = AfterValidator(lambda x: _inside(x, variables, on_cube))
     most = "max # of replications for a solver to take"
     farmed: Any = {"isDatafarmable": False}
-    fields: dict[str, Any] = {
-        "initial_solution": (
-            Annotated[Vector, inside],
-            Field(default_factory=start, description="initial solution"),
-        ),
-        "budget": (
-            int,
-            Field(default=budget, gt=0, description=most, json_schema_extra=farmed),
-        ),
+    fields: Any = {
+        "initial_solution": Field(default=start, description="initial solution"),
+        "budget": Field(default=budget, gt=0, description=most, json_schema_extra=farmed),
+        **further,
     }
-    fields |= {key: (float, field) for key, field in further.items()}
+    kinds: Any = {"initial_solution": Annotated[Vector, inside], "budget": int}
+    typed: Any = {key: (kinds.get(key, float), field) for key, field in fields.items()}
     strict = ConfigDict(extra="forbid", validate_default=True)
-    return create_model(name, __config__=strict, __module__=__name__, **fields)
+    return create_model(name, __config__=strict, __module__=__name__, **typed)
 
 
 def _inside(x: Sequence[float], variables: Sequence[Variable], on_cube: bool) -> Vector:
@@ -217,11 +209,7 @@ class CoordinateProblem(Problem):  # type: ignore[misc]
     gradient_available: ClassVar[bool] = False
     model_default_factors: ClassVar[dict[str, Any]] = {}
     on_cube: ClassVar[bool] = False
-
-    @property
-    def variables(self) -> Sequence[Variable]:
-        """The decision variables."""
-        raise NotImplementedError
+    variables: ClassVar[Sequence[Variable]]  # the decision variables
 
     @property
     def dim(self) -> int:
@@ -319,9 +307,10 @@ def _class_of(posed: _Posed) -> type[Problem]:
     attributes = {
         "posed": posed,
         "on_cube": on_cube,
+        "variables": posed.problem.variables,
         "class_name_abbr": posed.name + "-PENALIZED" * on_cube,
         "class_name": f"the problem of {posed.name}",
-        "config_class": _options("Options", lambda: posed.problem.variables, on_cube, budget),
+        "config_class": _options("Options", posed.problem.variables, on_cube, budget),
         "model_class": type("ConfiguredModel", (_ConfiguredModel,), model_attributes),
         "n_stochastic_constraints": stochastic,
         "constraint_type": ConstraintType.STOCHASTIC if stochastic else ConstraintType.BOX,
@@ -376,11 +365,6 @@ class _ConfiguredProblem(CoordinateProblem):
         """Copy by what it was made of; its class is made anew where it is not known."""
         return _again, (self.posed, True, self.name, dict(self.factors))
 
-    @property
-    def variables(self) -> Sequence[Variable]:
-        """The decision variables."""
-        return self.posed.problem.variables
-
     def replicate(self, x: Vector, /) -> RepResult:
         """Return objective and excesses of the replication that the model is set to."""
         responses, _ = self.model.replicate()
@@ -400,11 +384,9 @@ class _ConfiguredProblem(CoordinateProblem):
 # The problem of the source, on the `valorant` model with all of its factors.
 
 
-@cache
-def _posed() -> valmatch_problem.Problem:
-    """Return the problem of the source, which the shipped config `valorant-1` spells out."""
-    config = load_config(str(shipped_configs()["valorant-1"]))
-    return problem_of(config, build(config))
+# The problem of the source, which the shipped config `valorant-1` spells out.
+_CONFIG = load_config(str(shipped_configs()["valorant-1"]))
+_SOURCE = problem_of(_CONFIG, build(_CONFIG))
 
 
 class ValorantMatchmaking(ReplicatedModel):
@@ -446,9 +428,9 @@ _WEIGHTS: Any = {
 _PENALTY: Any = Field(
     default=100.0, ge=0, description="Elo points for each minute of wait over upper_time"
 )
-_Options = _options("_Options", lambda: _posed().variables, False, 1000, **_WEIGHTS)
+_Options = _options("_Options", _SOURCE.variables, False, 1000, **_WEIGHTS)
 _PenalizedOptions = _options(
-    "_PenalizedOptions", lambda: _posed().variables, True, 1000, **_WEIGHTS, penalty=_PENALTY
+    "_PenalizedOptions", _SOURCE.variables, True, 1000, **_WEIGHTS, penalty=_PENALTY
 )
 
 
@@ -472,14 +454,8 @@ class ValorantAvgDifference(CoordinateProblem):
     n_stochastic_constraints: ClassVar[int] = 1
     constraint_type: ClassVar[ConstraintType] = ConstraintType.STOCHASTIC
     variable_type: ClassVar[VariableType] = VariableType.CONTINUOUS
-    model_decision_factors: ClassVar[set[str]] = {
-        *("player_diff", "team_diff", "wait_thresh", "player_slack", "team_slack")
-    }
-
-    @property
-    def variables(self) -> Sequence[Variable]:
-        """The decision variables."""
-        return _posed().variables
+    model_decision_factors: ClassVar[set[str]] = {v.name for v in _SOURCE.variables}
+    variables: ClassVar[Sequence[Variable]] = _SOURCE.variables
 
     def replicate(self, x: Vector, /) -> RepResult:
         """Return objective and constraint of the replication that the model is set to."""
