@@ -306,6 +306,15 @@ def present_systems(result: RatingComparison, view: d.View) -> d.Presentation:
     """Return what a comparison of systems shows."""
     log, games = log_name(result.source), d.counted(result.games, "game")
     systems = list(result.parameters)
+    columns: list[d.Column] = [("system", list(result.systems))]
+    for measure in result.systems[result.leader].means:
+        means = [of.means[measure].mean for of in result.systems.values()]
+        behind = [_behind(of.to_best[measure]) for of in result.systems.values()]
+        columns.append((named(measure), [formatted(mean, ".4f") for mean in means]))
+        columns.append((f"- {result.leader}", [mean for mean, _ in behind]))
+        columns.append(("± 95%", [half for _, half in behind]))
+    notes = [f"no interval: {result.no_interval}"] if result.no_interval else []
+    table = d.TextTable.of_columns(columns, notes=notes)
     tuned = [
         line
         for system, of in result.systems.items()
@@ -318,7 +327,7 @@ def present_systems(result: RatingComparison, view: d.View) -> d.Presentation:
         f"Which of {d.joined(systems)} predicts the {games} of {log} best?",
         finding=_finding_of_systems(result),
         glossary=LOSS_MEANT,
-        tables=[d.Block("Scores", table=_systems(result), items=tuned)],
+        tables=[d.Block("Scores", table=table, items=tuned)],
         charts=[d.Block("Charts", charts=charts, figure="calibration")],
         blocks=d.parameters_block(result.parameters),
     )
@@ -353,19 +362,6 @@ def _differences(result: RatingComparison) -> list[d.Chart]:
         title = f"{named(measure)}, difference to {result.leader}"
         charts.append(d.Intervals(title, rows, zero=True))
     return charts
-
-
-def _systems(result: RatingComparison) -> d.TextTable:
-    """Return a table of how well systems predicted, and how far they fall behind the leader."""
-    columns: list[d.Column] = [("system", list(result.systems))]
-    for measure in result.systems[result.leader].means:
-        means = [of.means[measure].mean for of in result.systems.values()]
-        pairs = [_behind(of.to_best[measure]) for of in result.systems.values()]
-        columns.append((named(measure), [formatted(mean, ".4f") for mean in means]))
-        columns.append((f"- {result.leader}", [mean for mean, _ in pairs]))
-        columns.append(("± 95%", [half for _, half in pairs]))
-    notes = [f"no interval: {result.no_interval}"] if result.no_interval else []
-    return d.TextTable.of_columns(columns, notes=notes)
 
 
 def named(measure: str) -> str:
@@ -626,13 +622,6 @@ def _paths(result: BatchRating, rated: Sequence[PlayerRow], view: d.View) -> d.G
     return d.Graph("Ratings of the best by day played", day, "rating [points]", lines)
 
 
-def percent_of(chance: float) -> str:
-    """Return a probability in whole percents, none of which is certain."""
-    if 0.01 <= chance <= 0.99:
-        return f"{100.0 * chance:.0f}"
-    return ">99" if chance > 0.5 else "<1"
-
-
 def _superiority(result: BatchRating) -> d.Block:
     """Return how likely each player is stronger than each other one, of many players the first."""
     posterior, covariance = result.posterior, result.posterior.covariance
@@ -644,8 +633,10 @@ def _superiority(result: BatchRating) -> d.Block:
         leads = posterior.mean[k] - posterior.mean[:n]
         errors = np.sqrt(np.maximum(variances[k] + variances[:n] - 2.0 * covariance[k, :n], 0.0))
         chances = superiority_of(leads, errors).tolist()
-        cells = [percent_of(chance) if other != k else "" for other, chance in enumerate(chances)]
-        table.add(str(k + 1), name, *cells)
+        cells = [  # none is certain
+            f"{100.0 * x:.0f}" if 0.01 <= x <= 0.99 else ">99" if x > 0.5 else "<1" for x in chances
+        ]
+        table.add(str(k + 1), name, *cells[:k], "", *cells[k + 1 :])
     if len(posterior.names) > SHOWN:
         of = f"{len(posterior.names):,} rated players"
         table.notes.append(f"The first {SHOWN} of {of}; superiority.csv has all.")

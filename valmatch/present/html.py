@@ -19,6 +19,8 @@ from valmatch.text.terminal import escaped
 MARK = '<meta name="generator" content="valmatch report">'  # by what a page is known as a report
 MOST_BYTES = 300_000  # bytes of a page; charts of the last chapters are left out of a longer one
 
+JOINTS = re.compile(r"(?<=[_./;])(?=\w)")  # where a name may be broken
+
 HERE = Path(__file__).parent / "page"
 
 
@@ -71,17 +73,14 @@ def _templates() -> Environment:
 
 def _rows(table: TextTable) -> list[list[str]]:
     """Return the rows of a table: names with joints, numbers with their points below each other."""
-    names = [head in table.left for head in table.heads]
+    left = [head in table.left for head in table.heads]
     return [
-        [_jointed(cell) if name else cell for cell, name in zip(row, names, strict=True)]
+        [
+            Markup("<wbr>").join(JOINTS.split(escaped(cell))) if is_name else cell
+            for cell, is_name in zip(row, left, strict=True)
+        ]
         for row in table.aligned("\N{PUNCTUATION SPACE}", "\N{FIGURE SPACE}").rows
     ]
-
-
-def _jointed(text: str) -> Markup:
-    """Return a text that may be broken behind the joints of its names."""
-    parts = re.split(r"(?<=[_./;])(?=\w)", escaped(text))
-    return Markup("<wbr>").join(parts)
 
 
 def _digest(content: str) -> str:

@@ -153,13 +153,22 @@ def _point(study: Study, names: _Names, view: d.View) -> d.Presentation:
     page.finding, page.glossary = _finding(study, names, best), names.glossary
     role = "recommended" if best.feasible is not False else "least violation"
     title = "The recommended point" if best.feasible is not False else f"The point of {role}"
+    bounds = [bound for bound, _ in best.constraints.values()]
+    means = [best.objective, *(mean for _, mean in best.constraints.values())]
+    columns: list[d.Column] = [
+        ("mean of", [OBJECTIVE, *(bound.response for bound in bounds)]),
+        *d.mean_columns("value", f"± {best.objective.confidence:.0%}", means),
+        (d.COUNT, [str(mean.n) for mean in means]),
+        ("bound", ["", *map(_in_words, bounds)]),
+    ]
+    worth = d.TextTable.of_columns(columns, notes=_no_interval(document))
     remarks = [f"feasible: {ANSWERS[best.feasible]}; {best.why}", *best.remarks]
     if best.feasible is False and (relaxed := _relaxed(best)):
         remarks.append(f"to relax the limits so far that this point meets them: {relaxed}")
         remarks.append("a first look at other limits or variables: --budget 100")
     page.tables = [
         d.Block(title, table=_point_table(role, study, best)),
-        d.Block("What it is worth", table=_means_table(document, best), items=remarks),
+        d.Block("What it is worth", table=worth, items=remarks),
     ]
     for name in SHORT:
         if facts := _compared(study, name):
@@ -265,18 +274,6 @@ def _point_table(role: str, study: Study, best: PointResult) -> d.TextTable:
         if point:
             columns.append((name, ["" if x is None else f"{float(x):.4g}" for x in values]))
     return d.TextTable.of_columns(columns)
-
-
-def _means_table(document: Document, best: PointResult) -> d.TextTable:
-    bounds = [bound for bound, _ in best.constraints.values()]
-    means = [best.objective, *(mean for _, mean in best.constraints.values())]
-    columns: list[d.Column] = [
-        ("mean of", [OBJECTIVE, *(bound.response for bound in bounds)]),
-        *d.mean_columns("value", f"± {best.objective.confidence:.0%}", means),
-        (d.COUNT, [str(mean.n) for mean in means]),
-        ("bound", ["", *map(_in_words, bounds)]),
-    ]
-    return d.TextTable.of_columns(columns, notes=_no_interval(document))
 
 
 def _beside(

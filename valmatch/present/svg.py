@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 
@@ -108,7 +108,7 @@ def svg_element(title: str, height: float, body: str, data: str = "") -> str:
 
 def graph_svg(chart: Graph) -> str:
     """Draw lines or bars over two axes."""
-    rows = _legend_rows([line for line in chart.lines if line.name])
+    legend, rows = _legend(line for line in chart.lines if line.name)
     xs, ys = _extent(chart)
     x, y = scale_of(xs, LEFT, RIGHT, 0.03), scale_of(ys, BOTTOM, TOP, 0.06)
     if chart.names:
@@ -121,10 +121,10 @@ def graph_svg(chart: Graph) -> str:
         body += path("k", f"M{x(low):g},{y(low):g}L{x(high):g},{y(high):g}")
     if chart.mean is not None:
         body += _mean(chart.mean, x)
-    body += "".join([*(_line(line, x, y) for line in chart.lines), *_legend(rows)])
+    body += "".join(_line(line, x, y) for line in chart.lines) + legend
     ends = " ".join(f"{v:.6g}" for v in (x.low, x.high, y.low, y.high))
     data = "" if chart.names or chart.counts is not None else f' data-ends="{ends}"'
-    return svg_element(chart.title, HEIGHT + 16.0 * len(rows), body, data)
+    return svg_element(chart.title, HEIGHT + 16.0 * rows, body, data)
 
 
 def _extent(chart: Graph) -> tuple[list[float], list[float]]:
@@ -208,8 +208,8 @@ def _line(line: Line, x: Scale, y: Scale) -> str:
 
 def _around(xs: Floats, low: Floats, high: Floats, x: Scale, y: Scale, *, bars: bool) -> str:
     """Draw intervals: bars of marks, or a band around a line."""
-    known = np.isfinite(low) & np.isfinite(high) & np.isfinite(xs)
-    ends = list(zip(xs[known].tolist(), low[known].tolist(), high[known].tolist(), strict=True))
+    ends = np.stack([xs, low, high], axis=1)
+    ends = ends[np.isfinite(ends).all(axis=1)].tolist()
     if not ends:
         return ""
     if bars:
@@ -219,29 +219,22 @@ def _around(xs: Floats, low: Floats, high: Floats, x: Scale, y: Scale, *, bars: 
     return path("f", f"M{above}L{below}Z")
 
 
-def _legend_rows(lines: Sequence[Line]) -> list[list[tuple[Line, float]]]:
-    """Return the rows of a legend: lines with their places."""
-    rows: list[list[tuple[Line, float]]] = []
-    x = WIDTH
+def _legend(lines: Iterable[Line]) -> tuple[str, int]:
+    """Return the legend below a chart, and how many rows it has."""
+    body, row, x = "", 0, WIDTH
     for line in lines:
-        width = 26.0 + CHARACTER * len(short_name(line.name, LEGEND))
+        name = short_name(line.name, LEGEND)
+        width = 26.0 + CHARACTER * len(name)
         if x + width > WIDTH:
-            rows.append([])
-            x = LEFT
-        rows[-1].append((line, x))
+            row, x = row + 1, LEFT
+        height = HEIGHT - 6.0 + 16.0 * row
+        mark = path("l", f"M{x:g},{height:g}h14")
+        if not line.joined:
+            mark = f'<circle cx="{x + 7.0:g}" cy="{height:g}" r="3"/>'
+        body += f'<g class="c{line.colour % COLOURS}">{mark}</g>'
+        body += text_at(x + 18.0, height + 3.5, name)
         x += width
-    return rows
-
-
-def _legend(rows: Sequence[Sequence[tuple[Line, float]]]) -> Iterator[str]:
-    for k, row in enumerate(rows):
-        height = HEIGHT + 10.0 + 16.0 * k
-        for line, x in row:
-            mark = path("l", f"M{x:g},{height:g}h14")
-            if not line.joined:
-                mark = f'<circle cx="{x + 7.0:g}" cy="{height:g}" r="3"/>'
-            yield f'<g class="c{line.colour % COLOURS}">{mark}</g>'
-            yield text_at(x + 18.0, height + 3.5, short_name(line.name, LEGEND))
+    return body, row
 
 
 # Means with their intervals, one below the other.
