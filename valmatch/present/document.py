@@ -202,11 +202,7 @@ def line_of_means(
 MOST_BINS = 40
 BINS = 48  # of series over time
 
-TIMES = (
-    (2 * 86_400.0, 86_400.0, "days"),
-    (2 * 3_600.0, 3_600.0, "hours"),
-    (600.0, 60.0, "minutes"),
-)
+TIMES = ((172_800.0, 86_400.0, "days"), (7_200.0, 3_600.0, "hours"), (600.0, 60.0, "minutes"))
 """From so many seconds on, axes of time are in such units."""
 
 

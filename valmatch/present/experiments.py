@@ -39,16 +39,8 @@ from valmatch.text.terminal import WIDTH, escaped, labelled, one_line, shortened
 # Tables of responses: of one replication, of means, of systems, of bands, hours and weekdays.
 
 PARTS = {
-    "rating": "band",
-    "hour": "hour",
-    "weekday": "weekday",
-    "size": "size",
-    "region": "home",
-    "skill": "skill",
-    "attribute": "attribute",
-    "step": "step",
-    "rule": "rule",
-    "reason": "reason",
+    **{"rating": "band", "hour": "hour", "weekday": "weekday", "size": "size", "region": "home"},
+    **{name: name for name in ("skill", "attribute", "step", "rule", "reason")},
 }
 """What the rows of tables of parts are called: of bands of players, hours of the day and so on."""
 

@@ -106,30 +106,21 @@ def log_name(source: str) -> str:
 
 
 def _finding_of_rating(result: RatedLog) -> str:
-    """Say who is first, and how well games were predicted."""
-    ranking, text = result.ranking, _scores_in_words(result.predictions["all"])
+    """Say who is first, how well games were predicted, and whether a coin does worse."""
+    ranking, scores = result.ranking, result.predictions["all"]
+    loss, half, n = scores.log_loss, half_of(scores), scores.games
+    text = "no game was predicted"
+    if loss is not None:
+        text, known = f"the log loss of all predictions is {loss:.4f}", "no interval"
+        if half is not None:
+            surely = "worse than" if loss - half > COIN else "not clearly better than"
+            surely = "better than" if loss + half < COIN else surely
+            text, known = f"{text} ± {half:.4f}, {surely} a coin's {COIN:.4f}", "95% interval"
+        text = f"{text} ({known}, n = {n:,} games)"
     if ranking.players:
         first = f"a rating of {ranking.ratings[0]:.1f} after {d.counted(ranking.games[0], 'game')}"
         text = f"Player {ranking.players[0]} is first with {first}; {text}"
     return " ".join(f"{line}." for line in (text, *tuning_lines("Tuned", result.tuning)))
-
-
-def _scores_in_words(scores: Scores) -> str:
-    """Say how well games were predicted, and whether a coin does worse."""
-    loss, half, n = scores.log_loss, half_of(scores), scores.games
-    if loss is None:
-        return "no game was predicted"
-    if half is None:
-        return f"the log loss of all predictions is {loss:.4f} (no interval, n = {n:,} games)"
-    verdict = "not clearly better than a coin's"
-    if loss + half < COIN:
-        verdict = "better than a coin's"
-    elif loss - half > COIN:
-        verdict = "worse than a coin's"
-    return (
-        f"the log loss of all predictions is {loss:.4f} ± {half:.4f}, {verdict} {COIN:.4f}"
-        f" (95% interval, n = {n:,} games)"
-    )
 
 
 def tuning_lines(title: str, tuning: Tuning | None) -> Iterator[str]:
@@ -677,14 +668,25 @@ PLAN_MEANT = (
 
 def present_predict(result: PredictedGames, view: d.View) -> d.Presentation:
     """Return what predictions show."""
-    games = d.counted(len(result.games), "game")
     favourites = [_favourite(game) for game in result.games if game.sides[0].win is not None]
+    rows = result.columns()
+    ends = zip(rows["win_low"], rows["win_high"], strict=True)
+    games = d.counted(len(result.games), "game")
+    columns = {
+        "game": [f"{g}" if k == 1 else "" for g, k in zip(rows["game"], rows["side"], strict=True)],
+        "side": rows["players"],
+        "win": ["unknown" if win is None else f"{win:.1%}" for win in rows["win"]],
+        "95%": ["" if low is None else f"{low:.1%} to {high:.1%}" for low, high in ends],
+        "draw": [formatted(draw, ".1%") for draw in rows["draw"]],
+        "newcomers": rows["newcomers"],
+    }
+    table = d.TextTable.of_columns(columns.items(), ("95%", "draw", "newcomers"), repeated=2)
     named = d.first_of(favourites, FAVOURITES, "{} more below")
     return d.Presentation(
         "Games to come",
         f"Who wins {games} to come, by the ratings of {result.system}?",
         finding=f"{d.joined(named)}." if favourites else "",
-        tables=[d.Block("Predictions", table=_predictions(result))],
+        tables=[d.Block("Predictions", table=table)],
         blocks=d.parameters_block({result.system: result.parameters}),
     )
 
@@ -695,22 +697,6 @@ def _favourite(game: Forecast) -> str:
     if side.win_low is not None:
         interval = f" (95% interval {side.win_low:.1%} to {side.win_high:.1%})"
     return f"{';'.join(side.players)} wins game {game.game} with {side.win:.1%}{interval}"
-
-
-def _predictions(result: PredictedGames) -> d.TextTable:
-    rows = result.columns()
-    games, ends = (
-        zip(rows[a], rows[b], strict=True) for a, b in (("game", "side"), ("win_low", "win_high"))
-    )
-    columns = {
-        "game": [f"{game}" if side == 1 else "" for game, side in games],
-        "side": rows["players"],
-        "win": ["unknown" if win is None else f"{win:.1%}" for win in rows["win"]],
-        "95%": ["" if low is None else f"{low:.1%} to {high:.1%}" for low, high in ends],
-        "draw": [formatted(draw, ".1%") for draw in rows["draw"]],
-        "newcomers": rows["newcomers"],
-    }
-    return d.TextTable.of_columns(columns.items(), ("95%", "draw", "newcomers"), repeated=2)
 
 
 def present_next_pairs(result: NextPairs, view: d.View) -> d.Presentation:
@@ -753,6 +739,18 @@ def present_plan(result: PlannedGames, view: d.View) -> d.Presentation:
         f"Pairs: {policy}{batch}.",
         f"Intervals: {o.level:.0%}; that of the games resamples the leagues.",
     ]
+    columns, grid = result.columns(), result.curves["games"]
+    n = len(grid)
+    middle = n if result.games is None else sum(point < result.games for point in grid)
+    start = max(0, min(middle - MOST // 2, n - MOST))
+    shown = slice(start, start + MOST)  # about the answer
+    table: list[d.Column] = [
+        ("games", [f"{point}" for point in grid[shown]]),
+        ("half-width", [formatted(x, ".1f") for x in columns["half_width"][shown]]),
+    ]
+    for name in SHARES:
+        cells = [formatted(x, ".3f") for x in columns[name][shown]]
+        table += [(name.replace("_", " "), cells)]
     shares = [_line(result, name, label, k) for k, (name, label) in enumerate(SHARES.items())]
     widths = [_line(result, "half_width", "", 0)]
     charts = [
@@ -765,25 +763,10 @@ def present_plan(result: PlannedGames, view: d.View) -> d.Presentation:
         f" {AIMED[measure].format(value=value)}?",
         finding=f"{result.sentence}; {sure}, n = {d.counted(o.replications, 'league')}.",
         glossary=PLAN_MEANT,
-        tables=[d.Block("Games", table=_games(result))],
+        tables=[d.Block("Games", table=d.TextTable.of_columns(table))],
         charts=[d.Block("What is known after so many games", charts=charts, figure="plan")],
         blocks=[d.Block("How it was simulated", items=facts)],
     )
-
-
-def _games(result: PlannedGames) -> d.TextTable:
-    columns, grid = result.columns(), result.curves["games"]
-    n, games = len(grid), result.games
-    middle = n if games is None else sum(point < games for point in grid)
-    start = max(0, min(middle - MOST // 2, n - MOST))
-    shown = slice(start, start + MOST)
-    table = {
-        "games": [f"{point}" for point in grid[shown]],
-        "half-width": [formatted(x, ".1f") for x in columns["half_width"][shown]],
-    }
-    for name in SHARES:
-        table[name.replace("_", " ")] = [formatted(x, ".3f") for x in columns[name][shown]]
-    return d.TextTable.of_columns(table.items())
 
 
 def _line(result: PlannedGames, name: str, label: str, colour: int) -> d.Line:

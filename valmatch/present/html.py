@@ -13,7 +13,9 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from valmatch.present.document import Block, Presentation, TextTable
+from valmatch.present.presenting import present
 from valmatch.present.svg import svg_of
+from valmatch.storage.results import Result
 from valmatch.text.terminal import escaped
 
 MARK = '<meta name="generator" content="valmatch report">'  # by what a page is known as a report
@@ -42,8 +44,9 @@ def html_of(chapters: Sequence[Presentation]) -> str:
     return page
 
 
-def fragment_of(page: Presentation) -> str:
+def fragment_of(result: Result) -> str:
     """Return the finding, the tables and the warnings of a result, for a notebook."""
+    page = present(result)
     show = _templates().get_template("blocks.html.jinja").module.show  # type: ignore[attr-defined]
     blocks = [*page.tables, Block(items=page.warnings)]
     finding = Markup("<p><strong>{}</strong></p>\n").format(escaped(page.finding))

@@ -33,13 +33,10 @@ def text_of(text: str) -> str:
 
 def _chapter(chapter: Presentation) -> Iterator[str]:
     yield from (f"## {text_of(chapter.title)}", "")
-    if chapter.incomplete:
-        yield from (f"**Incomplete.** {text_of(chapter.incomplete)}", "")
-    yield from (text_of(chapter.question), "")
-    if chapter.finding:
-        yield from (f"**{text_of(chapter.finding)}**", "")
-    if chapter.glossary:
-        yield from (text_of(chapter.glossary), "")
+    incomplete = ("**Incomplete.** {}", chapter.incomplete)
+    texts = (("{}", chapter.question), ("**{}**", chapter.finding), ("{}", chapter.glossary))
+    for form, text in (incomplete, *texts):
+        yield from (form.format(text_of(text)), "") if text else ()
     for block in chapter.page:
         yield from _block(block)
 

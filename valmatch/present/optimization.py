@@ -70,10 +70,6 @@ class _Names:
             return Response(name, self.unit, "what is minimised")
         return self._responses.get(name) or Response(name, "", "")
 
-    def after(self, name: str) -> str:
-        """Return the unit of a response as it stands behind a number."""
-        return d.after(self.response(name).unit)
-
     @property
     def glossary(self) -> str:
         """What the objective and the responses with bounds are."""
@@ -118,7 +114,7 @@ def _question(study: Study, names: _Names, swept: str = "", values: str = "") ->
         aim = "is best"
     bounds = [
         f"{c.response} {c.sense} {values if name == swept else plain_number(c.bound)}"
-        f"{names.after(c.response)}"
+        f"{d.after(names.response(c.response).unit)}"
         for name, c in names.section.constraints.items()
     ]
     within = f" with {d.joined(bounds)}" if bounds else ""
@@ -203,7 +199,8 @@ def _finding(study: Study, names: _Names, best: PointResult) -> str:
     worth = f"objective {d.value_in_words(objective)}{d.after(names.unit)}"
     if best.constraints:
         bounds = (
-            f"{c.response} {d.value_in_words(mean)}{names.after(c.response)} ({_in_words(c)})"
+            f"{c.response} {d.value_in_words(mean)}{d.after(names.response(c.response).unit)}"
+            f" ({_in_words(c)})"
             for c, mean in best.constraints.values()
         )
         worth += f" with {', '.join(bounds)}"

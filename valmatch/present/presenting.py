@@ -125,10 +125,3 @@ def text_of_result(result: Result) -> str:
     page = present(result, View(charts=False))
     lines = [line for text in result.warned for line in wrapped(text)]
     return "\n".join([text_of(page, MOST_ROWS), *lines]).rstrip("\n")
-
-
-def html_of_result(result: Result) -> str:
-    """Return what a result shows in a notebook."""
-    from valmatch.present.html import fragment_of
-
-    return fragment_of(present(result))

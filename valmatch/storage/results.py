@@ -82,8 +82,7 @@ class Result(ABC):
         return str(presenting.text_of_result(self))
 
     def _repr_html_(self) -> str:
-        presenting = importlib.import_module("valmatch.present.presenting")
-        return str(presenting.html_of_result(self))
+        return str(importlib.import_module("valmatch.present.html").fragment_of(self))
 
 
 class Warnings(list[Notice]):
