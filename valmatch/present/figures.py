@@ -16,7 +16,6 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -171,15 +170,6 @@ def _broken(name: str, width: int) -> str:
     return " ".join(pieces)
 
 
-def legend_below(figure: Figure, handles: Sequence[Artist], labels: Sequence[str]) -> None:
-    """Say below all panels what is drawn, in as many columns as the figure is wide."""
-    inches = figure.get_figwidth()
-    texts = [shortened(text, max(12, int((inches - HANDLE) * LEGEND))) for text in labels]
-    widest = HANDLE + max(map(len, texts)) / LEGEND
-    columns = min(len(texts), max(1, int(inches / widest)))
-    figure.legend(handles, texts, loc="outside lower center", ncols=columns, handletextpad=0.4)
-
-
 def figures_of(
     name: str, charts: Sequence[Chart], heading: str, size: Inches = None
 ) -> dict[str, Figure]:
@@ -207,8 +197,12 @@ def _figure(charts: Sequence[Chart], heading: str, size: Inches) -> Figure:
         axes.set_title(wrapped(escaped(chart.title), room(axes)[0] - 0.3, 3), fontsize=8.5)
         handles, names = axes.get_legend_handles_labels()
         legend = dict(zip(names, handles, strict=True)) | legend
-    if legend:
-        legend_below(figure, list(legend.values()), list(legend))
+    if legend:  # below all panels, in as many columns as the figure is wide
+        inches = figure.get_figwidth()
+        texts = [shortened(text, max(12, int((inches - HANDLE) * LEGEND))) for text in legend]
+        most = int(inches / (HANDLE + max(map(len, texts)) / LEGEND))
+        where: Any = {"loc": "outside lower center", "ncols": min(len(texts), max(1, most))}
+        figure.legend(list(legend.values()), texts, handletextpad=0.4, **where)
     figure.suptitle(wrapped(heading, figure.get_figwidth(), 2), fontsize=9.5)
     return figure
 
@@ -254,7 +248,9 @@ def _draw_line(axes: Axes, line: Line) -> None:
     name = shortened(escaped(line.name), NAME) or None
     style: dict[str, Any] = {"color": COLOURS[k], "linestyle": LINES[k % len(LINES)], "label": name}
     style |= {"rasterized": x.size > MOST_VECTOR_MARKS and not line.joined, "markersize": 3.5}
-    style |= {"marker": "o" if line.marks or _alone(y).any() else ""}
+    gap = np.isnan(np.concatenate([[np.nan], y, [np.nan]]))
+    alone = gap[:-2] & ~gap[1:-1] & gap[2:]  # no line shows a value that has none beside it
+    style |= {"marker": "o" if line.marks or alone.any() else ""}
     style |= {} if line.joined else {"linestyle": "", "alpha": 0.7, "markeredgewidth": 0.0}
     if line.low is not None and line.high is not None:
         low, high = line.low[shown], line.high[shown]
@@ -264,12 +260,6 @@ def _draw_line(axes: Axes, line: Line) -> None:
             return
         axes.fill_between(x, low, high, color=COLOURS[k], alpha=0.2, linewidth=0)
     axes.plot(x, y, **style)
-
-
-def _alone(values: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return which values have none beside them, so that no line shows them."""
-    gap = np.isnan(np.concatenate([[np.nan], values, [np.nan]]))
-    return np.asarray(gap[:-2] & ~gap[1:-1] & gap[2:])
 
 
 def _draw_intervals(axes: Axes, chart: Intervals) -> None:

@@ -34,10 +34,6 @@ Inches = tuple[float, float] | None
 """Width and height; None for those that a figure needs."""
 
 
-def _title(name: str, value: object) -> str:
-    return escaped(" ".join(arguments.text(name, value).split()))
-
-
 def _centimetres(name: str, value: object) -> tuple[float, float]:
     parts = value.split("x") if isinstance(value, str) else value
     low, high = CENTIMETRES
@@ -67,7 +63,10 @@ class PlotOptions(o.Options):
         default="those that `compare` was asked for, or all",
     )
     title: str = o.declare(
-        "", "Title of every figure, instead of what it shows.", "TEXT", check=_title
+        "",
+        "Title of every figure, instead of what it shows.",
+        "TEXT",
+        check=lambda name, value: escaped(" ".join(arguments.text(name, value).split())),
     )
     size: Sequence[float] | None = o.declare(
         None,

@@ -69,8 +69,7 @@ def _aligned(table: TextTable) -> Iterator[str]:
 def _divided(table: TextTable) -> Iterator[TextTable]:
     """Yield tables of at most `WIDTH` columns of text with all columns of a table between them."""
     heads = table.heads
-    cells = [[row[k] for row in table.rows] for k in range(len(heads))]
-    widths = [2 + max(map(len, [head, *column])) for head, column in zip(heads, cells, strict=True)]
+    widths = [2 + max(map(len, column)) for column in zip(heads, *table.rows, strict=True)]
     if sum(widths) <= WIDTH + 2:
         yield table
         return
@@ -91,8 +90,6 @@ def _divided(table: TextTable) -> Iterator[TextTable]:
         parts[-1] += group
     for number, part in enumerate(parts):
         columns = [*repeated, *part, *(units if number == 0 else [])]
-        divided = TextTable.of(*(heads[k] for k in columns), left=list(table.left))
-        for row in zip(*(cells[k] for k in columns), strict=True):
-            if any(row):  # that of units may have none here
-                divided.add(*row)
-        yield divided
+        rows = [[row[k] for k in columns] for row in table.rows]
+        # That of units may have none here.
+        yield TextTable([heads[k] for k in columns], table.left, list(filter(any, rows)))
