@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 # Tables as a terminal, a web page and Markdown show them.
 
-UNIT, COUNT = "unit", "n"
-"""The columns of units, and of how many replications a mean is of."""
-
+UNIT, COUNT = "unit", "n"  # columns of units, and of how many replications a mean is of
 CELL = 100  # most characters of a cell
 MOST_ROWS = 120  # rows of a table of a report; a file beside the run has all
 
@@ -116,6 +114,8 @@ def mean_columns(name: str, half: str, means: Iterable[Estimate | None]) -> list
 
 # Charts: what is to be drawn, whatever draws it.
 
+Ends = tuple[float, float, float]  # a mean with the ends of its interval
+
 COLOURS = 8  # colours that a page knows, by the classes ``c0`` and so on
 
 
@@ -145,7 +145,7 @@ class Graph:
     edges: Floats | None = None  # a histogram
     counts: Floats | None = None
     names: Sequence[str] = ()  # what stands at 0, 1 and so on of x, where it has no numbers
-    mean: tuple[float, float, float] | None = None  # with the ends of its interval, across
+    mean: Ends | None = None  # with the ends of its interval, across
     diagonal: bool = False  # whether x = y is drawn
 
 
@@ -181,7 +181,7 @@ def floats(values: Iterable[Any]) -> Floats:
     return np.array(values if isinstance(values, np.ndarray) else list(values), np.float64)
 
 
-def ends_of(mean: Estimate) -> tuple[float, float, float]:
+def ends_of(mean: Estimate) -> Ends:
     """Return a mean with the ends of its interval as charts take them, NaN where undefined."""
     value, low, high = floats((mean.mean, mean.ci_low, mean.ci_high)).tolist()
     return value, low, high
@@ -206,13 +206,7 @@ TIMES = ((172_800.0, 86_400.0, "days"), (7_200.0, 3_600.0, "hours"), (600.0, 60.
 """From so many seconds on, axes of time are in such units."""
 
 
-def histogram(
-    values: Floats,
-    title: str,
-    axis: str,
-    what: str,
-    mean: tuple[float, float, float] | None = None,
-) -> Graph:
+def histogram(values: Floats, title: str, axis: str, what: str, mean: Ends | None = None) -> Graph:
     """Return the distribution of sorted values, if there are any."""
     if not values.size:
         return Graph(title, axis, what)

@@ -223,8 +223,7 @@ def _histogram(result: Simulation, table: str, column: str, label: str) -> Itera
         title += f", the lowest {COMMON:.0%}; the largest is {number(float(values[-1]))}"
         values = values[values <= most]
     name, _, unit = label.partition(" [")
-    ends = (mean, math.nan, math.nan)
-    yield d.histogram(values, title, unit.rstrip("]") or name, table, ends)
+    yield d.histogram(values, title, unit.rstrip("]") or name, table, (mean, math.nan, math.nan))
 
 
 def _curves(
@@ -367,7 +366,6 @@ def _paired(result: Replications, chosen: Collection[str]) -> Iterator[d.TextTab
 
 
 def _charts(result: Replications, chosen: Collection[str]) -> list[d.Block]:
-    """Return charts of curves, of distributions, and of parts."""
     blocks = []
     if result.axes and result.curves:
         note = [f"Means over the replications with {result.confidence:.0%} bands."]
@@ -421,7 +419,6 @@ def _distribution(result: Replications, response: Response) -> d.Graph:
 def _parts_chart(
     result: Replications, of: str, names: Sequence[str], measure: tuple[str, str, Sequence[int]]
 ) -> d.Chart:
-    """Return a chart of a measure, by what is divided: bands, hours or weekdays."""
     title, estimates = f"{labelled(*measure[:2])} by {PARTS[of]}", list(result.estimates.values())
     means = [estimates[k] for k in measure[2]]
     if len(means) <= MOST_ROWS:
@@ -440,6 +437,7 @@ MOST_POINTS = 5000  # points of a grid that has sliders
 SEVERAL = 2  # responses that a finding names where several factors vary
 
 Point = Mapping[str, object]
+Means = Mapping[str, Estimate]  # of a point, by response
 
 
 def present_design(result: DesignReplications, view: d.View) -> d.Presentation:
@@ -448,9 +446,8 @@ def present_design(result: DesignReplications, view: d.View) -> d.Presentation:
     factors = [factor.removeprefix("factors.") for factor in result.design.factors]
     points = [dict(zip(factors, point.values(), strict=True)) for point in result.points]
     seed = f", seed {result.results[0].seed}" if result.results else ""
-    counts = [run.count for run in result.results] or [0]
-    least, most = min(counts), max(counts)
-    n = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    counts = sorted({run.count for run in result.results} or {0})
+    n = " to ".join(f"{count:,}" for count in dict.fromkeys((counts[0], counts[-1])))
     source = f"{model} ({model})" if name == model else name
     page = d.Presentation(
         f"Sweep of {name}",
@@ -469,15 +466,14 @@ def present_design(result: DesignReplications, view: d.View) -> d.Presentation:
             measures.setdefault(window[1:] if window else response.name, []).append(response)
     responses = [response for measure in measures.values() for response in measure]
     shown = d.headline(responses, [r.name for r in responses if r.name in chosen])
-    page.finding = _finding_of_design(
-        points, means, shown if len(factors) == 1 else shown[:SEVERAL]
-    )
+    named = shown if len(factors) == 1 else shown[:SEVERAL]
+    page.finding = _finding_of_design(points, means, named)
     page.glossary = d.meanings_in_words(shown)
     first = d.first_measure(responses) or responses[:MEANS]
     table = _points(points, means, list(chosen) or [response.name for response in first])
     page.tables = [d.Block("Means at each point", table=table)]
     wanted = [response for response in responses if d.listed(response, chosen)]
-    charts = [_chart(model, factors, points, means, response) for response in wanted[:DRAWN]]
+    charts = [_chart(model, points, means, response) for response in wanted[:DRAWN]]
     page.charts = [d.Block("Means against the factors", charts=charts, figure="design")]
     page.explorer = partial(_explorer, result, wanted if chosen else wanted[:EXPLORED], shown)
     if all(run.axes and run.curves for run in result.results):
@@ -491,9 +487,7 @@ def present_design(result: DesignReplications, view: d.View) -> d.Presentation:
     return page
 
 
-def _points(
-    points: Sequence[Point], means: Sequence[Mapping[str, Estimate]], shown: Sequence[str]
-) -> d.TextTable:
+def _points(points: Sequence[Point], means: Sequence[Means], shown: Sequence[str]) -> d.TextTable:
     columns: list[d.Column] = [(k, [_level(point[k]) for point in points]) for k in points[0]]
     for name in shown:
         columns += d.mean_columns(name, "±", [of_point.get(name) for of_point in means])
@@ -501,24 +495,20 @@ def _points(
 
 
 def _finding_of_design(
-    points: Sequence[Point], means: Sequence[Mapping[str, Estimate]], shown: Sequence[Response]
+    points: Sequence[Point], means: Sequence[Means], shown: Sequence[Response]
 ) -> str:
     """Say where the first responses are least and largest."""
-    parts = []
+    spans = []
     for response in shown:
-        known = [
-            (of_point[response.name], point)
-            for of_point, point in zip(means, points, strict=True)
-            if of_point[response.name].mean is not None
-        ]
+        pairs = zip((of_point[response.name] for of_point in means), points, strict=True)
+        known = [(mean, point) for mean, point in pairs if mean.mean is not None]
         undefined = f"{response.name} is undefined at all points"
-        parts.append(_span(response, known) if known else undefined)
-    first = [of_point[shown[0].name] for of_point in means]
-    counts = {mean.n + mean.undefined for mean in first}
+        spans.append(_span(response, known) if known else undefined)
+    counts = {mean.n + mean.undefined for mean in (x[shown[0].name] for x in means)}
     least = "at least " if len(counts) > 1 else ""
     named = [means[0][response.name] for response in shown]
     how = d.in_interval_words(named, f"{least}{d.counted(min(counts), 'replication')}")
-    return f"{'; '.join(parts)}; {how} at each point."
+    return f"{'; '.join(spans)}; {how} at each point."
 
 
 def _span(response: Response, known: Sequence[tuple[Estimate, Point]]) -> str:
@@ -548,14 +538,10 @@ def _are_numbers(values: Sequence[object]) -> bool:
 
 
 def _chart(
-    model: str,
-    factors: Sequence[str],
-    points: Sequence[Point],
-    means: Sequence[Mapping[str, Estimate]],
-    response: Response,
+    model: str, points: Sequence[Point], means: Sequence[Means], response: Response
 ) -> d.Chart:
     """Return a chart of a response over the first factor, a line for each level of others."""
-    first, *others = factors
+    first, *others = points[0]
     levels = [point[first] for point in points]
     numeric = _are_numbers(levels)
     names = [] if numeric else list(dict.fromkeys(map(_level, levels)))
@@ -855,10 +841,9 @@ def present_replay(result: ReplayedTickets, view: d.View) -> d.Presentation:
         if numbers["rules"]:
             table = _judged(compared or {}, numbers["rules"])
             page.tables.append(d.Block(f"Rules{of}", table=table, folded=True))
-        matches = np.sort(d.floats(result.rows("matches", search)["time"]))
+        matches = d.floats(result.rows("matches", search)["time"])
         came, went = (d.floats(tickets[name]) for name in ("time", "end"))
-        queue = d.queue_charts(came, went, matches, "tickets")
-        charts: list[d.Chart] = [*queue, *_share_matched(waits, counts)]
+        charts = [*d.queue_charts(came, went, matches, "tickets"), *_share_matched(waits, counts)]
         page.charts.append(d.Block(f"What happened{of}", charts=charts, figure="replay"))
     page.finding = " ".join([*findings, "This is one replay, without intervals."])
     return page
@@ -914,7 +899,7 @@ def _blocked(numbers: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _share_matched(waits: Waits, sizes: Mapping[int, int]) -> Iterator[d.Chart]:
+def _share_matched(waits: Waits, sizes: Mapping[int, int]) -> Iterator[d.Graph]:
     """Yield which share of tickets of each size has been matched after how long."""
     last = max((times[-1] for times in waits.values() if times), default=0.0)
     lines = []

@@ -103,9 +103,8 @@ def grid_of(
     headline(build(configs[0]).responses, options.responses)
     ids = set(map(config_id, configs))
     if len(ids) == 1:
-        raise InputError(
-            f"{design.names[0]}: is no factor (valmatch factors {config.model} lists them)"
-        )
+        allowed = f"valmatch factors {config.model} lists them"
+        raise InputError(f"{design.names[0]}: is no factor ({allowed})")
     beside = config_id(config) not in ids
     if beside:
         factors = resolved(config)["factors"]

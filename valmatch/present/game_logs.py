@@ -391,10 +391,8 @@ def present_whole_log(result: BatchRating, view: d.View) -> d.Presentation:
     if result.days and rated:
         paths = [_paths(result, rated, view)]
         charts.insert(0, d.Block("Paths", charts=paths, figure="paths"))
-    blocks = []
-    if result.posterior.covariance is not None and len(result.posterior.names) > 1:
-        blocks.append(_superiority(result))
-    blocks.append(d.Block("How it was rated", items=_facts(facts)))
+    known = result.posterior.covariance is not None and len(result.posterior.names) > 1
+    stronger = [_superiority(result)] if known else []
     return d.Presentation(
         f"Rating of {log} by {result.system}",
         f"Who is the best of the {d.counted(int(facts['players']), 'player')} of {log}, by"
@@ -403,7 +401,7 @@ def present_whole_log(result: BatchRating, view: d.View) -> d.Presentation:
         glossary=TIED_MEANT,
         tables=tables,
         charts=charts,
-        blocks=blocks,
+        blocks=[*stronger, d.Block("How it was rated", items=_facts(facts))],
     )
 
 
@@ -417,8 +415,7 @@ def _finding_of_log(result: BatchRating) -> str:
     half = _plus_minus(_half(best), 1)
     text = f"Player {best.player} is first with a rating of {best.rating:.1f}"
     unrated = result.unrated
-    above = [*unrated.get(UNBEATEN, ()), *unrated.get(UNBEATEN_BY_RATED, ())]
-    if above:
+    if above := [*unrated.get(UNBEATEN, ()), *unrated.get(UNBEATEN_BY_RATED, ())]:
         text = f"{_named(above)}: {UNBEATEN}, no finite rating. Of the rated,"
         text += f" player {best.player} has the highest rating, {best.rating:.1f}"
     text += half
@@ -499,9 +496,6 @@ def _not_shown(rows: Sequence[PlayerRow], most: int, gate: Mapping[str, float]) 
     title = f"Not shown yet ({len(rows):,}): {gates} does not hold."
     notes = [f"The first {most} of {len(rows):,}."] if len(rows) > most else []
     return d.TextTable.of_columns(first, title=title, notes=notes)
-
-
-# How firm a ranking is.
 
 
 def _share(share: float) -> str:

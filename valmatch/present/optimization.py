@@ -92,8 +92,8 @@ def _solvers(study: Study) -> list[str]:
 def _header(study: Study) -> str:
     """Return what stands above the tables: what is optimised, how, on which scales."""
     document, solvers = study.document, _solvers(study)
-    header = f"{d.config_title(study.config)}, seed {document['seed']}"
-    header += f", budget {document['budget']:,}"
+    seed, budget = document["seed"], document["budget"]
+    header = f"{d.config_title(study.config)}, seed {seed}, budget {budget:,}"
     if solvers:
         header += f"\nsolver: {', '.join(map(label_of_solver, solvers))}"
     scales: Mapping[str, str] = document.get("search_scale", {})
@@ -124,9 +124,6 @@ def _question(study: Study, names: _Names, swept: str = "", values: str = "") ->
     return f"{which} of {names.config} {aim}{within}? Seed {document['seed']}{spent}{solver}."
 
 
-# Points, and what is known of them on fresh replications.
-
-
 def _in_words(bound: Constraint) -> str:
     return f"{bound.sense} {bound.bound:g}"
 
@@ -143,8 +140,7 @@ def _point(study: Study, names: _Names, view: d.View) -> d.Presentation:
     document, best = study.document, study.verdict
     page = d.Presentation(f"Optimisation of {names.config}", _question(study, names))
     if best is None:
-        ended = study.status == "complete"
-        page.finding = "No run of a solver has come to an end." if ended else ""
+        page.finding = "No run of a solver has come to an end." * (study.status == "complete")
         return page
     page.finding, page.glossary = _finding(study, names, best), names.glossary
     role = "recommended" if best.feasible is not False else "least violation"
@@ -435,8 +431,7 @@ def _sweep_finding(name: str, points: Sequence[PointResult], sure: str, unit: st
         return f"No value of {name} has a {sure} point ({d.counted(tried, 'value')} tried)."
     ends = [certified[0], certified[-1]] if len(certified) > 1 else certified
     worth = [f"{d.value_in_words(end.objective)}{d.after(unit)} at {end.value:g}" for end in ends]
-    counts = sorted({end.objective.n for end in ends})
-    many = f"{counts[0]:,}" + (f" to {counts[-1]:,}" if len(counts) > 1 else "")
+    many = " to ".join(f"{n:,}" for n in sorted({end.objective.n for end in ends}))
     of = f"{len(certified)} of {d.counted(tried, 'value')} of {name}"
     return (
         f"{of} have a {sure} point; the best objective is {d.joined(worth)};"

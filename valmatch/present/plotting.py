@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,16 +22,13 @@ from valmatch.text.terminal import escaped, shown
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CHOSEN = ("replicate", "design", "compare")
-"""Commands of whose results the responses to be drawn can be chosen."""
-
+CHOSEN = ("replicate", "design", "compare")  # commands of whose responses some can be drawn
 
 FORMATS = ("png", "svg", "pdf")
 CENTIMETRES = (5.0, 100.0)  # least and largest width and height
 INCH = 2.54
 
-Inches = tuple[float, float] | None
-"""Width and height; None for those that a figure needs."""
+Inches = tuple[float, float] | None  # width and height; None for those that a figure needs
 
 
 def _centimetres(name: str, value: object) -> tuple[float, float]:
@@ -117,16 +114,13 @@ def plot(source: PathLike | Result, figure: str = "", **options: Any) -> Figure:
     InputError
         If there is nothing that can be drawn, no figure of that name, or no matplotlib.
     """
-    from valmatch.present.presenting import present, run_folder
+    from valmatch.present.presenting import present
 
     wanted = PlotOptions(**options)
     view = View(wanted.responses, wanted.players)
-    if isinstance(source, Result):
-        presentation, name = present(source, view), type(source).__name__
-    else:
-        folder = run_folder("source", source)
-        presentation, name = _shown(folder, view), str(folder)
-    figures = _figures(presentation, name, wanted)
+    made = isinstance(source, Result)
+    presentation = present(source, view) if isinstance(source, Result) else _shown(source, view)
+    figures = _figures(presentation, type(source).__name__ if made else str(source), wanted)
     chosen = figure or next(iter(figures))
     if chosen not in figures:
         raise InputError(f"figure: no figure {chosen!r} ({hint(chosen, figures)})")
@@ -135,10 +129,8 @@ def plot(source: PathLike | Result, figure: str = "", **options: Any) -> Figure:
 
 def plot_files(folder: Path, options: PlotFileOptions) -> list[Path]:
     """Draw what a folder holds, as files in it."""
-    from valmatch.present.presenting import run_folder
-
-    view = View(options.responses, options.players)
-    figures = _figures(_shown(run_folder("source", folder), view), str(folder), options)
+    presentation = _shown(folder, View(options.responses, options.players))
+    figures = _figures(presentation, str(folder), options)
     from valmatch.present.figures import refuse_to_replace, save
 
     refuse_to_replace(figures, folder, options.formats)
@@ -146,13 +138,10 @@ def plot_files(folder: Path, options: PlotFileOptions) -> list[Path]:
 
 
 def _figures(presentation: Presentation, source: str, wanted: PlotOptions) -> dict[str, Figure]:
-    """Return the charts of a result as figures by name."""
-    try:
-        importlib.import_module("matplotlib")
-    except ImportError:
+    if find_spec("matplotlib") is None:
         raise InputError(
             "plots need matplotlib, which the extra `plot` brings: pip install 'valmatch[plot]'"
-        ) from None
+        )
     from valmatch.present.figures import figures_of, style_context
 
     charts: dict[str, list[Chart]] = {}
@@ -161,18 +150,18 @@ def _figures(presentation: Presentation, source: str, wanted: PlotOptions) -> di
             charts.setdefault(block.figure, []).extend(block.charts)
     if not charts:
         raise InputError(f"{source}: nothing to draw")
-    figures: dict[str, Figure] = {}
+    figures, heading = dict[str, "Figure"](), wanted.title or presentation.title
     with style_context():
         for name, of_figure in charts.items():
-            heading = wanted.title or presentation.title
             figures |= figures_of(name, of_figure, heading, wanted.inches)
     return figures
 
 
-def _shown(folder: Path, view: View) -> Presentation:
+def _shown(folder: PathLike, view: View) -> Presentation:
+    from valmatch.present.presenting import run_folder
     from valmatch.present.reporting import present_folder
 
-    run = result_files(folder)
+    run = result_files(run_folder("source", folder))
     command = run.manifest.command
     if view.players and command not in ("rate", "rank"):
         raise InputError(f"{option('players')}: are drawn of a rating alone")

@@ -10,7 +10,7 @@ from html import escape
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.present.document import COLOURS, Chart, Graph, Interval, Intervals, Line
+from valmatch.present.document import COLOURS, Chart, Ends, Graph, Interval, Intervals, Line
 from valmatch.text.terminal import escaped, shortened
 
 # A chart is as wide as a telephone, so that it is read there without scrolling; a page puts as many
@@ -19,8 +19,7 @@ from valmatch.text.terminal import escaped, shortened
 
 WIDTH = 360.0  # width of a chart
 HEIGHT = 230.0  # height of a graph, without its legend
-LEFT, RIGHT, TOP, BOTTOM = 52.0, WIDTH - 10.0, 8.0, 192.0
-"""Edges of the area of a graph in which data are drawn."""
+LEFT, RIGHT, TOP, BOTTOM = 52.0, WIDTH - 10.0, 8.0, 192.0  # the area of data in a graph
 
 CHARACTER = 6.3  # width of a character of the size that texts have
 NAME = 26  # most characters of a name beside a row or at an axis
@@ -58,7 +57,7 @@ class Scale:
         return [tick if abs(tick) > 1e-12 else 0.0 for tick in ticks]
 
 
-def scale_of(values: Iterable[float], start: float, end: float, room: float = 0.04) -> Scale:
+def scale_of(values: Iterable[float], start: float, end: float, room: float) -> Scale:
     """Return a scale on which some numbers have room; those that are none do not count."""
     finite = [value for value in values if math.isfinite(value)]
     low, high = min(finite, default=0.0), max(finite, default=1.0)
@@ -172,7 +171,7 @@ def _bars(chart: Graph, x: Scale, y: Scale) -> Iterator[str]:
             yield titled_mark(mark, f"{number(low)} to {number(high)}: {count:,.0f}")
 
 
-def _mean(mean: tuple[float, float, float], x: Scale) -> str:
+def _mean(mean: Ends, x: Scale) -> str:
     value, low, high = mean
     if not math.isfinite(value):
         return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -38,8 +37,7 @@ def _sentences(texts: Iterable[str]) -> list[str]:
 
 def print_table(header: str, table: TextTable) -> None:
     """Print a table."""
-    lines = [*([header] if header else []), *table_lines(table)]
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    print("\n".join([*([header] if header else []), *table_lines(table)]))
 
 
 def table_lines(table: TextTable, most: int | None = None) -> list[str]:

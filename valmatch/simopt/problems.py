@@ -228,9 +228,8 @@ class CoordinateProblem(Problem):  # type: ignore[misc]
 
     def vector_to_factor_dict(self, vector: Sequence[float]) -> dict[str, float]:
         """Return the factors at a point, whole where the factor is; refuse one out of bounds."""
-        pairs = list(
-            zip(self.variables, _inside(vector, self.variables, self.on_cube), strict=True)
-        )
+        point = _inside(vector, self.variables, self.on_cube)
+        pairs = list(zip(self.variables, point, strict=True))
         if self.on_cube:
             return {v.name: v.from_unit(x) for v, x in pairs}
         return {v.name: float(round(x)) if v.integer else x for v, x in pairs}
