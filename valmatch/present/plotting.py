@@ -12,15 +12,15 @@ from valmatch.errors import InputError, option
 from valmatch.inputs import arguments
 from valmatch.inputs import options as o
 from valmatch.inputs.arguments import PathLike
-from valmatch.present.document import Chart, Presentation, View
-from valmatch.storage.result_files import result_files
-from valmatch.storage.results import Result
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import escaped, shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from valmatch.present.document import Chart, Presentation
+    from valmatch.storage.results import Result
 
 CHOSEN = ("replicate", "design", "compare")  # commands of whose responses some can be drawn
 
@@ -114,13 +114,8 @@ def plot(source: PathLike | Result, figure: str = "", **options: Any) -> Figure:
     InputError
         If there is nothing that can be drawn, no figure of that name, or no matplotlib.
     """
-    from valmatch.present.presenting import present
-
     wanted = PlotOptions(**options)
-    view = View(wanted.responses, wanted.players)
-    made = isinstance(source, Result)
-    presentation = present(source, view) if isinstance(source, Result) else _shown(source, view)
-    figures = _figures(presentation, type(source).__name__ if made else str(source), wanted)
+    figures = _figures(*_presented(source, wanted), wanted)
     chosen = figure or next(iter(figures))
     if chosen not in figures:
         raise InputError(f"figure: no figure {chosen!r} ({hint(chosen, figures)})")
@@ -129,8 +124,7 @@ def plot(source: PathLike | Result, figure: str = "", **options: Any) -> Figure:
 
 def plot_files(folder: Path, options: PlotFileOptions) -> list[Path]:
     """Draw what a folder holds, as files in it."""
-    presentation = _shown(folder, View(options.responses, options.players))
-    figures = _figures(presentation, str(folder), options)
+    figures = _figures(*_presented(folder, options), options)
     from valmatch.present.figures import refuse_to_replace, save
 
     refuse_to_replace(figures, folder, options.formats)
@@ -157,14 +151,21 @@ def _figures(presentation: Presentation, source: str, wanted: PlotOptions) -> di
     return figures
 
 
-def _shown(folder: PathLike, view: View) -> Presentation:
-    from valmatch.present.presenting import run_folder
+def _presented(source: PathLike | Result, wanted: PlotOptions) -> tuple[Presentation, str]:
+    """Return what a result or the run in a folder shows, and what it is called."""
+    from valmatch.present.document import View
+    from valmatch.present.presenting import present, run_folder
     from valmatch.present.reporting import present_folder
+    from valmatch.storage.result_files import result_files
+    from valmatch.storage.results import Result
 
-    run = result_files(run_folder("source", folder))
+    view = View(wanted.responses, wanted.players)
+    if isinstance(source, Result):
+        return present(source, view), type(source).__name__
+    run = result_files(run_folder("source", source))
     command = run.manifest.command
     if view.players and command not in ("rate", "rank"):
         raise InputError(f"{option('players')}: are drawn of a rating alone")
     if view.responses and command not in CHOSEN:
         raise InputError(f"{option('responses')}: are chosen for replicate and compare alone")
-    return present_folder(run, view)
+    return present_folder(run, view), str(source)
