@@ -94,24 +94,20 @@ EXPONENTIAL_LAYER, EXPONENTIAL_PLACE = np.uint64(3), np.uint64(11)
 def fill_normal(stream: Words, out: Floats) -> None:
     """Draw as many standard normals as `out`, (n,), takes."""
     for i in range(out.size):
-        out[i] = _normal(stream)
-
-
-@part(inline=True)
-def _normal(stream: Words) -> float:
-    """Draw a standard normal."""
-    while True:
-        word = next_word(stream)
-        layer, number = word & LAYER, (word >> NORMAL_PLACE) & PLACES
-        x = np.int64(number) * SIDES[word & NORMAL_SIDE]
-        if number < NORMAL_INSIDE[layer]:  # under the density for certain
-            return x
-        if layer == ZERO:
-            tail = _normal_tail(stream)
-            return -tail if (number >> TAIL_SIGN) & ONE else tail
-        below, above = NORMAL_DENSITY[layer], NORMAL_DENSITY[layer - ONE]
-        if (above - below) * next_uniform(stream) + below < math.exp(-0.5 * x * x):
-            return x
+        while True:
+            word = next_word(stream)
+            layer, number = word & LAYER, (word >> NORMAL_PLACE) & PLACES
+            x = np.int64(number) * SIDES[word & NORMAL_SIDE]
+            if number < NORMAL_INSIDE[layer]:  # under the density for certain
+                break
+            if layer == ZERO:
+                tail = _normal_tail(stream)
+                x = -tail if (number >> TAIL_SIGN) & ONE else tail
+                break
+            below, above = NORMAL_DENSITY[layer], NORMAL_DENSITY[layer - ONE]
+            if (above - below) * next_uniform(stream) + below < math.exp(-0.5 * x * x):
+                break
+        out[i] = x
 
 
 @part
@@ -128,20 +124,16 @@ def _normal_tail(stream: Words) -> float:
 def fill_exponential(stream: Words, out: Floats) -> None:
     """Draw as many standard exponentials as `out`, (n,), takes."""
     for i in range(out.size):
-        out[i] = _exponential(stream)
-
-
-@part(inline=True)
-def _exponential(stream: Words) -> float:
-    """Draw a standard exponential."""
-    while True:
-        word = next_word(stream)
-        layer, number = (word >> EXPONENTIAL_LAYER) & LAYER, word >> EXPONENTIAL_PLACE
-        x = np.int64(number) * EXPONENTIAL_SCALE[layer]
-        if number < EXPONENTIAL_INSIDE[layer]:
-            return x
-        if layer == ZERO:
-            return EXPONENTIAL_END - math.log1p(-next_uniform(stream))
-        below, above = EXPONENTIAL_DENSITY[layer], EXPONENTIAL_DENSITY[layer - ONE]
-        if (above - below) * next_uniform(stream) + below < math.exp(-x):
-            return x
+        while True:
+            word = next_word(stream)
+            layer, number = (word >> EXPONENTIAL_LAYER) & LAYER, word >> EXPONENTIAL_PLACE
+            x = np.int64(number) * EXPONENTIAL_SCALE[layer]
+            if number < EXPONENTIAL_INSIDE[layer]:
+                break
+            if layer == ZERO:
+                x = EXPONENTIAL_END - math.log1p(-next_uniform(stream))
+                break
+            below, above = EXPONENTIAL_DENSITY[layer], EXPONENTIAL_DENSITY[layer - ONE]
+            if (above - below) * next_uniform(stream) + below < math.exp(-x):
+                break
+        out[i] = x

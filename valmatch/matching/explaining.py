@@ -14,16 +14,14 @@ from valmatch.matching.plain_tickets import (
     Pool,
     Review,
     Search,
-    Watcher,
     reviews,
 )
 from valmatch.matching.tickets.playing import Outcome
 
-# Tickets that block a pool: everybody may join them first, and nobody can complete the match.
-#
-# As a review ends, a ticket blocks others if no match comes of the searches of the first anchors,
-# if it is in most of their unfinished matches, anchors apart, and if without it matches would come
-# of a pass. Several tickets block together where none of them alone makes the difference.
+# Tickets that block a pool: everybody may join them first, and nobody can complete the match. As a
+# review ends, a ticket blocks others if no match comes of the searches of the first anchors, if it
+# is in most of their unfinished matches, anchors apart, and if without it matches would come of a
+# pass. Several tickets block together where none of them alone makes the difference.
 
 FIRST = 20  # anchors of a pass that are looked at
 TOGETHER = 3  # most tickets that block together
@@ -110,18 +108,18 @@ class Reasons:
     rules: dict[int, Refusals] = field(default_factory=dict)  # by rule, of both
     # of the candidates that one rule alone refused, the one that it refused by least
     nearest: Failed | None = None
-    # the unfinished match with most players that it was in; refused by no rule where players were
-    # missing
+    # the unfinished match with most players; refused by no rule where players were missing
     fullest: Failed | None = None
     # tickets without whom it would have had a match, with numbers of reviews
     blocked: Counter[tuple[int, ...]] = field(default_factory=Counter)
 
 
-class Recorder(Watcher):
-    """Takes down why some tickets wait."""
+class Recorder(Search):
+    """A search that takes down why some tickets wait."""
 
     def __init__(self, pool: Pool, watched: Iterable[int]) -> None:
-        self.pool, self.now = pool, 0.0  # the time of the review
+        super().__init__(pool)
+        self.now = 0.0  # the time of the review
         # whether the search is one of those that count for other tickets than its anchor
         self.is_first = True
         self.of = {ticket: Reasons(ticket) for ticket in watched}
@@ -173,8 +171,7 @@ class Recorder(Watcher):
 
     def _note(self, reasons: Reasons, refused: list[PartialMatch], partial: bool) -> None:
         """Note which rules refused a candidate, on any of the teams that had room."""
-        every: set[int] = set()
-        alone: set[int] = set()
+        every, alone = set[int](), set[int]()
         for match in refused:
             judge = Judge(match, self.now, partial)
             rules = list(judge.refusing())
@@ -182,8 +179,8 @@ class Recorder(Watcher):
             if len(rules) == 1:
                 alone.update(rules)
             for rule in rules:
-                lacks = judge.finding(rule).lacks
-                excess = max((lack.excess for lack in lacks), default=float("inf"))
+                excesses = [lack.excess for lack in judge.finding(rule).lacks]
+                excess = max(excesses, default=math.inf)
                 failed = Failed(self.now, match, partial, rules, excess)
                 refusals = reasons.rules.setdefault(rule, Refusals())
                 if refusals.nearest is None or excess < refusals.nearest.excess:
@@ -204,11 +201,9 @@ def explain(
     pool: Pool, outcome: Outcome, watched: Collection[int], until: float
 ) -> dict[int, Reasons]:
     """Return why tickets wait."""
-    # As each review ends, those who wait on look for a match once more: the first anchors of a
-    # pass, and the tickets that are watched. Where that is too much, it is so at some reviews
-    # alone.
-    recorder = Recorder(pool, watched)
-    of, search = recorder.of, Search(pool, recorder)
+    # As reviews end, the first anchors and the watched tickets look for a match once more.
+    search = Recorder(pool, watched)
+    of = search.of
 
     def wait(review: Review) -> bool:
         return review.time <= until and not of.keys().isdisjoint(review.left)
@@ -220,10 +215,10 @@ def explain(
             of[ticket].looked += is_chosen
         if not is_chosen:
             continue
-        recorder.now = review.time
+        search.now = review.time
         for number, (anchor, others) in enumerate(search.anchors(review.left, review.number)):
-            recorder.is_first = number < FIRST
-            if not recorder.is_first and anchor not in of:
+            search.is_first = number < FIRST
+            if not search.is_first and anchor not in of:
                 continue
             if anchor in of:
                 of[anchor].anchored += 1
@@ -231,7 +226,7 @@ def explain(
                 others.sort(key=lambda ticket: (ticket not in of, ticket))
                 search.best(anchor, sorted(others[: _most_tried(pool) - 1]), review.time)
             elif search.best(anchor, others, review.time) is None:
-                recorder.ended(search.last)
+                search.ended(search.last)
         if block := blocked(pool, review.left, review.time, review.number):
             for ticket in waiting.intersection(block.tickets):
                 of[ticket].blocked[block.by] += 1
@@ -276,8 +271,7 @@ def blockers(pool: Pool, outcome: Outcome) -> Blockers:
     number, looked, blocking = 0, 0, []
     for review, is_chosen in _chosen(pool, outcome, wait, 0, BRIEF_TRIALS):
         number, looked = number + 1, looked + is_chosen
-        block = is_chosen and blocked(pool, review.left, review.time, review.number)
-        if block:
+        if is_chosen and (block := blocked(pool, review.left, review.time, review.number)):
             blocking.append(block)
     return Blockers(number, looked, blocking)
 

@@ -1,8 +1,4 @@
-"""First in, first out: whoever waits longest plays, whatever the ratings.
-
-As soon as enough players for a match wait they play it. They are dealt out in turn: the first to
-team a, the second to team b, and so on. It is the baseline that looks at no skill.
-"""
+"""First in, first out: enough players for a match play as soon as they wait, dealt out in turn."""
 
 from __future__ import annotations
 
@@ -17,8 +13,7 @@ from valmatch.matching.rules import Rules
 
 # Rules whose players wait in a line take these functions for their own.
 
-STATE = np.dtype([("waiting", "i8"), ("formed", "i8")])
-"""Players who wait; teams formed so far."""
+STATE = np.dtype([("waiting", "i8"), ("formed", "i8")])  # players who wait; teams formed so far
 
 
 class QueueState(NamedTuple):

@@ -25,9 +25,7 @@ from valmatch.rule_sets.table import Table
 
 # All players have the same of every attribute but one, the skill. Tickets take the numbers of a
 # world in order; when there is no number left those who wait are numbered anew, in the same order.
-#
-# Reviews are held at every joining and whenever a ticket passes a wait of an expansion; or by the
-# clock. What has not changed since the last review finds nothing at the next one.
+# A review finds nothing where nothing has changed since the last one.
 
 HOUR = 3600.0
 

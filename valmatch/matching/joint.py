@@ -73,8 +73,7 @@ REST = np.dtype(
     ]
 )
 
-BEST_A, BEST_B, TRIAL_A, TRIAL_B = range(4)
-"""Rows of `Work.teams`."""
+BEST_A, BEST_B, TRIAL_A, TRIAL_B = range(4)  # rows of `Work.teams`
 
 
 class Pool(NamedTuple):
@@ -116,21 +115,13 @@ def new_work(capacity: int, team_num: int) -> Work:
 
 @kernel
 def find_match(pool: Pool, rules: Rules, work: Work) -> bool:
-    """Find the best match in a pool; its teams are the rows `BEST_A` and `BEST_B`.
-
-    A team may span `player_diff` Elo points, two teams may differ by `team_diff` in their means
-    (compared as sums: |sum_a - sum_b| <= team_num * team_diff, added in order of position). Slack
-    is added for teams with a prioritized player, to a match with such a team, or, if
-    `rules.pool_scope`, to everything while the pool holds one.
-
-    The best match has the most prioritized players, then the smallest sum of ticks. Where several
-    have, `rules.balanced` prefers the smallest |sum_a - sum_b|; then the smallest team_b wins,
-    then the smallest team_a, in lexicographic order of positions.
-
-    Notes
-    -----
-    Source: "Valorant Matchmaking Model" (Nolan Berry, 2023), the rule of its implementation.
-    """
+    """Find the best match in a pool; its teams are the rows `BEST_A` and `BEST_B`."""
+    # Slack is added for teams with a prioritized player, to a match with such a team, or with
+    # `pool_scope` to everything while the pool holds one. The best match has the most prioritized
+    # players, then the smallest sum of ticks; of several with `balanced` the smallest difference of
+    # sums, then the smallest team b, then a, in lexicographic order of positions.
+    #
+    # Source: "Valorant Matchmaking Model" (Nolan Berry, 2023), the rule of its implementation.
     return _search_pool(by_reference(pool), by_reference(rules), by_reference(work))
 
 
@@ -163,27 +154,21 @@ def _search_pool(pool: Pool, rules: Rules, work: Work) -> bool:
     # Every sum has at most n + 2 p terms, each addition rounds by 2**-53 of at most the total.
     largest = max(abs(ranked[0]["rating"]), abs(ranked[n - 1]["rating"]))
     work.state[0]["slop"] = 2.0**-50 * largest * float(n + 2 * p) ** 2
-    _find_windows(pool, rules, work)
-    return _search_pairs(pool, rules, work)
-
-
-# Pairs of rating windows: the players of a match lie in two, each as wide as a team may be.
-
-
-@part
-def _find_windows(pool: Pool, rules: Rules, work: Work) -> None:
-    """List the maximal rating windows with room for a team."""
     # Where slack depends on the team, there are also windows of the full width, for teams with a
     # prioritized player.
-    slack = (rules.player_slack > 0.0 and rules.team_num > 1) or rules.team_slack > 0.0
+    slack = (rules.player_slack > 0.0 and p > 1) or rules.team_slack > 0.0
     narrow, wide = rules.player_diff, rules.player_diff + rules.player_slack
-    if rules.team_num == 1:
+    if p == 1:
         narrow = wide = 0.0  # the range of one rating; fewer pairs of windows come near
     work.state[0]["windows"] = 0
     relaxed = rules.pool_scope and pool.prioritized > 0
     _add_windows(wide if relaxed else narrow, False, pool, rules, work)
     if slack and not rules.pool_scope and pool.prioritized > 0:
         _add_windows(wide, True, pool, rules, work)
+    return _search_pairs(pool, rules, work)
+
+
+# Pairs of rating windows: the players of a match lie in two, each as wide as a team may be.
 
 
 @part
@@ -402,22 +387,16 @@ def _is_hopeless(depth: int, node: Struct, limit: float, rules: Rules, work: Wor
     # Only ties are left, so the tie-break has to be won.
     if rules.balanced and state["diff"] != (least if complete else 0.0):
         return bool(least > state["diff"] + slop)
-    order = _compare(work.teams, size_b, size_a if complete else 0)
+    order, teams = 0, work.teams  # of the teams looked at against the best ones: b first, then a
+    for k in range(size_b):
+        if order == 0:
+            order = teams[TRIAL_B, k] - teams[BEST_B, k]
+    for k in range(p if complete else 0):
+        if order == 0:
+            order = teams[TRIAL_A, k] - teams[BEST_A, k]
     if order == 0 and size_b < p:
         return bool(work.candidates[depth] > work.teams[BEST_B, size_b])
     return order > 0 or (complete and order == 0)
-
-
-@part(inline=True)
-def _compare(teams: Ints, size_b: int, size_a: int) -> int:
-    """Return the sign of the (partial) teams looked at minus the best ones: b first, then a."""
-    for k in range(size_b):
-        if teams[TRIAL_B, k] != teams[BEST_B, k]:
-            return -1 if teams[TRIAL_B, k] < teams[BEST_B, k] else 1
-    for k in range(size_a):
-        if teams[TRIAL_A, k] != teams[BEST_A, k]:
-            return -1 if teams[TRIAL_A, k] < teams[BEST_A, k] else 1
-    return 0
 
 
 # The verbs of a rule of the queue.
@@ -457,9 +436,8 @@ def grown(queue: QueueState, rules: Rules) -> QueueState:
 
 def expected_splits(rules: Rules) -> float:
     """Return about how many splits of the players of a match into two teams are tried."""
-    # All of them where the most balanced one is wanted; else until the means of the teams are
-    # near enough, which those of players of evenly spread ratings are by chance, normally
-    # distributed.
+    # All where the most balanced one is wanted; else until the means of the teams are near enough,
+    # as normally distributed ones are by chance.
     p = rules.team_num
     every = math.comb(2 * p, p) / 2
     deviation = rules.player_diff * math.sqrt(2.0 / p / 12.0)

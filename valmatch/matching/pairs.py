@@ -1,8 +1,7 @@
 """Pairs: at every tick, one against one, chosen for everybody who waits at once.
 
-At a tick the players who wait are put in order of what the rule sees; two at most `band` places
-apart who may play have a weight, and the matching of greatest total weight plays. Between ticks
-nothing happens but coming and going.
+Two at most `band` places apart, in order of what the rule sees, who may play have a weight, and the
+matching of greatest total weight plays.
 """
 
 from __future__ import annotations
@@ -21,12 +20,6 @@ from valmatch.policies.registry import PAIR, Weigh, functions
 
 __all__ = ["enqueue", "has_room", "leave", "reset", "still_waiting"]
 
-# The matching of greatest total weight among pairs that are at most a few places apart.
-#
-# What can still be gained from a place on depends on which of the next places are taken alone. Only
-# differences of gains matter, so that each place's are relative to those of the next one: they stay
-# small however many places there are.
-
 ALONE = -1  # what stands for the partner of whoever is left
 MOST = 2**58  # the largest weight: with a band of 16, all gains fit an integer
 
@@ -34,17 +27,15 @@ MOST = 2**58  # the largest weight: with a band of 16, all gains fit an integer
 @kernel(allocates=True)
 def match_band(weights: Ints) -> Ints:
     """Return the partner of each place, `ALONE` for none."""
-    # Among equals the first place has the nearest partner, then the second, and so on; being left
-    # comes last.
-    #
-    # Shapes: `weights` (n, band): of places i and i + 1 + k at [i, k], negative for no pair.
+    # `weights` (n, band): of places i and i + 1 + k at [i, k], negative for no pair. Among equals
+    # the first place has the nearest partner, then the second, and so on; being left comes last.
     n, reach = len(weights), 1
     for i in range(n):
         for k in range(reach, weights.shape[1]):
             if weights[i, k] >= 0:
                 reach = k + 1
-    # Gains are by the places taken: bit k is for the place itself + k. Choices are by those taken
-    # of the following places: how far the partner is, 0 for being left.
+    # What can still be gained from a place on, relative to the next one, depends on which of the
+    # next places are taken: bit k is for the place itself + k. Choices are how far the partner is.
     half = 1 << (reach - 1)
     choices = np.empty((n, half), np.uint8)
     later, gains = np.zeros(2 * half, np.int64), np.zeros(2 * half, np.int64)

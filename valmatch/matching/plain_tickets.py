@@ -1,8 +1,4 @@
-"""The matchmaker of tickets in plain Python, one ticket and one rule at a time: it says why.
-
-Nothing is quick here; `valmatch.matching.tickets` finds the same matches by compiled kernels. What
-rules find of a match is in `valmatch.rule_sets.table`.
-"""
+"""The matchmaker of tickets in plain Python, one ticket and one rule at a time: it says why."""
 
 from __future__ import annotations
 
@@ -58,6 +54,11 @@ class Pool:
         # whether all players of a ticket have all attributes
         self.matchable = [not missing(table, ticket) for ticket in self.tickets]
         self._pings: dict[tuple[int, Reached], dict[str, Ping]] = {}
+
+    def nobody(self) -> PartialMatch:
+        """Return a match without tickets."""
+        born = math.inf if self.table.oldest else -math.inf
+        return PartialMatch(self, ((),) * len(self.table.teams), born)
 
     def values(self, ticket: int, attribute: int) -> list[Any]:
         """Return the values of a ticket's players."""
@@ -225,26 +226,15 @@ FUNCTIONS: dict[str, Callable[[Sequence[Any]], Any]] = {
 # Matches that grow: tickets on teams, complete or not.
 
 
-class PartialMatch:
-    """Tickets on teams at one moment; it never changes, `with_ticket` returns another one."""
+class PartialMatch(NamedTuple):
+    """Tickets on teams at one moment."""
 
-    def __init__(
-        self,
-        pool: Pool,
-        tickets: tuple[int, ...] = (),
-        homes: tuple[int | None, ...] = (),
-        teams: tuple[tuple[Document, ...], ...] | None = None,
-        born: float | None = None,
-    ) -> None:
-        # tickets: in the order in which they were added
-        # homes: the team of each; None for one of a game that runs, whose players have teams of
-        # their own
-        self.pool, self.tickets, self.homes = pool, tickets, homes
-        # players by team
-        self.teams = tuple(() for _ in pool.table.teams) if teams is None else teams
-        # when the ticket joined whose age counts; before there is one, what any takes the place of
-        nobody = math.inf if pool.table.oldest else -math.inf
-        self.born = nobody if born is None else born
+    pool: Pool
+    teams: tuple[tuple[Document, ...], ...]  # players by team
+    born: float  # when the ticket joined whose age counts; without one, infinitely far off
+    tickets: tuple[int, ...] = ()  # in the order in which they were added
+    # the team of each; None for one of a game that runs, whose players have teams of their own
+    homes: tuple[int | None, ...] = ()
 
     @property
     def players(self) -> int:
@@ -267,13 +257,8 @@ class PartialMatch:
         for player in self.pool.players[ticket]:
             at = self.pool.home(player) if home is None else home
             teams[at] = (*teams[at], player)
-        return PartialMatch(
-            self.pool,
-            (*self.tickets, ticket),
-            (*self.homes, home),
-            tuple(teams),
-            self.born_with(ticket),
-        )
+        tickets, homes = (*self.tickets, ticket), (*self.homes, home)
+        return PartialMatch(self.pool, tuple(teams), self.born_with(ticket), tickets, homes)
 
     def sizes(self, now: float, more: int | None = None) -> list[tuple[int, int]]:
         """Return least and most players of each team at the age of the match, or with a ticket."""
@@ -376,8 +361,12 @@ def holds_from(match: PartialMatch, now: float, partial: bool, number: int) -> f
 MANY = 2**62  # more anchors than there ever are
 
 
-class Watcher:
-    """What is told of a search; this one does nothing with it."""
+class Search:
+    """Searches the tickets that wait at a review."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool, self.last = pool, pool.nobody()  # with what the last anchor has ended
+        self.unfinished = Counter[int]()  # in how many unfinished matches of others each ticket is
 
     def tried(
         self, match: PartialMatch, ticket: int, refused: list[PartialMatch], taken: bool
@@ -386,15 +375,6 @@ class Watcher:
 
     def judged(self, match: PartialMatch) -> None:
         """Note a match of sizes that can be, which an exhaustive search judges."""
-
-
-class Search:
-    """Searches the tickets that wait at a review."""
-
-    def __init__(self, pool: Pool, watcher: Watcher | None = None) -> None:
-        self.pool, self.watcher = pool, watcher or Watcher()
-        self.last = PartialMatch(pool)  # with what the last anchor has ended
-        self.unfinished = Counter[int]()  # in how many unfinished matches of others each ticket is
 
     def one_pass(
         self, waiting: Sequence[int], now: float, review: int, number: int = 0, most: int = MANY
@@ -455,7 +435,7 @@ class Search:
 
     def _greedy(self, anchor: int, others: list[int], now: float) -> PartialMatch | None:
         """Add ticket after ticket to the first team that takes it; the last valid match counts."""
-        match, last = PartialMatch(self.pool), None
+        match, last = self.pool.nobody(), None
         for ticket in (anchor, *others):
             if self.pool.running[ticket] and match.running:
                 continue
@@ -465,13 +445,13 @@ class Search:
                 if taken := not Judge(grown, now, partial=True).refuses():
                     break
                 refused.append(grown)
-            self.watcher.tried(match, ticket, refused, taken)
+            self.tried(match, ticket, refused, taken)
             if not taken:
                 if ticket == anchor:
                     break
                 continue
             match = grown
-            if is_valid(match, now):
+            if match.fits(now) and not Judge(match, now, partial=False).refuses():
                 last = match
             room = zip(match.teams, match.sizes(now), strict=True)
             if all(len(team) >= most for team, (_, most) in room):
@@ -487,7 +467,7 @@ class Search:
         for match, indices in self._every([anchor, *others]):
             if not match.fits(now):
                 continue
-            self.watcher.judged(match)
+            self.judged(match)
             teams = tuple(-1 if home is None else home for home in match.homes)
             key = (-match.players, indices, teams)
             better = best is None or key < best[0]
@@ -511,9 +491,4 @@ class Search:
                     if all(map(int.__le__, map(len, grown.teams), most)):
                         yield from grow(grown, (*indices, index), index + 1)
 
-        yield from grow(PartialMatch(self.pool), (), 0)
-
-
-def is_valid(match: PartialMatch, now: float) -> bool:
-    """Return whether a match can be made at its own age."""
-    return match.fits(now) and not Judge(match, now, partial=False).refuses()
+        yield from grow(self.pool.nobody(), (), 0)

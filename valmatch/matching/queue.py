@@ -198,7 +198,6 @@ def parameters_of(rule: QueueRule, options: dict[str, Any]) -> Any:  # noqa: ANN
 
 def with_people(queue: Queue, people: Records, rng_key: Words) -> Queue:
     """Let a rule see more of the players than ratings, if its queue has fields for it."""
-    # Shapes: `people` (n,); `rng_key` (3,).
     fields: Any = queue
     known = {"people": people, "rng_key": rng_key}
     return cast(Queue, fields._replace(**{k: known[k] for k in known if k in fields._fields}))
@@ -251,9 +250,8 @@ def run(
     counts: Counts,
 ) -> int:
     """Let players arrive and give up until done or out of room; return how many have arrived."""
-    # There is a review at each arrival, and after a departure that dissolves a team. At equal
-    # times those who give up come first, by their numbers; then reviews of the rule's own, then
-    # arrivals.
+    # There is a review at each arrival, and after a departure that dissolves a team. At equal times
+    # those who give up come first, by their numbers; then reviews of the rule's own.
     statistics, times = counts.statistics[0], arrivals.times
     taken = 0
     while True:

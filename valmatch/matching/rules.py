@@ -57,8 +57,7 @@ KNOWN_SIZE = 5  # the players of a team that compiled code has as a constant, as
 
 def known_team(team_num: int) -> tuple[int, ...]:
     """Return a tuple as long as a team of `KNOWN_SIZE`, of no use but for its length."""
-    # The length of a tuple is a constant of compiled code, whose loops over a team are then
-    # unrolled. It is empty for teams of other sizes, which share one kernel.
+    # That is a constant of compiled code, whose loops over a team are then unrolled.
     return (0,) * KNOWN_SIZE if team_num == KNOWN_SIZE else ()
 
 
@@ -70,10 +69,8 @@ def team_size(rules: Rules) -> int:
 
 def ticks_per_hour(horizon: float, team_num: int) -> float:
     """Return the resolution of total waits: 2**40 ticks an hour, less for very long horizons."""
-    # Total waits are compared as whole ticks so that sums are exact, whatever the order of
-    # addition: equal waits tie on every platform. A tick of 2**-40 hours is 3 nanoseconds; it
-    # becomes coarser where (2 team_num)**2 horizons would not fit 60 bits, which is what
-    # `valmatch.matching.joint` needs.
+    # Total waits are compared as whole ticks so that sums are exact: equal waits tie on every
+    # platform. (2 team_num)**2 horizons have to fit 60 bits, which `joint` needs.
     bits = 60 - math.ceil(math.log2(max(1.0, horizon) * (2 * team_num) ** 2))
     return 2.0 ** min(40, bits)
 
@@ -86,9 +83,8 @@ def tick_of(time: float, rules: Rules) -> int:
 
 def prioritized(arrival: Any, now: Any, rules: Rules) -> Any:  # noqa: ANN401
     """Return whether players who arrived at `arrival` count as prioritized at `now` (hours)."""
-    # Strictly longer than the threshold at reviews by arrivals; with continuous reviews from the
-    # very moment arrival + wait_thresh on, which is when that player's own review takes place.
-    # Takes arrays as well as numbers.
+    # Strictly longer than the threshold; with continuous reviews from the very moment arrival +
+    # wait_thresh on, of that player's own review. Takes arrays as well as numbers.
     if rules.continuous:
         return arrival + rules.wait_thresh <= now
     return now - arrival > rules.wait_thresh

@@ -61,8 +61,7 @@ TEAM = np.dtype(
         ("changed", "f8"),  # hour of the last review at which it may have got a pair
     ]
 )
-BEST, CANDIDATE = range(2)
-"""Rows of `QueueState.marks`."""
+BEST, CANDIDATE = range(2)  # rows of `QueueState.marks`
 
 
 class QueueState(NamedTuple):
@@ -229,15 +228,11 @@ def _remove_team(team: int, queue: QueueState) -> None:
     state["teams"] -= 1
     while slots[at(k)] != team:
         k += 1
-    for m in range(k, state["teams"]):
-        slots[at(m)] = slots[at(m + 1)]
-    slots[at(state["teams"])] = team
+    slots[at(k)], slots[at(state["teams"])] = slots[at(state["teams"])], team
 
 
-# The best team of the pool.
-#
-# Where teams form *around* a player (`Rules.around`), the players whose review it is, the newcomer
-# or those who become prioritized in between, are the only ones who get teams at that review.
+# The best team of the pool. Where teams form *around* a player (`Rules.around`), those whose review
+# it is are the only ones who get teams.
 
 NO_TEAM = int(np.iinfo(np.int64).max)  # a sum of keys that every team is better than
 
@@ -269,15 +264,6 @@ def _some_window(first: int, stop: int, width: float, rules: Rules, queue: Queue
 
 
 @part(inline=True)
-def _precedes(rules: Rules, queue: QueueState) -> bool:
-    """Return whether the candidate's players arrived in a lexicographically earlier order."""
-    for k in range(team_size(rules)):
-        if queue.marks[CANDIDATE, at(k)] != queue.marks[BEST, at(k)]:
-            return bool(queue.marks[CANDIDATE, at(k)] < queue.marks[BEST, at(k)])
-    return False
-
-
-@part(inline=True)
 def best_team(relaxed: bool, rules: Rules, queue: QueueState) -> int:
     """Find the best possible team of the pool."""
     # Returns the lowest place in the pool of a rating that a member may have, NOBODY for no team;
@@ -287,8 +273,7 @@ def best_team(relaxed: bool, rules: Rules, queue: QueueState) -> int:
     wide = rules.player_diff + (rules.player_slack if slack or relaxed else 0.0)
     if not _some_window(first, first + state["pool"], wide, rules, queue):
         return low
-    if slack:
-        # A team with a prioritized player leads all others.
+    if slack:  # a team with a prioritized player leads all others
         low = _scan(wide, True, rules, queue)
     if low == NOBODY:
         low = _scan(rules.player_diff if slack else wide, False, rules, queue)
@@ -304,9 +289,8 @@ def _scan(width: float, widened: bool, rules: Rules, queue: QueueState) -> int:
     start = end = team_size(rules)
     last, stop = -1, start + queue.state[0]["pool"]
     while start < stop:
-        # Not so for the NaN after the last.
         while queue.ratings[at(end + 1)] - queue.ratings[at(start)] <= width:
-            end += 1
+            end += 1  # not so for the NaN after the last
         if end != last and end - start + 1 >= team_size(rules):
             low, key = _offer(start, end, NOBODY, widened, low, key, rules, queue)
         last = end
@@ -319,13 +303,8 @@ def _scan(width: float, widened: bool, rules: Rules, queue: QueueState) -> int:
 def _first_within(width: float, rating: float, rules: Rules, queue: QueueState) -> int:
     """Return the first place in the pool whose rating is at most `width` below `rating`."""
     start = team_size(rules)
-    stop = start + queue.state[0]["pool"]
-    while start < stop:
-        middle = (start + stop) // 2
-        if rating - queue.ratings[at(middle)] <= width:
-            stop = middle
-        else:
-            start = middle + 1
+    while rating - queue.ratings[at(start)] > width:
+        start += 1
     return start
 
 
@@ -362,9 +341,8 @@ def _offer(
     queue: QueueState,
 ) -> tuple[int, int]:
     """Let the longest waiting players of start..end in the pool compete for best team."""
-    # The player at the place `centre` of the queue, unless that is NOBODY, is one of them in any
-    # case; with `widened` one has to be prioritized. `low`, `key`: start and sum of keys of the
-    # best team so far; returned are those of the best team now.
+    # The player at the place `centre` of the queue, if any, is one of them in any case; with
+    # `widened` one has to be prioritized. `low`, `key`: start and sum of keys of the best team.
     size, most, marks = 0, team_size(rules) - 1, queue.marks
     for k in range(start, end + 1):
         place = queue.places[at(k)]
@@ -385,7 +363,11 @@ def _offer(
     total = 0
     for k in range(team_size(rules)):
         total += queue.players[at(marks[CANDIDATE, at(k)])]["key"]
-    if total > key or (total == key and not _precedes(rules, queue)):
+    first = 0  # of two that tie the one whose players arrived in a lexicographically earlier order
+    while first < most and marks[CANDIDATE, at(first)] == marks[BEST, at(first)]:
+        first += 1
+    later = marks[CANDIDATE, at(first)] >= marks[BEST, at(first)]
+    if total > key or (total == key and later):
         return low, key
     for k in range(team_size(rules)):
         marks[BEST, at(k)] = marks[CANDIDATE, at(k)]

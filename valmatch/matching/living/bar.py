@@ -131,11 +131,10 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
         index = count - 1 - k if numbers.newest_first else k
         assess(state.waiting[index], tickets[k], state, numbers)
     with_fresh = numbers.newest_first and only_fresh and numbers.team_count == 2
-    calls = np.zeros(1, np.int64)
     while tickets["size"].sum() >= numbers.team_count * size:
         starters = fresh if with_fresh else tickets.size
         search = _new_search(tickets, numbers)
-        if not first_line_up(search, tickets, starters, numbers, calls):
+        if not first_line_up(search, tickets, starters, numbers, counters):
             break
         begin_match(now, search.chances[0], search.chances[0], state)
         for team in range(numbers.team_count):
@@ -143,7 +142,6 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
                 add_member(tickets[k]["ticket"], team, now, state)
         left = state.status[tickets["ticket"]] != COMPLETED
         fresh, tickets = left[:fresh].sum(), tickets[left]
-    counters["examined"] += calls[0]
     return following
 
 
@@ -259,10 +257,14 @@ def _off_at(chance: float) -> float:
 
 @kernel
 def first_line_up(
-    search: Search, tickets: Records, starters: int, numbers: Values, calls: Ints
+    search: Search,
+    tickets: Records,
+    starters: int,
+    numbers: Values,
+    counters: Any,  # noqa: ANN401
 ) -> bool:
     """Look for the first line-up that may start, from one of the first tickets on."""
-    # Return whether there is one; count the line-ups looked at in `calls`.
+    # Return whether there is one; count the line-ups looked at.
     team, last = 0, numbers.team_count - 1
     while team >= 0:
         if not _next_set(team, starters, search, tickets, numbers):
@@ -272,7 +274,7 @@ def first_line_up(
             if last == 1:
                 _bound(search, tickets, numbers)
         else:
-            calls[0] += 1
+            counters["examined"] += 1
             longest = 0
             for k in range(tickets.size):
                 if search.used[k]:
@@ -332,7 +334,9 @@ def _next_set(team: int, starters: int, search: Search, tickets: Records, number
 def _bound(search: Search, tickets: Records, numbers: Values) -> None:
     """Say between what the sums of tickets are that are not in the first team, and have to be."""
     players, skill, variance = numbers.team_size, search.sums[0, 0], search.sums[0, 1]
-    most = tickets["variance"].max()
+    most = 0.0
+    for k in range(tickets.size):
+        most = max(most, tickets[k]["variance"])
     spread = math.sqrt(2 * numbers.beta * numbers.beta + variance + players * most)
     slack = MARGIN * (1.0 + abs(skill))
     search.window[0] = skill - search.off[1] * spread - slack

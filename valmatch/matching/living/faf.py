@@ -381,10 +381,8 @@ def _largest(keys: Floats, made: Ints, but: int) -> int:
     return best
 
 
-# Duels: at every pop, rounds of proposals by the quality of a draw.
-#
-# Each round every ticket without a partner asks the one it likes best of those that it has not
-# asked yet; who is asked takes it where that is strictly better than the partner at hand.
+# Duels: at every pop, rounds in which every ticket without a partner asks the one it likes best of
+# those not asked yet, who takes it where that is strictly better than the partner at hand.
 
 DUELLIST = np.dtype(
     [

@@ -162,7 +162,11 @@ def score(i: int, j: int, state: MatchmakerState, numbers: Values) -> float:
         points -= _manners(parties.sits[i], parties.sits[j])
     if parties.unrated[parties.firsts[i]] and parties.unrated[parties.firsts[j]]:
         points += numbers.provisional
-    return points if points <= _limit(min(first, second), numbers) else np.nan
+    lower = min(first, second)
+    limit = numbers.limit_low if lower < LOW else numbers.limit_middle
+    if lower >= MIDDLE or lower < 0:
+        limit = float(max(lower, 0) // numbers.limit_divisor)
+    return points if points <= limit else np.nan
 
 
 @part
@@ -177,16 +181,6 @@ def _credit(ticket: int, state: MatchmakerState, numbers: Values) -> float:
     sits = min(state.parties.sits[ticket], FREE_SITS) - FREE_SITS
     most = numbers.credit_cap + SIT_COST * sits
     return max(0.0, min(numbers.credit * state.missed[ticket], most))
-
-
-@part
-def _limit(lower: int, numbers: Values) -> float:
-    """Return the most points of a pair by its lower rating; 0 below a rating of 0."""
-    if lower < 0:
-        return 0.0
-    if lower < LOW:
-        return numbers.limit_low
-    return numbers.limit_middle if lower < MIDDLE else float(lower // numbers.limit_divisor)
 
 
 @part

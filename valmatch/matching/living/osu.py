@@ -107,7 +107,19 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     counters = state.counters[0]
     waiting = state.waiting[: counters["waiting"]]
     if waiting.size >= numbers.lobby_size:
-        _form(waiting, now, state, numbers)
+        ratings = np.empty(waiting.size)
+        for k in range(waiting.size):
+            ratings[k] = rating_of(waiting[k], state)
+        by_rating = np.argsort(ratings, kind="mergesort")  # of equals, who joined first
+        tickets, ratings = waiting[by_rating], ratings[by_rating]
+        waited, met = now - state.times[tickets], _met(tickets, now, state, numbers)
+        users = Users(state.serials[tickets], ratings, waited, met)
+        for lobby in form_lobbies(users, numbers, state.rng_key, counters["reviews"]):
+            off = np.abs(ratings[lobby] - ratings[lobby[0]])
+            begin_match(now, off.max(), np.nan, state)
+            for team in range(lobby.size):
+                add_member(tickets[lobby[team]], team, now, state)
+        counters["examined"] += waiting.size * (waiting.size - 1)
     if numbers.search_timeout > 0.0:
         for ticket in waiting:
             late = now - state.times[ticket] > numbers.search_timeout
@@ -118,49 +130,22 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
 
 
 @kernel(allocates=True)
-def _form(waiting: Ints, now: float, state: MatchmakerState, numbers: Values) -> None:
-    """Form the lobbies of an update."""
-    count, counters = waiting.size, state.counters[0]
-    ratings, met = np.empty(count), np.zeros((count, count), np.bool_)
-    for k in range(count):
-        ratings[k] = rating_of(waiting[k], state)
-    by_rating = np.argsort(ratings, kind="mergesort")  # of equals, who joined first
-    tickets, ratings = waiting[by_rating], ratings[by_rating]
-    if numbers.recent > 0.0:
-        rows, match = state.last, counters["matches"] - 1  # of users who wait, from 1 on
-        rows[state.users[tickets]] = np.arange(1, count + 1)
-        while match >= 0 and now - state.matches[match]["time"] <= numbers.recent:
-            first = state.matches[match]["first"]
-            there = rows[state.users[state.members[0, first : first + numbers.lobby_size]]]
-            for row in there[there > 0] - 1:
-                met[row, there[there > 0] - 1] = True
-            match -= 1
-        rows[state.users[tickets]] = 0
-    users = Users(state.serials[tickets], ratings, now - state.times[tickets], met)
-    for lobby in form_lobbies(users, numbers, state.rng_key, counters["reviews"]):
-        off = np.abs(ratings[lobby] - ratings[lobby[0]])
-        begin_match(now, off.max(), np.nan, state)
-        for team in range(lobby.size):
-            add_member(tickets[lobby[team]], team, now, state)
-    counters["examined"] += count * (count - 1)
-
-
-@part
-def _met(first: int, second: int, now: float, state: MatchmakerState, numbers: Values) -> bool:
-    """Return whether the users of two tickets have met recently."""
-    match = state.counters[0]["matches"] - 1
+def _met(tickets: Ints, now: float, state: MatchmakerState, numbers: Values) -> Bools:
+    """Return which users of some tickets have met recently."""
+    met = np.zeros((tickets.size, tickets.size), np.bool_)
+    rows, match = state.last, state.counters[0]["matches"] - 1  # of these users, from 1 on
+    rows[state.users[tickets]] = np.arange(1, tickets.size + 1)
     while match >= 0 and now - state.matches[match]["time"] <= numbers.recent:
-        start, both = state.matches[match]["first"], 0
-        for k in range(start, start + state.matches[match]["tickets"]):
-            user = state.users[state.members[0, k]]
-            both += int(user == state.users[first]) + int(user == state.users[second])
-        if both == 2:
-            return True
+        first = state.matches[match]["first"]
+        there = rows[state.users[state.members[0, first : first + numbers.lobby_size]]]
+        for row in there[there > 0] - 1:
+            met[row, there[there > 0] - 1] = numbers.recent > 0.0
         match -= 1
-    return False
+    rows[state.users[tickets]] = 0
+    return met
 
 
-@part
+@kernel(allocates=True)
 def could_replace(
     match: int, member: int, ticket: int, now: float, state: MatchmakerState, numbers: Values
 ) -> bool:
@@ -169,7 +154,7 @@ def could_replace(
     if member == first or state.until[ticket] <= now:
         return False
     pivot = state.members[0, first]
-    if numbers.recent > 0.0 and _met(pivot, ticket, now, state, numbers):
+    if _met(np.array([pivot, ticket]), now, state, numbers)[0, 1]:
         return False
     rating = rating_of(pivot, state)
     reach = radius(rating, now - state.times[pivot], numbers)
@@ -190,8 +175,7 @@ def radius(rating: float, waited: float, numbers: Values) -> float:
 def form_lobbies(users: Users, numbers: Values, rng_key: Words, update: int) -> Ints:
     """Return the lobbies of an update, a row each: members by rank, the pivot first."""
     # After a lobby the list is shorter, and the place in it is one more: so with `skip` the next
-    # user is passed over, and those of the lobby who were before the pivot move the place further
-    # on.
+    # user is passed over, and as many more as were before the pivot.
     count, size = users.ratings.size, numbers.lobby_size
     lobbies, gone = np.empty((count // size, size), np.int64), np.zeros(count, np.bool_)
     drawn = np.empty(count)

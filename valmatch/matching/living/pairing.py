@@ -191,42 +191,29 @@ def _join(forest: Forest, tail: int, head: int) -> bool:
         forest.slack[other] = forest.slack[next_] = 0
         _enqueue(forest, next_)
     elif forest.side[other] == OUTER:
-        base = _meeting(forest, node, other)
-        if base == 0:
-            _augment(forest, node, other)
-            _augment(forest, other, node)
-            return True
-        _make_blossom(forest, node, base, other)
-    return False
-
-
-@part
-def _meeting(forest: Forest, first: int, second: int) -> int:
-    """Return where the walks of two to their roots meet; 0 where they do not."""
-    forest.counts[WALKS] += 1
-    walk = forest.counts[WALKS]
-    while first > 0 or second > 0:
-        if first > 0:
-            if forest.seen[first] == walk:
-                return first
-            forest.seen[first] = walk
-            first = forest.top[forest.mate[first]]
+        forest.counts[WALKS] += 1
+        walk, first, second = forest.counts[WALKS], node, other
+        while first > 0 or second > 0:  # by turns on the walks to their roots
+            if first > 0 and forest.seen[first] == walk:
+                _make_blossom(forest, node, first, other)
+                return False
+            if first > 0:
+                forest.seen[first] = walk
+                first = forest.top[forest.mate[first]]
             if first > 0:
                 first = forest.top[forest.parent[first]]
-        first, second = second, first
-    return 0
-
-
-@kernel(allocates=True)
-def _augment(forest: Forest, first: int, second: int) -> None:
-    """Swap what is matched on the walk from one to its root, when it gets another partner."""
-    while True:
-        left = forest.top[forest.mate[first]]
-        _set_mate(forest, first, second)
-        if left == 0:
-            return
-        first, second = forest.top[forest.parent[left]], left
-        _set_mate(forest, left, first)
+            first, second = second, first
+        for start, partner in ((node, other), (other, node)):
+            first, second = start, partner
+            while True:  # what is matched is swapped on the walk to the root
+                left = forest.top[forest.mate[first]]
+                _set_mate(forest, first, second)
+                if left == 0:
+                    break
+                first, second = forest.top[forest.parent[left]], left
+                _set_mate(forest, left, first)
+        return True
+    return False
 
 
 # Blossoms.
@@ -321,7 +308,21 @@ def _make_blossom(forest: Forest, first: int, base: int, second: int) -> None:
     members[size] = base
     members[: size + 1] = members[size::-1].copy()
     forest.sizes[blossom] = _walk(forest, members, size + 1, second, base)
-    _inherit(forest, blossom)
+    # It has the best edges of its members, and their vertices.
+    last = forest.counts[LAST]
+    forest.tail[blossom], forest.tail[:, blossom], forest.within[blossom] = 0, 0, 0
+    for member in members[: forest.sizes[blossom]]:
+        for other in range(1, last + 1):
+            if forest.tail[member, other] > 0 and (
+                forest.tail[blossom, other] == 0
+                or _tightness(forest, member, other) < _tightness(forest, blossom, other)
+            ):
+                for edges in (forest.tail, forest.head):
+                    edges[blossom, other] = edges[member, other]
+                    edges[other, blossom] = edges[other, member]
+        for vertex in range(1, forest.counts[VERTICES] + 1):
+            if forest.within[member, vertex] > 0:
+                forest.within[blossom, vertex] = member
     _set_top(forest, blossom, blossom)
     _find_slack(forest, blossom)
 
@@ -336,27 +337,6 @@ def _walk(forest: Forest, members: Ints, size: int, node: int, base: int) -> int
         _enqueue(forest, inner)
         node = forest.top[forest.parent[inner]]
     return size
-
-
-@part
-def _inherit(forest: Forest, blossom: int) -> None:
-    """Give a blossom the best edges of its members, and their vertices."""
-    last = forest.counts[LAST]
-    for other in range(1, last + 1):
-        forest.tail[blossom, other] = forest.tail[other, blossom] = 0
-    forest.within[blossom] = 0
-    for member in forest.members[blossom, : forest.sizes[blossom]]:
-        for other in range(1, last + 1):
-            if forest.tail[member, other] > 0 and (
-                forest.tail[blossom, other] == 0
-                or _tightness(forest, member, other) < _tightness(forest, blossom, other)
-            ):
-                for edges in (forest.tail, forest.head):
-                    edges[blossom, other] = edges[member, other]
-                    edges[other, blossom] = edges[other, member]
-        for vertex in range(1, forest.counts[VERTICES] + 1):
-            if forest.within[member, vertex] > 0:
-                forest.within[blossom, vertex] = member
 
 
 @kernel(allocates=True)

@@ -1,8 +1,4 @@
-"""The queue of living matchmakers: who comes, who leaves, when a rule looks.
-
-A rule is what `rule` makes of functions of a file of this folder. At one moment tickets join, then
-others leave, then there is a review.
-"""
+"""The queue of living matchmakers: at one moment tickets join, others leave, then a rule looks."""
 
 from __future__ import annotations
 
@@ -24,8 +20,7 @@ Values: TypeAlias = Any  # the numbers of a rule as kernels take them, of a type
 
 ANY = 2**31  # farther than any rating
 
-SOURCE = 1
-"""Source of random numbers: of osu!'s lobbies, ShieldBattery's samples, lichess' waves."""
+SOURCE = 1  # source of random numbers: of osu!'s lobbies, ShieldBattery's samples, lichess' waves
 
 COUNTERS = np.dtype(
     [
@@ -207,24 +202,23 @@ def enqueue(ticket: int, state: MatchmakerState) -> None:
 
 
 @part
-def let_leave(now: float, inclusive: bool, state: MatchmakerState) -> None:
-    """Let those leave whose time was up before now, or is up now."""
+def let_leave(now: float, state: MatchmakerState) -> None:
+    """Let those leave whose time is up."""
     counters = state.counters[0]
-    if counters["next_end"] > now or (counters["next_end"] == now and not inclusive):
+    if counters["next_end"] > now:
         return
     left, next_end = 0, np.inf
     for k in range(counters["waiting"]):
         ticket = state.waiting[k]
         until = state.until[ticket]
-        if until < now or (until == now and inclusive):
+        if until <= now:
             turn_away(ticket, until, state)
             state.present[state.users[ticket]] = 0
         else:
             state.waiting[left] = ticket
             left += 1
             next_end = min(next_end, until)
-    counters["waiting"] = left
-    counters["next_end"] = next_end
+    counters["waiting"], counters["next_end"] = left, next_end
 
 
 @part
@@ -302,7 +296,7 @@ def play(state: MatchmakerState, numbers: Values) -> None:
         if min(now, counters["due"]) > counters["horizon"]:
             break
         if now <= counters["due"]:
-            let_leave(now, False, state)
+            let_leave(np.nextafter(now, -np.inf), state)  # those of now leave after it
             ticket = counters["joined"]
             counters["joined"] += 1
             if state.present[state.users[ticket]] != 0 or RULE.refuses(ticket, state, numbers):
@@ -313,13 +307,13 @@ def play(state: MatchmakerState, numbers: Values) -> None:
                 continue
         else:
             now = counters["due"]
-        let_leave(now, True, state)
+        let_leave(now, state)
         first = counters["matches"]
         counters["due"] = RULE.review(now, state, numbers)
         for match in range(first, counters["matches"]):
             _note_skipped(match, now, state, numbers)
         end_review(state)
-    let_leave(counters["horizon"], True, state)
+    let_leave(counters["horizon"], state)
     for k in range(counters["waiting"]):
         state.status[state.waiting[k]] = SEARCHING
         state.ends[state.waiting[k]] = counters["horizon"]

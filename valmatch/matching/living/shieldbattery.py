@@ -1,7 +1,6 @@
 """ShieldBattery's queue: at every tick all rosters of those who are looked at, the best first.
 
-All numbers are of single precision, in the order of operations of the source. A roster whose wait,
-variance and latency leave too little is given up before it is split into teams.
+All numbers are of single precision, in the order of operations of the source.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -51,20 +52,12 @@ ROUNDING = 1e-10
 """More than sums of 200 numbers differ by in another order, in units of the largest."""
 
 
-class Numbers(dict[str, float]):
-    """Numbers of texts, each given when it is first asked for."""
-
-    def __missing__(self, text: str) -> float:
-        self[text] = float(len(self))
-        return self[text]
-
-
 class RuleArrays:
     """The arrays of the rules of a table, and of the sizes of its teams."""
 
-    def __init__(self, table: Table, texts: Numbers) -> None:
+    def __init__(self, table: Table, texts: dict[str, float]) -> None:
         self.table, self.texts = table, texts
-        self.listed: list[Aggregate] = []  # what the aggregates are
+        self.listed: dict[Aggregate, int] = {}  # the aggregates, and their numbers
         self.links: list[int] = []  # what rules and aggregates refer to
         self._steps: list[list[tuple[float, int, int]]] = []
         self.rules = np.zeros(len(table.rules), t.RULE)
@@ -89,12 +82,6 @@ class RuleArrays:
         self.links += numbers
         return len(self.links) - len(numbers), len(numbers)
 
-    def _aggregate(self, aggregate: Aggregate) -> int:
-        """Return the number of an aggregate."""
-        if aggregate not in self.listed:
-            self.listed.append(aggregate)
-        return self.listed.index(aggregate)
-
     def _stepped(self, steps: object) -> int:
         """Return the row of a step function: what holds at each age of the table."""
         if not isinstance(steps, Steps):
@@ -102,7 +89,7 @@ class RuleArrays:
         entries = []
         for number, value in enumerate(steps.values):
             if isinstance(value, Aggregate):
-                entries.append((0.0, self._aggregate(value), number))
+                entries.append((0.0, self.listed.setdefault(value, len(self.listed)), number))
             else:
                 plain = self.texts[value] if isinstance(value, str) else value
                 entries.append((plain, t.NONE, number))
@@ -114,7 +101,8 @@ class RuleArrays:
         """Write a rule down."""
         predicate = rule.predicate
         record["kind"], record["alone"] = KINDS.index(type(predicate)), rule.alone
-        measures = [self._aggregate(measure) for measure in getattr(predicate, "measures", ())]
+        listed: tuple[Aggregate, ...] = getattr(predicate, "measures", ())
+        measures = [self.listed.setdefault(each, len(self.listed)) for each in listed]
         record["first_measure"], record["measures"] = self.linked(measures)
         for key in ("least", "most", "spread", "reference"):
             record[key] = self._stepped(getattr(predicate, key, None))
@@ -316,12 +304,10 @@ class TicketArrays:
         return True
 
     def order_rules(self, counted: bool, exhaustive: bool) -> tuple[Ints, int, list[int]]:
-        """Return in what order rules judge a match that is not complete, and what divides the pool.
-
-        The first ones, as many as the number says, judge alike on whatever team a ticket is.
-        """
-        # Tickets are divided by all rules that want a value to be the same. Where verdicts are
-        # counted they are not, as every rule is judged of every ticket, in the order of the table.
+        """Return in what order rules judge matches that are not complete, and what divides pools."""
+        # The first ones, as many as the number says, judge alike on whatever team a ticket is.
+        # Tickets are divided by rules that want a value to be the same; not where verdicts are
+        # counted, as every rule is then judged of every ticket, in the order of the table.
         records, places, columns = self.rules.rules, dict[int, int](), list[int]()
         divides = not (exhaustive or counted)
         for number, (record, rule) in enumerate(zip(records, self.table.rules, strict=True)):
@@ -346,7 +332,8 @@ def arrays_of(
     table: Table, tickets: Tickets, service: Service, search: Search, counted: bool
 ) -> World:
     """Return the arrays of a world."""
-    rules, n, exhaustive = RuleArrays(table, Numbers()), tickets.sizes.size, search == "exhaustive"
+    texts: dict[str, float] = defaultdict(lambda: float(len(texts)))  # their numbers
+    rules, n, exhaustive = RuleArrays(table, texts), tickets.sizes.size, search == "exhaustive"
     made = TicketArrays(rules, tickets)
     order, common, divides = made.order_rules(counted, exhaustive)
     options = np.zeros(1, t.OPTIONS)
@@ -409,11 +396,9 @@ SAVED_TICKETS = 2**22  # most tickets of searches that are saved
 
 def queue_of(world: World) -> Queue:
     """Return an empty queue with room for a world."""
-    # Each match that has been proposed, and that has ended, has ended a ticket, so that there are
-    # as many matches as tickets at most. What is never used takes no memory.
+    # Each match that has been proposed has ended a ticket: there are as many as tickets at most.
     tickets, most = world.rows.tickets.size, int(world.teams["ever"].sum())
     searches, room = max(min(tickets, SAVED_TICKETS // (most + 1)), 1), max(tickets, 1)
-    # A proposal that fails, too, ends a ticket: one that has not accepted, of a match full at most.
     proposed = room * (1 + min(most, room)) if world.options[0]["acceptance"] else room
     teams, rules = world.teams.size, world.rules
     lists, longest = most + teams + 1, int(np.diff(world.list_ends).max(initial=1))

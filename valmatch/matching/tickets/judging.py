@@ -1,7 +1,6 @@
 """Kernels of the match that is tried: they judge the rules on it, complete or not, and let it grow.
 
-What cannot be said of a match that is not complete yet is unknown: rules with count or sum, the
-least number of players who have a text, what `not` and `xor` make of it.
+What cannot be said of a match that is not complete yet is unknown.
 """
 
 from __future__ import annotations
@@ -420,11 +419,9 @@ def _combined(rule: np.void, partial: bool, world: World, candidate: Candidate) 
     return stack[0]
 
 
-# Verdicts from tallies: whether one more ticket would break a rule.
-#
-# Tallies are kept of each team of the match that is tried: least, greatest, sum and number of its
-# players' values, and of all the regions that they reach as sets of bits. With them a verdict takes
-# a few operations for each team that the rule speaks of, however many players there are.
+# Verdicts from tallies: whether one more ticket would break a rule, in a few operations for each
+# team that it speaks of. Of each team of the match that is tried they are the least, greatest, sum
+# and number of its players' values, and of all the regions that they reach as sets of bits.
 
 NOBODY = np.uint64(2**64 - 1)  # the regions that nobody rules out: all bits
 
@@ -637,14 +634,9 @@ def begin(candidate: Candidate) -> None:
     current = candidate.current[0]
     current["tickets"], current["players"], current["running"] = 0, 0, 0
     current["age"], current["full"], current["best"] = t.NONE, 0, 0
-    for team in range(candidate.sizes.size):
-        candidate.sizes[team] = 0
-    for column in range(candidate.stats.shape[0]):
-        for index in range(candidate.stats.shape[1]):
-            stat = candidate.stats[column, index]
-            stat["low"], stat["high"], stat["total"], stat["players"] = np.inf, -np.inf, 0.0, 0
-    for column in range(candidate.marks.size):
-        candidate.marks[column] = NOBODY
+    candidate.sizes[:], candidate.marks[:] = 0, NOBODY
+    candidate.stats["low"][:], candidate.stats["high"][:] = np.inf, -np.inf
+    candidate.stats["total"][:], candidate.stats["players"][:] = 0.0, 0
 
 
 @part(inline=True)

@@ -1,8 +1,7 @@
 """The arrays of a world of tickets: what rules say, what players have, who waits, what is tried.
 
-Texts and names are numbers here. An undefined number is NaN; what is computed of no player is
-undefined. A step function is a row of `steps`, with what holds at each age; an age is the number of
-waits of the table that have passed.
+Texts and names are numbers here, an undefined number is NaN, and an age is the number of waits of
+the table that have passed.
 """
 
 from __future__ import annotations
@@ -165,7 +164,7 @@ class World(NamedTuple):
     rules: Records
     aggregates: Records
     links: Ints  # what rules and aggregates refer to: measures, parts, teams, functions
-    steps: Records  # (functions, ages)
+    steps: Records  # (functions, ages); of step functions what holds at each age
     teams: Records
     order: Ints  # rules in the order in which a match that is not complete is judged by them
     sorts: Records

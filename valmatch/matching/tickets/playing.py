@@ -439,12 +439,27 @@ class Servers:
         self.changes: list[tuple[float, int]] = []  # when which game may have changed
         self._make_room()
 
-    def play(self) -> None:
-        """Let tickets come and games run until the horizon."""
+    def play(self, table: Table) -> tuple[Played, Backfills]:
+        """Let tickets come and games run until the horizon; return what came of them."""
         while play_kernel(self._look(), self.world, self.queue):
             pass
         self._note_matches()
         check_crowd(self.queue)
+        of_row, games = np.array(self.of_row, np.int64), np.array(self.of_match, np.int64)
+        slots = self.queue.slots[: of_row.size]
+        rows = np.flatnonzero((of_row < 0) & (slots["status"] > 0))  # those that came in time
+        records: Records = self.world.rows.tickets[rows]
+        people = spans(records["first"], records["players"])
+        backfills = Backfills(
+            -1 - of_row[rows],
+            records["time"].copy(),
+            slots["end"][rows],
+            slots["status"][rows],
+            records["players"].copy(),
+            np.array(self.members, np.int64)[people - self.people],
+            self.world.home[people],
+        )
+        return played_of(table, self.queue, of_row, games, self.drawn), backfills
 
     def _look(self) -> float:
         """See what has changed about games, and let tickets come; return when to look again."""
@@ -571,23 +586,6 @@ class Servers:
             matched=_longer(queue.matched, more, 1),
         )
 
-    def backfills(self) -> Backfills:
-        """Return the backfill tickets that have come by the horizon."""
-        used = len(self.of_row)
-        of_row, slots = np.array(self.of_row, np.int64), self.queue.slots[:used]
-        rows = np.flatnonzero((of_row < 0) & (slots["status"] > 0))
-        records: Records = self.world.rows.tickets[rows]
-        people = spans(records["first"], records["players"])
-        return Backfills(
-            -1 - of_row[rows],
-            records["time"].copy(),
-            slots["end"][rows],
-            slots["status"][rows],
-            records["players"].copy(),
-            np.array(self.members, np.int64)[people - self.people],
-            self.world.home[people],
-        )
-
 
 def _longer(values: Values, more: int, axis: int = 0) -> Values:
     """Return an array with room for more along an axis."""
@@ -605,8 +603,4 @@ def play_with_games(
     counted_from: float | None = None,
 ) -> tuple[Played, Backfills]:
     """Play drawn tickets with the games that they begin, whose servers ask for players."""
-    servers = Servers(table, tickets, service, search, serving, counted_from)
-    servers.play()
-    of_row, games = np.array(servers.of_row, np.int64), np.array(servers.of_match, np.int64)
-    played = played_of(table, servers.queue, of_row, games, tickets.times.size)
-    return played, servers.backfills()
+    return Servers(table, tickets, service, search, serving, counted_from).play(table)

@@ -469,14 +469,6 @@ class EventLog:
         return round(time - self.start, 3)
 
 
-class _Named(NamedTuple):
-    """A ticket as an event names it: its players with their teams, and what they say to a match."""
-
-    id: str
-    players: dict[str, str]
-    accepted: list[object]
-
-
 class _Event(NamedTuple):
     """An event, ordered by time."""
 
@@ -484,7 +476,8 @@ class _Event(NamedTuple):
     order: int
     kind: str
     match: str
-    tickets: list[_Named]
+    # ids, players with their teams, and what they say to a match
+    tickets: list[tuple[str, dict[str, str], list[object]]]
     detail: Item
 
 
@@ -572,7 +565,7 @@ class _Reader:
         item.error("Message", f"no event in it: {why}")
         return None
 
-    def _ticket(self, item: Item) -> _Named | None:
+    def _ticket(self, item: Item) -> tuple[str, dict[str, str], list[object]] | None:
         """Return a ticket of an event; take down what it is when it is named first."""
         name, time = item.text("ticketId", required=True), _time(item, "startTime")
         players: dict[str, str] = {}
@@ -595,7 +588,7 @@ class _Reader:
             item.error("players", f"ticket {shown(name)} had other players before")
         elif self.tickets[name]["time"] != time:
             item.error("startTime", f"ticket {shown(name)} began at another time before")
-        return _Named(name, players, accepted)
+        return name, players, accepted
 
     def log(self) -> EventLog:
         """Return what the events say, in order of time."""
@@ -621,42 +614,38 @@ class _Reader:
         kind, match, detail = event.kind, event.match, event.detail
         if kind == "PotentialMatchCreated":
             self.proposed[match] = event.time
-            self._propose(event, log)
+            required = detail.members.get("acceptanceRequired")
+            limit = detail.members.get("acceptanceTimeout")
+            if required and required.value is True:
+                seconds = limit.value if limit and limit.kind == "number" else 0
+                log.acceptance = max(float(cast(float, seconds)), log.acceptance or 1.0)
+                for name, *_ in event.tickets:
+                    self.tickets[name]["answers"].append(None)
+            for rule in detail.items("ruleEvaluationMetrics"):
+                counts = log.judged.setdefault(str(rule.text("ruleName")), [0, 0])
+                for k, key in enumerate(("passedCount", "failedCount")):
+                    counts[k] += int(rule.number(key, whole=True, least=0) or 0)
         elif kind == "AcceptMatchCompleted" and detail.text("acceptance") != "Accepted":
-            self.dropped |= {named.id for named in event.tickets}
-        for named in event.tickets:
-            answers = self.tickets[named.id]["answers"]
+            self.dropped |= {name for name, *_ in event.tickets}
+        for name, players, accepted in event.tickets:
+            answers = self.tickets[name]["answers"]
             if kind == "MatchmakingSearching":
-                self.dropped.discard(named.id)
-                self.teams[named.id] |= named.players
+                self.dropped.discard(name)
+                self.teams[name] |= players
             elif kind == "AcceptMatch" and answers:  # all players have to accept
                 seconds = max(event.time - self.proposed.get(match, event.time), 0.0)
-                if False in named.accepted:
+                if False in accepted:
                     answers[-1] = seconds, False
-                elif len(named.accepted) == len(named.players) and answers[-1] is None:
+                elif len(accepted) == len(players) and answers[-1] is None:
                     answers[-1] = seconds, True
             elif kind == "MatchmakingSucceeded":
                 match = match or f"{event.time}"
                 end = self.proposed.get(match, event.time)
-                self.ends[named.id] = Ended(ENDS[kind], end, match)
+                self.ends[name] = Ended(ENDS[kind], end, match)
             elif kind in ENDS:
-                refused = kind == "MatchmakingCancelled" and named.id in self.dropped
-                before = self.ends.get(named.id, Ended()).match
-                self.ends[named.id] = Ended(ENDS[kind], event.time, before, refused)
-
-    def _propose(self, event: _Event, log: EventLog) -> None:
-        """Take a match that is proposed into account."""
-        members = event.detail.members
-        required, limit = members.get("acceptanceRequired"), members.get("acceptanceTimeout")
-        if required and required.value is True:
-            seconds = limit.value if limit and limit.kind == "number" else 0
-            log.acceptance = max(float(cast(float, seconds)), log.acceptance or 1.0)
-            for named in event.tickets:
-                self.tickets[named.id]["answers"].append(None)
-        for rule in event.detail.items("ruleEvaluationMetrics"):
-            counts = log.judged.setdefault(str(rule.text("ruleName")), [0, 0])
-            for k, key in enumerate(("passedCount", "failedCount")):
-                counts[k] += int(rule.number(key, whole=True, least=0) or 0)
+                refused = kind == "MatchmakingCancelled" and name in self.dropped
+                before = self.ends.get(name, Ended()).match
+                self.ends[name] = Ended(ENDS[kind], event.time, before, refused)
 
 
 def _time(item: Item, key: str) -> float | None:

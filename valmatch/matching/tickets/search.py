@@ -1,9 +1,4 @@
-"""Kernels that look for matches: the passes of a review, one anchor after the other.
-
-`pass` adds ticket after ticket to the first team that takes it, and saves the last match that was
-valid on the way. `exhaustive` looks at all sets of tickets with the anchor and all their teams; for
-small pools.
-"""
+"""Kernels that look for matches: the passes of a review, one anchor after the other."""
 
 from __future__ import annotations
 
@@ -32,7 +27,7 @@ MOST_CANDIDATES = 10**8
 
 @part
 def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
-    """Find the best match of all: most players, then smallest places, then smallest teams."""
+    """Find the best match with an anchor: most players, smallest places, then smallest teams."""
     candidate = queue.candidate
     begin(candidate)
     tried, candidates, index, team = candidate.tried, 0, 0, t.NONE
@@ -258,7 +253,16 @@ def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
     if saves:
         _bring_together(pool, world, queue)
     if options["batch_size"]:
-        _order_pool(pool, number, world, queue)
+        is_sorted, counter = options["sorted"], state["reviews"] * PASSES + number
+        for row in range(world.batches.size - 1 if is_sorted else 0, -1, -1):
+            for k in range(pool):
+                ticket = lists[t.POOL, k]
+                if is_sorted:
+                    queue.slots[ticket]["key"] = world.rows.values[ticket, world.batches[row]]
+                else:
+                    drawn = uniform_at(world.rng_key, BATCHES, ticket, counter)
+                    queue.slots[ticket]["key"] = drawn
+            _sort(t.POOL, 0, pool, queue)
     size = max(options["batch_size"] if options["batch_size"] else pool, 1)
     for start in range(0, pool, size):
         count = min(size, pool - start)
@@ -276,21 +280,6 @@ def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
             waiting += 1
     state["waiting"] = waiting
     return made
-
-
-@part
-def _order_pool(pool: int, number: int, world: World, queue: Queue) -> None:
-    """Put the pool in the order in which it is cut into batches."""
-    is_sorted = world.options[0]["sorted"]
-    counter = queue.state[0]["reviews"] * PASSES + number
-    for row in range(world.batches.size - 1 if is_sorted else 0, -1, -1):
-        for k in range(pool):
-            ticket = queue.lists[t.POOL, k]
-            if is_sorted:
-                queue.slots[ticket]["key"] = world.rows.values[ticket, world.batches[row]]
-            else:
-                queue.slots[ticket]["key"] = uniform_at(world.rng_key, BATCHES, ticket, counter)
-        _sort(t.POOL, 0, pool, queue)
 
 
 @part
@@ -360,7 +349,21 @@ def _try_others(anchor: int, start: int, count: int, world: World, queue: Queue)
             queue.lists[t.OTHERS, others] = ticket
             others += 1
     for row in range(world.sorts.size - 1, -1, -1):
-        _sort_others(row, anchor, others, world, queue)
+        sort, values, column, best = world.sorts[row], world.rows.values, t.NONE, np.inf
+        for key in range(sort["first"], sort["first"] + sort["keys"]):  # by which it sorts
+            value = -values[anchor, key] if sort["highest"] else values[anchor, key]
+            if value < best:
+                column, best = key, value
+        for k in range(others if column != t.NONE else 0):
+            ticket = queue.lists[t.OTHERS, k]
+            value = values[ticket, column]
+            if sort["from_anchor"]:
+                value = abs(value - values[anchor, column])
+            if sort["descending"]:
+                value = -value
+            queue.slots[ticket]["key"] = np.inf if np.isnan(value) else value
+        if column != t.NONE:
+            _sort(t.OTHERS, 0, others, queue)
     if not options["exhaustive"]:
         head = t.NONE
         for k in range(others - 1, -1, -1):
@@ -371,27 +374,6 @@ def _try_others(anchor: int, start: int, count: int, world: World, queue: Queue)
         queue.state[0]["too_many"] = others + 1
     else:
         try_all(anchor, others, world, queue)
-
-
-@part
-def _sort_others(row: int, anchor: int, others: int, world: World, queue: Queue) -> None:
-    """Sort tickets by one sort: those without a value last."""
-    sort, values, column, best = world.sorts[row], world.rows.values, t.NONE, np.inf
-    for key in range(sort["first"], sort["first"] + sort["keys"]):
-        value = -values[anchor, key] if sort["highest"] else values[anchor, key]
-        if value < best:
-            column, best = key, value
-    if column == t.NONE:
-        return
-    for k in range(others):
-        ticket = queue.lists[t.OTHERS, k]
-        value = values[ticket, column]
-        if sort["from_anchor"]:
-            value = abs(value - values[anchor, column])
-        if sort["descending"]:
-            value = -value
-        queue.slots[ticket]["key"] = np.inf if np.isnan(value) else value
-    _sort(t.OTHERS, 0, others, queue)
 
 
 @part
