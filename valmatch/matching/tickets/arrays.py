@@ -304,7 +304,7 @@ class TicketArrays:
         return True
 
     def order_rules(self, counted: bool, exhaustive: bool) -> tuple[Ints, int, list[int]]:
-        """Return in what order rules judge matches that are not complete, and what divides pools."""
+        """Return in what order rules judge incomplete matches, and by what pools are divided."""
         # The first ones, as many as the number says, judge alike on whatever team a ticket is.
         # Tickets are divided by rules that want a value to be the same; not where verdicts are
         # counted, as every rule is then judged of every ticket, in the order of the table.
