@@ -1,7 +1,5 @@
 """Rules of the queue as pure functions over numbers and arrays, without any config.
 
-All who wait, and the two teams of the best match; players who come one after the other; pairs:
-
 >>> from valmatch import matching
 >>> matching.NAMES
 ('team_first', 'joint', 'fifo')

@@ -60,9 +60,6 @@ def blocked(pool: Pool, left: Sequence[int], now: float, review: int) -> Blocked
     return Blocked(tuple(sorted(away)), tuple(sorted(freed)))
 
 
-# Reasons why tickets wait: what they were tried with, and which rules refused it.
-
-
 @dataclass
 class Trials:
     """Candidates that were tried."""

@@ -35,7 +35,7 @@ STATE = np.dtype(
     [
         ("waiting", "i8"),  # players
         ("formed", "i8"),  # teams so far
-        ("found", "i8"),  # matches of the last review
+        ("matches", "i8"),  # of the last review
         ("ticks", "i8"),
         ("changed", "i8"),  # whether somebody has come or gone since the last review
         ("next_wait", "f8"),  # when a ticket passes a wait
@@ -227,7 +227,7 @@ def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> i
             return 0
     line["matches"], line["listed"], line["proposals"] = 0, 0, 0
     search(now, by_reference(queue.world), by_reference(queue.line))
-    state["changed"], state["found"] = 0, line["matches"]
+    state["changed"], state["matches"] = 0, line["matches"]
     state["formed"] += 2 * line["matches"]
     state["waiting"] -= 2 * rules.team_num * line["matches"]
     state["next_wait"] = next_wait(queue.world, queue.line)
@@ -238,7 +238,7 @@ def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> i
 def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: Records) -> None:
     """Give the players of a match: the first team first, tickets in the order of their taking."""
     record, line, state = queue.line.matches[match], queue.line, queue.state[0]
-    number = state["formed"] + 2 * (match - state["found"])
+    number = state["formed"] + 2 * (match - state["matches"])
     cells = queue.world.cells
     for team in range(2):
         seat = team * rules.team_num

@@ -30,8 +30,6 @@ from valmatch.rule_sets.table import (
     defined,
 )
 
-# A world, worked out once: values, latencies, orders.
-
 
 class Pool:
     """A world, as plain Python looks at it."""

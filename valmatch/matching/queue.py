@@ -118,8 +118,8 @@ class QueueRule(Protocol):
     def new(self, capacity: int, rules: Any) -> Any:  # noqa: ANN401
         """Return an empty queue with room for `capacity` players: a named tuple of arrays.
 
-        `state`, (1,), is a record with the number of players that are `waiting`, and with what the
-        rule has to remember. The fields `people` and `rng_key`, if any, are set by `with_people`.
+        `state`, (1,), is a record with the number of players that are `waiting`; `people` and
+        `rng_key`, if there are such fields, are set by `with_people`.
         """
 
     def grown(self, queue: Any, rules: Any) -> Any:  # noqa: ANN401

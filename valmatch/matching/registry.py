@@ -17,16 +17,11 @@ RANGES = ("player_diff", "team_diff", "player_slack", "team_slack", "slack_scope
 class QueueEntry:
     """What is known of a rule of the queue without importing its code."""
 
-    # Its code is the module of its name in this folder, see `valmatch.matching.queue.QueueRule`,
-    # or that of the entry point; that of `PRESET` is made for each living matchmaker.
-
     meaning: str  # how it makes matches, in one sentence
     # the options of a model that change what it does, besides `team_num`
     options: tuple[str, ...] = ()
     largest_team: int | None = None  # most players on a team; None for any number
-    # whether the time of a review is exponential in the size of a team, at worst; the module then
-    # has `expected_splits`
-    exponential: bool = False
+    exponential: bool = False  # in the size of a team, at worst; it then has `expected_splits`
     brief: bool = False  # whether plain Python is quick enough for a day with few players
     # whether it needs to know what is believed of players, besides their ratings
     beliefs: bool = False

@@ -125,9 +125,6 @@ def penalty(rules: Rules) -> int:
     return (1 << 61) // (2 * team_size(rules))
 
 
-# Who waits.
-
-
 @part(inline=True)
 def has_room(rules: Rules, queue: QueueState) -> bool:
     """Return whether another player can join; see `grown`."""
@@ -374,9 +371,6 @@ def _offer(
     return start, total
 
 
-# Reviews.
-
-
 @part(inline=True)
 def next_review(rules: Rules, queue: QueueState) -> float:
     """Return when the next player becomes prioritized, if that has a review; else infinity."""
@@ -530,9 +524,9 @@ def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: Record
         number = queue.teams[at(team)]["number"]
         for k in range(team_size(rules)):
             player = queue.players[at(queue.members[at(team), at(k)])]
-            place = lineup[at(side * team_size(rules) + k)]
-            place["player"], place["team"] = player["player"], number
-            place["arrival"], place["rating"] = player["arrival"], player["rating"]
+            member = lineup[at(side * team_size(rules) + k)]
+            member["player"], member["team"] = player["player"], number
+            member["arrival"], member["rating"] = player["arrival"], player["rating"]
 
 
 @part(inline=True)

@@ -121,9 +121,6 @@ class Duels(Pops):
     )
 
 
-# When there is a pop, also of duels.
-
-
 def memory_of(numbers: Values) -> Floats:
     """Return what is remembered: spans and sizes of the last pops, each in its turn."""
     memory = np.zeros(2 * numbers.pop_average)

@@ -308,7 +308,7 @@ class TicketArrays:
         # The first ones, as many as the number says, judge alike on whatever team a ticket is.
         # Tickets are divided by rules that want a value to be the same; not where verdicts are
         # counted, as every rule is then judged of every ticket, in the order of the table.
-        records, places, columns = self.rules.rules, dict[int, int](), list[int]()
+        records, groups, columns = self.rules.rules, dict[int, int](), list[int]()
         divides = not (exhaustive or counted)
         for number, (record, rule) in enumerate(zip(records, self.table.rules, strict=True)):
             column = self._partition_column(record, rule) if divides else t.NONE
@@ -318,13 +318,13 @@ class TicketArrays:
                 columns.append(column)
             elif record["tallied"] and rule.alone:
                 by_ticket = record["kind"] in (t.REACHED, t.SPREAD)
-                places[number] = 0 if by_ticket else 1 if all(map(self._is_of_all, every)) else 2
+                groups[number] = 0 if by_ticket else 1 if all(map(self._is_of_all, every)) else 2
             elif not rule.alone or not (record["unknown"] or record["kind"] == t.ORDERED):
-                places[number] = 3
+                groups[number] = 3
         if counted:
             return np.arange(records.size), 0, columns
-        order = sorted(places, key=places.__getitem__)
-        common = sum(place < 2 for place in places.values())
+        order = sorted(groups, key=groups.__getitem__)
+        common = sum(group < 2 for group in groups.values())
         return np.array(order, np.int64), common, columns
 
 

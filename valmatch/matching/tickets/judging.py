@@ -15,8 +15,6 @@ from valmatch.kernels.references import by_reference
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.layout import Candidate, Queue, World
 
-# Kernels that compute aggregates of a match: functions of nested lists of its players' values.
-
 
 @part
 def evaluate(number: int, slot: int, world: World, candidate: Candidate) -> None:
@@ -713,9 +711,9 @@ def _next_team(last: int, age: int, world: World, candidate: Candidate) -> tuple
     for team in range(world.teams.size):
         size = candidate.sizes[team]
         filled = int(size >= holding(world.teams[team]["least"], age, world, 0.0))
-        place = (MANY * filled + size - int(most_of(team, age, world))) * MANY + team
-        if last < place < lowest:
-            chosen, lowest = team, place
+        rank = (MANY * filled + size - int(most_of(team, age, world))) * MANY + team
+        if last < rank < lowest:
+            chosen, lowest = team, rank
     return chosen, lowest
 
 
@@ -727,10 +725,10 @@ def take(ticket: int, age: int, world: World, queue: Queue) -> bool:
     candidate, running = queue.candidate, world.rows.tickets[ticket]["running"] == 1
     current, options = candidate.current[0], world.options[0]
     tickets = current["tickets"]
-    team, place = t.NONE, -LAST
+    team, rank = t.NONE, -LAST
     for _ in range(1 if running else world.teams.size):
         if not running:
-            team, place = _next_team(place, age, world, candidate)
+            team, rank = _next_team(rank, age, world, candidate)
         if not fits(ticket, team, age, world, candidate):
             continue
         refusing = _refusing(ticket, team, age, world, queue)

@@ -107,11 +107,9 @@ SORT = np.dtype(
     ]
 )
 
-PING_HIGH, PING_LOW, PING_TOTAL, PING_LEAST = range(4)
-"""Columns of a region: the highest and the lowest milliseconds that count of a ticket, NaN where
-not all its players report the region; the sum and the least of its players."""
-
-REGION = 4  # columns of a region
+# Columns of a region: the highest and the lowest milliseconds that count of a ticket, NaN where not
+# all its players report the region; the sum and the least of its players; how many they are.
+PING_HIGH, PING_LOW, PING_TOTAL, PING_LEAST, REGION = range(5)
 
 # What columns of `Rows` are made of.
 VALUE = np.dtype(

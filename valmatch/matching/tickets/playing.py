@@ -1,8 +1,4 @@
-"""Worlds of tickets are played: what happens when, who played with whom, and who did not.
-
-At one moment proposals end, then tickets are cancelled, then those time out that are too old, then
-others join; then there is one review.
-"""
+"""Worlds of tickets are played: what happens when, who played with whom, and who did not."""
 
 from __future__ import annotations
 
@@ -45,6 +41,7 @@ def play_kernel(until: float, world: World, queue: Queue) -> bool:
 @part
 def _play(until: float, world: World, queue: Queue) -> bool:
     """Let tickets come and go, see `play_kernel`."""
+    # At one moment proposals end, then tickets are cancelled, then time out, then others join.
     state, options, tickets = queue.state[0], world.options[0], world.rows.tickets
     completed, every = state["completed"], options["review"]
     while (

@@ -1,7 +1,6 @@
 """Reader and writer of worlds: a rule set, tickets and how the service ticks, each fault placed.
 
-A world is an object with `ruleSet`, `config` and `tickets`; or a rule set comes with a list of
-tickets, an object a line, or a table of single players. Limits are those of the API reference.
+A rule set may also come with a list of tickets, an object a line, or a table of single players.
 """
 
 from __future__ import annotations
@@ -658,9 +657,7 @@ def _time(item: Item, key: str) -> float | None:
     return seconds
 
 
-# Tickets of a game's own log, with what is known of their players from elsewhere.
-#
-# Events name players and say nothing of their attributes and latencies; a list of players does.
+# Tickets of a game's own log: a list of players says what their attributes and latencies are.
 
 TIMEOUT = 120.0  # seconds that a ticket waits where nothing says it
 

@@ -28,41 +28,36 @@ MOST_CANDIDATES = 10**8
 @part
 def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
     """Find the best match with an anchor: most players, smallest places, then smallest teams."""
-    candidate = queue.candidate
+    candidate, teams = queue.candidate, world.teams.size + 1  # 0 of a ticket is no team
     begin(candidate)
-    tried, candidates, index, team = candidate.tried, 0, 0, t.NONE
+    tried, candidates, choice, index, team = candidate.tried, 0, 0, 0, t.NONE
     while True:
         # The next ticket and team that can be added after the last; else the last is changed.
         level = candidate.current[0]["tickets"]
-        last, ticket = others if level else 0, anchor
-        while index <= last:
+        end, ticket = teams * (1 + others if level else 1), anchor
+        while choice < end:
+            index, team = choice // teams, choice % teams - 1
             ticket = queue.lists[t.OTHERS, index - 1] if index else anchor
             running = world.rows.tickets[ticket]["running"]  # then it has no team to be tried
             other = running == 0 or candidate.current[0]["running"] == 0
             alike = (running == 1) == (team == t.NONE)
             if alike and other and fits(ticket, team, t.NONE, world, candidate):
                 break
-            index, team = _following(index, team, world)
-        if index <= last:
+            choice += 1
+        if choice < end:
             push(ticket, team, age_with(ticket, world, queue), world, candidate)
             tried[t.PLACES, level] = index
             _compare(world, candidate)
-            index, team = index + 1, t.NONE
+            choice = teams * (index + 1)
             candidates += 1
             if candidates > MOST_CANDIDATES:
                 queue.state[0]["too_many"] = others + 1
                 break
         elif level > 0:
-            index, team = _following(tried[t.PLACES, level - 1], tried[t.TEAMS, level - 1], world)
+            choice = teams * tried[t.PLACES, level - 1] + tried[t.TEAMS, level - 1] + 2
             pop(world, candidate)
         else:
             break
-
-
-@part(inline=True)
-def _following(index: int, team: int, world: World) -> tuple[int, int]:
-    """Return the next team of a place, or the first of the next one."""
-    return (index, team + 1) if team + 1 < world.teams.size else (index + 1, t.NONE)
 
 
 @part
