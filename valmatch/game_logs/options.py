@@ -70,46 +70,24 @@ def _results(name: str, meanings: Mapping[str, str]) -> Mapping[str, str]:
     return check_results(name, meanings)
 
 
-@dataclass(frozen=True)
-class Aliases:
-    """The name of whoever a log calls by an alias; checked."""
-
-    names: Mapping[str, str] = field(default_factory=dict)  # by alias
-    places: Mapping[str, str] = field(default_factory=dict)  # where each alias is given
-
-    def spelled(self, cell: str) -> str:
-        """Return the name that a cell stands for."""
-        name = c.unmark(cell)
-        return self.names.get(name, name)
-
-    def check(self, log: str, cells: Iterable[str]) -> None:
-        """Refuse aliases that the cells of a whole log do not hold."""
-        known = set(map(c.unmark, cells)) if self.names else set()
-        for alias in self.names:
-            if alias not in known:
-                what = f"alias: {shown(alias)} is no player of {log}"
-                raise InputError(f"{self.places[alias]}: {what}")
-
-
-def read_aliases(path: Path) -> Aliases:
-    """Read a file with the columns name, alias."""
-    names: dict[str, str] = {}
+def read_aliases(path: Path) -> dict[str, c.Row]:
+    """Read a file with the columns name, alias; return its rows by alias."""
     rows: dict[str, c.Row] = {}
     choose = c.with_columns(("name", "alias"), what="aliases have the columns name, alias")
     for row in c.read_rows(path, choose, trimmed=True, placed=True):
         name, alias = row.text("name"), row.text("alias")
-        if alias in names:
+        if alias in rows:
             raise row.wrong("alias", f"{shown(alias)} is there twice")
         if alias == name:
             raise row.wrong("alias", f"{shown(alias)} is the name itself")
-        names[alias], rows[alias] = name, row
-    for alias, name in names.items():
-        if name in names:
-            of = f"is itself an alias of {shown(names[name])} (allowed: a name that is no alias)"
-            raise rows[alias].wrong("name", f"{shown(name)} {of}")
-    if not names:
+        rows[alias] = row
+    for row in rows.values():
+        if other := rows.get(name := row.cells["name"]):
+            of = f"is itself an alias of {shown(other.cells['name'])}"
+            raise row.wrong("name", f"{shown(name)} {of} (allowed: a name that is no alias)")
+    if not rows:
         raise InputError(f"{path}: holds no alias")
-    return Aliases(names, {alias: row.place_of("alias") for alias, row in rows.items()})
+    return rows
 
 
 @dataclass(frozen=True)
@@ -159,9 +137,14 @@ class LogOptions(FileOptions):
         return self.max_bad_rows
 
     @cached_property
-    def aliases(self) -> Aliases:
-        """Who goes by another name."""
-        return Aliases() if self.alias is None else read_aliases(self.alias)
+    def aliases(self) -> dict[str, c.Row]:
+        """The rows of those who go by another name, by that."""
+        return {} if self.alias is None else read_aliases(self.alias)
+
+    def spelled(self, cell: str) -> str:
+        """Return the name that a cell stands for."""
+        name = c.unmark(cell)
+        return self.aliases[name].cells["name"] if name in self.aliases else name
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -169,7 +152,7 @@ class LogOptions(FileOptions):
         return {
             **super().identity,
             "skip_bad_games": self.most_bad is not None,
-            "aliases": dict(sorted(self.aliases.names.items())) or None,
+            "aliases": {k: row.cells["name"] for k, row in sorted(self.aliases.items())} or None,
         }
 
 

@@ -391,7 +391,7 @@ class GameLog:
             dates = list(map(" ".join, zip(dates, clocks, strict=False))) or dates
         self._times = c.Times(dates, options.date_format)
         self._results = c.Results(options.results, self.at_home)
-        self.players = c.Names(options.aliases.spelled)  # names of players
+        self.players = c.Names(options.spelled)  # names of players
         # names of games; None without a column for it
         self.game_names = c.GameNames(self._long) if "game" in self.columns.places else None
         self._skip = options.most_bad is not None
@@ -498,7 +498,10 @@ class GameLog:
         self._judge(faults, np.flatnonzero((faults.codes != 0) & ~no_result), first)
         self.unrated = int((faults.codes == 0).sum()) - games.n_games
         self.bad.check(games.n_games + self.unrated)
-        self._options.aliases.check(self.name, self.players)
+        cells = set(map(unmark, self.players)) if self._options.aliases else set()
+        for alias, row in self._options.aliases.items():
+            if alias not in cells:
+                raise row.wrong("alias", f"{shown(alias)} is no player of {self.name}")
         if facts:
             of, order = games.names, np.concatenate([np.arange(0), *orders])
             of_rows = (column[order] for column in facts[2:])
