@@ -252,20 +252,13 @@ class GameFile:
                 done = self._file.tell()
                 yield from lines
         except UnicodeDecodeError:
-            raise InputError(
-                f"{self.name}:{self._no_text()}: is not UTF-8 (allowed: a text file in UTF-8; iconv"
-                " -f latin1 -t utf8 converts one of western Europe)"
-            ) from None
-
-    def _no_text(self) -> str:
-        """Return line and column of the first byte that is no text."""
-        self._file.seek(0)
-        content = self._file.read()
-        try:
-            text = content.decode()
-        except UnicodeDecodeError as error:
-            text = content[: error.start].decode("utf-8-sig")
-        return f"{text.count(chr(10)) + 1}:{len(text) - text.rfind(chr(10))}"
+            self._file.seek(0)
+            text = self._file.read().decode("utf-8-sig", "surrogateescape")
+            before = re.split("[\udc80-\udcff]", text, maxsplit=1)[0]
+            at = f"{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
+            helps = "iconv -f latin1 -t utf8 converts one of western Europe"
+            what = f"is not UTF-8 (allowed: a text file in UTF-8; {helps})"
+            raise InputError(f"{self.name}:{at}: {what}") from None
 
     def _rows(self, lines: Iterable[str], line: int = 1) -> Iterator[Row]:
         """Return the rows of the lines of the file from one on."""
