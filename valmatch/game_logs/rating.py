@@ -483,14 +483,12 @@ class RatingComparison(DocumentedResult):
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each system and baseline, as ``comparison.csv`` has them."""
         columns: dict[str, list[Any]] = {"system": list(self.systems)}
+        numbers = {"": "mean", "_half_width": "half_width", "_low": "ci_low", "_high": "ci_high"}
         for measure in self.systems[self.leader].means:
             for what, table in (("", "means"), ("_to_best", "to_best")):
                 estimates = [getattr(of, table)[measure] for of in self.systems.values()]
-                name = f"{measure}{what}"
-                columns[name] = [estimate.mean for estimate in estimates]
-                columns[f"{name}_half_width"] = [estimate.half_width for estimate in estimates]
-                columns[f"{name}_low"] = [estimate.ci_low for estimate in estimates]
-                columns[f"{name}_high"] = [estimate.ci_high for estimate in estimates]
+                for name, number in numbers.items():
+                    columns[f"{measure}{what}{name}"] = [getattr(x, number) for x in estimates]
         return columns
 
     def summary(self) -> dict[str, Any]:

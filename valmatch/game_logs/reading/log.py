@@ -516,12 +516,10 @@ class GameLog:
         while lo < len(starts) - 1:
             hi = max(lo + 1, int(np.searchsorted(starts, starts[lo] + _PIECE, "right")) - 1)
             first, last = starts[lo], starts[hi]
-            columns: dict[str, Any] = entries._asdict()
-            some = {k: v[first:last] for k, v in columns.items() if isinstance(v, np.ndarray)}
-            part = Entries(**columns | some)
+            some: Any = (x[first:last] if isinstance(x, np.ndarray) else x for x in entries)
             noted = Faults(faults.codes[lo:hi], faults.rows[lo:hi], faults.kinds)
-            starts_of_part = starts[lo : hi + 1] - first
-            games, order = group_games(part, starts_of_part, ranks, noted, self._most_players)
+            part = Entries(*some), starts[lo : hi + 1] - first, ranks, noted, self._most_players
+            games, order = group_games(*part)
             if self._further:
                 orders.append(order + first)
             yield games._replace(names=games.names + lo)
