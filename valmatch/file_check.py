@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,12 +18,14 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.csv_reader import SEPARATORS, open_text
 from valmatch.inputs.files import MAX_DOCUMENT, kind_of_text, read_text, regular
+from valmatch.inputs.options import ignore
 from valmatch.storage.output import write_atomically
 from valmatch.text.dates import is_moment
 from valmatch.text.terminal import Note, Notice, one_line, shortened
 
 if TYPE_CHECKING:
-    from valmatch.ratings.games import Games
+    from valmatch.game_logs.reading.log import GameLog
+    from valmatch.models.valorant.queue_log import QueueLog
     from valmatch.rule_sets.json_text import Problem
 
 MARK = "# Written by valmatch check"  # what begins the files that are written here
@@ -428,7 +430,8 @@ def _queue_log(
     """Return what a queue log holds, and the config that reads it."""
     from valmatch.config.writing import document
     from valmatch.models.valorant.factors import LogFactors, ValorantFactors
-    from valmatch.models.valorant.queue_log import QueueLog, read_queue_log
+    from valmatch.models.valorant.log_factors import LogFactors
+    from valmatch.models.valorant.queue_log import read_queue_log
 
     separators = {character: name for name, character in SEPARATORS.items()}
     columns = {meaning: name for meaning, name in names.items() if meaning != name}
@@ -457,17 +460,7 @@ def _queue_log(
         return _faulty(path, "queue log", "a queue log with faults", error.args)
     notices = [Notice.of(notice) for notice in first.remarks]
     dirt += [n for n in notices if not isinstance(n, Note) or n.kind == "queued_again"]
-    for column, counts in first.states.items():
-        if cancelled := [value for value in counts if NOT_PLAYED.search(value.casefold())]:
-            log.setdefault("where", {})[column] = {"not": cancelled}
-    cleaned = read()
-    if cleaned.sentinels:
-        log["missing"] = list(cleaned.sentinels)
-        cleaned = read()
-    bad = sum(n.n for n in map(Notice.of, cleaned.remarks) if n.kind == "rows_left_out")
-    share = bad / (bad + cleaned.players.times.size)
-    log |= {"skip_bad_rows": True} if bad else {}
-    log |= {"max_bad_rows": -(-100 * share // 1) / 100} if share > 0.05 else {}
+    cleaned = _cleaned(first, log, read)
     rows = first.players.times.size
     rows += sum(n.n for n in dirt if n.kind in ("rows_left_out", "duplicate_rows"))
     players, kind = cleaned.players.times.size, "queue log"
@@ -493,6 +486,22 @@ def _queue_log(
     return CheckedFile(path, kind, about, understood, dirt, rows, commands=commands, writes=writes)
 
 
+def _cleaned(first: QueueLog, log: dict[str, Any], read: Callable[[], QueueLog]) -> QueueLog:
+    """Return a log without what is not to be simulated, which is added to how it is read."""
+    for column, counts in first.states.items():
+        if cancelled := [value for value in counts if NOT_PLAYED.search(value.casefold())]:
+            log.setdefault("where", {})[column] = {"not": cancelled}
+    cleaned = read()
+    if cleaned.sentinels:
+        log["missing"] = list(cleaned.sentinels)
+        cleaned = read()
+    bad = sum(n.n for n in map(Notice.of, cleaned.remarks) if n.kind == "rows_left_out")
+    share = bad / (bad + cleaned.players.times.size)
+    log |= {"skip_bad_rows": True} if bad else {}
+    log |= {"max_bad_rows": -(-100 * share // 1) / 100} if share > 0.05 else {}
+    return cleaned
+
+
 def _games(path: Path, file: GameFile) -> CheckedFile:
     """Return what a game log holds, and how it is read."""
     from valmatch.game_logs.options import LogOptions
@@ -501,19 +510,17 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
     dirt: list[Notice] = []
     how: dict[str, Any] = {"skip_bad_games": True, "max_bad_rows": 1.0}
 
-    def read() -> tuple[GameLog, Games]:
-        log = GameLog(path, LogOptions(**how), unused=["minutes"])
-        return log, log.games(lambda _: None)
-
     try:
         try:
-            log, games = read()
+            log = GameLog(path, LogOptions(**how), unused=["minutes"])
+            games = log.games(ignore)
         except InputError as error:
             if option("date_format") not in str(error):
                 raise
             dirt.append(Notice(error.args[0], "ambiguous_dates", 0))
             how["date_format"] = "dmy"
-            log, games = read()
+            log = GameLog(path, LogOptions(**how), unused=["minutes"])
+            games = log.games(ignore)
     except InputError as error:
         return _table(path, file, error)
     understood, reading = {"format": log.file.format}, log.reading
@@ -529,11 +536,11 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
     bad, names = log.bad.counts.total(), log.players.texts
     understood["players"] = shortened(", ".join(map(one_line, names[:10])), 100)
     rows = games.n_games + log.unrated + bad + log.unfinished
+    share = -(-100 * bad // max(rows, 1)) / 100
     sides = [reading["columns"].get(m, "") for m in ("player_a", "player_b")]
     votes = all(name.casefold().startswith("model") for name in sides)
     kind = "votes" if votes else "PGN" if log.file.format == PGN else "game log"
     options = ["--skip-bad-games"] if bad else []
-    share = -(-100 * bad // max(rows, 1)) / 100
     options += [f"--max-bad-rows {share:g}"] if share > 0.05 else []
     options += ["--date-format dmy"] if "date_format" in how else []
     called = {"PGN": "games in PGN", "votes": "a game log of votes"}.get(kind, "a game log")
@@ -541,21 +548,19 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
     if len(names) == 2 and all(name.isprintable() and name[:1] != "-" for name in names):
         words = [str(path), "--player", names[0], "--against", names[1]]
         commands.append(f"valmatch sprt {' '.join([*map(shlex.quote, words), *options])}")
-    mapping = {key: reading[key] for key in ("columns", "results", "date_format") if reading[key]}
-    mapping |= {"separator": reading["separator"]} if reading["separator"] else {}
-    mapping |= {"skip_bad_games": True, "max_bad_rows": share} if bad else {}
+    about = f"{called}: {_counted(rows, 'game')} between {_counted(len(log.players), 'player')}"
+    writes = _mapping(path, log, share if bad else None)
+    return CheckedFile(path, kind, about, understood, dirt, rows, commands=commands, writes=writes)
+
+
+def _mapping(path: Path, log: GameLog, bad: float | None) -> str:
+    """Return the options by which a log is read; `bad` is the share of bad games, if any are."""
+    names = ("columns", "results", "date_format", "separator")
+    options = {name: log.reading[name] for name in names if log.reading[name]}
+    options |= {} if bad is None else {"skip_bad_games": True, "max_bad_rows": bad}
     head = f"{MARK}: options of rate, rank and rate_games(FILE, **options) for {path.name}."
-    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in mapping.items()]
-    return CheckedFile(
-        path,
-        kind,
-        f"{called}: {_counted(rows, 'game')} between {_counted(len(log.players), 'player')}",
-        understood,
-        dirt,
-        rows,
-        commands=commands,
-        writes="\n".join([head, *lines]) + "\n",
-    )
+    lines = [f"{name}: {json.dumps(x, ensure_ascii=False)}" for name, x in options.items()]
+    return "\n".join([head, *lines, ""])
 
 
 def _table(path: Path, file: GameFile, error: InputError) -> CheckedFile:
