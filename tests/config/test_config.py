@@ -289,7 +289,7 @@ model: valorant; replicate: {expect: {unmatched: {mean: 1, men: 2}}} | 2:43:
 """),
         (
             factors("team_diff: " + "1" * 500),
-            f"2:22: factors.team_diff: should be a valid number, in Elo points (got {'1' * 37}...)",
+            f"2:22: factors.team_diff: should be a valid number, in Elo points (got {'1' * 19}...{'1' * 18})",
         ),
     ],
 )

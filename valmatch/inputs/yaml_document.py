@@ -137,10 +137,13 @@ def _prepare(node: Node, done: dict[int, int], open_: set[int]) -> Iterator[tupl
     if id(node) in done:
         return
     open_.add(id(node))
+    inner: list[Node] = []
     if isinstance(node, MappingNode):
         yield from _prepare_mapping(node, done, open_)
+        inner = [part for entry in node.value for part in entry]
     elif isinstance(node, SequenceNode):
-        for item in node.value:
+        inner = node.value
+        for item in inner:
             yield from _prepare(item, done, open_)
     elif node.tag not in _SCALARS:
         yield node, f"the tag {shown(node.tag)} is not known"
@@ -150,15 +153,9 @@ def _prepare(node: Node, done: dict[int, int], open_: set[int]) -> Iterator[tupl
         try:
             _SCALARS[node.tag](node.value)
         except (ValueError, KeyError):
-            yield node, f"{_shorten(node.value)!r} cannot be read as {kind(node)}"
+            yield node, f"{shortened(node.value, 40)!r} cannot be read as {kind(node)}"
     open_.remove(id(node))
-    done[id(node)] = _checked_size(node, 1 + sum(done.get(id(inner), 1) for inner in _inner(node)))
-
-
-def _inner(node: Node) -> Iterator[Node]:
-    """Yield the nodes directly below `node`."""
-    for item in node.value if not isinstance(node, ScalarNode) else ():
-        yield from item if isinstance(item, tuple) else (item,)
+    done[id(node)] = _checked_size(node, 1 + sum(done.get(id(part), 1) for part in inner))
 
 
 def _checked_size(node: Node, size: int) -> int:
@@ -288,9 +285,5 @@ def show(node: Node) -> str:
         return f"a list of {len(node.value)}"
     if kind(node) == "null":
         return "null"
-    text = _shorten(node.value)
+    text = shortened(node.value, 40)
     return repr(text) if kind(node) == "str" else text
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:37]}..."
