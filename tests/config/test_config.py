@@ -289,7 +289,8 @@ model: valorant; replicate: {expect: {unmatched: {mean: 1, men: 2}}} | 2:43:
 """),
         (
             factors("team_diff: " + "1" * 500),
-            f"2:22: factors.team_diff: should be a valid number, in Elo points (got {'1' * 19}...{'1' * 18})",
+            "2:22: factors.team_diff: should be a valid number, in Elo points"
+            f" (got {'1' * 19}...{'1' * 18})",
         ),
     ],
 )
