@@ -42,15 +42,15 @@ GOOD = "g0,a,x,3,20\ng0,b,y,1,20\n"
 @example(["\r,"], 2)
 def test_plain_rows_are_those_of_the_csv_module(texts: list[str], width: int) -> None:
     lines = list(io.StringIO("".join(f"{text}\n" for text in texts), newline=""))
-    block = plain_columns(lines, ",", width)
-    rows = [row for row in csv.reader(lines, skipinitialspace=True) if row] if block else []
-    if block is not None:
-        columns = [[cell.strip() for cell in column] for column in block]
-        assert columns == [[row[k].strip() for row in rows] for k in range(width)]
+    columns = plain_columns(lines, ",", width)
+    rows = [row for row in csv.reader(lines, skipinitialspace=True) if row] if columns else []
+    if columns is not None:
+        stripped = [[cell.strip() for cell in column] for column in columns]
+        assert stripped == [[row[k].strip() for row in rows] for k in range(width)]
     plain = all(
         line.count(",") == width - 1 and '"' not in line and line.endswith("\n") for line in lines
     )
-    assert (block is not None) == plain
+    assert (columns is not None) == plain
 
 
 @pytest.mark.slow
