@@ -31,8 +31,8 @@ from valmatch import compare_ratings
 from valmatch.draws.streams import Streams
 from valmatch.game_logs.options import LogOptions
 from valmatch.game_logs.rating import compared, tallies
-from valmatch.game_logs.reading.cells import Names
 from valmatch.game_logs.reading.log import GameLog
+from valmatch.game_logs.reading.tables import Names
 from valmatch.game_logs.roster import Roster, blocks_of, new_tally, note_game, note_pair
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import kernel

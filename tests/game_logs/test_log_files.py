@@ -21,7 +21,7 @@ from tests.support.game_logs import rating_command
 from valmatch.errors import InputError
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.game_logs.reading import log, tables
-from valmatch.game_logs.reading.cells import Times
+from valmatch.game_logs.reading.tables import Times
 from valmatch.game_logs.whole_log.rating import rank_games
 from valmatch.statistics import sequential_test
 

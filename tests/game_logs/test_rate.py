@@ -27,7 +27,7 @@ from tests.support.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.game_logs.rating_files import times
-from valmatch.game_logs.reading.cells import time_text
+from valmatch.game_logs.reading.tables import time_text
 from valmatch.ratings.registry import system_named
 from valmatch.storage.results import plain
 from valmatch.text.durations import seconds_of

@@ -26,8 +26,7 @@ from valmatch.errors import InputError
 from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import compare_ratings, rate_games
 from valmatch.game_logs.rating_files import numerals, text_cells
-from valmatch.game_logs.reading.cells import GameNames, read_moments, read_numbers
-from valmatch.game_logs.reading.tables import plain_columns
+from valmatch.game_logs.reading.tables import GameNames, plain_columns, read_moments, read_numbers
 from valmatch.inputs.csv_reader import mark, unmark
 from valmatch.ratings.registry import NAMES, system_named
 

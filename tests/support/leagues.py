@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.game_logs.rating import tallies
-from valmatch.game_logs.reading.cells import Names
+from valmatch.game_logs.reading.tables import Names
 from valmatch.game_logs.roster import Roster, blocks_of, difference
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.baselines import COIN

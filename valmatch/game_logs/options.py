@@ -65,7 +65,7 @@ def _results(name: str, meanings: Mapping[str, str]) -> Mapping[str, str]:
     """Return the results that words stand for, checked."""
     if not arguments.mapping(name, meanings):
         return {}
-    from valmatch.game_logs.reading.cells import check_results
+    from valmatch.game_logs.reading.tables import check_results
 
     return check_results(name, meanings)
 

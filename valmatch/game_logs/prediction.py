@@ -17,8 +17,8 @@ from valmatch.errors import MOST, InputError, option
 from valmatch.game_logs import roster as r
 from valmatch.game_logs.options import TIME_UNITS, FileOptions, PredictOptions
 from valmatch.game_logs.rating_files import KINDS, PreviousRatings, write_result
-from valmatch.game_logs.reading.cells import time_text
 from valmatch.game_logs.reading.columns import LONG, Format, find_columns
+from valmatch.game_logs.reading.tables import time_text
 from valmatch.game_logs.whole_log.result import DRAW_WEIGHT, HOME, day_of, unrated_kind
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike

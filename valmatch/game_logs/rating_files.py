@@ -16,8 +16,8 @@ from pydantic_core import to_json
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals
 from valmatch.game_logs.options import RateOptions
-from valmatch.game_logs.reading.cells import time_text
 from valmatch.game_logs.reading.log import GameLog
+from valmatch.game_logs.reading.tables import time_text
 from valmatch.game_logs.roster import COUNTS, LAST_GAME, RATINGS, Played, RatedPlayer
 from valmatch.game_logs.whole_log.result import BatchRating
 from valmatch.inputs.csv_reader import read_rows

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valmatch.errors import InputError
-from valmatch.game_logs.reading.cells import Names, time_text
+from valmatch.game_logs.reading.tables import Names, time_text
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import part
 from valmatch.ratings.games import Assessment, Games, Players, add_scores, open_game, unassessed

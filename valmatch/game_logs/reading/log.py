@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError, option
 from valmatch.game_logs.options import Further, LogOptions
-from valmatch.game_logs.reading import cells as c
+from valmatch.game_logs.reading import tables as t
 from valmatch.game_logs.reading.columns import CLOCK, LONG, find_columns
-from valmatch.game_logs.reading.tables import CSV, JSON, GameFile, Row
 from valmatch.inputs.csv_reader import SEPARATORS, BadRows, unmark
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.ratings.games import Games
@@ -119,7 +118,7 @@ class Rows:
         self.faults = Faults(np.zeros(self._n, np.int32), np.arange(0), {})
         self.faults.note(wrong_width, "wrong number of cells")
         if "result" in columns:
-            self.faults.note(columns["result"] == c.UNFINISHED, "no result", "result")
+            self.faults.note(columns["result"] == t.UNFINISHED, "no result", "result")
         for meaning in empty:
             if meaning not in ("team", CLOCK):
                 self.faults.note(empty[meaning], "missing cell", meaning)
@@ -169,8 +168,8 @@ class Rows:
                 lead = np.sign(ahead)
         elif "result" in self.columns:
             results = self.columns["result"]
-            self.faults.note(results == c.UNKNOWN, "not a result", "result")
-            lead = np.select([results == c.FIRST, results == c.SECOND], [1, -1])
+            self.faults.note(results == t.UNKNOWN, "not a result", "result")
+            lead = np.select([results == t.FIRST, results == t.SECOND], [1, -1])
         first_home = with_home & ("home" in self.columns)
         return Entries(
             2,
@@ -366,7 +365,7 @@ class GameLog:
         unused: Collection[str] = (),
         before: Mapping[str, Any] | None = None,
     ) -> None:
-        self.file = file = GameFile(path, options.separator)
+        self.file = file = t.GameFile(path, options.separator)
         self.path, self.name, self.size = file.path, file.name, file.size
         if before:  # as an earlier log was read, where the options do not say
             names = {m: name for m, name in before["columns"].items() if m not in before["guessed"]}
@@ -389,11 +388,11 @@ class GameLog:
         if CLOCK in self.columns.places:
             clocks = file.sample(self._column(CLOCK))
             dates = list(map(" ".join, zip(dates, clocks, strict=False))) or dates
-        self._times = c.Times(dates, options.date_format)
-        self._results = c.Results(options.results, self.at_home)
-        self.players = c.Names(options.spelled)  # names of players
+        self._times = t.Times(dates, options.date_format)
+        self._results = t.Results(options.results, self.at_home)
+        self.players = t.Names(options.spelled)  # names of players
         # names of games; None without a column for it
-        self.game_names = c.GameNames(self._long) if "game" in self.columns.places else None
+        self.game_names = t.GameNames(self._long) if "game" in self.columns.places else None
         self._skip = options.most_bad is not None
         # the games left out
         self.bad = BadRows(self.name, self._skip, options.most_bad or 0.0, what="game")
@@ -404,14 +403,14 @@ class GameLog:
     @property
     def dated(self) -> bool:
         """Whether times are moments, in seconds since 1970."""
-        return self.timed and self._times.kind not in (None, c.NUMBERS)
+        return self.timed and self._times.kind not in (None, t.NUMBERS)
 
     @property
     def reading(self) -> dict[str, Any]:
         """How the file was understood, once it is read; a later log may be read so, too."""
         return {
             "format": self.file.format,
-            "separator": self.file.separator if self.file.format == CSV else None,
+            "separator": self.file.separator if self.file.format == t.CSV else None,
             "columns": {m: self.columns.names[at] for m, at in self.columns.places.items()},
             "guessed": list(self.columns.guessed),
             "results": dict(self._options.results),
@@ -439,9 +438,9 @@ class GameLog:
         """Say how the file was understood, once it is read, if anything of it was guessed."""
         reading, words = self.reading, self._results.described
         kind, separator = reading["times"], reading["separator"]
-        usual = kind in (None, c.NUMBERS, c.DATES) or self._options.date_format
+        usual = kind in (None, t.NUMBERS, t.DATES) or self._options.date_format
         guessed = [m for m in self.columns.guessed if m in self.columns.places]
-        plain = separator in (",", self._options.separator) and reading["format"] == CSV
+        plain = separator in (",", self._options.separator) and reading["format"] == t.CSV
         if plain and usual and not (guessed or words):
             return []
         parts = [reading["format"]]
@@ -450,7 +449,7 @@ class GameLog:
             parts.append(f"separator {next(named)}")
         for meaning, name in reading["columns"].items():
             more = words if meaning == "result" else kind if meaning == "time" else ""
-            if meaning in guessed or (more and more != c.DATES):
+            if meaning in guessed or (more and more != t.DATES):
                 column = f"{meaning}: {shortened(name, VALUE)}"
                 parts.append(f"{column} ({more})" if more else column)
         return [Note(f"{self.name}: read as {', '.join(parts)}", "guessed_format")]
@@ -529,16 +528,16 @@ class GameLog:
         """Return the columns that are read."""
         places = self.columns.places
         readers: dict[str, Read] = dict.fromkeys(_PEOPLE, self.players.read)
-        readers |= dict.fromkeys(("enabled", "draw", "neutral"), c.read_flags)
-        readers["team"] = c.Names(str).read
+        readers |= dict.fromkeys(("enabled", "draw", "neutral"), t.read_flags)
+        readers["team"] = t.Names(str).read
         readers |= {"result": self._results.read, "time": self._times.read}
         if self._long:
-            readers["home"] = c.read_flags
+            readers["home"] = t.read_flags
         if self.game_names is not None:
             readers["game"] = self.game_names.read
         for name in self._further.clusters if self._further else ():
-            readers[f"cluster {name}"] = c.Names(self.players.spelled).read
-        read = {m: readers.get(m, c.read_numbers) for m in places if m != CLOCK}
+            readers[f"cluster {name}"] = t.Names(self.players.spelled).read
+        read = {m: readers.get(m, t.read_numbers) for m in places if m != CLOCK}
         columns: dict[str, list[NDArray[Any]]] = {meaning: [] for meaning in read}
         empty: dict[str, list[Bools]] = {meaning: [] for meaning in places}
         wrong_widths: list[Bools] = []
@@ -557,9 +556,9 @@ class GameLog:
         is_empty = {key: np.concatenate(parts or [no_row]) for key, parts in empty.items()}
         if "result" in places:
             sides = ("home", "away") if self.at_home else ("player_a", "player_b")
-            blank, numbers = c.UNKNOWN, [table[side] for side in sides]
-            if self.file.format == JSON and self._column("result").endswith("winner"):
-                blank, is_empty["result"][:] = c.DRAWN, False
+            blank, numbers = t.UNKNOWN, [table[side] for side in sides]
+            if self.file.format == t.JSON and self._column("result").endswith("winner"):
+                blank, is_empty["result"][:] = t.DRAWN, False
             words = table["result"]
             table["result"] = self._results.outcomes(words, numbers, self.players, blank)
         if self.timed:
@@ -610,7 +609,7 @@ class GameLog:
         some = zip(faults.codes[games].tolist(), faults.rows[games].tolist(), strict=True)
         return [self._complaint(kinds[code - 1], rows[row]) for code, row in some]
 
-    def _complaint(self, fault: tuple[str, str], row: Row) -> str:
+    def _complaint(self, fault: tuple[str, str], row: t.Row) -> str:
         """Say where and how a game is wrong."""
         reason, meaning = fault[0], fault[1] or next(iter(self.columns.places))
         if reason == "player twice in a game":
