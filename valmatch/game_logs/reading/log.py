@@ -84,9 +84,8 @@ class GameFacts(NamedTuple):
     weights: Floats  # (games,) 1 without a column for them
     clusters: Ints  # (games, columns) numbers of the cells
     covariates: Floats  # (rows, covariates) of the side of each row
-    # homes, named_first: (rows,) 1 of who is at home, or who a row of a pair names first, else 0
-    homes: Floats
-    named_first: Floats
+    homes: Bools  # (rows,) who is at home
+    named_first: Bools  # (rows,) who is named first in a row of a pair
 
 
 class Entries(NamedTuple):
@@ -125,24 +124,24 @@ class Rows:
 
     def entries(self) -> Entries:
         """Return the entries of all rows."""
-        neutral = self._flags("neutral", default=0)
+        neutral = self._flags("neutral")
         if "neutral" in self.columns:
             self._note_differing(neutral, "neutral")
         of_rows = self._of_players if "player" in self.columns else self._of_pairs
-        entries = of_rows(neutral != 1)
+        entries = of_rows(~neutral)
         if "time" in self.columns:
             self.faults.note(np.isnan(self.columns["time"]), "not a time", "time")
         return entries
 
     def _of_players(self, with_home: Bools) -> Entries:
         """Return the entries of rows with a player each."""
-        at_home = (self._flags("home", default=0) == 1) & with_home
+        at_home = self._flags("home") & with_home
         score = self._numbers("score", -FAR, FAR, "score out of range")
         minutes = self._minutes(1)
         with np.errstate(all="ignore"):  # of rows that are wrong anyway
             rates = 60.0 * np.abs(score) / minutes
         self.faults.note(~(rates <= FAR), "too much for its minutes", "score")
-        enabled, teams = self._flags("enabled", default=1) == 1, None
+        enabled, teams = self._flags("enabled", otherwise=True), None
         if "team" in self.columns:
             teams, alone = self.columns["team"], np.flatnonzero(self._empty["team"])
             teams[alone] = teams.max(initial=0) + 1 + np.arange(len(alone))
@@ -152,7 +151,7 @@ class Rows:
         """Return the entries of rows with two players each; the winner has the score 1."""
         pairs = (("winner", "loser"), ("home", "away"), ("player_a", "player_b"))
         sides = next(pair for pair in pairs if pair[0] in self.columns)
-        drawn = self._flags("draw", default=-1) == 1
+        drawn = self._flags("draw")
         lead, recorded = np.where(drawn, 0, 1), np.broadcast_to(np.nan, 2 * self._n)
         if f"{sides[0]}_score" in self.columns:
             why = "score out of range"
@@ -202,8 +201,7 @@ class Rows:
                 values.append(np.zeros(n))
             covariates[:, k] = np.column_stack(values).ravel()
         named_first = np.arange(len(homes)) % 2 == 0
-        sides = (homes.astype(np.float64), named_first.astype(np.float64))
-        return GameFacts(weights[first], cells[first], covariates, *sides)
+        return GameFacts(weights[first], cells[first], covariates, homes, named_first)
 
     def _numbers(self, meaning: str, low: float, high: float, reason: str) -> Floats:
         """Return numbers within limits, in which others are put for a reason."""
@@ -219,11 +217,12 @@ class Rows:
         least = 5e-324  # the smallest number above 0
         return np.repeat(self._numbers("minutes", least, math.inf, "minutes not positive"), times)
 
-    def _flags(self, meaning: str, default: int) -> NDArray[np.int8]:
+    def _flags(self, meaning: str, otherwise: bool = False) -> Bools:
+        """Return where rows say yes, or the same everywhere without a column."""
         if meaning not in self.columns:
-            return np.full(self._n, default, np.int8)
-        flags: NDArray[np.int8] = self.columns[meaning]
-        self.faults.note(flags < 0, "neither yes nor no", meaning)
+            return np.full(self._n, otherwise)
+        self.faults.note(self.columns[meaning] < 0, "neither yes nor no", meaning)
+        flags: Bools = self.columns[meaning] == 1
         return flags
 
     def _note_differing(self, values: NDArray[Any], meaning: str) -> None:

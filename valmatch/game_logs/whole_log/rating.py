@@ -160,7 +160,7 @@ def weighted_games(
     features = [_mean_of_sides(contests, column) for column in covariates.T]
     coefficients = list(options.covariate)
     if options.home != "none":
-        home = _mean_of_sides(contests, facts.homes[rows])
+        home = _mean_of_sides(contests, facts.homes[rows].astype(np.float64))
         if (home != home[contests.game_starts[:-1]][contests.game_of_side]).any():
             features, coefficients = [home, *features], [r.HOME, *coefficients]
         elif options.home == "fit":
