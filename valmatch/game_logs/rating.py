@@ -306,13 +306,16 @@ def _warnings(
 ) -> Iterator[str]:
     """Yield what to know of a rating."""
     log, system, _, _, _, known = start
-    uneven = _uneven(games)
-    if uneven and _repeats_scores(games):
-        yield (
-            "all players of a team have the same score, and teams differ in size: the score of a"
-            " team is the sum of its players', so that a repeated score makes the larger team win"
-            " (write each player's share)"
-        )
+    if uneven := _uneven(games):
+        scores, first = np.round(games.rates * games.minutes, 6), games.side_starts[:-1]
+        team = np.diff(games.side_starts) > 1
+        same = np.maximum.reduceat(scores, first) == np.minimum.reduceat(scores, first)
+        if same[team].all() and np.maximum.reduceat(scores != 0.0, first)[team].any():
+            yield (
+                "all players of a team have the same score, and teams differ in size: the score of"
+                " a team is the sum of its players', so that a repeated score makes the larger team"
+                " win (write each player's share)"
+            )
     if system.name == "trueskill" and "minutes" in log.columns.places:
         yield Note("trueskill does not weigh minutes: everybody on a side counts alike", "unused")
     played = [log.players.texts[k] for k in np.unique(games.players).tolist()] if known else []
@@ -332,14 +335,6 @@ def _uneven(games: Games) -> int:
     """Return the number of games whose sides differ in their number of players."""
     sizes, first = np.diff(games.side_starts), games.game_starts[:-1]
     return int((np.maximum.reduceat(sizes, first) > np.minimum.reduceat(sizes, first)).sum())
-
-
-def _repeats_scores(games: Games) -> bool:
-    """Return whether the rows of teams all seem to repeat the score of the team."""
-    scores, first = np.round(games.rates * games.minutes, 6), games.side_starts[:-1]
-    team = np.diff(games.side_starts) > 1
-    same = np.maximum.reduceat(scores, first) == np.minimum.reduceat(scores, first)
-    return bool(same[team].all() and np.maximum.reduceat(scores != 0.0, first)[team].any())
 
 
 def _doubts(
