@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -454,11 +453,6 @@ class PredictOptions(FileOptions, o.OutOptions):
     )
 
 
-def _elo(name: str, value: object) -> float:
-    """Return a hypothesis, whose limits the test knows."""
-    return arguments.real(name, value, -math.inf, math.inf, "a number")
-
-
 @dataclass(frozen=True)
 class SprtOptions(LogOptions):
     """What a sequential test tests, and how its log is read."""
@@ -469,8 +463,8 @@ class SprtOptions(LogOptions):
         " colour; others are skipped and counted.",
         "COLUMN",
     )
-    elo0: float = o.number(_elo, 0.0, "The first hypothesis.", "ELO")
-    elo1: float = o.number(_elo, 5.0, "The second one, larger.", "ELO")
+    elo0: float = o.number(arguments.number, 0.0, "The first hypothesis.", "ELO")
+    elo1: float = o.number(arguments.number, 5.0, "The second one, larger.", "ELO")
     alpha: float = o.number(
         arguments.level, 0.05, "Probability of accepting elo1 where elo0 is true.", "P"
     )

@@ -79,8 +79,8 @@ def whole(argument: str, value: object, range_of: str = "") -> int:
 
 def real(argument: str, value: object, low: float, high: float, allowed: str) -> float:
     """Return a number that is neither too small nor too large."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if number and low <= value <= high:  # type: ignore[operator]
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if is_number and low <= value <= high:  # type: ignore[operator]
         return float(value)  # type: ignore[arg-type]
     raise _refused(argument, value, allowed)
 
@@ -91,6 +91,7 @@ def _within(low: float, high: float, allowed: str) -> Callable[[str, object], fl
 
 
 level = _within(*LEVEL, f"a number from {LEVEL[0]!r} to {LEVEL[1]!r}")
+number = _within(-math.inf, math.inf, "a number")
 share = _within(0.0, 1.0, "a number from 0 to 1")
 deviation = _within(*DEVIATION, f"points from {DEVIATION[0]:g} to {DEVIATION[1]:g}")
 seconds = _within(0.0, math.inf, "a number of seconds >= 0")
