@@ -348,8 +348,7 @@ class FollowedRatings:
 
     def check(self, fixtures: Sequence[Fixture]) -> None:
         """Refuse times of another kind; say what counts in no game."""
-        rated = self.everybody.values()
-        kinds = {player.dated for player in rated if not math.isnan(player.last)}
+        kinds = {player.dated for player in self.everybody.values() if player.last == player.last}
         _check_times(fixtures, kinds, f"{r.LAST_GAME} of {self._path}")
         at_home, neutral = (any(getattr(f, x) for f in fixtures) for x in ("at_home", "neutral"))
         if warning := r.nobody_at_home(self.values, at_home, neutral):

@@ -136,8 +136,7 @@ class PreviousRatings:
     def of_whole_log(self, system: BatchSystem) -> BatchRating:
         """Read the ratings of a whole log, from the folder that `rank` wrote."""
         if self.manifest is None:
-            there = self.path.exists()
-            what = "no manifest of a rating beside it" if there else "no such file"
+            what = "no manifest of a rating beside it" if self.path.exists() else "no such file"
             raise InputError(f"{self.path}: {what} (allowed: a folder of `rank`)")
         self.check(system)
         return BatchRating.read(ResultFiles(self.path.parent, self.made))

@@ -200,14 +200,12 @@ def blocks_of(games: Games, dated: bool) -> list[tuple[int, int]]:
         # Blocks of unequal size say as much of the spread as so many of the same size.
         if n * n >= _FEWEST * float((sizes.astype(np.float64) ** 2).sum()):
             ends = of_days
-    starts = [0, *ends[:-1].tolist()]
-    return list(zip(starts, ends.tolist(), strict=True))
+    return list(zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True))
 
 
 def _about_equal(ends: Ints, n: int) -> Ints:
     """Return which of the ends that blocks of n games may have leave them about equally large."""
-    wanted = n * np.arange(1, _MOST + 1) / _MOST
-    return np.unique(ends[np.searchsorted(ends, wanted)])
+    return np.unique(ends[np.searchsorted(ends, n * np.arange(1, _MOST + 1) / _MOST)])
 
 
 def difference(measure: str, sums: Floats, others: Floats | None = None) -> Difference:

@@ -513,5 +513,4 @@ def rows_of(
 
 def dividing(header: str) -> str:
     """Return what divides a header most often; a comma if nothing does more often."""
-    unquoted = re.sub(r'"[^"]*"', "", header)
-    return max(SEPARATORS.values(), key=unquoted.count)
+    return max(SEPARATORS.values(), key=re.sub(r'"[^"]*"', "", header).count)

@@ -365,8 +365,7 @@ def _kind_of_time(cell: str) -> str | None:
         return NUMBERS
     if not math.isnan(moment_of(cell)):
         return DATES
-    either = all(math.isnan(moment_by(cell, order)) for order in ("dmy", "mdy"))
-    return None if either else _EITHER
+    return None if all(math.isnan(moment_by(cell, order)) for order in ("dmy", "mdy")) else _EITHER
 
 
 class Times:
@@ -416,8 +415,7 @@ class Times:
             if unit := d.PER_SECOND.get(self.kind):
                 seconds = times / unit
                 most = d.LEAST[d.MILLISECONDS] if self.kind == d.SINCE_1970 else _LAST
-                known = (times >= d.LEAST[self.kind]) & (seconds < most)
-                return np.where(known, seconds, np.nan)
+                return np.where((times >= d.LEAST[self.kind]) & (seconds < most), seconds, np.nan)
             return times
         if times.ndim > 1:
             days_first, months_first = np.count_nonzero(times == times, axis=0).tolist()
