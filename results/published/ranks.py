@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from results.study import CONFIDENCE, Row
+from results.study import CONFIDENCE, Row, group
 from tests.support.contests import duels_of
 from valmatch import plan_games
 from valmatch.draws.streams import Streams
@@ -39,6 +39,7 @@ MODES = {
 PLAYERS, LEAGUES, SPREAD, LEVELS = 32, 40, 400.0, 50
 LEVEL = 6.0 * SPREAD / LEVELS
 AT_MOST = 3  # times as many games, says the source
+NEAR = 0.1  # by which ratios that agree may differ
 Z = 1.959964
 
 
@@ -62,6 +63,7 @@ def _planned(opponents: tuple[str, float], mode: tuple[int, int]) -> Row:
         sides=k,
         team=m,
         replications=LEAGUES,
+        max_games=12_000,
     )
     row: Row = {"opponents": name, "sides": k, "team": m, "published": published}
     row["bound"] = k * m * math.log2(LEVELS) / order
@@ -77,26 +79,25 @@ def _planned(opponents: tuple[str, float], mode: tuple[int, int]) -> Row:
 
 
 def sides_summary(rows: list[Row]) -> Row:
-    """Return by how much ours exceed the published games, and in how many modes they agree."""
-    agreed = {(row["sides"], row["team"]) for row in rows if _meets(row)}
-    verdict = "agrees" if len(agreed) == len(MODES) else "hangs on the mode"
-    even = [row for row in rows if row["opponents"] == "even"]
-    times = [float(row["games"]) / float(row["published"]) for row in even]
-    duels = even[0]
-    ours = f"{float(duels['games']):.0f} ({duels['low']} to {duels['high']}) in duels"
-    ours += f"; {min(times):.0f} to {max(times):.0f} times the published ones"
-    return {"ours": ours, "n": LEAGUES, "verdict": verdict if agreed else "disagrees"}
+    """Return ours in duels, and in how many modes ours and their ratios agree with the source."""
+    agreed, texts, close = set(), [], []
+    for (opponents,), modes in group(rows, "opponents").items():
+        for row in modes:
+            if float(row["low"]) <= AT_MOST * int(row["published"]) <= AT_MOST * float(row["high"]):
+                agreed.add((row["sides"], row["team"]))
+        games, low, high = (float(modes[0][name]) for name in ("games", "low", "high"))
+        texts.append(f"{games:.0f} ({low:.0f} to {high:.0f}) against {opponents} opponents")
+        near = [abs(ratio(row, modes) / ratio(row, modes, "bound") - 1.0) <= NEAR for row in modes]
+        close.append(f"in {sum(near[1:])} of {len(near) - 1} ({opponents})")
+    verdict = "hangs on the mode" if agreed else "disagrees"
+    verdict = "agrees" if len(agreed) == len(MODES) else verdict
+    verdict += f"; ratios of modes to duels agree {', '.join(close)}"
+    return {"ours": f"in duels {', '.join(texts)}", "n": LEAGUES, "verdict": verdict}
 
 
-def _meets(row: Row) -> bool:
-    published, low, high = (float(row[name]) for name in ("published", "low", "high"))
-    return low <= AT_MOST * published and published <= high
-
-
-def ratio(row: Row, rows: list[Row], column: str = "games") -> float:
-    """Return a number of a mode in units of that of duels with the same opponents."""
-    duels = next(one for one in rows if one["opponents"] == row["opponents"])
-    return float(row[column]) / float(duels[column])
+def ratio(row: Row, modes: list[Row], column: str = "games") -> float:
+    """Return a number of a mode in units of that of duels."""
+    return float(row[column]) / float(modes[0][column])
 
 
 def sides_chart(rows: list[Row]) -> Any:  # noqa: ANN401
@@ -126,23 +127,25 @@ def leader() -> list[Row]:
     """Return the fewest votes that change the leader in drawn logs, by who leads by how much."""
     cases = [(leaders, VOTES, gap) for leaders in SEATS for gap in GAPS]
     cases += [(leaders, votes, 0.0) for leaders in SEATS for votes in (VOTES // 10, 10 * VOTES)]
+    rows = []
     with ProcessPoolExecutor(2) as pool:
-        return [
-            _leader_row(case, np.array([*pool.map(partial(drawn, *case), range(LOGS))]))
-            for case in cases
-        ]
+        for case in cases:
+            logs = LOGS if case[1] <= VOTES else LOGS // 2  # so large ones take long
+            measured = np.array([*pool.map(partial(drawn, *case), range(logs))])
+            rows.append(_leader_row(case, measured))
+    return rows
 
 
 def _leader_row(case: tuple[str, int, float], measured: np.ndarray[Any, Any]) -> Row:
-    fewest, gaps, errors = measured.T
+    (fewest, gaps, errors), logs = measured.T, len(measured)
     row: Row = dict(zip(("leaders", "votes", "gap"), case, strict=True))
     ends = np.quantile(fewest, (0.05, 0.5, 0.95))
     row |= dict(zip(("low", "median", "high"), ends.tolist(), strict=True))
     count = int((fewest <= FEW).sum())
-    two = count / LOGS, *clopper_pearson(count, LOGS, 0.5 * (1.0 - CONFIDENCE))
+    two = count / logs, *clopper_pearson(count, logs, 0.5 * (1.0 - CONFIDENCE))
     row |= dict(zip(("two", "two_low", "two_high"), two, strict=True))
     row |= {"observed": float(np.median(gaps)), "in_errors": float(np.median(gaps / errors))}
-    return row | {"votes_a_point": float(np.median(fewest / gaps)), "n": LOGS}
+    return row | {"votes_a_point": float(np.median(fewest / gaps)), "n": logs}
 
 
 def drawn(leaders: str, votes: int, gap: float, number: int) -> tuple[float, float, float]:
