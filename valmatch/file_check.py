@@ -430,7 +430,6 @@ def _queue_log(
     """Return what a queue log holds, and the config that reads it."""
     from valmatch.config.writing import document
     from valmatch.models.valorant.factors import LogFactors, ValorantFactors
-    from valmatch.models.valorant.log_factors import LogFactors
     from valmatch.models.valorant.queue_log import read_queue_log
 
     separators = {character: name for name, character in SEPARATORS.items()}

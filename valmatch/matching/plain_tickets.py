@@ -423,7 +423,7 @@ class Search:
         pool, seconds = self.pool, self.pool.service.foresight
         stays = seconds is not None and pool.leaves[anchor] > now + seconds
         if stays and not pool.running[anchor]:
-            self.last = PartialMatch(pool)
+            self.last = pool.nobody()
             return None
         for rule in reversed(self.pool.table.sorts):  # in the order in which the anchor tries them
             others = self.pool.ordered(rule, anchor, others)

@@ -174,22 +174,20 @@ def _measured_in_sides(
     assert league.sides is not None
     (k, m, prior), n, streams = league.sides, len(league.before), Streams(league.seed)
     draws, truth = streams.stream(replication, GAMES), truth_of(league, streams, replication)
-    players: list[Ints] = []
-    points: list[Floats] = []
-    played, made, measured = np.zeros(n), None, []
+    games, played, made, measured = int(league.grid[-1]), np.zeros(n), None, []
+    players, points = np.empty((games, k * m), np.int64), np.empty((games, k))
+    for game in range(games):  # each of those who have played the least, by lot
+        players[game] = draws.permutation(np.argsort(played + draws.random(n))[: k * m])
+        played[players[game]] += 1.0
+        points[game] = draws.gumbel(size=k)
+    # The order of strengths with Gumbel's noise is that of Plackett and Luce.
+    points += truth[players].reshape(games, k, m).mean(axis=2)
     for games in league.grid.tolist():
         check()
-        while len(players) < games:  # each of those who have played the least, by lot
-            chosen = draws.permutation(np.argsort(played + draws.random(n))[: k * m])
-            played[chosen] += 1.0
-            players.append(chosen)
-            # The order of strengths with Gumbel's noise is that of Plackett and Luce.
-            points.append(truth[chosen].reshape(k, m).mean(axis=1) + draws.gumbel(size=k))
-        starts = np.arange(games + 1) * k
-        features, ones = np.zeros((games * k, 0)), np.ones(games)
-        who, sides = np.concatenate(players), np.arange(games * k + 1) * m
+        known, ones, starts = points[:games].ravel(), np.ones(games), np.arange(games + 1) * k
+        of_sides, none = np.arange(games * k + 1) * m, np.zeros((games * k, 0))
         contests = Contests(
-            n, starts, sides, np.concatenate(points), who, features, ones, starts[:-1]
+            n, starts, of_sides, known, players[:games].ravel(), none, ones, starts[:-1]
         )
         made, fitted = _rate(contests, Model(prior=prior), made)
         measured.append(measures_of(fitted, truth, league))
