@@ -72,11 +72,10 @@ class FittedLog:
     trouble: NoEstimate | None  # why there is none
     tuned: Tuned | None  # the drift that was fitted, if it was
     order: Ints  # the rated players, the best first, equal ones by name
-    index: Ints  # where each of these stands among the rated players
     half_draws: bool  # whether a game of two sides was drawn, and counts as half a win
     kind: str  # of the intervals
     clusters: int | None  # how many there are among the games used, where games belong together
-    uncertainty: Uncertainty | None  # None without intervals
+    uncertainty: Uncertainty | None  # None without intervals; of the rated players in order
     # quantile, critical: half-widths in standard errors, of one interval and of those that hold
     # together
     quantile: float | None

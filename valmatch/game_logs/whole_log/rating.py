@@ -288,11 +288,14 @@ def _fitted(
     if made is not None and kind != NONE:
         streams = Streams(options.seed)
         sure = model.uncertainty(made, kind == SANDWICH, streams.stream(None, f.ERRORS))
+        sure = sure._replace(std_errors=sure.std_errors[index])
         degrees = math.inf if clusters is None else clusters - 1.0
         quantile = t_quantile(0.5 + 0.5 * options.level, degrees)
-        if len(rated) > 1 and sure.covariance is not None:
-            critical = range_quantile(options.level, len(rated), degrees) / math.sqrt(2.0)
-    fit = (design, model, linked, made, trouble, tuned, rated[index], index)
+        if sure.covariance is not None:
+            sure = sure._replace(covariance=sure.covariance[np.ix_(index, index)])
+            if len(rated) > 1:
+                critical = range_quantile(options.level, len(rated), degrees) / math.sqrt(2.0)
+    fit = (design, model, linked, made, trouble, tuned, rated[index])
     intervals = (half_draws, kind, clusters, sure, quantile, critical)
     return f.FittedLog(weighted, options, *fit, *intervals)
 
@@ -388,14 +391,13 @@ def _players(fitted: f.FittedLog) -> list[r.PlayerRow]:
     order = fitted.order.tolist()
     counts, ratings = fitted.games.contests.results(), np.round(fitted.ratings, r.DIGITS) + 0.0
     ranks = 1 + np.searchsorted(-ratings, -ratings, side="left")
-    errors = [None] * len(order) if sure is None else sure.std_errors[fitted.index].tolist()
+    errors = [None] * len(order) if sure is None else sure.std_errors.tolist()
     ranges: list[tuple[int | None, int | None]] = [(None, None)] * len(order)
     if sure is not None and sure.covariance is not None:
         ranges = [(1, 1)] * len(order)
-        if fitted.critical is not None and fitted.estimate is not None:
-            of_rated = fitted.estimate.ratings[linked.rated]
-            low, high = rank_ranges(of_rated, sure.covariance, fitted.critical)
-            ranges = [*zip(low[fitted.index].tolist(), high[fitted.index].tolist(), strict=True)]
+        if fitted.critical is not None:
+            low, high = rank_ranges(fitted.ratings, sure.covariance, fitted.critical)
+            ranges = [*zip(low.tolist(), high.tolist(), strict=True)]
 
     statuses = dict(enumerate(linked.statuses))
     if fitted.trouble is not None:
@@ -441,12 +443,12 @@ def _coefficients(fitted: f.FittedLog) -> list[r.CoefficientRow]:
 
 def _posterior(fitted: f.FittedLog) -> Posterior:
     """Return the rated players and how sure their ratings are together, in order."""
-    index, names = fitted.index, [fitted.games.players[k] for k in fitted.order.tolist()]
+    names = [fitted.games.players[k] for k in fitted.order.tolist()]
     covariance = fitted.uncertainty.covariance if fitted.uncertainty else None
     if covariance is None:
         return Posterior(names, fitted.ratings, None, np.zeros((0, 2), np.int64), np.zeros(0))
     met = fitted.games.contests.meetings(fitted.linked.games, fitted.order)
-    return Posterior(names, fitted.ratings, covariance[np.ix_(index, index)], *met)
+    return Posterior(names, fitted.ratings, covariance, *met)
 
 
 def _bootstrap(
