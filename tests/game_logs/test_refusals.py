@@ -89,6 +89,7 @@ rank circle.csv --cluster-days 7 | --cluster-days: needs times
 rank circle.csv --home fit | --home fit: no game has one side at home
 rank circle.csv --system elo | --system elo: valmatch rate follows a log game by game
 rank dated.csv --system whole_history --tune drift --set drift=2 | --tune drift: is given by --set
+rate elo --system elo | elo: is a folder (allowed: a file of games: CSV, JSON lines or PGN
 rate circle.csv --columns gane=game | --columns: gane: no such meaning (did you mean game?)
 rate circle.csv --system elo --cap every_player | every_player: elo has no cap
 rate circle.csv --system bt | bt: no such system (did you mean bradley_terry (of valmatch rank)?)
