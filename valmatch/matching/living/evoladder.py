@@ -35,7 +35,7 @@ class Numbers(registry.Numbers):
     """The numbers of EvoLadderBot's rule."""
 
     title = "EvoLadderBot"
-    source = "59a94af: matchmaking_service.py; EvoLadderBotBeta be3807d: config.py (window, bonus, swaps)"
+    source = "59a94af: matchmaking_service.py; EvoLadderBotBeta be3807d: config.py (numbers)"
     value: ClassVar = ("points", "difference of the two ratings")
     clock: ClassVar = "tick"
 
