@@ -261,7 +261,7 @@ def queue_rules() -> Lines:
 def problems() -> Lines:
     """Yield the table of the shipped problems."""
     from valmatch.config.loading import listed
-    from valmatch.optimization.best_known import shipped_problems
+    from valmatch.optimization.problem import shipped_problems
 
     about = {row["config"]: row["about"] for row in listed()}
     rows = []

@@ -21,8 +21,7 @@ from results.study import Row, group, read, responses_of
 from valmatch.config.config import Config
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.best_known import shipped_problems, table_file
-from valmatch.optimization.problem import problem_of, with_factors
+from valmatch.optimization.problem import problem_of, shipped_problems, table_file, with_factors
 
 RESULTS = Path(__file__).parents[1]
 LOOK, CHUNK, SEED = 100, 2_000, 424_242

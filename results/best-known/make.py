@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from results.study import CONFIDENCE, Row, Study, counted, read, run_command, two_digits
-from valmatch.optimization.best_known import shipped_problems, table_file
+from valmatch.optimization.problem import shipped_problems, table_file
 from valmatch.storage.output import cell, write_csv
 
 study = Study(globals())

@@ -28,8 +28,7 @@ from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
-from valmatch.optimization.best_known import best_known
-from valmatch.optimization.problem import Problem, problem_of
+from valmatch.optimization.problem import Problem, best_known, problem_of
 from valmatch.optimization.solver_run import Evaluator, RunSpec, Settings, run_solver
 from valmatch.optimization.studies.solver_study import (
     POST_FIRST,

@@ -14,8 +14,14 @@ from tests.support.folders import rows
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.optimization import best_known as module
-from valmatch.optimization.best_known import best_known, listed, shipped_problems, table_file
-from valmatch.optimization.problem import problem_of, with_factors
+from valmatch.optimization.problem import (
+    best_known,
+    listed,
+    problem_of,
+    shipped_problems,
+    table_file,
+    with_factors,
+)
 
 
 def table() -> dict[str, dict[str, str]]:

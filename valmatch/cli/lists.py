@@ -114,7 +114,7 @@ def problems(json: Json) -> None:
     Noise is the standard deviation of the objective over replications at the best known point;
     effort is the number of replications that all searches for it took.
     """
-    from valmatch.optimization.best_known import listed
+    from valmatch.optimization.problem import listed
 
     rows = listed()
     show(json, {"problems": rows}, lambda: _print_problems(rows))

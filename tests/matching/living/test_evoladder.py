@@ -6,8 +6,8 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from results.published.rules import PUBLISHED, SCRIPT, snapshots
 
+from results.published.rules import PUBLISHED, SCRIPT, snapshots
 from results.study import half_widths
 from tests.support.living_days import DAYS, HOUR, TIMEOUT, drawn, matches_of, played
 from valmatch.draws.streams import uniform_at

@@ -25,10 +25,9 @@ from valmatch.execution.run_options import OptimizeArguments, first_given
 from valmatch.execution.shards import WHOLE
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.best_known import best_known
 from valmatch.optimization.certification import replications_of_test
 from valmatch.optimization.post_analysis import COMPARISONS, post_analysis
-from valmatch.optimization.problem import Problem, scales_by_default, with_factors
+from valmatch.optimization.problem import Problem, best_known, scales_by_default, with_factors
 from valmatch.optimization.solver_run import (
     RUN,
     Evaluator,
