@@ -13,7 +13,7 @@ from tests.support.command import success
 from tests.support.folders import rows
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
-from valmatch.optimization import best_known as module
+from valmatch.optimization import problem as module
 from valmatch.optimization.problem import (
     best_known,
     listed,
