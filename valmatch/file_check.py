@@ -18,7 +18,6 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.csv_reader import SEPARATORS, open_text
 from valmatch.inputs.files import MAX_DOCUMENT, kind_of_text, read_text, regular
-from valmatch.inputs.options import ignore
 from valmatch.storage.output import write_atomically
 from valmatch.text.dates import is_moment
 from valmatch.text.terminal import Note, Notice, one_line, shortened
@@ -512,14 +511,14 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
     try:
         try:
             log = GameLog(path, LogOptions(**how), unused=["minutes"])
-            games = log.games(ignore)
+            games = log.games()
         except InputError as error:
             if option("date_format") not in str(error):
                 raise
             dirt.append(Notice(error.args[0], "ambiguous_dates", 0))
             how["date_format"] = "dmy"
             log = GameLog(path, LogOptions(**how), unused=["minutes"])
-            games = log.games(ignore)
+            games = log.games()
     except InputError as error:
         return _table(path, file, error)
     understood, reading = {"format": log.file.format}, log.reading

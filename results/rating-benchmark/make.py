@@ -116,7 +116,7 @@ class Played(NamedTuple):
 def read(path: Path, columns: Mapping[str, str]) -> Played:
     """Read a log."""
     log = GameLog(path, LogOptions(columns=columns))
-    games = log.games(lambda _: None)
+    games = log.games()
     if not (np.diff(games.game_starts) == 2).all() or len(games.players) != 2 * games.n_games:
         raise SystemExit(f"{path}: holds games of more than one against one")
     blocks = blocks_of(games, log.dated)

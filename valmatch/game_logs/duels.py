@@ -53,7 +53,7 @@ def sprt_games(
         clusters=[pairs_by] if pairs_by else (), named_by={pairs_by or "": "pairs_by"}
     )
     log = GameLog(arguments.path("games", games), settings, further=further)
-    read, facts = log.games_with_facts(settings.progress)
+    read, facts = log.games_with_facts()
     names, numbers = log.players.texts, []
     for argument, name in (("player", player), ("against", against)):
         if name not in names:

@@ -157,7 +157,7 @@ def rate_games(
         if previous and not settings.again:
             previous.refuse_rated(log)
         stop = stack.enter_context(stop_on_signal())
-        read = files.read_games(log, settings, warn, folder)
+        read = files.read_games(log, warn, folder)
         if previous:
             previous.refuse_times(log, players, float(read.times[0]), settings.again)
         roster = r.Roster(rating, values, log.players, players, log.timed)
@@ -640,7 +640,7 @@ def compare_ratings(
             identity["tune"] = dict(fitted) or None
             folder = stack.enter_context(files.claim("rate", settings.out, log, None, identity))
         stop = stack.enter_context(stop_on_signal())
-        read = files.read_games(log, settings, warn, folder)
+        read = files.read_games(log, warn, folder)
         for name in names:
             if warning := r.nobody_at_home(values[name], log.at_home):
                 warn(warning)

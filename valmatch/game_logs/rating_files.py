@@ -15,7 +15,6 @@ from pydantic_core import to_json
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals
-from valmatch.game_logs.options import RateOptions
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.tables import time_text
 from valmatch.game_logs.roster import COUNTS, LAST_GAME, RATINGS, Played, RatedPlayer
@@ -191,11 +190,9 @@ def claim(
     return RunFolder(out, command, None, {**identity, **digests}, facts=facts, read=read)
 
 
-def read_games(
-    log: GameLog, options: RateOptions, warn: Callable[[str], None], folder: RunFolder | None
-) -> Games:
+def read_games(log: GameLog, warn: Callable[[str], None], folder: RunFolder | None) -> Games:
     """Return the games of a log, one at least, and pass on what is to be known of them."""
-    games, warnings = log.games(options.progress), log.warnings()
+    games, warnings = log.games(), log.warnings()
     for warning in warnings:
         warn(warning)
     if folder:

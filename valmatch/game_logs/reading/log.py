@@ -456,24 +456,24 @@ class GameLog:
     def _column(self, meaning: str) -> str:
         return self.columns.names[self.columns.places[meaning]]
 
-    def games(self, progress: Callable[[int], None]) -> Games:
+    def games(self) -> Games:
         """Return the games in play order."""
-        games, _ = self._read(progress)
+        games, _ = self._read()
         if (np.diff(games.times) >= 0.0).all():
             return games
         return games_at(games, np.argsort(games.times, kind="stable"))
 
-    def games_with_facts(self, progress: Callable[[int], None]) -> tuple[Games, GameFacts]:
+    def games_with_facts(self) -> tuple[Games, GameFacts]:
         """Return the games in the order of the file, one at least, and what is known of them."""
-        games, facts = self._read(progress)
+        games, facts = self._read()
         if not games.n_games:
             raise InputError(f"{self.name}: holds no game that can be rated")
         assert facts is not None
         return games, facts
 
-    def _read(self, progress: Callable[[int], None]) -> tuple[Games, GameFacts | None]:
+    def _read(self) -> tuple[Games, GameFacts | None]:
         """Return the games in the order of the file, and what else is to be known of them."""
-        rows = self._rows(progress)
+        rows = self._rows()
         entries, first_rows = rows.entries(), rows.first_rows
         facts = rows.facts(self._further, entries.at_home) if self._further else None
         first = np.arange(len(first_rows) - 1)  # of each game the first one of its name
@@ -523,7 +523,7 @@ class GameLog:
             yield games._replace(names=games.names + lo)
             lo = hi
 
-    def _rows(self, progress: Callable[[int], None]) -> Rows:
+    def _rows(self) -> Rows:
         """Return the columns that are read."""
         places = self.columns.places
         readers: dict[str, Read] = dict.fromkeys(_PEOPLE, self.players.read)
@@ -540,7 +540,7 @@ class GameLog:
         columns: dict[str, list[NDArray[Any]]] = {meaning: [] for meaning in read}
         empty: dict[str, list[Bools]] = {meaning: [] for meaning in places}
         wrong_widths: list[Bools] = []
-        for texts, wrong_width in self.file.blocks(progress):
+        for texts, wrong_width in self.file.blocks(self._options.progress):
             wrong_widths.append(wrong_width)
             cells = {m: list(map(str.strip, texts[at])) for m, at in places.items()}
             for meaning, column in cells.items():

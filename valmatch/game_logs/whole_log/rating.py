@@ -87,7 +87,7 @@ def rank_games(
             if stop():
                 raise KeyboardInterrupt
 
-        read = log.games_with_facts(settings.progress)
+        read = log.games_with_facts()
         look()
         weighted = weighted_games(log, *read, settings)
         if settings.firmness:
