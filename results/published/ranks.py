@@ -111,6 +111,9 @@ def sides_chart(rows: list[Row]) -> Any:  # noqa: ANN401
         games = [float(row["games"]) for row in rows if row["opponents"] == opponents]
         axis.plot(names, games, "o", color=colour, label=f"ours, {opponents} opponents")
     axis.set(yscale="log", xlabel="sides x players of each", ylabel="games of a player")
+    ticks = [3, 10, 30, 100, 300, 1000, 3000]
+    axis.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
+    axis.minorticks_off()
     axis.legend()
     return figure
 
@@ -172,7 +175,8 @@ def drawn(leaders: str, votes: int, gap: float, number: int) -> tuple[float, flo
     made = rate(design, model)
     covariance = model.uncertainty(made, False, rng).covariance
     assert covariance is not None
-    a, b = np.argsort(-np.nan_to_num(made.ratings, nan=-np.inf))[:2].tolist()
+    assert made.linked.rated.all()
+    a, b = np.argsort(-made.ratings)[:2].tolist()
     error = math.sqrt(covariance[a, a] + covariance[b, b] - 2.0 * covariance[a, b])
     removed = fewest_games(Cells.of(design, model), made, (a, b))
     fewest = math.inf if removed is None else float(removed.sum())
@@ -185,10 +189,8 @@ def leader_summary(rows: list[Row]) -> Row:
     texts = []
     for row in equal:
         two, low, high = (100.0 * float(row[name]) for name in ("two", "two_low", "two_high"))
-        texts.append(
-            f"{float(row['median']):.0f} where {row['leaders']} (median); at most {FEW} in"
-            f" {two:.1f} % ({low:.1f} to {high:.1f}) of the logs"
-        )
+        few = f"at most {FEW} in {two:.1f} % ({low:.1f} to {high:.1f}) of the logs"
+        texts.append(f"{row['leaders']}: {few}, {float(row['median']):.0f} in the median")
     agrees = any(float(row["two_high"]) >= 0.05 for row in equal)
     verdict = "agrees" if agrees else "hangs on the observed gap"
     return {"ours": "; ".join(texts), "n": LOGS, "verdict": verdict}
