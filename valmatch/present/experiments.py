@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import groupby, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,8 +21,6 @@ from valmatch.config.factor_paths import dotted, parts, replaced
 from valmatch.config.identity import config_id, resolved, set_factors
 from valmatch.config.writing import document
 from valmatch.experiments.compare import Comparison, Variant
-from valmatch.experiments.explain import DONE
-from valmatch.experiments.replay import ReplayedTickets
 from valmatch.experiments.replications import Replications
 from valmatch.experiments.response_list import shown_by
 from valmatch.experiments.simulate import Simulation
@@ -35,6 +33,9 @@ from valmatch.statistics.estimates import FEW_VALUES, Estimate, t_quantile
 from valmatch.statistics.pairs import paired
 from valmatch.statistics.rounding import formatted, mean_and_half
 from valmatch.text.terminal import WIDTH, escaped, labelled, one_line, shortened
+
+if TYPE_CHECKING:  # those take long to import
+    from valmatch.experiments.replay import ReplayedTickets
 
 # Tables of responses: of one replication, of means, of systems, of bands, hours and weekdays.
 
@@ -804,6 +805,7 @@ def _differences(result: Comparison, response: Response) -> d.Chart:
 
 # Replays of tickets: who was matched after how long, by which steps.
 
+DONE = "COMPLETED"  # the status of a ticket that was matched
 THINNED = 400  # points of a line
 MOST_BLOCKERS = 3  # tickets that block others, most of whom are named
 

@@ -7,14 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from valmatch.errors import InputError, OptionError, option
-from valmatch.game_logs.next_pairs import NextPairs
-from valmatch.game_logs.planning import AIMED, PlannedGames
-from valmatch.game_logs.prediction import Forecast, PredictedGames
 from valmatch.game_logs.rating import RatedLog, RatingComparison
 from valmatch.game_logs.rating_files import HISTORY
 from valmatch.game_logs.roster import COUNTS, LAST_GAME, Difference, Scores
@@ -31,7 +28,6 @@ from valmatch.game_logs.whole_log.result import (
     superiority_of,
     unrated_kind,
 )
-from valmatch.policies.joint.leagues import UNIFORM
 from valmatch.present import document as d
 from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW
 from valmatch.ratings.registry import system_named
@@ -41,6 +37,11 @@ from valmatch.storage.result_files import ResultFiles, damaged, result_files
 from valmatch.text.durations import seconds_of
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import correction
+
+if TYPE_CHECKING:  # those take long to import
+    from valmatch.game_logs.next_pairs import NextPairs
+    from valmatch.game_logs.planning import PlannedGames
+    from valmatch.game_logs.prediction import Forecast, PredictedGames
 
 BEST = 10  # players that are listed where no number is given
 DRAWN = 5  # players that are drawn over time where none are chosen
@@ -435,7 +436,6 @@ def _finding_of_log(result: BatchRating) -> str:
 
 
 def _named(players: Sequence[str]) -> str:
-    """Return the first of some names, and how many more there are."""
     more = len(players) - NAMED
     return f"{', '.join(players[:NAMED])} and {more:,} more" if more > 0 else d.joined(players)
 
@@ -630,7 +630,6 @@ def _superiority(result: BatchRating) -> d.Block:
 
 
 def _facts(facts: Mapping[str, Any]) -> list[str]:
-    """Return sentences on the model and its intervals."""
     clusters = facts["clusters"]
     by = f" by {clusters:,} clusters" if clusters else ""
     sentences = [f"Intervals: {facts['interval']}{by}.", f"Draws: {facts['draws']}."]
@@ -725,6 +724,9 @@ def present_next_pairs(result: NextPairs, view: d.View) -> d.Presentation:
 
 def present_plan(result: PlannedGames, view: d.View) -> d.Presentation:
     """Return what a plan shows."""
+    from valmatch.game_logs.planning import AIMED
+    from valmatch.policies.joint.leagues import UNIFORM
+
     o, players = result.options, d.counted(result.players, "player")
     policy, (measure, value) = o.policy_in_words, o.aim
     sure = "no interval" if result.games is None else f"{o.level:.0%} interval"

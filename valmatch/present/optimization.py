@@ -90,7 +90,6 @@ def _solvers(study: Study) -> list[str]:
 
 
 def _header(study: Study) -> str:
-    """Return what stands above the tables: what is optimised, how, on which scales."""
     document, solvers = study.document, _solvers(study)
     seed, budget = document["seed"], document["budget"]
     header = f"{d.config_title(study.config)}, seed {seed}, budget {budget:,}"

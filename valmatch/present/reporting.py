@@ -213,7 +213,6 @@ def _shown(value: object) -> str:
 
 
 def _facts(manifest: Manifest) -> TextTable:
-    """Return a table of seed, versions and the like."""
     path = Path(manifest.source)  # a shipped config has a name, whatever folder it is in
     shipped = path in shipped_configs().values()
     counts = {"replications": manifest.replications, "budget": manifest.budget}
@@ -236,7 +235,6 @@ def _facts(manifest: Manifest) -> TextTable:
 
 
 def _config_text(config: ConfigPart, section: Any) -> str:  # noqa: ANN401
-    """Return the config as YAML that can be used again."""
     others = {key: file.path for key, file in (config.__pydantic_extra__ or {}).items()}
     others |= {"optimize": section} if section else {}
     text = document("", config.model, config.factors, **others).strip() + "\n"
