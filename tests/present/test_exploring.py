@@ -93,10 +93,10 @@ def test_refused_before_anything_runs(words: str, message: str, tmp_path: Path) 
     assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
     assert message in outcome.err
     page.write_text("mine")
-    given = ("explore", "valorant", "--over", "team_diff=1,2")
-    assert "is there already and is no report" in refusal(*given, "-o", page)
+    command = ("explore", "valorant", "--over", "team_diff=1,2")
+    assert "is there already and is no report" in refusal(*command, "-o", page)
     assert page.read_text() == "mine"
-    assert "-o: is missing" in refusal(*given)
+    assert "-o: is missing" in refusal(*command)
 
 
 @pytest.mark.slow

@@ -142,7 +142,7 @@ def test_title_size_and_formats(copied: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--size", "20"), "--size: '20' (allowed: WIDTHxHEIGHT in centimetres, each from 5 to"),
         (("--size", "20x101"), "--size: '20x101' (allowed: WIDTHxHEIGHT"),
@@ -151,9 +151,9 @@ def test_title_size_and_formats(copied: Path) -> None:
         (("--responses", "wait_p96"), "--responses: 'wait_p96' is no response here ("),
     ],
 )
-def test_what_cannot_be_drawn_is_said(options: tuple[str, ...], said: str, copied: Path) -> None:
+def test_what_cannot_be_drawn_is_said(options: tuple[str, ...], message: str, copied: Path) -> None:
     before = sorted(copied.iterdir())
-    assert refusal("plot", copied, *options).startswith(said)
+    assert refusal("plot", copied, *options).startswith(message)
     assert sorted(copied.iterdir()) == before
 
 

@@ -24,9 +24,9 @@ WAIT = Response("wait", "minutes", "mean wait")
 def said_of(folder: Path) -> tuple[str, str]:
     """Return what was asked and found, from the Markdown of a report."""
     lines = [line for line in valmatch.report(folder, markdown=True).splitlines() if line]
-    place = next(k for k, line in enumerate(lines) if line.startswith("## "))
-    asked, found = lines[place + 1 : place + 3]
-    return asked, found.strip("*").replace("\\", "")
+    start = next(k for k, line in enumerate(lines) if line.startswith("## "))
+    question, finding = lines[start + 1 : start + 3]
+    return question, finding.strip("*").replace("\\", "")
 
 
 def estimated(mean: float | None, half: float | None, n: int = 10, undefined: int = 0) -> Estimate:
@@ -70,28 +70,28 @@ ASKED = {
 
 @pytest.mark.parametrize("name", ASKED)
 def test_what_was_asked_is_one_sentence(name: str, run_of: RunOf) -> None:
-    asked, _ = said_of(run_of(name))
-    assert re.fullmatch(ASKED[name], asked), asked
+    question, _ = said_of(run_of(name))
+    assert re.fullmatch(ASKED[name], question), question
 
 
 @pytest.mark.parametrize("name", [name for name in RUNS if name != "predict"])
 def test_findings_say_how_many_and_how_sure(name: str, run_of: RunOf) -> None:
-    _, found = said_of(run_of(name))
-    assert re.search(r"n = \d|none of|None of", found), found
-    assert re.search(r"\d% interval|at 95%|without intervals|no interval", found), found
+    _, finding = said_of(run_of(name))
+    assert re.search(r"n = \d|none of|None of", finding), finding
+    assert re.search(r"\d% interval|at 95%|without intervals|no interval", finding), finding
 
 
 def test_the_finding_of_a_comparison_is_that_of_its_summary(run_of: RunOf) -> None:
-    _, found = said_of(run_of("compare"))
+    _, finding = said_of(run_of("compare"))
     summary = json.loads((run_of("compare") / "summary.json").read_text())
     fair = summary["differences"]["avg_team_diff"]
     half = fair["ci_high"] - fair["mean"]
-    said = re.search(r"avg_team_diff (?:falls|rises) by ([\d.]+) ± ([\d.]+) Elo points", found)
-    assert said, found
-    assert float(said[1]) == pytest.approx(abs(fair["mean"]), abs=0.6 * 10 ** -_digits(said[1]))
-    assert float(said[2]) == pytest.approx(half, rel=0.06)
-    assert ("falls" in said[0]) == (fair["mean"] < 0)
-    assert found.endswith("95% intervals, n = 12 common replications.")
+    match = re.search(r"avg_team_diff (?:falls|rises) by ([\d.]+) ± ([\d.]+) Elo points", finding)
+    assert match, finding
+    assert float(match[1]) == pytest.approx(abs(fair["mean"]), abs=0.6 * 10 ** -_digits(match[1]))
+    assert float(match[2]) == pytest.approx(half, rel=0.06)
+    assert ("falls" in match[0]) == (fair["mean"] < 0)
+    assert finding.endswith("95% intervals, n = 12 common replications.")
 
 
 def _digits(number: str) -> int:
@@ -116,6 +116,6 @@ def test_infeasible_and_undecided_points_are_called_so(run_of: RunOf, tmp_path: 
         (folder / "summary.json").write_text(
             json.dumps({**summary, "feasible": answer == "of one" or answer})
         )
-        _, found = said_of(folder)
-        assert text in found
-        assert ("is certified as feasible" in found) == (answer is True)
+        _, finding = said_of(folder)
+        assert text in finding
+        assert ("is certified as feasible" in finding) == (answer is True)

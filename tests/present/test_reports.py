@@ -42,7 +42,7 @@ def test_a_page_is_valid_small_and_says_what_was_asked_and_found(name: str, run_
     page = valmatch.report(run_of(name))
     tree = tree_of(page)
     assert len(page.encode()) < html.MOST_BYTES
-    labels = [text_of(one) for one in tree.iter(f"{SPACE}p") if one.get("class") == "label"]
+    labels = [text_of(p) for p in tree.iter(f"{SPACE}p") if p.get("class") == "label"]
     assert labels == ["Question", "Finding"]
     tables = list(tree.iter(f"{SPACE}table"))
     assert tables
@@ -102,21 +102,25 @@ def test_several_runs_make_chapters_with_contents(run_of: RunOf) -> None:
     page = valmatch.report(folders)
     tree = tree_of(page)
     (contents,) = tree.iter(f"{SPACE}nav")
-    assert [one.get("href") for one in contents.iter(f"{SPACE}a")] == ["#run-1", "#run-2", "#run-3"]
-    sections = [one.get("id") for one in tree.iter(f"{SPACE}section")]
+    assert [element.get("href") for element in contents.iter(f"{SPACE}a")] == [
+        "#run-1",
+        "#run-2",
+        "#run-3",
+    ]
+    sections = [element.get("id") for element in tree.iter(f"{SPACE}section")]
     assert sections == ["run-1", "run-2", "run-3"]
     assert page.count('class="finding"') == 3
 
 
 def test_charts_of_last_chapters_give_way(run_of: RunOf, monkeypatch: pytest.MonkeyPatch) -> None:
     folders = [run_of("replicate"), run_of("games"), run_of("parts")]
-    whole = valmatch.report(folders)
-    monkeypatch.setattr(html, "MOST_BYTES", len(whole.encode()) - 1)
+    charted = valmatch.report(folders)
+    monkeypatch.setattr(html, "MOST_BYTES", len(charted.encode()) - 1)
     page = valmatch.report(folders)
     assert len(page.encode()) <= html.MOST_BYTES
     left_out = page.index("Charts are left out here")
     assert page.index('id="run-3"') < left_out
-    assert page.count("<table") == whole.count("<table")
+    assert page.count("<table") == charted.count("<table")
 
 
 def test_links_lead_from_the_page_to_the_files(run_of: RunOf, tmp_path: Path) -> None:
@@ -198,19 +202,19 @@ def test_what_an_unfinished_run_lacks_is_said_on_top(run: Path, status: str) -> 
     manifest.write_text(json.dumps({**content, "status": status, "requested": 20}))
     page = valmatch.report(run)
     state = "not ended" if status == "running" else status
-    said = f"The state of the run is: {state}; 12 of 20 replications are there;"
-    assert 0 < page.index(said) < page.index('class="question"')
-    assert f"**Incomplete.** {said}" in valmatch.report(run, markdown=True)
+    sentence = f"The state of the run is: {state}; 12 of 20 replications are there;"
+    assert 0 < page.index(sentence) < page.index('class="question"')
+    assert f"**Incomplete.** {sentence}" in valmatch.report(run, markdown=True)
 
 
 def test_a_killed_run_without_a_summary_is_reported_by_its_rows(run: Path) -> None:
-    whole = valmatch.report(run, markdown=True)
+    complete = valmatch.report(run, markdown=True)
     (run / "summary.json").unlink()
     manifest = run / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"complete"', '"running"'))
     text = valmatch.report(run, markdown=True)
-    found = next(line for line in text.splitlines() if line.startswith("**On average"))
-    assert found in whole
+    finding = next(line for line in text.splitlines() if line.startswith("**On average"))
+    assert finding in complete
     (run / "replications.csv").unlink()
     assert "nothing can be said of what it finds" in valmatch.report(run, markdown=True)
 

@@ -169,7 +169,9 @@ def test_a_result_is_read_back_as_it_was_made(kind: str, tmp_path: Path) -> None
         assert repr(back) == repr(result)
         assert back.folder == result.folder
         assert str(present(back)) == str(present(result))
-        columns = [{k: [*map(str, v)] for k, v in one.columns().items()} for one in (result, back)]
+        columns = [
+            {k: [*map(str, v)] for k, v in side.columns().items()} for side in (result, back)
+        ]
         assert columns[0] == columns[1]
     assert back.warnings or kind == "curves"
     every_face_has_the_warnings(back, out)
@@ -177,9 +179,9 @@ def test_a_result_is_read_back_as_it_was_made(kind: str, tmp_path: Path) -> None
 
 def every_face_has_the_warnings(result: Result, folder: Path) -> None:
     """Check that each warning is in the summary, and once on each face."""
-    (file,) = [one for one in ("responses.json", "summary.json") if (folder / one).exists()]
+    (file,) = [name for name in ("responses.json", "summary.json") if (folder / name).exists()]
     document = json.loads((folder / file).read_text())
-    assert document.get("warnings", []) == [Notice.of(one).as_dict() for one in result.warnings]
+    assert document.get("warnings", []) == [Notice.of(text).as_dict() for text in result.warnings]
     assert all(row["kind"] and row["count"] >= 1 for row in document.get("warnings", []))
     faces = {
         "repr": repr(result),
@@ -202,7 +204,7 @@ def test_a_name_that_looks_like_a_number_stays_a_name(tmp_path: Path) -> None:
 def test_the_interval_of_a_chart_is_wilsons(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("winner,loser\nann,bob\n")
     result = valmatch.rate_games(tmp_path / "log.csv", "elo")
-    (block,) = [one for one in present(result).charts if one.figure == "calibration"]
+    (block,) = [block for block in present(result).charts if block.figure == "calibration"]
     line = block.charts[0].lines[0]  # type: ignore[union-attr]
     assert line.low is not None
     assert line.high is not None

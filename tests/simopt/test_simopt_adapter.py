@@ -99,7 +99,9 @@ def test_replications_are_those_of_the_simulator() -> None:
     solution = simulated(problem, x)
     expected = ours(load_config("valorant", [*overrides(x), "rate_multiplier=2"]), 5)
     both = zip(expected["avg_team_diff"], expected["avg_player_diff"], strict=True)
-    assert solution.objectives[:, 0].tolist() == [0.5 * team + 2.0 * own for team, own in both]
+    assert solution.objectives[:, 0].tolist() == [
+        0.5 * team + 2.0 * player for team, player in both
+    ]
     waits = solution.stoch_constraints[:, 0].tolist()
     assert waits == [wait - 20.0 for wait in expected["avg_wait_time"]]
 

@@ -22,7 +22,7 @@ RESPONSES = ("avg_team_diff", "avg_wait_time_all")
 N = 200
 
 
-def wait_of_1_2_4(one: Replication, allowable_diff: float) -> float:
+def wait_of_1_2_4(replication: Replication, allowable_diff: float) -> float:
     """Return the wait of simoptlib 1.2.4, whose fault this shows.
 
     A gap is added for those only who are asked in vain before a match is found: neither for the
@@ -30,15 +30,15 @@ def wait_of_1_2_4(one: Replication, allowable_diff: float) -> float:
     """
     waiting: list[float] = []
     total = 0
-    for rating, gap in zip(one.ratings, one.gaps, strict=True):
-        for place, other in enumerate(waiting):
+    for rating, gap in zip(replication.ratings, replication.gaps, strict=True):
+        for index, other in enumerate(waiting):
             if abs(rating - other) <= allowable_diff:
-                del waiting[place]
+                del waiting[index]
                 break
             total += gap
         else:
             waiting.append(rating)
-    return total / len(one.ratings)
+    return total / len(replication.ratings)
 
 
 def test_the_problem_is_that_of_simopt() -> None:
@@ -58,25 +58,29 @@ def test_the_problem_is_that_of_simopt() -> None:
 
 @pytest.mark.parametrize("diff", [50.0, 150.0])
 def test_the_same_players_give_the_same(diff: float, tmp_path: Path) -> None:
-    one = simopt_replication(simopt_model(diff, 515.8), 0)
-    assert one.avg_wait_time == pytest.approx(wait_of_1_2_4(one, diff), rel=1e-12)
-    assert one.avg_wait_time < one.mended_wait
+    replication = simopt_replication(simopt_model(diff, 515.8), 0)
+    assert replication.avg_wait_time == pytest.approx(wait_of_1_2_4(replication, diff), rel=1e-12)
+    assert replication.avg_wait_time < replication.mended_wait
     path = tmp_path / "players.csv"
-    rows = zip(accumulate(one.gaps), one.ratings, strict=True)
+    rows = zip(accumulate(replication.gaps), replication.ratings, strict=True)
     path.write_text(
         "arrival_hours,rating\n" + "".join(f"{t / 60!r},{rating!r}\n" for t, rating in rows)
     )
     model = build(load_config("chess-1", [f"arrivals={path}", f"team_diff={diff}"]))
     names = [response.name for response in model.responses]
-    found = run(model, 1, [0]).responses[0, [names.index(name) for name in RESPONSES]]
-    assert found.tolist() == pytest.approx([one.avg_diff, one.mended_wait], rel=1e-12)
+    responses = run(model, 1, [0]).responses[0, [names.index(name) for name in RESPONSES]]
+    assert responses.tolist() == pytest.approx(
+        [replication.avg_diff, replication.mended_wait], rel=1e-12
+    )
 
 
 @pytest.mark.parametrize(("diff", "sd"), [(50.0, 515.8), (150.0, 515.8), (150.0, 200.0)])
 def test_means_are_those_of_simopt(diff: float, sd: float) -> None:
     theirs_model = simopt_model(diff, sd)
     replications = [simopt_replication(theirs_model, k) for k in range(N)]
-    theirs = np.array([(one.avg_diff, one.mended_wait) for one in replications])
+    theirs = np.array(
+        [(replication.avg_diff, replication.mended_wait) for replication in replications]
+    )
     model = build(load_config("chess-1", [f"team_diff={diff}", f"cov_matrix.0.0={sd * sd!r}"]))
     names = [response.name for response in model.responses]
     ours = run(model, 1, range(N)).responses[:, [names.index(name) for name in RESPONSES]]

@@ -153,9 +153,9 @@ def test_experiments_and_plots_of_simopt_run(shots: Path) -> None:
     made.post_replicate(n_postreps=20)
     made.post_normalize(n_postreps_init_opt=20)
     for experiments in made.experiments:
-        for one in experiments:
-            assert len(one.objective_curves) == 2
-            assert len(one.all_recommended_xs) == 2
+        for experiment in experiments:
+            assert len(experiment.objective_curves) == 2
+            assert len(experiment.all_recommended_xs) == 2
     first = [row[0] for row in made.experiments]
     (path,) = plot_progress_curves(first, PlotType.ALL, normalize=False)
     assert path.is_file()

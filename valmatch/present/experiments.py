@@ -479,7 +479,7 @@ def present_design(result: DesignReplications, view: d.View) -> d.Presentation:
     page.explorer = partial(_explorer, result, wanted if chosen else wanted[:EXPLORED], shown)
     if all(run.axes and run.curves for run in result.results):
         rows = [
-            replace(chart, title=f"{chart.title}, {_place(point)}")
+            replace(chart, title=f"{chart.title}, {_where(point)}")
             for row in zip(*map(curve_charts, result.results), strict=False)
             for chart, point in zip(row, points, strict=True)
         ]
@@ -518,15 +518,15 @@ def _span(response: Response, known: Sequence[tuple[Estimate, Point]]) -> str:
         pick(known, key=lambda pair: pair[0].mean or 0.0) for pick in (min, max)
     )
     unit = d.after(response.unit)
-    ends = f"{d.value_in_words(low)}{unit} at {_place(at_low)}"
+    ends = f"{d.value_in_words(low)}{unit} at {_where(at_low)}"
     if low.mean != high.mean:
-        ends = f"from {ends} to {d.value_in_words(high)}{unit} at {_place(at_high)}"
+        ends = f"from {ends} to {d.value_in_words(high)}{unit} at {_where(at_high)}"
     if low.ci_high is None or high.ci_low is None or low.ci_high < high.ci_low:
         return f"{response.name} goes {ends}"
     return f"{response.name} does not clearly change: {ends}"
 
 
-def _place(point: Point) -> str:
+def _where(point: Point) -> str:
     return ", ".join(f"{name}={_level(value)}" for name, value in point.items())
 
 
@@ -549,7 +549,7 @@ def _chart(
     xs = d.floats(levels if numeric else [names.index(_level(level)) for level in levels])
     groups: dict[str, list[int]] = {}
     for k, point in enumerate(points):
-        groups.setdefault(_place({name: point[name] for name in others}), []).append(k)
+        groups.setdefault(_where({name: point[name] for name in others}), []).append(k)
     lines = []
     for colour, (key, places) in enumerate(list(groups.items())[: d.COLOURS]):
         order = np.array(places)[np.argsort(xs[places], kind="stable")]
