@@ -47,7 +47,7 @@ class _Cells(HTMLParser):
             self.cells[-1] += data
 
     def handle_endtag(self, tag: str) -> None:
-        self._inside = self._inside and tag != "td"
+        self._inside = self._inside and tag not in ("td", "tbody")
 
 
 def cells_of(page: str) -> list[str]:
