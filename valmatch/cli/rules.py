@@ -12,7 +12,7 @@ import typer
 
 from valmatch.cli.console import show, show_result, warn
 from valmatch.cli.options import Json, command, needed
-from valmatch.errors import InputError, in_lines
+from valmatch.errors import InputError
 from valmatch.execution.run_options import REQUEST_TIMEOUT, ReplayOptions
 from valmatch.inputs import options as o
 from valmatch.text.terminal import one_line, print_wrapped
@@ -111,15 +111,14 @@ def _show_preset(preset: str, json: bool) -> None:
 
 def _read_without_errors(file: Path, lenient: bool) -> tuple[Reading, Table]:
     """Read a rule set and tell its warnings; refuse one with errors."""
-    from valmatch.rule_sets.files import as_remark, in_line, read_rule_file
+    from valmatch.rule_sets.files import as_remark, error_lines, read_rule_file
 
     reading = read_rule_file(file, lenient=lenient)
     for problem in reading.problems:
         if problem.severity == "warning" and reading.table:
             warn(as_remark(file, problem))
     if reading.table is None:
-        errors = [problem for problem in reading.problems if problem.severity == "error"]
-        raise InputError(*in_lines([in_line(file, problem) for problem in errors]))
+        raise InputError(*error_lines(file, reading.problems))
     return reading, reading.table
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias
 
-from valmatch.errors import InputError, in_lines, option
+from valmatch.errors import InputError, option
 from valmatch.execution.run_options import ReplayOptions
 from valmatch.experiments.explain import DONE, explained
 from valmatch.inputs import arguments
@@ -36,7 +36,7 @@ from valmatch.matching.tickets.reading import (
     world_of_log,
 )
 from valmatch.rule_sets.descriptions import stepped
-from valmatch.rule_sets.files import as_remarks, in_line, is_yaml, read_rule_file
+from valmatch.rule_sets.files import as_remarks, error_lines, is_yaml, read_rule_file
 from valmatch.rule_sets.json_text import Problem, plain
 from valmatch.rule_sets.table import spelled
 from valmatch.storage.output import to_json, write_atomically, write_csv
@@ -138,9 +138,8 @@ def _world_of_rules(
 
 def _report(path: Path, problems: Sequence[Problem], warn: Warn) -> None:
     """Warn of what is to be warned of; raise where there are errors."""
-    errors = [in_line(path, problem) for problem in problems if problem.severity == "error"]
-    if errors:
-        raise InputError(*in_lines(errors))
+    if errors := error_lines(path, problems):
+        raise InputError(*errors)
     for remark in as_remarks(path, problems):
         warn(remark)
 

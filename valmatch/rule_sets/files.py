@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
-from valmatch.errors import InputError
+from valmatch.errors import InputError, in_lines
 from valmatch.inputs.files import read_document
 from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
 from valmatch.rule_sets.json_text import Node, Path, Place, Places, Problem, Problems, read_json
@@ -84,6 +84,11 @@ def in_line(path: FilePath, problem: Problem) -> str:
     """Return a problem as a line: ``file:line:column: severity: path: text``."""
     line, column, severity, where, text = problem
     return f"{path}:{line}:{column}: {severity}: {shortened(where, LONGEST_PATH)}: {text}"
+
+
+def error_lines(path: FilePath, problems: Iterable[Problem]) -> list[str]:
+    """Return the errors among problems as the lines of an `InputError`."""
+    return in_lines([in_line(path, problem) for problem in problems if problem.severity == "error"])
 
 
 def as_remark(path: FilePath, problem: Problem) -> str:

@@ -184,19 +184,12 @@ class _Writer:
             item.error("", f"no {key} (a number is needed)")
             return None
         rule: dict[str, object] = {"name": name, "type": "latency"}
-        if attribute is not None:
+        if name == "skill":
+            rule |= {"type": "batchDistance", "batchAttribute": attribute}
+        elif attribute is not None:
             values = f"teams[*].players.attributes[{attribute.value}]"
-            averages = {
-                "measurements": [f"avg({values})"],
-                "referenceValue": f"avg(flatten({values}))",
-            }
-            of_balance: dict[str, object] = {"name": name, "type": "distance", **averages}
-            of_skill: dict[str, object] = {
-                "name": name,
-                "type": "batchDistance",
-                "batchAttribute": attribute,
-            }
-            rule = of_balance if name == "balance" else of_skill
+            measured, reference = [f"avg({values})"], f"avg(flatten({values}))"
+            rule |= {"type": "distance", "measurements": measured, "referenceValue": reference}
         rule[limit] = item.members[key]
         if "party" in item.members:
             rule["partyAggregation"] = item.members["party"]

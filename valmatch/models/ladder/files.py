@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,9 +44,7 @@ def read_files(factors: LadderFactors, files: Mapping[str, Path]) -> FileContent
     skills, numbers, sessions, remarks = None, dict[str, int](), NO_SESSIONS, list[str]()
     for key, path in files.items():
         for name in UNUSED[key]:
-            section, _, factor = name.partition(".")
-            changed: Any = getattr(factors, section)
-            if getattr(changed, factor) != type(changed).model_fields[factor].default:
+            if factors.is_changed(name):
                 text = f"{path}: {name} has no effect with a file of {key}"
                 remarks.append(Notice(text, "ignored_factor"))
     if "skills" in files:

@@ -12,6 +12,7 @@ from valmatch.draws.streams import exponential_at, fill_uniforms_of
 from valmatch.kernels.arrays import Floats, Ints, Words
 from valmatch.kernels.compilation import kernel, part
 from valmatch.models.ladder.factors import LadderFactors
+from valmatch.models.tickets.population import chosen
 
 # Sources of addressed randomness, see `valmatch.draws.streams`: U a uniform, E an exponential
 # number. Players are numbered from 0: those at the start first, then newcomers in the order in
@@ -75,10 +76,8 @@ def draw_population(factors: LadderFactors, players: int, rng_key: Words) -> Dra
     newcomers = np.arange(n) >= players
     groups, normals = np.empty(0, np.int64), ndtri(_uniforms(SKILL, n, rng_key))
     if len(parties.shares) > 1:
-        groups, shares = np.arange(n), np.cumsum(parties.shares)
-        sizes = np.searchsorted(shares, _uniforms(FRIENDS, n, rng_key), side="right")
-        # Shares sum to 1 but for rounding: what has none is not chosen.
-        _gather(1 + np.minimum(sizes, parties.largest - 1), players, groups)
+        groups = np.arange(n)
+        _gather(1 + chosen(parties.shares, _uniforms(FRIENDS, n, rng_key)), players, groups)
         correlation = parties.skill_correlation
         if correlation > 0.0:
             common = ndtri(_uniforms(BOND, n, rng_key))[groups]

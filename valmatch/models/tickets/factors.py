@@ -478,9 +478,7 @@ class TicketsFactors(OfRules):
         if self.rule_set is not None or self.rules or self.expansions:
             raise refuse(f"{name} does not go with rules (allowed: one of both)", "rule")
         for path, why in OF_RULE_SETS.items():
-            section, _, key = path.partition(".")
-            values = getattr(self, section)
-            if getattr(values, key) != type(values).model_fields[key].default:
+            if self.is_changed(path):
                 raise refuse(f"{path} does not go with {name}: {why}", path)
         for measure in ("steps", "rules", "pools", "backfill"):  # of rule sets alone
             if measure in self.measure:

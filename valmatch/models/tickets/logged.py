@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from valmatch.errors import InputError, in_lines
+from valmatch.errors import InputError
 from valmatch.inputs.files import read_text
 from valmatch.kernels.arrays import Bools, Floats, Words
 from valmatch.matching.queue import next_arrivals
@@ -17,7 +17,8 @@ from valmatch.matching.tickets.layout import NONE
 from valmatch.matching.tickets.reading import is_event_log, read_list
 from valmatch.models.tickets.factors import MOST_PLAYERS, RoundTrips, TicketsFactors
 from valmatch.models.tickets.population import PROPOSALS, draw_people
-from valmatch.rule_sets.files import as_remarks, in_line
+from valmatch.models.tickets.rule_file import state_of
+from valmatch.rule_sets.files import as_remarks, error_lines
 from valmatch.rule_sets.table import Attribute, Table
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, Notice, shown
@@ -43,8 +44,7 @@ def _tickets(path: Path, stamp: tuple[int, int], table: Table) -> tuple[Tickets,
         seen.add(line)
     tickets, problems = read_list("\n".join(lines), table, is_table)
     if tickets is None:
-        errors = [in_line(path, problem) for problem in problems if problem.severity == "error"]
-        raise InputError(*in_lines(errors))
+        raise InputError(*error_lines(path, problems))
     remarks = as_remarks(path, problems)
     if n := repeated:
         what = f"{path}: {n:,} exact duplicate{'s' * (n > 1)} of other tickets skipped"
@@ -66,11 +66,7 @@ class TicketLog:
         known = {attribute.name for attribute in table.attributes}
         further = (attribute for attribute in declared if attribute.name not in known)
         table = table._replace(attributes=(*table.attributes, *further))
-        try:
-            state = path.stat()
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-        every, self.remarks = _tickets(path, (state.st_mtime_ns, state.st_size), table)
+        every, self.remarks = _tickets(path, state_of(path), table)
         self._path = path
         late, n = int((every.times >= horizon).sum()), every.times.size
         end = f"after the end of the run at {horizon:g} s"

@@ -144,8 +144,8 @@ def draw_people(
     n, ratings, skill, patience = times.size, factors.ratings, factors.skill, factors.patience
     tickets = People(np.arange(n), np.zeros(n, np.int64), rng_key)
     if sizes is None:
-        sizes = 1 + _chosen(factors.parties.shares, tickets.uniforms(SIZE))
-    homes = _chosen(tuple(factors.regions.shares.values()), tickets.uniforms(HOME))
+        sizes = 1 + chosen(factors.parties.shares, tickets.uniforms(SIZE))
+    homes = chosen(tuple(factors.regions.shares.values()), tickets.uniforms(HOME))
     none = np.empty((n, 0))
     drawn = Tickets(times, times, sizes, {}, trips.centres, none, none, rng_key, homes=homes)
     of, seats = drawn.of, drawn.seats
@@ -186,7 +186,7 @@ def draw_people(
     return drawn, error
 
 
-def _chosen(shares: Sequence[float], uniforms: Floats) -> Ints:
+def chosen(shares: Sequence[float], uniforms: Floats) -> Ints:
     """Return which of some things each number chooses by their shares."""
     numbers = np.searchsorted(np.cumsum(shares), uniforms, side="right")
     # Shares sum to 1 but for rounding: what has none is not chosen.
@@ -208,7 +208,7 @@ def _attribute(law: Mapping[str, Any], source: int, tickets: People, people: Peo
         return law["mean"] + law["std"] * people.normals(source, firsts)
     if kind == "text":
         shares = [float(share) for share in law.values()]
-        return values_of("text", law)[_chosen(shares, tickets.uniforms(source))[people.of]]
+        return values_of("text", law)[chosen(shares, tickets.uniforms(source))[people.of]]
     items: dict[str, float] = law["lists"]
     columns = [
         people.uniforms(source, firsts + item) < probability

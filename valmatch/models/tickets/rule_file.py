@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 from valmatch.errors import InputError, in_lines
 from valmatch.inputs.fields import Factors, Misplaced, factor, refuse
 from valmatch.inputs.files import read_document
-from valmatch.rule_sets.files import LONGEST_PATH, as_remark, in_line, is_yaml, read_rule_file
+from valmatch.rule_sets.files import LONGEST_PATH, as_remark, error_lines, is_yaml, read_rule_file
 from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
 from valmatch.rule_sets.json_text import WHOLE, Problem, Problems, label, plain
 from valmatch.rule_sets.table import Search, Steps, Table, Team
@@ -92,8 +92,8 @@ class RuleDocument:
 def _of_file(path: Path, stamp: tuple[int, int]) -> RuleDocument:
     """Return the rule set of a file without errors, read once for each state of the file."""
     reading = read_rule_file(path)
-    if errors := [problem for problem in reading.problems if problem.severity == "error"]:
-        raise InputError(*in_lines([in_line(path, problem) for problem in errors]))
+    if lines := error_lines(path, reading.problems):
+        raise InputError(*lines)
     return RuleDocument(reading, path)
 
 
@@ -101,9 +101,8 @@ def _of_file(path: Path, stamp: tuple[int, int]) -> RuleDocument:
 def _of_mapping(text: str) -> RuleDocument:
     """Return the rule set that a mapping is, given as JSON."""
     reading = read_rule_set(text)
-    errors = [problem for problem in reading.problems if problem.severity == "error"]
     faults = []
-    for problem in errors:
+    for problem in (problem for problem in reading.problems if problem.severity == "error"):
         parts = re.split(r"[.\[\]]", "" if problem.path == WHOLE else problem.path)
         path = (int(part) if part.isdecimal() else part for part in parts if part)
         faults.append(Misplaced(("rule_set", *path), problem.text))
@@ -112,15 +111,20 @@ def _of_mapping(text: str) -> RuleDocument:
     return RuleDocument(reading, None)
 
 
+def state_of(path: Path) -> tuple[int, int]:
+    """Return what tells states of a file apart: when it was written last, and its size."""
+    try:
+        state = path.stat()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    return state.st_mtime_ns, state.st_size
+
+
 def document_of(source: Source) -> RuleDocument:
     """Return the rule set of a file or a mapping."""
-    if not isinstance(source, Path):
-        return _of_mapping(json.dumps(source))
-    try:
-        state = source.stat()
-    except OSError as error:
-        raise InputError(f"{source}: cannot be read: {error.strerror}") from None
-    return _of_file(source, (state.st_mtime_ns, state.st_size))
+    if isinstance(source, Path):
+        return _of_file(source, state_of(source))
+    return _of_mapping(json.dumps(source))
 
 
 def check_steps(expansions: dict[str, Any]) -> dict[str, Any]:
@@ -149,6 +153,13 @@ class OfRules(Factors):
         rule_set: dict[str, Any] | None  # the rule set as a mapping, None for that of a file
         rules: dict[str, Any]  # values of rules, of the algorithm and of teams in place of its own
         expansions: dict[str, Any]  # values of steps in place of its own
+
+    def is_changed(self, name: str) -> bool:
+        """Return whether a factor of a section is not the default."""
+        section, _, factor_name = name.partition(".")
+        factors: Factors = getattr(self, section)
+        default = type(factors).model_fields[factor_name].default
+        return bool(getattr(factors, factor_name) != default)
 
     def source(self, files: Mapping[str, Path]) -> Source | None:
         """Return where the rule set is, None without one."""
