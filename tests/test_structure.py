@@ -82,9 +82,8 @@ MODULES = [
 ]
 
 WITH_EXAMPLES = {
-    "control_variates", "davidson", "decisions", "elo", "estimates", "glicko2", "matches",
-    "matching", "policies", "precision", "ratings", "sequential_tests", "statistics", "trueskill",
-    "trueskill_teams", "zonestats",
+    "control_variates", "decisions", "estimates", "matches", "matching", "policies", "precision",
+    "ratings", "sequential_tests", "statistics",
 }  # fmt: skip
 
 

@@ -132,7 +132,7 @@ def _likelihood(counts: Counts, log_odds: Floats, slopes: Floats, curvature: Flo
 class _Posterior(NamedTuple):
     """The log posterior density at some parameters."""
 
-    value: float
+    value: float  # of the logarithm
     log_odds: Floats  # (n + 2,)
     gradient: Floats  # derivatives by the parameters
     information: Floats  # minus the second derivatives
