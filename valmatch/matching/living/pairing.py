@@ -31,8 +31,8 @@ class Forest(NamedTuple):
     mate: Ints  # (m,); the vertex that is at the other end of the matched edge; 0: none
     slack: Ints  # (m,); the outer vertex with the tightest edge to it; 0: none
     off: Ints  # (m,); by how much that edge is short of being tight
-    # (m,); the outermost blossom around a vertex; of a blossom itself where there is none, 0 where
-    # it is none
+    # (m,); the outermost blossom around a vertex; of a blossom itself if there is none around it, 0
+    # if it is none
     top: Ints
     parent: Ints  # (m,); the vertex by which it was reached
     side: Ints  # (m,); `OUTER`, `INNER` or `FREE`
@@ -252,8 +252,10 @@ def _enqueue(forest: Forest, group: int) -> None:
 
 @part
 def _set_top(forest: Forest, group: int, top: int) -> None:
-    """Say of a blossom and its vertices what the outermost blossom around them is."""
+    """Say of a blossom, its members and vertices what the outermost blossom around them is."""
     forest.top[group] = top
+    for index in range(forest.sizes[group]):
+        forest.top[forest.members[group, index]] = top
     for vertex in range(1, forest.counts[VERTICES] + 1):
         if forest.within[group, vertex] > 0:
             forest.top[vertex] = top
