@@ -57,7 +57,8 @@ def fill_quantiles(waits: Floats, matched: Ints, out: Records) -> None:
     for name, q in QUANTILES.items():
         low = (q * last).astype(np.int64)
         below, above = waits[days, low], waits[days, np.minimum(low + 1, last)]
-        values = below + (above - below) * (q * last - low)
+        with np.errstate(over="ignore", invalid="ignore"):  # without a match waits are anything
+            values = below + (above - below) * (q * last - low)
         out[name] = np.where(matched > 0, values, np.nan)
 
 
