@@ -149,7 +149,7 @@ GROUP_OF = {name: title for title, names in OPTION_GROUPS.items() for name in na
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Start (valmatch replicate valorant -n 100)": {
-        "check": ("check", "Say what a file is, what is wrong with it, and what to do next"),
+        "check": ("lists", "Say what a file is, what is wrong with it, and what to do next"),
         "configs": ("lists", "List the configs that come with valmatch"),
         "factors": ("lists", "Show the factors of a model: meaning, unit, default, range"),
         "responses": ("lists", "Show the responses of a model: meaning, unit"),

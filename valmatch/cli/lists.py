@@ -1,4 +1,4 @@
-"""The commands that list what there is: factors, responses, solvers, problems, configs."""
+"""Commands that say what there is: files, factors, responses, solvers, problems, configs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatch
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from valmatch.cli.console import show
-from valmatch.cli.options import Json, command, complete_model
+import typer
+
+from valmatch.cli.console import info, say, show
+from valmatch.cli.options import Json, command, complete_model, needed
 from valmatch.errors import InputError
 from valmatch.inputs import options as o
-from valmatch.text.terminal import WIDTH, escaped, labelled, print_wrapped, shown, wrapped
+from valmatch.text.terminal import WIDTH, escaped, labelled, one_line, print_wrapped, shown, wrapped
 
 if TYPE_CHECKING:
     from valmatch.experiments.response_list import Listed
@@ -232,3 +235,38 @@ def _print_problems(rows: Sequence[Mapping[str, Any]]) -> None:
             "date": [best.get("date", "") for best in known],
         }
     )
+
+
+@command(speaks=["quiet"])
+def check(
+    file: Annotated[Path, needed("Any file that you have, or a results folder.")],
+    write: Annotated[
+        Path | None,
+        o.path(
+            "Write the config that reads a queue log or simulates a rule set, or the columns of a"
+            " game log, such as mine.yaml."
+        ),
+    ],
+    json: Json,
+) -> None:
+    """Say what a file is, what is understood of it, what is wrong with it, and what to type next.
+
+    It knows queue logs, game logs (CSV, JSON lines, PGN, votes), tickets, rule sets inside other
+    files, worlds, configs, results folders, and files of other services. Exit code 1 if something
+    is wrong that changes answers, 2 if the file cannot be used.
+    """
+    from valmatch.file_check import check_file
+
+    file_report = check_file(file, write=write)
+
+    def table() -> None:
+        sys.stdout.writelines(f"{one_line(line)}\n" for line in file_report.text().splitlines())
+
+    show(json, file_report.as_json(), table)
+    for line in file_report.errors:
+        say(line)
+    if write is not None:
+        info(f"written: {write}")
+    if file_report.code:
+        sys.stdout.flush()
+        raise typer.Exit(file_report.code)
