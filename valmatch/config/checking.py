@@ -141,12 +141,12 @@ class _Check:
             context = {"files": frozenset(files)}
             self.factors = self._section("factors", entry.factors, context)
         factors, replicate = self.factors, self._section("replicate", ReplicateOptions)
-        starred = [
-            (path, *pair)
-            for path, keys in BY_FACTOR.items()
-            if keys
-            for pair in self._starred(path)
-        ]
+        starred = []  # names with ``*`` of mappings by factor, taken out of them
+        for path in (path for path, keys in BY_FACTOR.items() if keys):
+            mapping = find(self.root, path)
+            if isinstance(mapping, MappingNode):
+                starred += [(path, *pair) for pair in mapping.value if "*" in str(pair[0].value)]
+                mapping.value = [pair for pair in mapping.value if "*" not in str(pair[0].value)]
         if entry and factors and not self.problems:
             if files or entry.mappings:
                 factors = self._with_files(factors, files)
@@ -197,15 +197,6 @@ class _Check:
                 continue
             self.problems.append((node, wrong))
         return complete
-
-    def _starred(self, path: tuple[str, ...]) -> list[tuple[Node, Node]]:
-        """Take names with ``*`` out of a mapping by factor; return them with what they hold."""
-        mapping = find(self.root, path)
-        if not isinstance(mapping, MappingNode):
-            return []
-        starred = [(key, value) for key, value in mapping.value if "*" in str(key.value)]
-        mapping.value = [pair for pair in mapping.value if pair not in starred]
-        return starred
 
     def _spread(self, path: tuple[str, ...], key: Node, value: Node, factors: Factors) -> None:
         """Put the factors that a name with ``*`` stands for in its place, with their ranges."""

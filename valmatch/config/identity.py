@@ -32,8 +32,15 @@ def restore(content: Mapping[str, Any], source: str, *, files: bool = True) -> C
     """Return the config of `resolved` values; without `files` theirs need not be what they were."""
     if (factors := _factors_of(content)) is None:
         raise InputError(f"{source}: the config of the run is not valid in this version")
-    named = {key: content[key] for key in MODELS[content["model"]].files if key in content}
-    inputs = {key: _input_file(key, file, source, files) for key, file in named.items()}
+    inputs: dict[str, InputFile] = {}
+    for key in MODELS[content["model"]].files:
+        named = content.get(key, {})
+        for path in (Path(source).parent / named["path"], Path(named["path"])) if named else ():
+            with suppress(OSError, ValueError):
+                if not files or sha256(path) == named["sha256"]:
+                    inputs.setdefault(key, InputFile(path, named["path"], named["sha256"]))
+        if named and key not in inputs:
+            raise InputError(f"{source}: the run's {key} {dict(named)} are not there")
     return Config(model=content["model"], factors=factors, files=inputs, source=source)
 
 
@@ -45,16 +52,6 @@ def _factors_of(content: Mapping[str, Any]) -> Factors | None:
         return entry.factors.model_validate(content["factors"], context=context)
     except (KeyError, ValidationError):
         return None
-
-
-def _input_file(key: str, named: Mapping[str, str], source: str, needed: bool) -> InputFile:
-    """Return a file of a run; one that is needed must be what it was."""
-    beside = Path(source).parent / named["path"]
-    for path in (beside, Path(named["path"])):
-        with suppress(OSError, ValueError):
-            if not needed or sha256(path) == named["sha256"]:
-                return InputFile(path, named["path"], named["sha256"])
-    raise InputError(f"{source}: the run's {key} {dict(named)} are not there")
 
 
 def changes(
@@ -92,26 +89,23 @@ def changed_factors(
 
 def identity(config: Config) -> dict[str, Any]:
     """Return what the id of a config is made of; options of commands do not enter."""
-    # A new factor whose default means "as before" changes nothing here.
+    # A new factor whose default means "as before" changes nothing here. Of other packages it is
+    # also where rules, policies and systems are from.
     factors = set_factors(config.factors)
-    return {
-        "model": config.model,
-        **origin(config.model),
-        "factors": factors,
-        "files": {key: file.sha256 for key, file in sorted(config.files.items())},
-        **_brought(set(map(str, flat(factors).values()))),
-    }
-
-
-def _brought(values: set[str]) -> dict[str, Any]:
-    """Return where rules, policies and systems are from that other packages bring; {} of none."""
-    origins = {
+    values = set(map(str, flat(factors).values()))
+    brought = {
         name: registry.origin(name)
         for registry in (QUEUES, POLICIES, SYSTEMS)
         for name in registry.others
         if name in values
     }
-    return {"plugins": origins} if origins else {}
+    return {
+        "model": config.model,
+        **origin(config.model),
+        "factors": factors,
+        "files": {key: file.sha256 for key, file in sorted(config.files.items())},
+        **({"plugins": brought} if brought else {}),
+    }
 
 
 def set_factors(section: Section) -> dict[str, Any]:
