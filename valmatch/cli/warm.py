@@ -48,39 +48,41 @@ def warm(
     For images of containers and before jobs of a cluster: commands then start at once. Each shipped
     config of a model is simulated once, and a small log is rated.
     """
+    from valmatch.kernels.cache import folder_of_all
+    from valmatch.kernels.compilation import import_numba
     from valmatch.kernels.first_run import compiling
+    from valmatch.models.registry import OWN
+    from valmatch.ratings.registry import BATCH_NAMES, NAMES
+    from valmatch.text.suggestions import hint
 
     compiling.announced = True  # the bar shows it
-    steps = [step for name in names or known() for step in _steps(name)]
+    known = [*OWN, *NAMES, *BATCH_NAMES, *COMMANDS]
+    for name in names:
+        if name not in known:
+            raise InputError(f"{name}: nothing that has kernels ({hint(name, known)})")
+    steps = [step for name in names or known for step in _steps(name)]
     with progress("configs and commands", len(steps)) as bar, TemporaryDirectory() as name:
         for step in steps:
             step(Path(name))
             bar(1)
-    info(f"compiled {compiling.kernels:,} kernels in {compiling.seconds:.1f} s; {_size()}")
-
-
-def known() -> list[str]:
-    """Return what kernels can be compiled for."""
-    from valmatch.models.registry import OWN
-    from valmatch.ratings.registry import BATCH_NAMES, NAMES
-
-    return [*OWN, *NAMES, *BATCH_NAMES, *COMMANDS]
+    folder, size = folder_of_all(import_numba().config.CACHE_DIR), 0
+    with suppress(OSError):
+        size = sum(path.stat().st_size for path in folder.rglob("*.nb?"))
+    kept = f"{size / 1e6:.1f} MB in {folder}"
+    info(f"compiled {compiling.kernels:,} kernels in {compiling.seconds:.1f} s; {kept}")
 
 
 def _steps(name: str) -> Iterator[Step]:
     """Yield what needs the kernels of a model, a rating system or a command."""
     from valmatch.config.loading import load_config, shipped_configs
     from valmatch.models.registry import OWN
-    from valmatch.text.suggestions import hint
 
-    if name in OWN:
-        for config in map(load_config, shipped_configs()):
-            if config.model == name:
-                yield partial(_simulate, config)
-    elif name in known():
+    if name not in OWN:
         yield partial(_call, name)
-    else:
-        raise InputError(f"{name}: nothing that has kernels ({hint(name, known())})")
+        return
+    for config in map(load_config, shipped_configs()):
+        if config.model == name:
+            yield partial(_simulate, config)
 
 
 def _simulate(config: Config, folder: Path) -> None:
@@ -115,15 +117,3 @@ def _call(name: str, folder: Path) -> None:
     else:
         for policy in JOINT:
             valmatch.plan_games(players=3, spread=300.0, best=0.5, policy=policy, replications=2)
-
-
-def _size() -> str:
-    """Return how much is kept, and where."""
-    from valmatch.kernels.cache import folder_of_all
-    from valmatch.kernels.compilation import import_numba
-
-    folder = folder_of_all(import_numba().config.CACHE_DIR)
-    size = 0
-    with suppress(OSError):
-        size = sum(path.stat().st_size for path in folder.rglob("*.nb?"))
-    return f"{size / 1e6:.1f} MB in {folder}"
