@@ -158,7 +158,7 @@ class Told(Search):
         units = np.array([[0.5], [other]])
         every, counts = np.full((2, 2), 0.3), np.full(2, 10)
         self.known = PointEstimates(units, counts, means, every, every[0], np.full(2, True))
-        archive = Archive(POSED, 60, _estimates=(self.known, np.empty((2, 0))))
+        archive = Archive(POSED, 60, _estimates=self.known)
         self.task = SearchTask(POSED, 1, np.random.default_rng(0), POSED.start, archive)
         self.task.propose = self.place if placing else None
 

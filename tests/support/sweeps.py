@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from valmatch.config.config import Config
 from valmatch.execution.run_options import OptimizeArguments
-from valmatch.optimization.studies.kinds import spec_of
+from valmatch.optimization.studies.combine import spec_of
 from valmatch.optimization.studies.study import Study, execute
 
 

@@ -292,7 +292,7 @@ class OptimizeOptions(ResponseOptions, OptimizeArguments):
 
     def study(self, config: Config) -> StudySpec:
         """Return what is sought; the options outrank the config."""
-        from valmatch.optimization.studies.kinds import spec_of
+        from valmatch.optimization.studies.combine import spec_of
 
         objectives = None if self.pareto is None else list(self.pareto)
         if objectives is None and self.sweep is None and config.optimize.objectives:

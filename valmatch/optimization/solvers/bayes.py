@@ -1,9 +1,7 @@
-"""Bayesian optimisation with Gaussian processes of the objective and of every constraint.
+"""Bayesian optimisation with Gaussian processes of the objective and of every constraint."""
 
-Where the objective is a sum, each of its terms has a process of its own, as in Astudillo & Frazier
-(2019), "Bayesian optimization of composite functions": a term often depends on few of the
-variables, which its length scales show and those of the sum do not.
-"""
+# Where the objective is a sum, each of its terms has a process of its own, as in Astudillo and
+# Frazier (2019), "Bayesian optimization of composite functions".
 
 from __future__ import annotations
 
@@ -74,7 +72,16 @@ def bayes(task: SearchTask) -> Steps:
     yield from first_looks(task, n)
     model = Surrogate(task)
     task.propose = model.propose
-    yield from _improve(task, model, n)
+    for share, longer in STAGES:
+        while model.calm < CALM:
+            if _alike(task):
+                share, longer = min(share, EARLY), 1
+            if task.spent + longer * n > share * task.budget:
+                break
+            unit = model.improving()
+            if unit is None or model.calm >= CALM:
+                break
+            yield Request(unit, longer * n)
     left = task.left
     further = max(SHARPER * n, round(LEVEL * task.budget))
     if model.calm >= CALM:
@@ -83,32 +90,15 @@ def bayes(task: SearchTask) -> Steps:
     if _alike(task):
         left = min(left, round(FINAL * task.budget))
         further = min(further, left)
-    end = task.spent + left
-    start = task.archive.estimates().of(task.start)
+    end, start = task.spent + left, task.archive.estimates().of(task.start)
     if start is not None and (start.means[0, 1:] <= 0.0).all():
         longer = max(len(task.archive.outcomes(task.start)), round(START * task.budget))
         yield Request(task.start, longer)
     while task.spent < end:
-        unit = model.best(MARGIN)
-        known = len(task.archive.outcomes(unit))
-        yield Request(unit, known + min(further, end - task.spent))
+        best = model.best(MARGIN)
+        known = len(task.archive.outcomes(best))
+        yield Request(best, known + min(further, end - task.spent))
         further = SHARPER * n
-
-
-def _improve(task: SearchTask, model: Surrogate, n: int) -> Steps:
-    """Look where improvement is expected, until the search is settled or its last stage over."""
-    for share, longer in STAGES:
-        while True:
-            if _alike(task):
-                share, longer = min(share, EARLY), 1
-            if task.spent + longer * n > share * task.budget:
-                break
-            unit = model.improving()
-            if model.calm >= CALM:
-                return
-            if unit is None:
-                break
-            yield Request(unit, longer * n)
 
 
 def _alike(task: SearchTask) -> bool:
@@ -172,15 +162,9 @@ class Surrogate:
 
     def points(self) -> tuple[PointEstimates, Floats]:
         """Return what to learn from: the evaluated points, with the parts of the objective."""
-        known, parts = self._task.archive.estimates_and_parts()
+        known = self._task.archive.estimates()
         rows = [0, *range(max(1, self._first), len(known.units))]
-        return known.take(rows), parts[rows]
-
-    def roughness(self) -> Floats:
-        """Return (1 + constraints,): deviations of one outcome from the processes."""
-        both = zip(self._theta, self._each, strict=True)
-        variances = np.array([math.exp(theta[-1]) * process.variance for theta, process in both])
-        return np.sqrt(self._summed(variances))
+        return known.take(rows), self._task.archive.mean_parts[rows]
 
     def predict(self, units: Floats) -> tuple[Floats, Floats]:
         """Return means and deviations, both (1 + constraints, points)."""
@@ -219,15 +203,12 @@ class Surrogate:
         best = float(self.at_known[0, feasible].min(initial=np.inf))
         score = improvement(mean, deviation, best)
         if math.isfinite(best):
-            settled = self._settled(mean, deviation, math.exp(score.max()), best)
+            # Whether more points would gain less than a surer test of those that are known.
+            chosen = _ranking(self._with_room(mean, deviation, MARGIN))[0]
+            precise = (deviation[1:, chosen] <= PRECISE * self.doubt[1:]).all()
+            settled = precise and math.exp(score.max()) <= LITTLE * (mean[0, chosen] - best)
             self.calm = self.calm + 1 if settled else 0
         return next(self._task.archive.unseen(candidates[np.argsort(-score)]), None)
-
-    def _settled(self, mean: Floats, deviation: Floats, expected: float, best: float) -> bool:
-        """Return whether more points would gain less than a surer test of those that are known."""
-        chosen = _ranking(self._with_room(mean, deviation, MARGIN))[0]
-        precise = bool((deviation[1:, chosen] <= PRECISE * self.doubt[1:]).all())
-        return precise and expected <= LITTLE * (mean[0, chosen] - best)
 
     def _with_room(self, mean: Floats, deviation: Floats, margin: float) -> Floats:
         """Return mean outcomes, the excesses with room for doubts and for a test."""
@@ -369,7 +350,13 @@ def exact_search(task: SearchTask) -> Steps:
         before = task.spent
         yield from _search(task, length)
     around = _Around(task)
-    while units := around.proposed() or _anywhere(task):
+    while True:
+        units = around.proposed()
+        if not units:  # as all around the best ones are known
+            drawn = task.rng.random((DRAWN, task.dimensions))
+            units = [*task.archive.unseen(drawn)][:1]
+        if not units:
+            return
         for unit in units:
             yield Request(unit, 1)
 
@@ -382,12 +369,6 @@ def _search(task: SearchTask, length: int) -> Steps:
     model = Surrogate(task, first)
     while task.spent < end and (unit := model.improving()) is not None:
         yield Request(unit, 1)
-
-
-def _anywhere(task: SearchTask) -> list[Floats]:
-    """Return a point that is new, as all around the best ones are known; none without one."""
-    units = task.rng.random((DRAWN, task.dimensions))
-    return [*task.archive.unseen(units)][:1]
 
 
 class _Around(Surrogate):
@@ -409,12 +390,15 @@ class _Around(Surrogate):
         known = archive.estimates()
         objectives = known.means[known.violation() == 0.0, 0] / self.scale[0]
         best = float(objectives.min(initial=np.inf))
+        both = zip(self._theta, self._each, strict=True)
+        variances = np.array([math.exp(theta[-1]) * process.variance for theta, process in both])
+        roughness = np.sqrt(self._summed(variances))  # of one outcome
         for _ in range(AT_ONCE):
             near = scattered(self._task.rng, np.tile(self._centre, (OF_EACH, 1)), NEAR_SIZES)
             units = np.array([*archive.unseen(near)])
             if len(units) > 0:
                 mean, deviation = self.predict(units)
-                deviation = np.hypot(deviation, self.roughness()[:, None])
+                deviation = np.hypot(deviation, roughness[:, None])
                 unit = units[improvement(mean, deviation, best).argmax()]
                 new[self._task.problem.values(unit)] = unit
         return [*new.values()]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,6 @@ from valmatch.config.config import Constraint
 from valmatch.kernels.arrays import Bools, Floats
 from valmatch.optimization.problem import Problem
 from valmatch.statistics.control_variates import Regression, regress
-
-# Control variates of the replications that all points meet.
 
 # n -> (n, controls) control variates of the first n replications, with their expectations.
 Controls: TypeAlias = Callable[[int], tuple[Floats, Floats]]
@@ -40,8 +38,6 @@ def regression(outcomes: Floats, controls: Controls) -> list[Regression]:
     return regress(outcomes, values, expectations)
 
 
-# What noise is like, and units in which it is the same for all points.
-
 LEAST_POINTS = 3  # points by which it is seen how noise goes with the mean, at least
 OFTEN = 2  # times that each of two values is seen, at least, where there is no third
 
@@ -60,9 +56,8 @@ class Noise:
     @classmethod
     def unknown(cls, limits: Floats) -> Noise:
         """Return what is known before any replication: nothing but the limits."""
-        count = len(limits)
-        none, no = np.full(count, np.nan), np.zeros(count, np.bool_)
-        return cls(limits, np.zeros(count), none, none.copy(), no)
+        none = np.zeros(len(limits))
+        return cls(limits, none, none + np.nan, none + np.nan, none > 0.0)
 
     @property
     def two_valued(self) -> bool:
@@ -106,11 +101,10 @@ class Units:
                 relative.append(k)
         return cls(constraints, relative)
 
-    def _level(self, means: Floats, k: int) -> Floats:
+    def _level(self, means: Floats, k: int) -> Any:  # noqa: ANN401
         """Return the mean responses of a constraint, above 0."""
         c = self.constraints[k - 1]
-        level: Floats = np.maximum(c.bound + c.sign * means[..., k], 1e-12 * c.bound)
-        return level
+        return np.maximum(c.bound + c.sign * means[..., k], 1e-12 * c.bound)
 
     def convert(self, means: Floats, errors: Floats) -> tuple[Floats, Floats]:
         """Return mean outcomes, with their deviations or errors, in these units."""
@@ -130,11 +124,6 @@ class Units:
             means[..., k] = constraint.sign * (level - constraint.bound)
             errors[..., k] *= level
         return means, errors
-
-    def mean(self, outcomes: Floats) -> Floats:
-        """Return the means of the outcomes of points, (..., n, 1 + constraints), in these units."""
-        mean = outcomes.mean(axis=-2)
-        return self.convert(mean, mean)[0]
 
     def deviating(self, outcomes: Floats) -> Floats:
         """Return by how much the outcomes of a point deviate from their mean, in these units."""
@@ -199,16 +188,9 @@ def spread(values: Floats) -> Floats:
     return np.where(deviation > 1e-12 * np.abs(values).max(axis=0), deviation, 1.0)
 
 
-class _ByControls(NamedTuple):
-    """What control variates say of the replications that all points share."""
-
-    shift: Floats  # (1 + constraints,): to be added to all means
-    left: Floats  # (1 + constraints,): share of the deviation that they do not explain
-    leverage: float  # variance of a mean over that of a replication
-
-
-def _by_controls(outcomes: Floats, controls: Controls) -> _ByControls:
-    """Regress the outcomes, (n, 1 + constraints), on the controls."""
+def _by_controls(outcomes: Floats, controls: Controls) -> tuple[Floats, Floats, float]:
+    """Return what controls add to means, what they leave of deviations, and the leverage."""
+    # The leverage is the variance of a mean over that of a replication.
     fits = regression(outcomes, controls)
     mean = outcomes.mean(axis=0)
     degrees, plain = max(1, fits[0].degrees), max(1, len(outcomes) - 1)
@@ -216,16 +198,7 @@ def _by_controls(outcomes: Floats, controls: Controls) -> _ByControls:
     total = ((outcomes - mean) ** 2).sum(axis=0) / plain
     left = np.sqrt(residual / np.where(total > 0.0, total, 1.0))
     shift = np.array([fit.mean for fit in fits]) - mean
-    return _ByControls(shift, np.where(total > 0.0, left, 1.0), fits[0].leverage)
-
-
-# (point of the unit cube, n) -> (n, terms) what each term adds to the objective.
-Parts: TypeAlias = Callable[[Floats, int], Floats]
-
-
-def without_parts(unit: Floats, n: int) -> Floats:
-    """Return no parts: the objective is not known to be a sum."""
-    return np.empty((n, 0))
+    return shift, np.where(total > 0.0, left, 1.0), fits[0].leverage
 
 
 NEAR = 20  # what sets points apart is measured on this many of those with the most replications
@@ -239,14 +212,17 @@ class Archive:
     problem: Problem  # what is optimised; says which points of the unit cube are the same
     test: int  # replications by which finalists will be tested; 0 where one replication is exact
     controls: Controls = without_controls  # the control variates of the replications
-    parts: Parts = without_parts  # what the terms add to the objective
+    # (point of the unit cube, n) -> (n, terms) what each term adds to the objective
+    parts: Callable[[Floats, int], Floats] = lambda unit, n: np.empty((n, 0))
     _units: list[Floats] = field(default_factory=list)
     # of each point its outcomes, with the parts of the objective beside them; their means and
     # standard deviations
     _outcomes: list[Floats] = field(default_factory=list)
     _moments: list[Floats] = field(default_factory=list)
     _rows: dict[tuple[float, ...], int] = field(default_factory=dict)
-    _estimates: tuple[PointEstimates, Floats] | None = None
+    _estimates: PointEstimates | None = None
+    # (points, terms): the parts of the mean objectives that `estimates` returned
+    mean_parts: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
     def __len__(self) -> int:
         return len(self._units)
@@ -290,18 +266,12 @@ class Archive:
 
     def estimates(self) -> PointEstimates:
         """Return means with their standard errors, all points on an equal footing."""
-        return self.estimates_and_parts()[0]
-
-    def estimates_and_parts(self) -> tuple[PointEstimates, Floats]:
-        """Return these with (points, terms): the parts of the mean objectives."""
-        if self._estimates is None:
-            self._estimates = self._estimate()
-        return self._estimates
-
-    def _estimate(self) -> tuple[PointEstimates, Floats]:
         # Points with few replications met other random numbers than points with many. What the
         # missing replications would have added is read off all points that have made them, and
         # what control variates say of the level of all off the points that have the most.
+        if self._estimates is not None:
+            return self._estimates
+        width = self._width
         counts = np.array([len(rows) for rows in self._outcomes])
         means, deviations = np.stack(self._moments, axis=1)
         defined: Bools = np.logical_not(np.isnan(means).any(axis=1))
@@ -319,25 +289,29 @@ class Archive:
         for n, more in pairwise(np.unique(counts[defined]).tolist()):
             longer = np.flatnonzero(defined & (counts >= more))
             rows = np.array([self._outcomes[i][:more] for i in longer])
-            missing = units_of.mean(rows) - units_of.mean(rows[:, :n])
+            after, before = rows.mean(axis=1), rows[:, :n].mean(axis=1)
+            missing = units_of.convert(after, after)[0] - units_of.convert(before, before)[0]
             means[defined & (counts <= n)] += missing.mean(axis=0)
-        away = [units_of.deviating(rows) for rows in longest]
-        by_controls = _ByControls(np.zeros(1), np.ones(1), 1.0)
-        if away:
-            by_controls = _by_controls(np.mean(away, axis=0), self.controls)
-        means += by_controls.shift
+        left, leverage = np.ones(1), 1.0
+        if longest:
+            away = np.mean([units_of.deviating(rows) for rows in longest], axis=0)
+            shift, left, leverage = _by_controls(away, self.controls)
+            means += shift
+            rest = away[:, 1:width]
+            deviation = np.maximum(np.sqrt((rest**2).mean(axis=0)), 1e-100)
+            noise = replace(noise, skewness=(rest**3).mean(axis=0) / deviation**3)
         means[~defined] = 0.0
+        of_defined = np.where(defined, counts, 0)
         errors, test, common = self._errors(
-            np.where(defined, counts, 0), deviations, by_controls, (longest, units_of)
+            of_defined, deviations, left, leverage, longest, units_of
         )
-        common *= not noise.two_valued  # no yes is read off another one
-        width = self._width
-        noise = replace(noise, common=common, skewness=_skewness(away, width))
-        points, errors = np.array(self._units), errors[:, :width]
-        estimates = PointEstimates(
-            points, counts, means[:, :width], errors, test[:width], defined, noise, units_of
+        noise = replace(noise, common=common * (not noise.two_valued))  # no yes is read off another
+        points, self.mean_parts = np.array(self._units), means[:, width:]
+        means, errors, test = means[:, :width], errors[:, :width], test[:width]
+        self._estimates = PointEstimates(
+            points, counts, means, errors, test, defined, noise, units_of
         )
-        return estimates, means[:, width:]
+        return self._estimates
 
     def _noise(
         self, counts: NDArray[np.int64], means: Floats, deviations: Floats, defined: Bools
@@ -366,8 +340,10 @@ class Archive:
         self,
         counts: NDArray[np.int64],
         deviations: Floats,
-        by_controls: _ByControls,
-        longest: tuple[Sequence[Floats], Units],
+        left: Floats,
+        leverage: float,
+        longest: Sequence[Floats],
+        units_of: Units,
     ) -> tuple[Floats, Floats, float]:
         """Return the errors of means and of a test, and how much good points have in common."""
         # All points share the error of the most replications; points with fewer add an error of
@@ -383,35 +359,21 @@ class Archive:
         shared = np.sqrt(np.average(deviations[nearest] ** 2, axis=0, weights=weights))
         single, common = errors[0], 0.0
         if len(near) > 0:
-            points, units_of = longest
             apart = []
             for i in near:
                 rest = units_of.deviating(self._outcomes[i])
-                rest -= np.mean([units_of.deviating(rows[: counts[i]]) for rows in points], axis=0)
+                rest -= np.mean([units_of.deviating(rows[: counts[i]]) for rows in longest], axis=0)
                 apart.append(rest.std(axis=0, ddof=1))
             single = np.median(apart, axis=0)
             bounded = slice(1, self._width)
             share = single[bounded] ** 2 / np.maximum(shared[bounded] ** 2, 1e-300) / 2.0
             common = float(np.clip(1.0 - share, 0.0, MOST_COMMON).min(initial=MOST_COMMON))
             common *= bool((shared[bounded] > 0.0).any())  # no noise says nothing
-        shared *= by_controls.left
+        shared *= left
         some = counts > 0
         fewer = (1.0 / counts[some] - 1.0 / most)[:, None]
-        errors[some] = np.sqrt(shared**2 * by_controls.leverage + single**2 * fewer)
+        errors[some] = np.sqrt(shared**2 * leverage + single**2 * fewer)
         return errors, shared / math.sqrt(self.test), common
-
-
-def _skewness(away: Sequence[Floats], width: int) -> Floats:
-    """Return the skewness of the constraints at the points with the most replications."""
-    if not away:
-        return np.zeros(width - 1)
-    rest = np.mean(away, axis=0)[:, 1:width]
-    deviation = np.maximum(np.sqrt((rest**2).mean(axis=0)), 1e-100)
-    skewness: Floats = (rest**3).mean(axis=0) / deviation**3
-    return skewness
-
-
-# Points proposed for the next test, by what a search and the tests before have shown.
 
 
 @dataclass(frozen=True)
@@ -543,12 +505,8 @@ class Search:
     def finalists(self, k: int) -> PointEstimates:
         """Return up to `k` distinct points: the best at several margins, then the next best."""
         estimates = self.task.archive.estimates()
-        order: dict[int, None] = {}
-        for margin in MARGINS:
-            if len(order) < k:
-                order[_seen_first(estimates, margin)[0]] = None
-        if len(order) < k:
-            order |= dict.fromkeys(_seen_first(estimates, MARGINS[0]))
+        best = [_seen_first(estimates, margin)[0] for margin in MARGINS]
+        order = dict.fromkeys([*best, *_seen_first(estimates, MARGINS[0])])
         return estimates.take(list(order)[:k])
 
     def incumbent(self) -> Floats:
@@ -566,8 +524,6 @@ def _seen_first(estimates: PointEstimates, margin: float) -> list[int]:
     order: list[int] = ranking[np.argsort(~seen[ranking], kind="stable")].tolist()
     return order
 
-
-# First looks, and one number for the worth of a point, for minimisers that know no constraints.
 
 # A violation of one standard deviation of a constraint costs as much as this many of the objective.
 PENALTY = 3.0

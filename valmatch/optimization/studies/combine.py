@@ -1,24 +1,20 @@
-"""Merging the folders of one optimisation, such as its shards.
-
-What a run has used is in the folders' replications, and all else follows from them: every run is
-made again from these alone, and one that lacks any is owed.
-"""
+"""Which study is asked for, and merging the folders of one, such as its shards."""
 
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from valmatch.errors import InputError
+from valmatch.config.config import Config
+from valmatch.errors import InputError, option
 from valmatch.execution.interruption import Stop
 from valmatch.execution.run_options import OptimizeArguments
 from valmatch.execution.shards import shard_files
 from valmatch.experiments import combine as experiments
 from valmatch.optimization.solver_run import Address, Execution, Journal, Row, Rows
-from valmatch.optimization.studies.kinds import spec_of
 from valmatch.optimization.studies.parallel_runs import (
     JOURNAL,
     TRUTHS,
@@ -26,15 +22,14 @@ from valmatch.optimization.studies.parallel_runs import (
     Job,
     read_journal,
 )
-from valmatch.optimization.studies.study import (
-    Study,
-    StudySpec,
-    open_files,
-    summarised,
-)
+from valmatch.optimization.studies.pareto import front_spec
+from valmatch.optimization.studies.solver_study import named_solvers, study_spec
+from valmatch.optimization.studies.study import Study, StudySpec, open_files, summarised
+from valmatch.optimization.studies.sweep import sweep_spec
 from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.manifest import OptimizeManifest
 from valmatch.storage.run_folder import refuse_to_replace
+from valmatch.text.terminal import shortened
 
 Warn = Callable[[str], None]
 
@@ -48,6 +43,31 @@ SAME = {
     "confidence": "confidence levels",
     "sweep": "sweeps",
 }
+
+
+def spec_of(
+    config: Config,
+    options: OptimizeArguments,
+    solvers: str | None = None,
+    sweep: str | None = None,
+    pareto: Sequence[str] | None = None,
+) -> StudySpec:
+    """Return the study of a config that is asked for."""
+    # `pareto` names the responses of a front, () for the objectives of the config; None for no
+    # front.
+    if pareto is None:
+        names = named_solvers(config, solvers)
+        if sweep is None:
+            return study_spec(config, options, names)
+        return sweep_spec(config, options, names, sweep)
+    front = front_spec(config, options, pareto)
+    several = (options.macroreps or config.optimize.macroreps or 1) > 1
+    used = {"sweep": sweep, "solver": solvers, "macroreps": several, "shard": options.shard}
+    for name, value in used.items():  # its search is one of its own, and is one run
+        if value:
+            of = f"--pareto {shortened(','.join(pareto))}" if pareto else "the section objectives"
+            raise InputError(f"{option(name)}: of no use with {of} (leave one of them out)")
+    return front
 
 
 def combine_optimizations(
@@ -72,12 +92,10 @@ def combine_optimizations(
         budget=first.budget, seed=first.seed, macroreps=macroreps, confidence=first.confidence
     )
     spec = spec_of(config, options, first.solver, first.sweep)
-    rows, truths = (read_journal(manifests, name, spec.problem) for name in (JOURNAL, TRUTHS))
-    to = None if check else out
-    if to:
+    if not check:
         names = (MANIFEST, *CONTENTS["optimize"])
-        refuse_to_replace(to, names, experiments.files_of_runs("optimize", folders, to))
-    result, missing = _combined(spec, rows, truths, to)
+        refuse_to_replace(out, names, experiments.files_of_runs("optimize", folders, out))
+    result, missing = _combined(spec, manifests, None if check else out)
     files = (shard_files(folder, JOURNAL).values() for folder in manifests)
     owed = {}
     for shard in experiments.shards_of(set(chain.from_iterable(files))):
@@ -91,9 +109,11 @@ def combine_optimizations(
 
 
 def _combined(
-    spec: StudySpec, rows: Rows, truths: Rows, out: Path | None
+    spec: StudySpec, folders: Iterable[Path], out: Path | None
 ) -> tuple[Study, list[int]]:
     """Make a study again of its replications; return it with the indices of what is missing."""
+    # What a run has used is in these, and all else follows from them: one that lacks any is owed.
+    rows, truths = (read_journal(folders, name, spec.problem) for name in (JOURNAL, TRUTHS))
     with open_files(spec, out, resume=True) as files:
         past = _Past(_with_rows(files.journal, rows))
         files = files._replace(truths=_with_rows(files.truths, truths))

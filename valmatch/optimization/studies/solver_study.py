@@ -59,8 +59,6 @@ from valmatch.optimization.verdict import best_run, verdict
 from valmatch.storage.output import write_atomically
 from valmatch.text.terminal import shown
 
-# Files of runs of solvers: what they looked at, and the config of the recommended point.
-
 RECOMMENDED = "recommended.yaml"
 
 # Files that models write with the values of the recommended point; see `Factors.rewritten`.
@@ -68,7 +66,7 @@ REWRITTEN = ("tuned_rules.json",)
 
 
 def write_recommended(folder: Path, config: Config, point: Mapping[str, float], why: str) -> None:
-    """Write the config with the variables of a point, ready to run, and files with its values."""
+    """Write the config with the variables of a point, and files with its values."""
     factors = identity(config)["factors"]
     changed = config.factors.model_dump(mode="json")
     for name, value in point.items():
@@ -132,18 +130,9 @@ class SolverStudySpec(StudySpec):
         """Return the runs of the shard."""
         run = partial(run_solver, self.config, self.problem)
         return [
-            Job(task.macrorep, task.macrorep * RUN, partial(run, task, self.settings))
-            for task in self.tasks
-        ]
-
-    @property
-    def tasks(self) -> list[RunSpec]:
-        """The runs of the shard."""
-        indices = self.shard.indices(self.size)
-        return [
-            RunSpec(name, index, factory)
+            Job(index, index * RUN, partial(run, RunSpec(name, index, factory), self.settings))
             for name, factory in self.solvers.items()
-            for index in indices
+            for index in self.shard.indices(self.size)
         ]
 
     def identity(self) -> dict[str, object]:
@@ -153,10 +142,10 @@ class SolverStudySpec(StudySpec):
     def summarise(self, made: Runs, execution: Execution, truths: Journal | None) -> Outcome:
         """Compare the runs and say what they came to."""
         model, problem, runs = self.model, self.problem, [run for _, run in made]
-        compared, analysed = not self.compares or not self.tasks, True
+        wanted = len(self.solvers) * len(self.shard.indices(self.size))
+        compared, analysed = not self.compares or not wanted, True
         tables = {"trajectory": trajectory(problem, runs), "candidates": candidates(problem, runs)}
         best = verdict(model, problem, runs, self.confidence)
-        empty = {"recommended": None, "feasible": None}
         document: dict[str, Any] = {
             "solver": ",".join(self.solvers),
             "algorithm": ",".join(map(algorithm, self.solvers)),
@@ -166,7 +155,7 @@ class SolverStudySpec(StudySpec):
             "requested": len(self.solvers) * self.size,
             **self.shard_entry,
             **scales_by_default(problem),
-            **(best.verdict_entry() if best else empty),
+            **(best.verdict_entry() if best else {"recommended": None, "feasible": None}),
         }
         solvers = {}
         if runs and self.compares:
@@ -185,8 +174,7 @@ class SolverStudySpec(StudySpec):
                     self.config, model, problem, best_run(runs), self.settings, execution.check
                 )
                 document, tables, analysed = document | entries, tables | comparisons, True
-        complete = len(runs) == len(self.tasks) and compared and analysed
-        counts = {"runs": len(runs)}
+        complete, counts = len(runs) == wanted and compared and analysed, {"runs": len(runs)}
         return Outcome(document | solvers, complete, counts, tables, failures(runs))
 
     def write(self, study: Study, folder: Path) -> None:
@@ -260,20 +248,12 @@ def optimize(
     config = load_config(config)
     how = OptimizeArguments(budget=budget, seed=seed, **options).in_config(config.optimize)
     wanted = named_solvers(config, None) if solvers is None else solvers
-    spec = study_spec(config, how, _several(wanted, how.uses_workers))
-    assert not isinstance(how.shard, str)
-    return execute(replace(spec, shard=how.shard or WHOLE), how)
-
-
-def _several(
-    solvers: str | SolverFactory | Sequence[str | SolverFactory], uses_workers: bool
-) -> Sequence[str | SolverFactory]:
-    """Return the names and functions that are given, of which workers can be given all."""
-    several: Sequence[Any] = solvers if isinstance(solvers, list | tuple) else [solvers]
+    several: Sequence[Any] = wanted if isinstance(wanted, list | tuple) else [wanted]
     if not several or not all(isinstance(solver, str) or callable(solver) for solver in several):
         what = "a name or a function, or several in a list"
-        raise InputError(f"{option('solvers')}: {shown(solvers)} (allowed: {what})")
-    for name, factory in check(several).items() if uses_workers else ():
+        raise InputError(f"{option('solvers')}: {shown(wanted)} (allowed: {what})")
+    spec = study_spec(config, how, several)
+    for name, factory in spec.solvers.items() if how.uses_workers else ():
         try:
             pickle.dumps(factory)
         except Exception:
@@ -281,10 +261,9 @@ def _several(
                 f"{option('solvers')}: {shown(name)} cannot be sent to worker processes (allowed: a"
                 f" function or class that a module defines, or {option('workers=1')})"
             ) from None
-    return several
+    assert not isinstance(how.shard, str)
+    return execute(replace(spec, shard=how.shard or WHOLE), how)
 
-
-# Comparison of solvers: the true objectives of their recommended points, run by run.
 
 # Fewest and most post-replications of a point: fresh ones that show its true objective.
 POST = 500, 20_000
@@ -323,32 +302,35 @@ def compare(
     execution: Execution,
     truths: Journal | None = None,
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """Compare what runs recommended, in the end and on the way, by common post-replications.
-
-    A point counts as truly feasible if the mean excess over every bound is <= 0. Gaps are relative
-    to the best known objective of the problem, or else to the best point of the experiment. Returns
-    a part of ``summary.json`` and the columns of ``progress.csv``.
-    """
-    post = post_replications(settings.budget)
+    """Compare what runs recommended, in the end and on the way, by common post-replications."""
+    # Returns a part of ``summary.json`` and the columns of ``progress.csv``.
+    post, judged = post_replications(settings.budget), {} if truths is None else truths
     evaluator = Evaluator(config, problem, settings.seed, POST_FIRST, 1 << 62, execution)
-    truth_of = _truth_of(problem, evaluator, post, {} if truths is None else truths)
+
+    def truth_of(unit: Floats) -> _Truth:
+        address = (*problem.values(unit), float(post))
+        if address not in judged:
+            mean = evaluator.evaluate(unit, post).mean(axis=0)
+            judged[address] = float(mean[0]), float(mean[1:].max(initial=0.0))
+        objective, violation = judged[address]
+        undefined = np.isnan([objective, violation]).any()
+        return _Truth(np.nan, np.inf) if undefined else _Truth(objective, violation)
+
     finals = [truth_of(run.certificate.unit) for run in runs]
     known = best_known(config)
     feasible = [truth.objective for truth in finals if truth.feasible]
     best = known if known is not None else min(feasible, default=None)
     progress, areas = _progress(runs, settings.budget, truth_of, best)
-    outcomes = list(zip(runs, finals, areas, strict=True))
-    lines = {
-        name: _line([outcome for outcome in outcomes if outcome[0].task.solver == name], best)
-        for name in dict.fromkeys(run.task.solver for run in runs)
-    }
+    outcomes: dict[str, list[tuple[SolverRun, _Truth, float]]] = {}
+    for outcome in zip(runs, finals, areas, strict=True):
+        outcomes.setdefault(outcome[0].task.solver, []).append(outcome)
     start = truth_of(problem.start)
     entry = {
         "best_known": best,
         "gap_to": BEST_OF_STUDY if known is None else BEST_KNOWN,
         "start_objective": start.objective if start.feasible else None,
         "post_replications": post,
-        **lines,
+        **{name: _line(of_solver, best) for name, of_solver in outcomes.items()},
     }
     return entry, progress
 
@@ -366,7 +348,11 @@ def _progress(
     for run in runs:
         gaps = []
         for mark in marks:
-            truth = truth_of(_recommended(run, mark))
+            seen = [evaluation for evaluation in run.evaluations if evaluation.spent <= mark]
+            unit = run.certificate.unit
+            if mark < run.spent and run.evaluations:
+                unit = (seen[-1] if seen else run.evaluations[0]).incumbent
+            truth = truth_of(unit)
             gap = truth.gap(best)
             gaps.append(min(1.0, gap) if gap is not None else 1.0)
             rows.append((run.task.solver, run.task.macrorep, mark, *truth, gap))
@@ -386,32 +372,6 @@ def post_replications(budget: int) -> int:
     # have, so that they are not what limits the comparison.
     tested = replications_of_test(budget - search_budget(budget))
     return min(max(POST[0], 5 * tested), POST[1])
-
-
-def _truth_of(
-    problem: Problem, evaluator: Evaluator, post: int, truths: Journal
-) -> Callable[[Floats], _Truth]:
-    """Return a function that finds the truth about a point, about each point once."""
-
-    def truth_of(unit: Floats) -> _Truth:
-        address = (*problem.values(unit), float(post))
-        if address not in truths:
-            mean = evaluator.evaluate(unit, post).mean(axis=0)
-            truths[address] = float(mean[0]), float(mean[1:].max(initial=0.0))
-        objective, violation = truths[address]
-        if np.isnan([objective, violation]).any():
-            return _Truth(np.nan, np.inf)
-        return _Truth(objective, violation)
-
-    return truth_of
-
-
-def _recommended(run: SolverRun, spent: int) -> Floats:
-    """Return what a run would have recommended after `spent` replications."""
-    if spent >= run.spent or not run.evaluations:
-        return run.certificate.unit
-    before = [evaluation for evaluation in run.evaluations if evaluation.spent <= spent]
-    return (before[-1] if before else run.evaluations[0]).incumbent
 
 
 def _line(runs: Sequence[tuple[SolverRun, _Truth, float]], best: float | None) -> dict[str, Any]:

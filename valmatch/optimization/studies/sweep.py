@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
 
 from valmatch.config.config import Config, Constraint
 from valmatch.errors import InputError, option
@@ -46,17 +45,9 @@ from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shortened, shown
 
 
-class Sweep(NamedTuple):
-    """The values of one bound or weight."""
-
-    text: str  # as it was given
-    name: str  # the constraint or the term of the objective
-    points: Sequence[float]  # the values in order
-
-
-def parse_sweep(config: Config, text: str) -> Sweep:
-    """Parse ``NAME=FIRST:LAST:STEP`` or ``NAME=VALUE,VALUE,...``; durations may have a unit."""
-    # LAST belongs to the values if a step ends there.
+def parse_sweep(config: Config, text: str) -> tuple[str, Sequence[float]]:
+    """Return the name and the values of ``NAME=FIRST:LAST:STEP`` or ``NAME=VALUE,VALUE,...``."""
+    # LAST belongs to the values if a step ends there; durations may have a unit.
     name, _, ends = text.partition("=")
     names = [*config.optimize.constraints, *config.optimize.objective]
     if name not in names:
@@ -65,39 +56,33 @@ def parse_sweep(config: Config, text: str) -> Sweep:
     between = ":" if ":" in ends else ","
     values = [value.strip() for value in ends.split(between)]
     if any(real_number(value) is None for value in values):
-        values = [str(in_unit(value, _unit(config, name))) for value in values]
-    points = span(":".join(values)) if between == ":" else _listed(values)
-    if points is None:
+        bound, unit = config.optimize.constraints.get(name), ""  # a weight has none
+        if bound is not None:
+            units = {response.name: response.unit for response in build(config).responses}
+            unit = units.get(bound.response, "")
+        values = [str(in_unit(value, unit)) for value in values]
+    numbers = [real_number(value) for value in values]
+    points = [number for number in numbers if number is not None and abs(number) <= LARGEST]
+    if between == ":":
+        points = span(":".join(values)) or []
+    elif not len(set(points)) == len(values) <= MOST_LEVELS:
+        points = []
+    if not points:
         raise InputError(
             f"{option('sweep')} {shortened(text)}: not of the form NAME=FIRST:LAST:STEP (as in"
             " 10:60:5; numbers up to 1e100, at most 10,000 values) or NAME=VALUE,VALUE,..., each"
             " once"
         )
-    return Sweep(text, name, points)
-
-
-def _unit(config: Config, name: str) -> str:
-    """Return the unit of a bound; "" for a weight."""
-    bound = config.optimize.constraints.get(name)
-    if bound is None:
-        return ""
-    units = {response.name: response.unit for response in build(config).responses}
-    return units.get(bound.response, "")
-
-
-def _listed(values: Sequence[str]) -> list[float] | None:
-    """Return values that are written one by one, each once; None if that is not what they are."""
-    numbers = [real_number(value) for value in values]
-    points = [number for number in numbers if number is not None and abs(number) <= LARGEST]
-    once = len(set(points)) == len(values) <= MOST_LEVELS
-    return points if once else None
+    return name, points
 
 
 @dataclass(frozen=True, kw_only=True)
 class SweepSpec(StudySpec):
     """A sweep that is to be made."""
 
-    sweep: Sweep  # the values
+    text: str  # the sweep as it was given
+    name: str  # the constraint or the term of the objective
+    points: Sequence[float]  # the values in order
     solver: str  # name of what solves for each of them
 
     def jobs(self) -> list[Job]:
@@ -108,7 +93,7 @@ class SweepSpec(StudySpec):
 
     def _with_value(self, index: int) -> Problem:
         """Return the problem with the bound or weight of this index."""
-        name, value, problem = self.sweep.name, self.sweep.points[index], self.problem
+        name, value, problem = self.name, self.points[index], self.problem
         terms = [replace(t, weight=value) if t.name == name else t for t in problem.terms]
         bounds = dict(problem.constraints)
         if name in bounds:
@@ -117,8 +102,7 @@ class SweepSpec(StudySpec):
 
     def identity(self) -> dict[str, object]:
         """Return what two folders of one sweep have in common."""
-        budget, text = self.settings.budget, self.sweep.text
-        return {"solver": self.solver, "budget": budget, "sweep": text}
+        return {"solver": self.solver, "budget": self.settings.budget, "sweep": self.text}
 
     def summarise(self, made: Runs, execution: Execution, truths: Journal | None) -> Outcome:
         """Say what the run of each value came to, and what a bound costs between two values."""
@@ -135,17 +119,17 @@ class SweepSpec(StudySpec):
         prices = None
         with suppress(Stopped):
             prices = self._prices(tests, execution)
-        name, complete = self.sweep.name, len(solved) == len(self.shard.indices(self.size))
+        complete = len(solved) == len(self.shard.indices(self.size))
         why = self._no_interval(solved, prices or [])
         document = {
             "solver": self.solver,
             "algorithm": algorithm(self.solver),
             "budget": self.settings.budget,
-            "sweep": name,
+            "sweep": self.name,
             **scales_by_default(self.problem),
             **self.shard_entry,
             "frontier": [
-                {name: self.sweep.points[index], **point.verdict_entry()}
+                {self.name: self.points[index], **point.verdict_entry()}
                 for index, point in solved.items()
             ],
             **({"no_interval": why} if why else {}),
@@ -154,16 +138,14 @@ class SweepSpec(StudySpec):
                 for low, high, slope in prices or ()
             ],
         }
-        ended = prices is not None and complete
-        counts, failed = {"points": len(solved)}, failures(list(runs.values()))
-        return Outcome(document, ended, counts, failures=failed)
+        ended, failed = prices is not None and complete, failures(list(runs.values()))
+        return Outcome(document, ended, {"points": len(solved)}, failures=failed)
 
     def _no_interval(
         self, solved: Mapping[int, PointResult], prices: Sequence[tuple[float, float, Estimate]]
     ) -> str:
         """Return why some numbers have no interval, "" if all have one."""
-        values = ((f"{self.sweep.points[k]:g}", point.no_interval) for k, point in solved.items())
-        reasons = {f"{self.sweep.name} {value}": why for value, why in values}
+        reasons = {f"{self.name} {self.points[k]:g}": p.no_interval for k, p in solved.items()}
         common = reason_of_each(reasons)
         if common and common in reasons.values():  # that of prices, too
             return common
@@ -177,19 +159,22 @@ class SweepSpec(StudySpec):
         self, tests: Mapping[int, Certificate], execution: Execution
     ) -> list[tuple[float, float, Estimate]]:
         """Return what a swept bound costs, by replications common to all certified points."""
-        if self.sweep.name not in self.config.optimize.constraints or self.shard != WHOLE:
+        if self.name not in self.config.optimize.constraints or self.shard != WHOLE:
             return []
-        values = [self.sweep.points[index] for index in tests]
-        common = common_replications(list(tests.values()), self.config.one_history)
+        values = [self.points[index] for index in tests]
+        # The replications of most tests, as many as the shortest of these has.
+        starts = [test.first for test in tests.values()]
+        start = max(starts, key=starts.count, default=0)
+        of_most = [len(test.outcomes) for test in tests.values() if test.first == start]
+        count = min([1] * self.config.one_history + of_most, default=0)
         objectives = []
         for index, test in tests.items():
             outcomes = test.outcomes
-            if test.first != common.start:  # it was another test that the point passed
-                problem, count = self._with_value(index), len(common)
-                first = 2 * STAGE + common.start
+            if test.first != start:  # it was another test that the point passed
+                problem, first = self._with_value(index), 2 * STAGE + start
                 fresh = Evaluator(self.config, problem, self.settings.seed, first, count, execution)
                 outcomes = fresh.evaluate(test.unit, count)
-            objectives.append(outcomes[: len(common), 0])
+            objectives.append(outcomes[:count, 0])
         sampling, pairs = self.model.sampling, pairwise(zip(values, objectives, strict=True))
         return [
             (low, high, sampling.estimate((after - before) / (high - low), self.confidence))
@@ -201,15 +186,17 @@ def sweep_spec(
     config: Config, options: SearchArguments, solvers: Sequence[str], text: str
 ) -> SweepSpec:
     """Return the study that solves for each value of a sweep, by the first of the solvers."""
-    sweep, solver = parse_sweep(config, text), next(iter(check(solvers[:1])))
+    (name, points), solver = parse_sweep(config, text), next(iter(check(solvers[:1])))
     return SweepSpec(
         **common_fields(config, options),
-        sweep=sweep,
+        text=text,
+        name=name,
+        points=points,
         solver=solver,
         solver_names=[solver],
-        size=len(sweep.points),
+        size=len(points),
         part="point",
-        parts_in_words=f"values of {sweep.name}",
+        parts_in_words=f"values of {name}",
         table="frontier.csv",
     )
 
@@ -228,11 +215,3 @@ def _with_shared_points(
             run = replace(run, certificate=known.best(problems[index], alpha))
         shared[index] = run
     return shared
-
-
-def common_replications(tests: Sequence[Certificate], one_history: bool) -> range:
-    """Return the replications of most tests, as many as the shortest of these has."""
-    starts = [test.first for test in tests]
-    start = max(starts, key=starts.count, default=0)
-    most = min((len(test.outcomes) for test in tests if test.first == start), default=0)
-    return range(start, start + min(most, 1) if one_history else start + most)
