@@ -1,10 +1,8 @@
-"""Tests on fresh replications that certify what a search recommends.
+"""Tests on fresh replications that certify what a search recommends."""
 
-A point is called feasible if the upper confidence bound of every constraint's excess is <= 0: all
-constraints must pass (an intersection-union test), each with all of the error probability. The
-bounds (`factor`, `of_few_values`) are around means that are adjusted by control variates where the
-model has them: these take out much of what days have in common whatever the rule.
-"""
+# A point is called feasible if the upper confidence bound of every constraint's excess is <= 0: all
+# constraints must pass (an intersection-union test), each with all of the error probability. Bounds
+# are around means adjusted by control variates, which take out much of what days have in common.
 
 from __future__ import annotations
 
@@ -79,11 +77,9 @@ class Certificate:
 RESERVE = 0.7  # share of alpha at which the bounds are taken
 ENOUGH = 28.0  # times the squared skewness: the least replications for Johnson's bound alone
 
+# A sample of this many times 2, 3, ... replications has Cantelli's bound where it has 2, 3, ...
+# times fewer than enough; between the two the bound moves with the logarithm.
 TAIL = 10.0
-"""A sample of this many times 2, 3, ... replications has Cantelli's bound where it has 2, 3, ...
-times fewer than enough: the smaller, the less of its tail it shows. Between the two the bound moves
-with the logarithm.
-"""
 
 
 def factor(skewness: float, known: float, n: int, degrees: int, alpha: float) -> float:
@@ -103,8 +99,7 @@ def _factors(noise: Noise, n: int, alpha: float) -> Floats:
 
 
 def of_few_values(column: Floats, noise: Noise, k: int, alpha: float) -> tuple[float, float] | None:
-    """Return the bounds of the mean of excesses that have one value or two; None if more."""
-    # They are infinite where nothing can be said.
+    """Return the bounds of the mean of excesses that have one or two values; None if more."""
     values, counts = np.unique(column, return_counts=True)
     if len(values) > 2:
         return None
@@ -120,7 +115,7 @@ def of_few_values(column: Floats, noise: Noise, k: int, alpha: float) -> tuple[f
         least, most = clopper_pearson(int((column == high).sum()), n, alpha)
         return low + (high - low) * least, low + (high - low) * most
     if len(values) == 2:
-        return -math.inf, math.inf
+        return -math.inf, math.inf  # nothing can be said
     value, rest = float(values[0]), 1.0 - alpha ** (1.0 / n)
     return value + rest * (limits[0] - value), value + rest * (limits[1] - value)
 
@@ -243,10 +238,8 @@ def _chance(needed: Floats, error: Floats) -> float:
     return 0.5 * math.erfc(-score / math.sqrt(2.0))
 
 
-# The choice of finalists, where a search has no model of all points.
-#
-# Stage 1 simulates them and picks two: the best of those likely to pass a test, and the best of
-# those nearly certain to. What the search knows of them counts as well.
+# Where a search has no model of all points, stage 1 simulates finalists and picks two: the best of
+# those likely to pass a test, and the best of those nearly certain to.
 
 # The two candidates: least probability of passing, share of the replications of a test.
 SAFE, BOLD = (0.97, 0.25), (0.5, 0.75)
@@ -280,15 +273,18 @@ def pick(
     if count == 1:
         return [finalists.units[0]], 0
     first = min(MOST[0], int(STAGE_1_SHARE * budget) // count)
-    samples = [
-        AdjustedOutcomes(evaluate(finalists.units[k], first), controls) for k in range(count)
+    seen = [
+        _Finalist(finalists.take([k]), AdjustedOutcomes(evaluate(unit, first), controls), noise)
+        for k, unit in enumerate(finalists.units[:count])
     ]
-    seen = [_Finalist(finalists.take([k]), sample, noise) for k, sample in enumerate(samples)]
-    safe, bold = (
-        _best_of_likely(seen, least, n, alpha)
-        for (least, _), n in zip((SAFE, BOLD), _of_candidates(budget - first * count), strict=True)
-    )
-    return [safe.unit] if safe is bold else [safe.unit, bold.unit], first * count
+    chosen: dict[_Finalist, None] = {}
+    lengths = _of_candidates(budget - first * count)
+    for (least, _), n in zip((SAFE, BOLD), lengths, strict=True):
+        chances = {finalist: finalist.chance(n, alpha) for finalist in seen}
+        likely = [finalist for finalist in seen if chances[finalist] >= least]
+        likeliest = min(seen, key=lambda f: (-chances[f], f.violation, f.objective))
+        chosen[min(likely, key=lambda f: f.objective, default=likeliest)] = None
+    return [finalist.unit for finalist in chosen], first * count
 
 
 class _Finalist:
@@ -320,25 +316,13 @@ class _Finalist:
         return _chance(needed, error[1:])
 
 
-def _best_of_likely(seen: Sequence[_Finalist], least: float, n: int, alpha: float) -> _Finalist:
-    """Return the best of those likely to pass a test of `n` replications, or else the likeliest."""
-    chances = {finalist: finalist.chance(n, alpha) for finalist in seen}
-    likely = [finalist for finalist, chance in chances.items() if chance >= least]
-    if likely:
-        return min(likely, key=lambda finalist: finalist.objective)
-    return min(seen, key=lambda f: (-chances[f], f.violation, f.objective))
-
-
-# Certification along a path: points fixed before any test, the surest first.
-#
-# All points meet the same fresh replications: the first of them many, the others a few, and what
-# these leave open is read off the first point by regression (double sampling). Each test along the
-# path has all of the error probability, and the first that is not passed ends it: a fixed sequence
-# needs no independence (Maurer, Hothorn & Lehmacher 1995). Points beside the path, which the config
-# gives or the search holds for the best, are tested before it, each with a share of what is left of
-# alpha, which one that passes hands on (a fallback procedure: Wiens 2003, "A fixed sequence
-# Bonferroni procedure for testing multiple endpoints", Pharmaceutical Statistics 2). Where no point
-# of the path passes, a surer one is tested on further replications, with what was kept for it.
+# Certification along a path of points fixed before any test, the surest first: all meet the same
+# fresh replications, the first of them many, the others a few, and what these leave open is read
+# off the first point by regression (double sampling). Each test along the path has all of the error
+# probability, and the first that is not passed ends it: a fixed sequence needs no independence
+# (Maurer, Hothorn & Lehmacher 1995). Points beside the path are tested before it, each with a share
+# of what is left of alpha, which one that passes hands on (a fallback procedure: Wiens 2003, "A
+# fixed sequence Bonferroni procedure for testing multiple endpoints", Pharmaceutical Statistics 2).
 
 FIRST = 0.8  # share of alpha by which tests along the path may err, where a surer point may follow
 LEAST = 10  # replications of a point, at least, where there are several
@@ -346,7 +330,8 @@ SHORT = 20  # replications of a point beside the path that is not likely to be t
 KEPT = 8  # points of a path that replications are kept for: a bolder one seldom passes
 ALIKE = 0.5  # correlation from which on a point is read off another one that has more replications
 
-# (the test that failed, replications and alpha of the next) -> a point that is surer to pass.
+# (the test that failed, replications and alpha of the next) -> a point that is surer to pass, which
+# is tested on further replications with what was kept for it.
 Surer: TypeAlias = Callable[[FeasibilityTest, int, float], Floats]
 
 
@@ -441,15 +426,6 @@ def certify_along(
     return tests
 
 
-# Certification of a run: of what the search recommends, and of what is tested whatever it says.
-#
-# The start, today's rule and the best point that the search has evaluated are always tested, beside
-# the path of points that the search's model places; a search without a model has finalists in their
-# place. What the model says of these points decides nothing: how much of the error probability
-# their tests have follows from their own replications. A point that the config gives stays what a
-# run comes to unless the best of the others is better beyond the interval of the paired
-# differences.
-
 FINALISTS = 4
 
 # How sure the points of a path are to pass: where points have little in common, and much.
@@ -477,14 +453,24 @@ class FreshReplications:
 
 def certify_run(problem: Problem, search: Search, fresh: FreshReplications) -> Certificate:
     """Test what a search recommends beside the points that the config gives."""
+    # The start, today's rule and the best point that the search has evaluated are tested beside the
+    # path of points that its model places, or of its finalists without one. What the config gives
+    # stays unless the best of the others is better beyond the interval of the paired differences.
     known, propose = search.task.archive.estimates(), search.task.propose
     noise = known.noise or Noise.unknown(problem.limits_of_excesses)
     best, spent, surer = search.incumbent(), 0, None
     points = list(problem.baselines.values())
     if propose and noise.two_valued:
-        path, sure = [best], _sure(problem, known)  # no model follows yes and no
-        if sure is not None and _by_luck(noise, fresh.budget // 2, ERROR[1] * fresh.alpha):
-            path, points = [sure], []  # all replications and all of alpha
+        path = [best]  # no model follows yes and no
+        # Where two events fail a test: all replications and all of alpha for the best point of the
+        # config that the search does not clearly see violate.
+        seen = [of for unit in points if (of := known.of(unit)) is not None]
+        holding = [of for of in seen if (of.means <= CLEARLY * of.errors)[0, 1:].all()]
+        if holding:
+            most = clopper_pearson(OFTEN, fresh.budget // 2, ERROR[1] * fresh.alpha)[1]
+            shares = -noise.low / (noise.high - noise.low)  # NaN where values are more
+            if (most > shares).any():
+                path, points = [min(holding, key=lambda of: float(of.means[0, 0])).units[0]], []
     elif propose:
         path, surer = _placed(propose, known, noise, fresh)
         points.append(best)
@@ -530,29 +516,12 @@ def _placed(
     return [proposal.unit for proposal in proposals], surer
 
 
-def _sure(problem: Problem, known: PointEstimates) -> Floats | None:
-    """Return the best point of the config that the search does not clearly see violate."""
-    seen = [point for unit in problem.baselines.values() if (point := known.of(unit)) is not None]
-    holding = [point for point in seen if (point.means <= CLEARLY * point.errors)[0, 1:].all()]
-    best = min(holding, key=lambda point: float(point.means[0, 0]), default=None)
-    return None if best is None else best.units[0]
-
-
-def _by_luck(noise: Noise, n: int, alpha: float) -> bool:
-    """Return whether two events fail a test of so many replications."""
-    some = np.logical_not(np.isnan(noise.low))
-    low, high = noise.low[some], noise.high[some]
-    return bool((clopper_pearson(OFTEN, n, alpha)[1] > -low / (high - low)).any())
-
-
 def others(problem: Problem, points: Iterable[Floats], path: Iterable[Floats]) -> list[Floats]:
     """Return the points that are not on the path, each once."""
-    known, new = {problem.values(unit) for unit in path}, []
+    known, new = {problem.values(unit) for unit in path}, dict[tuple[float, ...], Floats]()
     for unit in points:
-        if problem.values(unit) not in known:
-            known.add(problem.values(unit))
-            new.append(unit)
-    return new
+        new.setdefault(problem.values(unit), unit)
+    return [unit for values, unit in new.items() if values not in known]
 
 
 def _beside(
@@ -625,9 +594,7 @@ def _shown(
     beside, tested = test.sample.beside, len(test.outcomes)
     n = max(known, min(known + left, len(beside.outcomes) if beside else MOST[1]))
     sample = AdjustedOutcomes(evaluate(test.unit, n), controls, beside)
-    feasible = True if test.passes else None
-    if not test.passes and all(of.fails for of in tests.all):
-        feasible = False
+    feasible = True if test.passes else False if all(of.fails for of in tests.all) else None
     return Certificate(
         test.unit,
         sample.outcomes,

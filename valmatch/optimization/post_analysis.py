@@ -1,9 +1,4 @@
-"""Analysis of the recommended point after a study, beyond its budget.
-
-It is compared with a baseline, the start or today's rule, on replications by which neither was
-chosen, and its constraints are priced. Where no point is feasible, the one of least violation is
-compared in its place.
-"""
+"""What follows a study beyond its budget: comparison with the baselines, prices of constraints."""
 
 from __future__ import annotations
 
@@ -47,7 +42,6 @@ def beside(baseline: str, role: str) -> str:
 
 COMPARISONS = [f"{beside(name, role)}.csv" for name in SHORT for role in (RECOMMENDED, LEAST)]
 
-
 # What these files have of each change, after its mean.
 COLUMNS = "std_error", "ci_low", "ci_high", "confidence", "n", "undefined"
 
@@ -56,7 +50,6 @@ POST_ANALYSIS = 3 * STAGE
 
 # A point gets this part of the budget, and at least and at most so many replications.
 SHARE, FEWEST, MOST = 20, 10, 1000
-
 
 # The model at a point, with its responses and the objective in each replication.
 Replications: TypeAlias = tuple[Model[object], Mapping[str, Floats]]
@@ -169,19 +162,15 @@ def _compared(
 
 # Prices of constraints: the change of the best objective per unit of its bound.
 #
-# Where a sweep has solved for several bounds, that is the paired difference of neighbouring ones.
-# After a single run the neighbouring bounds are a tighter and a looser one near the recommended
-# point, which lies between them (`steps_along`), and the price is the paired difference of the
-# objective by that of the response: at an optimum all small moves that change a binding response by
-# a unit change the objective by as much, so that any of them shows it. The best points of two
-# searches would not do: they miss the best by more than neighbouring bounds are worth, which no
-# interval of replications shows.
+# It is the paired difference of the objective by that of the response between a tighter and a
+# looser bound near the recommended point (`steps_along`): at an optimum all small moves that change
+# a binding response by a unit change the objective by as much. The best points of two searches
+# would not do: they miss the best by more than neighbouring bounds are worth.
 #
-# A price is given where its interval lies on the side on which prices lie: a bound that is loosened
-# makes no optimum worse. A constraint is called not binding on evidence alone: its response is
-# short of the bound beyond its interval, and going there could gain no more than a hundredth of the
-# objective, nor more than the objective is known to. Everything else is not distinguishable from 0,
-# with the interval, or not known, with the reason.
+# A price is given where its interval lies on the side on which prices lie. A constraint is called
+# not binding on evidence alone: its response is short of the bound beyond its interval, and going
+# there could gain no more than a hundredth of the objective, nor more than the objective is known
+# to. Everything else is not distinguishable from 0, or not known, with the reason.
 
 MOST_ALIKE = 25.0  # condition of their changes beyond which constraints cannot be told apart
 FAR = 10.0  # a bound is out of reach this many times the range of the response in the search away
@@ -230,26 +219,17 @@ class Price:
         step = 1.0 if abs(bound.bound) > 1.0 or bound.bound == 0.0 else 0.01
         more = "more allowed" if bound.sign > 0 else "less demanded"
         named = unit.removesuffix("s") if step == 1.0 else unit
-        what = f"{plain_number(step)}{_after(named)} {more} changes the objective by"
+        what = " ".join(filter(None, (plain_number(step), named, more)))
+        what, unit = f"{what} changes the objective by", of_objective and f" {of_objective}"
         if self.between:
-            low, high = sorted(step * end * bound.sign for end in self.between)
-            return (
-                f"its cost is not distinguishable from 0 ({what} between {_digits(low)} and"
-                f" {_digits(high)}{_after(of_objective)})"
-            )
+            ends = sorted(step * end * bound.sign for end in self.between)
+            # No exponent where they are of a common size.
+            low, high = (plain_number(float(f"{end:.3g}")) if end else "0" for end in ends)
+            return f"its cost is not distinguishable from 0 ({what} between {low} and {high}{unit})"
         if slope is None or slope.mean is None:
             return "not binding, it costs nothing"
         spread = "" if slope.half_width is None else f" ± {step * slope.half_width:.2g}"
-        return f"{what} {step * slope.mean * bound.sign:+.3g}{spread}{_after(of_objective)}"
-
-
-def _after(unit: str) -> str:
-    return f" {unit}" if unit else ""
-
-
-def _digits(value: float) -> str:
-    """Return three digits of a number, with no exponent where it is of a common size."""
-    return plain_number(float(f"{value:.3g}")) if value else "0"
+        return f"{what} {step * slope.mean * bound.sign:+.3g}{spread}{unit}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,11 +246,6 @@ class _Local:
     def size(self) -> float:
         """How far the response changes."""
         return abs(self.levels[1] - self.levels[0])
-
-    @property
-    def reaches(self) -> bool:
-        """Whether the bound lies between the levels."""
-        return min(self.levels) <= 0.0 <= max(self.levels)
 
     def multiplier(self, others: Mapping[_Local, Floats]) -> Floats:
         """Return (n,) values whose mean is the multiplier, and whose spread is its error."""
@@ -296,8 +271,8 @@ def prices(
     """Estimate what each constraint costs at the point that a run came to."""
     around = Neighbourhood.of(evaluations, unit)
     if around is None:
-        few = f"{UNKNOWN} the search looked at too few points"
-        return [Price(bound, why=few) for bound in constraints]
+        why = f"{UNKNOWN} the search looked at too few points"
+        return [Price(bound, why=why) for bound in constraints]
     seen = np.array([point.mean for point in evaluations if not np.isnan(point.mean).any()])
     center = evaluate(unit, PILOT + n)[PILOT:]
     known = sampling.estimate(center[:, 0], confidence)
@@ -321,13 +296,12 @@ def prices(
         priced[k] = Price(bound, why=f"{UNKNOWN} no small move of the variables shows it")
     active, left_out = _active(shown, sampling, confidence)
     for local in shown:
-        bound, values = constraints[local.k - 1], active.get(local)
-        if values is None and local.slack == 0.0:
-            alike = "it cannot be told apart from that of another constraint"
-            priced[local.k] = Price(bound, why=f"{UNKNOWN} {alike}")
+        bound = constraints[local.k - 1]
+        if local not in active and local.slack == 0.0:
+            why = f"{UNKNOWN} it cannot be told apart from that of another constraint"
+            priced[local.k] = Price(bound, why=why)
             continue
-        if values is None:
-            values = left_out.get(local, local.multiplier(active))
+        values = active[local] if local in active else left_out.get(local, local.multiplier(active))
         priced[local.k] = _price(bound, local, values, local in active, known, sampling)
     return [priced[k] for k in range(1, 1 + len(constraints))]
 
@@ -340,7 +314,7 @@ def _active(
     # constraints are those whose bound is reached, nearest first, and can be told apart; one that
     # the recommended point is short of may not where its multiplier is not above 0.
     left_out: dict[_Local, Floats] = {}
-    candidates = [local for local in shown if local.slack == 0.0 or local.reaches]
+    candidates = [of for of in shown if of.slack == 0.0 or min(of.levels) <= 0.0 <= max(of.levels)]
     candidates.sort(key=lambda local: local.slack / local.size)
     while True:
         chosen: list[_Local] = []
@@ -399,8 +373,7 @@ def _price(
         if gain <= max(NOTHING * size, min(LITTLE * size, half)):
             return Price(bound)
         if price.ci_low > 0.0:
-            what = "the search stopped before the limit"
-            return Price(bound, why=f"{UNKNOWN} {what}")
+            return Price(bound, why=f"{UNKNOWN} the search stopped before the limit")
     if price.ci_high <= 0.0 and price.ci_low < 0.0:
         what = "the objective also falls where the response moves away from its bound"
         return Price(bound, why=f"{UNKNOWN} {what}")
@@ -410,12 +383,9 @@ def _price(
     return Price(bound, sampling.estimate(-bound.sign * multiplier, known.confidence))
 
 
-# Steps from the recommended point to a tighter and to a looser bound on a response.
-#
-# They go where the search saw the response change most, in proportion to how far the search went: a
-# search is long where the objective is flat, so that this is about the path of the optimum as the
-# bound moves. Pilot replications, used for nothing else, say how long steps must be to change the
-# response clearly.
+# Steps go where the search saw the response change most, in proportion to how far the search went:
+# it is long where the objective is flat, so that this is about the path of the optimum as the bound
+# moves. Pilot replications, used for nothing else, say how long steps must be.
 
 NEAR = 4  # points near the recommended one that are looked at, for each variable and one more
 PILOT = 10  # replications that tell how long steps must be
@@ -448,7 +418,7 @@ class Neighbourhood(NamedTuple):
         distances = np.linalg.norm(units - unit, axis=1)
         order = np.argsort(distances, kind="stable")
         nearest = order[: NEAR * (1 + len(unit))]
-        reach = distances[order[min(len(nearest), len(order) - 1)]] * (1.0 + 1e-9)
+        reach = distances[order[: len(nearest) + 1]][-1] * (1.0 + 1e-9)
         closeness = (1.0 - (distances[nearest] / reach) ** 3) ** 3
         weights = np.array([seen[k].n for k in nearest]) * closeness
         means = np.array([seen[k].mean for k in nearest])

@@ -225,14 +225,12 @@ class Problem:
         return [term.weight * responses[term.response] for term in self.terms]
 
 
-# The optimisation problem that a config poses.
-
 # A range is searched linearly where its largest value is at most this many times its least.
 ORDERS = 100.0
 
+# Distances from an end that matter: the range divided by this; by its square, if the start is as
+# near.
 SIZES = 300.0
-"""Distances from an end that matter: the range divided by this; by its square, if the start is as
-near."""
 
 FINEST = 1e-30  # least of all, as a share of the range
 
@@ -242,7 +240,9 @@ def problem_of(config: Config, model: Model[object]) -> Problem:
     section = config.optimize
     for key in ("variables", "objective"):
         if not getattr(section, key):
-            shipped = "" if section.variables or section.objective else _shipped_problems(config)
+            others = {} if section.variables or section.objective else shipped_problems()
+            names = ", ".join(k for k, other in others.items() if other.model == config.model)
+            shipped = f"; shipped problems of {config.model}: {names}" if names else ""
             raise InputError(
                 f"{config.at(f'optimize.{key}')}: missing (at least one is needed{shipped})"
             )
@@ -267,12 +267,6 @@ def problem_of(config: Config, model: Model[object]) -> Problem:
     return Problem(variables, terms, dict(section.constraints), today, limits)
 
 
-def _shipped_problems(config: Config) -> str:
-    """Return the shipped problems of the model of a config, to go on with after what is missing."""
-    names = [name for name, other in shipped_problems().items() if other.model == config.model]
-    return f"; shipped problems of {config.model}: {', '.join(names)}" if names else ""
-
-
 def _today(config: Config, variables: Sequence[Variable]) -> dict[str, float] | None:
     """Return the config's own values of the variables, unless all are defaults or the start's."""
     # A default is nobody's rule, whether it is written out or not.
@@ -280,19 +274,16 @@ def _today(config: Config, variables: Sequence[Variable]) -> dict[str, float] | 
     if not any(variable.name in chosen for variable in variables):
         return None
     values = flat(config.factors.model_dump(mode="json"))
-    today = {}
-    for variable in variables:
-        value = values.get(variable.name)
-        if not isinstance(value, int | float):
-            return None  # it may be null
-        today[variable.name] = float(value)
-    return None if all(today[v.name] == v.start for v in variables) else today
+    numbers = {v.name: values.get(v.name) for v in variables}  # a factor may be null
+    today = {name: float(n) for name, n in numbers.items() if isinstance(n, int | float)}
+    changed = len(today) == len(variables) and any(today[v.name] != v.start for v in variables)
+    return today if changed else None
 
 
 def scales_by_default(problem: Problem) -> dict[str, Any]:
     """Return what a summary says of search scales that were not given, if any."""
-    names = [variable.name for variable in problem.variables if variable.ends]
-    scales = dict.fromkeys(names, "linear and logarithmic from both ends")
+    text = "linear and logarithmic from both ends"
+    scales = {variable.name: text for variable in problem.variables if variable.ends}
     return {"search_scale": scales} if scales else {}
 
 
@@ -420,8 +411,6 @@ def _check_together(config: Config, model: Model[object], variables: Sequence[Va
                 raise InputError(f"{at}: the bounds allow {bounds}: {what}") from None
 
 
-# The shipped problems: what each of them asks for, and the best that is known of it.
-
 TABLE = "best-known.csv"
 
 
@@ -442,28 +431,27 @@ def shipped_problems() -> dict[str, Config]:
 @cache
 def _table() -> dict[str, dict[str, Any]]:
     """Return what there is to say of the best known point of each problem, by its config."""
-    with table_file().open(newline="", encoding="utf-8") as file:
-        return {row["config"]: _entry(row) for row in csv.DictReader(file)}
-
-
-def _entry(row: Mapping[str, str]) -> dict[str, Any]:
-    """Return what a row says: of a point of least violation where nothing was certified."""
-    feasible, n = row["feasible"] == "True", int(row["n"])
-    scale = math.sqrt(n) / t_quantile(0.975, n - 1)  # intervals are of 95 %
+    # Of a point of least violation where nothing was certified.
     objective = {"objective": "objective", "ci_low": "objective_low", "ci_high": "objective_high"}
-    return {
-        "feasible": feasible,
-        **({key: float(row[column]) for key, column in objective.items()} if feasible else {}),
-        # the standard deviation of a replication of each mean
-        "noise": {
-            name: scale * (float(row[f"{name}_high"]) - float(row[f"{name}_low"])) / 2.0
-            for name in row
-            if f"{name}_low" in row and row[name]
-        },
-        "solver": row["solver"],
-        "replications": int(row["replications"]),  # of all searches whose best it is
-        "date": row["date"],
-    }
+    entries = {}
+    with table_file().open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            feasible, n = row["feasible"] == "True", int(row["n"])
+            scale = math.sqrt(n) / t_quantile(0.975, n - 1)  # intervals are of 95 %
+            entries[row["config"]] = {
+                "feasible": feasible,
+                **({key: float(row[name]) for key, name in objective.items()} if feasible else {}),
+                # the standard deviation of a replication of each mean
+                "noise": {
+                    name: scale * (float(row[f"{name}_high"]) - float(row[f"{name}_low"])) / 2.0
+                    for name in row
+                    if f"{name}_low" in row and row[name]
+                },
+                "solver": row["solver"],
+                "replications": int(row["replications"]),  # of all searches whose best it is
+                "date": row["date"],
+            }
+    return entries
 
 
 def best_known(config: Config) -> float | None:
@@ -481,19 +469,16 @@ def best_known(config: Config) -> float | None:
 
 def listed() -> list[dict[str, Any]]:
     """Return what there is to say of each shipped problem."""
-    table = _table()
-    problems = []
-    for name, config in shipped_problems().items():
-        section = config.optimize
-        bounds = section.constraints.values()
-        problems.append(
-            {
-                "problem": name,
-                "model": config.model,
-                "dimension": len(section.variables),
-                "variables": list(section.variables),
-                "constraints": [f"{c.response} {c.sense} {c.bound:g}" for c in bounds],
-                "best_known": table.get(name),
-            }
-        )
-    return problems
+    return [
+        {
+            "problem": name,
+            "model": config.model,
+            "dimension": len(config.optimize.variables),
+            "variables": list(config.optimize.variables),
+            "constraints": [
+                f"{c.response} {c.sense} {c.bound:g}" for c in config.optimize.constraints.values()
+            ],
+            "best_known": _table().get(name),
+        }
+        for name, config in shipped_problems().items()
+    ]

@@ -1,9 +1,4 @@
-"""One run of one solver within a budget of replications, each of which is made once.
-
-A search evaluates points by replications with common random numbers; then certification tests what
-it recommends. Where evaluations are exact, as on one log, the best of the evaluated points needs no
-certification.
-"""
+"""One run of one solver within a budget of replications, each of which is made once."""
 
 from __future__ import annotations
 
@@ -13,6 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, MutableMappi
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import chain
 
 import numpy as np
 
@@ -40,6 +36,7 @@ from valmatch.optimization.solvers.search import (
     PointEstimates,
     Search,
     SearchTask,
+    without_controls,
 )
 
 Address = tuple[float, ...]
@@ -136,10 +133,9 @@ class Evaluator:
         self.spent = 0  # replications of points so far
         self._config, self._problem, self._execution = config, problem, execution
         self._streams, self._first = Streams(seed), first
-        self._model = model = build(config)
-        self._names = problem.responses
-        self._columns = [model.responses.names.index(name) for name in self._names]
-        self._redraw = any(model.draws_by(v.name) for v in problem.variables)
+        self._model, self._names = build(config), problem.responses
+        self._columns = [self._model.responses.names.index(name) for name in self._names]
+        self._redraw = any(self._model.draws_by(v.name) for v in problem.variables)
         self._inputs: dict[int, object] = {}
         self._controls: list[Floats] = []
         self._known: dict[Address, Floats] = {}
@@ -147,23 +143,23 @@ class Evaluator:
     def evaluate(self, unit: Floats, n: int) -> Floats:
         """Return (n, 1 + constraints): the outcomes of the first replications of a point."""
         # Those that were made before cost nothing; where all are the same, one is made.
-        values = self._problem.point(unit)
-        point = tuple(values.values())
-        known = self._known.get(point, np.empty((0, len(self._names))))
-        made = 1 if self._config.one_history else n
+        values, made = self._problem.point(unit), 1 if self._config.one_history else n
+        known = self._known_of(unit)
         missing = made - len(known)
         if missing > self.budget - self.spent:
             raise BudgetSpent
         if missing > 0:
             rows = list(self._rows(values, range(len(known), made)))
-            self._known[point] = np.concatenate([known, np.array(rows)])
+            self._known[tuple(values.values())] = np.concatenate([known, np.array(rows)])
             self.spent += missing
         return self._repeated(self._problem.outcomes, unit, n)
 
-    def responses(self, unit: Floats) -> Floats:
-        """Return the responses that the problem names in a known point's first replication."""
-        row: Floats = self._known[self._problem.values(unit)][0]
-        return row
+    def _known_of(self, unit: Floats) -> Floats:
+        return self._known.get(self._problem.values(unit), np.empty((0, len(self._names))))
+
+    def responses(self, units: Sequence[Floats]) -> Floats:
+        """Return (points, responses): those of the problem in each point's first replication."""
+        return np.array([self._known_of(unit)[0] for unit in units])
 
     def parts(self, unit: Floats, n: int) -> Floats:
         """Return (n, terms): the parts of the objective at a point that is evaluated."""
@@ -173,9 +169,7 @@ class Evaluator:
         self, outcomes_of: Callable[[Mapping[str, Floats]], Floats], unit: Floats, n: int
     ) -> Floats:
         """Return what follows from the first replications of a point, of which one may be all."""
-        point = self._problem.values(unit)
-        known = self._known.get(point, np.empty((0, len(self._names))))
-        made = known[: 1 if self._config.one_history else n]
+        made = self._known_of(unit)[: 1 if self._config.one_history else n]
         outcomes = outcomes_of(dict(zip(self._names, made.T, strict=True)))
         return np.repeat(outcomes, n, axis=0) if len(outcomes) < n else outcomes
 
@@ -184,7 +178,7 @@ class Evaluator:
         # They do not depend on the point; there are none where the variables enter the draws.
         model = self._model
         if self._redraw or not model.controls:
-            return np.empty((n, 0)), np.empty(0)
+            return without_controls(n)
         for k in range(len(self._controls), n):
             self._controls.append(model.observe(self._draw(model, k)))
         return np.array(self._controls[:n]), np.array(list(model.controls.values()))
@@ -193,29 +187,23 @@ class Evaluator:
         """Yield the responses of a point's replications, large evaluations by the pool."""
         model = build(self._config, with_factors(self._config, values))
         point, pool = tuple(values.values()), self._execution.pool
-        journal = self._execution.journal or {}
+        journal = {} if self._execution.journal is None else self._execution.journal
         while todo:
             if pool and pool.pays(len(todo)):
                 known = (n for n, k in enumerate(todo) if (*point, self._first + k) in journal)
                 fresh = todo[: next(known, len(todo))]
                 if pool.pays(len(fresh)):
-                    yield from self._shared(pool, values, fresh)
+                    inputs = self._config, dict(values), self._streams.seed, self._columns
+                    indices = range(self._first + fresh.start, self._first + fresh.stop)
+                    made = pool.make(partial(_replications, *inputs), indices)
+                    rows = chain.from_iterable(of_worker.tolist() for of_worker in made)
+                    for row, index in zip(map(tuple, rows), indices, strict=False):
+                        journal[(*point, index)] = row
+                        yield row
                     todo = todo[len(fresh) :]
                     continue
             yield self._replication(model, point, todo[0])
             todo = todo[1:]
-
-    def _shared(self, pool: SharedPool, values: Mapping[str, float], todo: range) -> Iterator[Row]:
-        """Yield the responses of a point's replications, made by the pool."""
-        indices = range(self._first + todo.start, self._first + todo.stop)
-        index, journal = indices.start, self._execution.journal
-        inputs = self._config, dict(values), self._streams.seed, self._columns
-        for rows in pool.make(partial(_replications, *inputs), indices):
-            for row in map(tuple, rows.tolist()):
-                if journal is not None:
-                    journal[(*values.values(), index)] = row
-                index += 1
-                yield row
 
     def _replication(self, model: Model[object], point: Address, k: int) -> Row:
         """Return the responses of a point's k-th replication: from the journal, or made."""
@@ -240,8 +228,6 @@ class Evaluator:
             self._inputs[k] = model.draw(self._streams, self._first + k)
         return self._inputs[k]
 
-
-# The run of a solver: search, then certification.
 
 SOLVER_SOURCE = 1_000_000  # source of a solver's own random numbers, beyond those of any model
 
@@ -287,11 +273,6 @@ class Evaluated:
     names: Sequence[str]  # the responses
     units: Floats  # (points, variables): in the unit cube, in the order of their evaluation
     responses: Floats  # (points, responses)
-
-    def followed_by(self, others: Sequence[Evaluated]) -> Evaluated:
-        """Return these points, then those of others."""
-        units, responses = zip(*((p.units, p.responses) for p in (self, *others)), strict=True)
-        return Evaluated(self.names, np.vstack(units), np.vstack(responses))
 
     def best(self, problem: Problem, alpha: float) -> Certificate:
         """Return the best feasible point of a problem; without one, that of least violation."""
@@ -367,8 +348,7 @@ def run_solver(
             evaluated.evaluate(unit, 1)
         units = [*(evaluation.unit for evaluation in evaluations), *baselines.values()]
         units = list({unit.tobytes(): unit for unit in units}.values())  # each once
-        responses = np.array([evaluated.responses(unit) for unit in units])
-        known = Evaluated(problem.responses, np.array(units), responses)
+        known = Evaluated(problem.responses, np.array(units), evaluated.responses(units))
         certificate = known.best(problem, settings.alpha)
     else:
 
@@ -399,14 +379,10 @@ def run_search(search: Search, evaluator: Evaluator, execution: Execution) -> li
             mean, spent = outcomes.mean(axis=0), evaluator.spent
             evaluations.append(Evaluation(request.unit, request.n, mean, spent, search.incumbent()))
             execution.progress(spent - before)
-            execution.best(_best_so_far(evaluations))
+            best = evaluations[-1].incumbent  # by what was seen of it
+            seen = (of.mean for of in reversed(evaluations) if np.array_equal(of.unit, best))
+            objective, *excesses = next(seen, mean).tolist()
+            infeasible = "" if max(excesses, default=0.0) <= 0 else ", infeasible"
+            execution.best(f"best so far {objective:.4g}{infeasible}")
             before = spent
     return evaluations
-
-
-def _best_so_far(evaluations: Sequence[Evaluation]) -> str:
-    """Say what the point that a search would recommend now has, by what it has seen."""
-    incumbent = evaluations[-1].incumbent
-    seen = (of.mean for of in reversed(evaluations) if np.array_equal(of.unit, incumbent))
-    objective, *excesses = next(seen, evaluations[-1].mean).tolist()
-    return f"best so far {objective:.4g}{'' if max(excesses, default=0.0) <= 0 else ', infeasible'}"

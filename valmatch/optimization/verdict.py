@@ -152,9 +152,15 @@ def _remarks(facts: Mapping[str, Any], best: Certificate) -> list[str]:
     """Say why a point that the config gives is recommended, and which values are at bounds."""
     remarks, recommended = [], f"{facts['name']}: it is what is recommended,"
     if best.unbeaten is not None:
-        remarks.append(
-            f"{recommended} as it is not beaten beyond the interval: {_unbeaten(best.unbeaten)}"
+        change = best.unbeaten
+        half = "an unknown error" if change.half_width is None else f"{change.half_width:.2g}"
+        what = (
+            "the best other certified one has undefined responses"
+            if change.undefined
+            else f"the best other certified point changes the objective by {change.mean:+.3g} ±"
+            f" {half} ({change.n} replications of both)"
         )
+        remarks.append(f"{recommended} as it is not beaten beyond the interval: {what}")
     elif facts["name"] and best.feasible is True:
         remarks.append(f"{recommended} no better point was certified")
     sides = facts["at_bounds"].items()
@@ -166,17 +172,6 @@ def at_bound(name: str, value: float, side: str) -> str:
     return (
         f"{name} = {value:.6g} is at its {'lower' if side == 'low' else 'upper'} bound: what lies"
         " beyond was not searched"
-    )
-
-
-def _unbeaten(change: Estimate) -> str:
-    """Say by how much the best other certified point changes the objective."""
-    if change.undefined:
-        return "the best other certified one has undefined responses"
-    half = "an unknown error" if change.half_width is None else f"{change.half_width:.2g}"
-    return (
-        f"the best other certified point changes the objective by {change.mean:+.3g} ± {half}"
-        f" ({change.n} replications of both)"
     )
 
 
@@ -194,16 +189,25 @@ def verdict(
         return sampling.estimate(values, confidence, limits=limits)
 
     facts = facts_of_point(problem, best.unit, best.adjusted[:, 1:], means)
-    limits = limits_of_objective(problem.terms, problem.limits)
     constraints = list(facts["constraints"].values())
+    limit, n = "", len(best.outcomes)
+    if isinstance(model.sampling, Resampled):  # the probabilities are not about other logs
+        broken = (best.outcomes[:, 1:] > 0.0).any(axis=1).sum()
+        alone = f"; single resamples break a bound in {broken} of {n} cases" * bool(constraints)
+        of = f"{model.sampling.of}{alone}"
+        limit = f"; means and intervals are {of}: other months may differ by more"
+    # Which searches of one log left budget, and why.
+    ends = [f"; {run.task.solver}: {run.ended}" for run in runs if run.ended]
+    ended = "".join(ends[:1]) + f" (so did {len(ends) - 1:,} more)" * (len(ends) > 1)
+    limits = limits_of_objective(problem.terms, problem.limits)
     result = PointResult(
         **facts,
         objectives={OBJECTIVE: means(best.adjusted[:, 0], limits)},
         feasible=best.feasible,
-        why=_why(model, problem, best, constraints) + _limit(model, best) + _ended(runs),
+        why=_why(model, problem, best, constraints) + limit + ended,
         remarks=_remarks(facts, best),
     )
-    no_interval = sampling.no_interval(len(best.outcomes))
+    no_interval = sampling.no_interval(n)
     return replace(result, no_interval=why_no_interval(result.means, no_interval))
 
 
@@ -211,12 +215,10 @@ def limits_of_objective(
     terms: Sequence[Term], limits: Mapping[str, tuple[float, float]]
 ) -> tuple[float, float]:
     """Return the least and the largest weighted sum of responses within their limits."""
-    low = high = 0.0
-    for term in terms:
-        if term.weight:
-            ends = sorted(term.weight * end for end in limits.get(term.response, ANY))
-            low, high = low + ends[0], high + ends[1]
-    return low, high
+    ends = [
+        sorted(t.weight * end for end in limits.get(t.response, ANY)) for t in terms if t.weight
+    ]
+    return sum((low for low, _ in ends), 0.0), sum((high for _, high in ends), 0.0)
 
 
 def best_run(runs: Sequence[SolverRun]) -> SolverRun:
@@ -266,12 +268,12 @@ def _why(
         f" {plain_number(worst.bound)}"
     )
     if best.feasible is None:
-        return f"{seen}: {_lacking(problem, best) or 'too close to call, try a larger budget'}"
+        return f"{seen}: {_lacking(problem, best)}"
     return f"no feasible point was found, {seen}{floor}"
 
 
 def _lacking(problem: Problem, best: Certificate) -> str:
-    """Say what it takes to decide where a response showed too few values; "" where it did not."""
+    """Say what it takes to decide."""
     bounds, limits = problem.constraints.values(), problem.limits_of_excesses[:, 1]
     for bound, most, column in zip(bounds, limits, best.outcomes[:, 1:].T, strict=True):
         values, counts = np.unique(column, return_counts=True)
@@ -289,25 +291,7 @@ def _lacking(problem: Problem, best: Certificate) -> str:
             f"undecided, as {alike}, and nothing says how often there are others: it takes limits"
             " of its values in the model, or a budget at which each of two values is seen twice"
         )
-    return ""
-
-
-def _limit(model: Model[object], best: Certificate) -> str:
-    """Say what the probabilities are not about, where replications are made of one log."""
-    if not isinstance(model.sampling, Resampled):
-        return ""
-    n, alone = len(best.outcomes), ""
-    if best.outcomes.shape[1] > 1:
-        broken = (best.outcomes[:, 1:] > 0.0).any(axis=1).sum()
-        alone = f"; single resamples break a bound in {broken} of {n} cases"
-    return f"; means and intervals are {model.sampling.of}{alone}: other months may differ by more"
-
-
-def _ended(runs: Sequence[SolverRun]) -> str:
-    """Say which searches of one log left budget, and why."""
-    ended = [f"; {run.task.solver}: {run.ended}" for run in runs if run.ended]
-    more = f" (so did {len(ended) - 1:,} more)" if len(ended) > 1 else ""
-    return "".join(ended[:1]) + more
+    return "too close to call, try a larger budget"
 
 
 def _why_of_one_history(best: Certificate, constraints: Sequence[Bounded], of: str) -> str:

@@ -117,7 +117,7 @@ def listed() -> list[dict[str, str]]:
         except InputError as error:
             entry = SolverEntry(str(error))
         summary = entry.summary if name == algorithm(name) else f"the default: {algorithm(name)}"
-        needs = f"extra {entry.extra}{' (missing)' if entry.missing else ''}" if entry.extra else ""
+        needs = f"extra {entry.extra}{' (missing)' * entry.missing}" if entry.extra else ""
         origin = SOLVERS.distribution(name)
         rows.append({"solver": name, "summary": summary, "needs": needs, "from": origin})
     return rows
@@ -169,9 +169,6 @@ def make(name: str, task: SearchTask, factory: SolverFactory | None = None) -> S
     return Search(task, getattr(importlib.import_module(f"{__package__}.{module}"), function))
 
 
-# Solvers of users: objects that propose points and observe what they are worth.
-
-
 class _Failed(Exception):  # noqa: N818 - it ends a search, not the run
     """Says what a solver did that ends its search."""
 
@@ -180,34 +177,29 @@ def steps_of_user(factory: SolverFactory) -> Callable[[SearchTask], Steps]:
     """Return the search that the solvers of a factory make; what one does wrong ends it."""
 
     def steps(task: SearchTask) -> Steps:
+        first_look = task.replications()
+        outcomes = yield Request(task.start, first_look)
+        points, values = task.start[None], outcomes.mean(axis=0)[None]
         try:
-            yield from _search(factory, task)
+            solver = _call("", factory, task.problem, task.left, task.rng)
+            while True:
+                _call("observe", solver.observe, points.copy(), values)
+                points = _points(_call("propose", solver.propose), task)
+                if len(points) == 0:
+                    return
+                n = getattr(solver, "replications", first_look)
+                if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
+                    raise _Failed(f"replications is {shown(n)} (allowed: a whole number >= 1)")
+                means = []
+                for unit in points:
+                    known = len(task.archive.outcomes(unit))
+                    outcomes = yield Request(unit, known + int(n))
+                    means.append(outcomes.mean(axis=0))
+                values = np.array(means)
         except _Failed as failure:
             task.failure = one_line(str(failure))
 
     return steps
-
-
-def _search(factory: SolverFactory, task: SearchTask) -> Steps:
-    """Show the start to a new solver, then what it proposes."""
-    first_look = task.replications()
-    outcomes = yield Request(task.start, first_look)
-    points, values = task.start[None], outcomes.mean(axis=0)[None]
-    solver = _call("", factory, task.problem, task.left, task.rng)
-    while True:
-        _call("observe", solver.observe, points.copy(), values)
-        points = _points(_call("propose", solver.propose), task)
-        if len(points) == 0:
-            return
-        n = getattr(solver, "replications", first_look)
-        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
-            raise _Failed(f"replications is {shown(n)} (allowed: a whole number >= 1)")
-        means = []
-        for unit in points:
-            known = len(task.archive.outcomes(unit))
-            outcomes = yield Request(unit, known + int(n))
-            means.append(outcomes.mean(axis=0))
-        values = np.array(means)
 
 
 def _call(name: str, function: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401

@@ -114,8 +114,6 @@ class FileJournal(UsedRows):
 
     def trim(self) -> None:
         """Leave in the file what this run has used, in that order, as if nothing had been there."""
-        # What an earlier run with another budget, or with fewer runs, has left may be more, or
-        # stand in another order.
         if list(self.used) != list(self.data):
             self.close()
             write_bytes(self._path, (self._header + _text(self.used)).encode())
@@ -126,8 +124,6 @@ def _text(rows: Rows) -> str:
     lines = ([*map(cell, key[:-1]), str(int(key[-1])), *map(cell, rows[key])] for key in rows)
     return "".join(",".join(cells) + "\n" for cells in lines)
 
-
-# Jobs, made here one after the other, or several at once elsewhere.
 
 POLL_SECONDS = 0.2  # seconds between two looks at whether to stop while waiting for a job
 

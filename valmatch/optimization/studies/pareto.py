@@ -48,8 +48,6 @@ from valmatch.optimization.verdict import PointResult, at_bound, facts_of_point
 from valmatch.statistics.estimates import Estimate, estimate
 from valmatch.statistics.sampling import INDEPENDENT, Resampled
 
-# The run that looks for a front: search, then tests, within a budget of replications.
-
 # Fresh replications of a point, about; fewest and most points that are tested.
 TEST_REPLICATIONS, FINALISTS = 20, (3, 24)
 
@@ -85,15 +83,16 @@ def run_front(
     with suppress(Stopped):
         part = budget if exact else search_budget(budget)
         test = 0 if exact else max(1, (part // 2) // TEST_REPLICATIONS)
-        archive = Archive(problem, test, evaluator.controls)
-        rng = Streams(seed).stream(0, SOLVER_SOURCE)
+        rng, archive = (
+            Streams(seed).stream(0, SOLVER_SOURCE),
+            Archive(problem, test, evaluator.controls),
+        )
         task = SearchTask(problem, part, rng, problem.start, archive)
         front = FrontSearch(task, objectives)
         run_search(Search(task, front.steps), evaluator, Execution(progress=execution.progress))
         known = archive.estimates()
-        noise = (known.noise or Noise.unknown(problem.limits_of_excesses)).take(
-            slice(objectives - 1, None)
-        )
+        noise = known.noise or Noise.unknown(problem.limits_of_excesses)
+        noise = noise.take(slice(objectives - 1, None))
         if exact:  # the constraints hold or do not, at all points
             for unit in known.units:
                 outcomes = evaluator.evaluate(unit, 1)
@@ -101,9 +100,8 @@ def run_front(
                 sample = AdjustedOutcomes(outcomes, evaluator.controls)
                 made.append(CandidatePoint(unit, sample, holds))
         else:
-            fewest, most = FINALISTS
             count = (budget - part) // TEST_REPLICATIONS - len(problem.baselines)
-            units = front.finalists(min(most, max(fewest, count)))
+            units = front.finalists(int(np.clip(count, *FINALISTS)))
             room = max(0, budget - evaluator.spent - len(units))
             units = np.vstack([units, *others(problem, problem.baselines.values(), units)[:room]])
             n = min(MOST, (budget - evaluator.spent) // len(units))
@@ -165,8 +163,8 @@ class FrontSpec(StudySpec):
 
     def jobs(self) -> list[Job]:
         """Return the one run."""
-        how = self.problem, len(self.terms), self.settings
-        return [Job(0, 0, partial(run_front, self.config, *how))]
+        how = self.config, self.problem, len(self.terms), self.settings
+        return [Job(0, 0, partial(run_front, *how))]
 
     def identity(self) -> dict[str, object]:
         """Return what two folders of one front have in common."""
@@ -188,11 +186,7 @@ class FrontSpec(StudySpec):
         counts = [mean.n for point in points for mean in point.objectives.values()]
         no_interval = sampling.no_interval(min(counts)) if counts else ""
         fates = _fates(problem, run.tested, on_front)
-        sides = {
-            (name, side, point.point[name])
-            for point in points
-            for name, side in point.at_bounds.items()
-        }
+        sides = {(k, side, p.point[k]) for p in points for k, side in p.at_bounds.items()}
         remarks = [f"{name}: {what}" for name, what in fates.items()]
         remarks += [at_bound(name, value, side) for name, side, value in sorted(sides)]
         document = {
@@ -268,44 +262,36 @@ def _front(
     means = np.array([point.sample.mean[:objectives] for point in passed])
     order = np.argsort(means[:, 0], kind="stable")
     stays = nondominated(means)
-    for k, point in enumerate(passed):
-        if not stays[k] and problem.name_of(point.unit):
-            dominating = np.flatnonzero((means <= means[k]).all(axis=1))
-            stays[k] = not any(
-                _beaten(point, passed[j], objectives, confidence) for j in dominating.tolist()
-            )
-    return [passed[k] for k in order.tolist() if stays[k]]
-
-
-def _beaten(
-    point: CandidatePoint, other: CandidatePoint, objectives: int, confidence: float
-) -> bool:
-    """Return whether a point is better than another one in some objective beyond the interval."""
-    changes = (other.sample.outcomes - point.sample.outcomes)[:, :objectives]
-    if len(changes) == 1:  # of one history
-        return bool((changes < 0.0).any())
     # Of several objectives any may be the one that is better by chance.
     level = 1.0 - (1.0 - confidence) / objectives
-    highs = [estimate(change, level).ci_high for change in changes.T]
-    return any(high is not None and high < 0.0 for high in highs)
+    for k, point in enumerate(passed):
+        if not stays[k] and problem.name_of(point.unit):
+            stays[k] = True
+            for j in np.flatnonzero((means <= means[k]).all(axis=1)).tolist():
+                changes = (passed[j].sample.outcomes - point.sample.outcomes)[:, :objectives]
+                highs = (
+                    [estimate(change, level).ci_high for change in changes.T]
+                    if len(changes) > 1
+                    else changes[0].tolist()  # of one history
+                )
+                stays[k] &= not any(high is not None and high < 0.0 for high in highs)
+    return [passed[k] for k in order.tolist() if stays[k]]
 
 
 def _fates(
     problem: Problem, tested: Sequence[CandidatePoint], on_front: Sequence[CandidatePoint]
 ) -> dict[str, str]:
     """Say what came of each point that the config gives."""
-    names = {problem.name_of(point.unit): point for point in tested}
-    fates = {}
-    for name in problem.baselines if tested else ():
-        point = names.get(name)
-        if point is None:
-            fates[name] = "not tested, there were too few replications"
-        elif any(other is point for other in on_front):
-            fates[name] = "on the front"
-        elif point.certified:
-            fates[name] = "certified, but a point of the front is better beyond the interval"
-        else:
+    if not tested:
+        return {}
+    fates = dict.fromkeys(problem.baselines, "not tested, there were too few replications")
+    for point in tested:
+        if name := problem.name_of(point.unit):
             fates[name] = "not certified as feasible"
+            if point.certified:
+                fates[name] = "certified, but a point of the front is better beyond the interval"
+            if any(other is point for other in on_front):
+                fates[name] = "on the front"
     return fates
 
 

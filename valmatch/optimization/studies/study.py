@@ -1,9 +1,4 @@
-"""A study of `optimize`: what it is to make, how that is carried out, what came of it.
-
-Runs of solvers, a sweep and a Pareto front are the kinds of study, which `kinds` lists. Each is a
-`StudySpec`, which says what is to be made and what follows from it. All are carried out, resumed
-and combined by the same functions, and come to a `Study`.
-"""
+"""A study of `optimize`: what it is to make, how that is carried out, what came of it."""
 
 from __future__ import annotations
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
+import numpy as np
+
 from valmatch.config.config import Config, Constraint
 from valmatch.errors import InputError, option
 from valmatch.execution.chunks import build
@@ -20,6 +22,7 @@ from valmatch.optimization.certification import Certificate
 from valmatch.optimization.problem import Problem, scales_by_default
 from valmatch.optimization.solver_run import (
     STAGE,
+    Evaluated,
     Evaluator,
     Execution,
     Journal,
@@ -211,7 +214,10 @@ def _with_shared_points(
     for index, run in runs.items():
         others = [other.exact for other in runs.values() if other is not run and other.exact]
         if run.exact and others:
-            known = run.exact.followed_by(others)
+            units, responses = zip(
+                *((p.units, p.responses) for p in (run.exact, *others)), strict=True
+            )
+            known = Evaluated(run.exact.names, np.vstack(units), np.vstack(responses))
             run = replace(run, certificate=known.best(problems[index], alpha))
         shared[index] = run
     return shared
