@@ -215,10 +215,12 @@ def limits_of_objective(
     terms: Sequence[Term], limits: Mapping[str, tuple[float, float]]
 ) -> tuple[float, float]:
     """Return the least and the largest weighted sum of responses within their limits."""
-    ends = [
-        sorted(t.weight * end for end in limits.get(t.response, ANY)) for t in terms if t.weight
-    ]
-    return sum((low for low, _ in ends), 0.0), sum((high for _, high in ends), 0.0)
+    low = high = 0.0
+    for term in terms:
+        if term.weight:
+            ends = sorted(term.weight * end for end in limits.get(term.response, ANY))
+            low, high = low + ends[0], high + ends[1]
+    return low, high
 
 
 def best_run(runs: Sequence[SolverRun]) -> SolverRun:
