@@ -6,7 +6,7 @@ import json
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +21,7 @@ from valmatch.inputs.files import read_text, sha256
 from valmatch.matching.explaining import Blockers, blockers
 from valmatch.matching.plain_tickets import Pool
 from valmatch.matching.tickets.columns import MOST_REVIEWS, SEARCHES, Document, Search, Service
-from valmatch.matching.tickets.playing import Match, Outcome, play
+from valmatch.matching.tickets.playing import Outcome, play
 from valmatch.matching.tickets.reading import (
     LATENCIES,
     TIMEOUT,
@@ -46,7 +46,7 @@ from valmatch.storage.run_folder import RunFolder
 
 Warn: TypeAlias = Callable[[str], None]
 Columns: TypeAlias = dict[str, list[Any]]
-Rows: TypeAlias = list[tuple[Any, ...]]
+Rows: TypeAlias = Iterable[tuple[Any, ...]]
 
 SUMMARY = "summary.json"
 STATUSES = (DONE, "TIMED_OUT", "CANCELLED", "FAILED", "SEARCHING")
@@ -155,29 +155,18 @@ class Ends(NamedTuple):
         """Return how many ended how, and waits of those who were matched."""
         waits = sorted(wait for wait in self.waits if wait is not None)
         counts = {status.lower(): self.statuses.count(status) for status in STATUSES}
+        ranks = {level: max(math.ceil(level / 100 * len(waits)) - 1, 0) for level in (50, 90)}
         return {
             "matches": len(self.matches),
             "matched": counts.pop("completed"),
             **counts,
             "time_to_match": _mean(waits),
-            **{
-                f"time_to_match_p{level}": waits[max(math.ceil(level / 100 * len(waits)) - 1, 0)]
-                if waits
-                else None
-                for level in (50, 90)
-            },
+            **{f"time_to_match_p{n}": waits[k] if waits else None for n, k in ranks.items()},
         }
 
 
 def _mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
-
-
-def ends_of_log(log: EventLog) -> Ends:
-    """Return what a log says of its tickets."""
-    ends = zip(log.waits, log.ends, strict=True)
-    waits = [round(wait, 3) if end.status == DONE else None for wait, end in ends]
-    return Ends([end.status for end in log.ends], waits, list(map(frozenset, log.matches)))
 
 
 @dataclass(frozen=True)
@@ -190,21 +179,21 @@ class Played:
     log: EventLog | None = None  # the log that the tickets are of, where it is a game's own
     blockers: Blockers | None = None  # who waited behind whom; None where nobody blocks
 
-    @property
-    def matches(self) -> list[Match]:
-        """The matches, in the order in which they were made."""
-        return self.outcome.matches
-
     @cached_property
-    def by_rules(self) -> Ends:
-        """What came of the tickets, as a log says it."""
-        times = self.world.tickets.times.tolist()
+    def ends(self) -> tuple[Ends, Ends]:
+        """What came of the tickets in the log and by the rules."""
+        assert self.log
+        times, matches = self.world.tickets.times.tolist(), self.outcome.matches
         waits: list[float | None] = [None] * len(times)
-        for match in self.matches:
+        for match in matches:
             for ticket in match.tickets:
                 waits[ticket] = match.proposed - times[ticket]
         statuses = [status or "SEARCHING" for status in self.outcome.statuses]
-        return Ends(statuses, waits, [frozenset(match.tickets) for match in self.matches])
+        by_rules = Ends(statuses, waits, [frozenset(match.tickets) for match in matches])
+        ends = zip(self.log.waits, self.log.ends, strict=True)
+        waits = [round(wait, 3) if end.status == DONE else None for wait, end in ends]
+        statuses = [end.status for end in self.log.ends]
+        return Ends(statuses, waits, list(map(frozenset, self.log.matches))), by_rules
 
     @cached_property
     def behind(self) -> dict[tuple[int, ...], Counter[int]]:
@@ -221,7 +210,7 @@ class Played:
 
     def numbers(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds of the search."""
-        outcome, tickets = self.outcome, self.world.tickets
+        outcome, tickets, matches = self.outcome, self.world.tickets, len(self.outcome.matches)
         done = [k for k in outcome.ended if outcome.statuses[k] == DONE]
         players, statuses = int(tickets.sizes[done].sum()), Counter(outcome.statuses)
         rules = zip(self.world.table.rules, outcome.judged.tolist(), strict=True)
@@ -238,11 +227,11 @@ class Played:
             }
         return {
             "tickets": tickets.sizes.size,
-            "matches": len(self.matches),
+            "matches": matches,
             "matched": len(done),
             **{name.lower(): statuses[name] for name in ("TIMED_OUT", "CANCELLED", "SEARCHING")},
             "time_to_match": _mean([outcome.times[k] - float(tickets.times[k]) for k in done]),
-            "players_per_match": players / len(self.matches) if self.matches else None,
+            "players_per_match": players / matches if matches else None,
             "rules": {
                 rule.name: {"passed": passed, "failed": failed} for rule, (passed, failed) in rules
             },
@@ -252,15 +241,14 @@ class Played:
 
     def compared(self, log: EventLog) -> dict[str, Any]:
         """Return the numbers of the log and of the rules, and what they have in common."""
-        logged, rules = ends_of_log(log), self.by_rules
+        logged, rules = self.ends
         ends = list(zip(logged.statuses, rules.statuses, strict=True))
-        both = [k for k, pair in enumerate(ends) if pair == (DONE, DONE)]
-        waits = [(logged.waits[k], rules.waits[k]) for k in both]
+        waits = zip(logged.waits, rules.waits, strict=True)
         return {
             "log": logged.numbers(),
             "rules": rules.numbers(),
             "same_end": sum(in_log == by_rules for in_log, by_rules in ends),
-            "matched_in_both": len(both),
+            "matched_in_both": ends.count((DONE, DONE)),
             "wait_difference": _mean([b - a for a, b in waits if a is not None and b is not None]),
             "same_matches": len(set(logged.matches) & set(rules.matches)),
             "judged_in_log": {
@@ -281,7 +269,7 @@ class Played:
                     "tickets": self.names(match.tickets),
                     "teams": dict(zip(teams, match.teams, strict=True)),
                 }
-                for match in self.matches
+                for match in self.outcome.matches
             ],
             "tickets": {
                 names[k]: {"status": statuses[k], "time": times[k]} for k in self.outcome.ended
@@ -302,33 +290,28 @@ class Played:
         )
         return [f"{json.dumps(row)}\n" for row in rows]
 
-    # The tables: the names of their columns, and their rows.
-
     def tables(self) -> dict[str, tuple[str, Rows]]:
         """Return the tables by name, each as the names of its columns and its rows."""
         names, sizes = self.world.tickets.names, self.world.tickets.sizes.tolist()
-        matches = "match time proposed anchor tickets players age"
         tickets = "ticket time players status end wait match unmatchable blocked_by"
         rules = zip(self.world.table.rules, self.outcome.judged.tolist(), strict=True)
+        matches = (
+            (k, m.time, m.proposed, names[m.anchor], len(m.tickets), sum(map(len, m.teams)), age)
+            for k, (m, age) in enumerate(zip(self.outcome.matches, self._ages, strict=True))
+        )
         tables: dict[str, tuple[str, Rows]] = {
             "tickets": (tickets, self._tickets()),
-            "matches": (matches, list(map(self._match, range(len(self.matches))))),
+            "matches": ("match time proposed anchor tickets players age", matches),
             "players": ("match team player ticket wait", self._players()),
-            "rules": ("rule passed failed", [(rule.name, *counts) for rule, counts in rules]),
+            "rules": ("rule passed failed", ((rule.name, *counts) for rule, counts in rules)),
             "steps": ("what from_seconds value matches", self._steps()),
         }
         if self.log:
-            ends, logged = self.by_rules, ends_of_log(self.log)
+            logged, ends = self.ends
             columns = [names, sizes, ends.statuses, ends.waits, logged.statuses, logged.waits]
-            rows = list(zip(*columns, [end.match for end in self.log.ends], strict=True))
+            rows = zip(*columns, [end.match for end in self.log.ends], strict=True)
             tables["log"] = "ticket players status wait log_status log_wait log_match", rows
         return tables
-
-    def _match(self, number: int) -> tuple[Any, ...]:
-        match = self.matches[number]
-        counts = len(match.tickets), sum(map(len, match.teams))
-        anchor = self.world.tickets.names[match.anchor]
-        return number, match.time, match.proposed, anchor, *counts, self._age(match)
 
     def _tickets(self) -> Rows:
         """Return of each ticket how and when it ended, why it cannot be matched, behind whom."""
@@ -338,10 +321,9 @@ class Played:
             for ticket, reviews in waiting.items():
                 if ticket not in most or reviews > most[ticket][0]:
                     most[ticket] = reviews, by
-        match_of = {k: number for number, match in enumerate(self.matches) for k in match.tickets}
+        match_of = {k: n for n, match in enumerate(outcome.matches) for k in match.tickets}
         tickets, attributes = self.world.tickets, self.world.table.attributes
         lacks = {attribute.name: tickets.lacks(attribute).tolist() for attribute in attributes}
-        rows: Rows = []
         columns = (tickets.names, tickets.times.tolist(), tickets.sizes.tolist())
         for k, start in enumerate(zip(*columns, strict=True)):
             status = outcome.statuses[k]
@@ -349,19 +331,19 @@ class Played:
             wait = None if end is None else end - start[1]
             lacking = " ".join(name for name, of in lacks.items() if of[k])
             behind = " ".join(self.names(most[k][1] if k in most else ()))
-            rows.append((*start, status, end, wait, match_of.get(k), lacking, behind))
-        return rows
+            yield (*start, status, end, wait, match_of.get(k), lacking, behind)
 
-    def _age(self, match: Match) -> float:
-        """Return the age that the steps of a match went by."""
-        times = self.world.tickets.times[match.tickets].tolist()
-        return float(match.proposed - (min(times) if self.world.table.oldest else max(times)))
+    @cached_property
+    def _ages(self) -> list[float]:
+        """The age that the steps of each match went by."""
+        last, times = min if self.world.table.oldest else max, self.world.tickets.times
+        return [float(m.proposed - last(times[m.tickets].tolist())) for m in self.outcome.matches]
 
     def _players(self) -> Rows:
         """Return a row for each player of a match."""
-        tickets, ids, rows = self.world.tickets, self.world.tickets.player_ids(), []
+        tickets, ids = self.world.tickets, self.world.tickets.player_ids()
         firsts, times = tickets.firsts, tickets.times.tolist()
-        for number, match in enumerate(self.matches):
+        for number, match in enumerate(self.outcome.matches):
             ticket_of = {
                 player: k
                 for k in match.tickets
@@ -370,19 +352,15 @@ class Played:
             for team, players in zip(self.world.table.teams, match.teams, strict=True):
                 for player in players:
                     k = ticket_of[player]
-                    wait = match.time - times[k]
-                    rows.append((number, team.name, player, tickets.names[k], wait))
-        return rows
+                    yield number, team.name, player, tickets.names[k], match.time - times[k]
 
     def _steps(self) -> Rows:
         """Return a row for each step of a value: how many matches were proposed while it held."""
-        ages, rows = [self._age(match) for match in self.matches], []
         for what, steps in stepped(self.world.table):
-            held = [bisect_right(steps.waits, age) for age in ages]
+            held = [bisect_right(steps.waits, age) for age in self._ages]
             for number, value in enumerate(steps.values):
                 begins = float(steps.waits[number - 1]) if number else 0.0
-                rows.append((what, begins, spelled(value), held.count(number)))
-        return rows
+                yield what, begins, spelled(value), held.count(number)
 
 
 def tables_of(played: Sequence[Played]) -> dict[str, Columns]:
