@@ -8,22 +8,16 @@ import sys
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from valmatch.cli.console import reset, say
+from valmatch.cli.console import say, start_speaking
 from valmatch.cli.options import flag
 from valmatch.errors import InputError, RunError, options_called
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shortened
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
-
-
-# The standard streams, where nobody reads them any more or their disk is full.
 
 
 def _opened(stream: TextIO | None, vital: bool) -> TextIO:
@@ -48,7 +42,7 @@ class _Stream(io.FileIO):
         super().__init__(number, "w", closefd=False)
         self._vital = vital
 
-    def write(self, data: ReadableBuffer, /) -> int:
+    def write(self, data: Any, /) -> int:  # noqa: ANN401 - any buffer
         try:
             return super().write(data)
         except OSError as error:
@@ -66,7 +60,6 @@ class _Light:
     """
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - typer has its own click
-        """Return the parameters."""
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
             if getattr(param, "_runtime_param", param) is None:
@@ -95,7 +88,6 @@ class _Value:
         self._repeated = bool(getattr(param, "multiple", False)) or param.nargs != 1
 
     def coerce(self, value: Any, **context: Any) -> object:  # noqa: ANN401
-        """Return the value: None of none, () of none that may be repeated."""
         return tuple(value or ()) if self._repeated else value
 
 
@@ -103,14 +95,12 @@ class _Group(_Light, TyperGroup):
     """Commands under one name, shown by what they are for."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - typer has its own click
-        """Return a command; refuse a name that is none with what may be meant."""
         known = super().get_command(ctx, cmd_name)
         if known is None and not ctx.resilient_parsing:
             raise _no_command(cmd_name, RULES if self.name == "rules" else NAMES, ctx.command_path)
         return known
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
-        """Write a line for each command."""
         of_rules = {"Commands (valmatch rules check rules.json)": RULES}
         for title, commands in (of_rules if self.name == "rules" else GROUPS).items():
             with formatter.section(title):
@@ -121,11 +111,9 @@ class _Command(_Light, TyperCommand):
     """A command whose usage names its arguments as its help does."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer has its own click
-        """Return the parts of the usage line."""
         return ["[OPTIONS]", *(name for name, _ in self.by_group(ctx).get("Arguments", ()))]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
-        """Write what each argument and option is."""
         for title, rows in self.by_group(ctx).items():
             with formatter.section(title):
                 formatter.write_dl(rows)
@@ -176,8 +164,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "rules": ("", "Check, show, replay and explain a FlexMatch rule set"),
     },
     "Results (valmatch report week1 -o week1.html)": {
-        "report": ("plot", "Write a results folder as a page"),
-        "plot": ("plot", "Draw figures of a results folder"),
+        "report": ("runs", "Write a results folder as a page"),
+        "plot": ("runs", "Draw figures of a results folder"),
         "status": ("runs", "Show the progress of runs"),
         "combine": ("runs", "Combine the shards of a run"),
     },
@@ -304,7 +292,7 @@ def _help(
 
 def main() -> None:
     """Run the command line; every failure is plain lines on stderr and an exit code."""
-    reset()
+    start_speaking()
     sys.stdout, sys.stderr = _opened(sys.stdout, True), _opened(sys.stderr, False)
     with options_called(flag):
         sys.exit(_run())
@@ -318,28 +306,24 @@ def _run() -> int:
         app = command_line(only)
         code: int = app(prog_name="valmatch", standalone_mode=False)
         sys.stdout.flush()
+        return code
     except InputError as error:
-        code = _fail(2, *error.args)
+        return _fail(2, *error.args)
     except RunError as error:
-        code = _fail(1, *error.args)
+        return _fail(1, *error.args)
     except KeyboardInterrupt:
-        code = _fail(130, "interrupted")
+        return _fail(130, "interrupted")
     except typer.Abort:
-        code = _fail(130, "aborted")
+        return _fail(130, "aborted")
     except MemoryError:
-        code = _fail(1, "out of memory")
+        return _fail(1, "out of memory")
     except Exception as error:
         if isinstance(error, click_exception):
-            code = _usage(error)
-        elif os.environ.get("VALMATCH_TRACEBACK"):
+            return _usage(error)
+        if os.environ.get("VALMATCH_TRACEBACK"):
             raise
-        else:
-            code = _fail(
-                1,
-                f"internal error: {type(error).__name__}: {error} (VALMATCH_TRACEBACK=1 shows"
-                " where)",
-            )
-    return code
+        what = f"internal error: {type(error).__name__}: {error}"
+        return _fail(1, f"{what} (VALMATCH_TRACEBACK=1 shows where)")
 
 
 def _usage(error: Exception) -> int:

@@ -19,7 +19,7 @@ from valmatch.text.durations import in_words
 from valmatch.text.terminal import Note, one_line
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, ProgressColumn
+    from rich.progress import Progress
 
     from valmatch.config.config import Config
     from valmatch.storage.results import Result
@@ -31,11 +31,6 @@ AGAIN = 75  # something is not there yet, and running again brings it; EX_TEMPFA
 INTERRUPTED = 130  # a signal has ended the run; what is finished is kept
 
 
-def of_status(status: str) -> int:
-    """Return the exit code of a run that is not complete."""
-    return {"interrupted": INTERRUPTED, "target missed": MISSED}.get(status, AGAIN)
-
-
 QUIET, NORMAL, VERBOSE = -1, 0, 1
 
 _level = NORMAL
@@ -43,16 +38,11 @@ _level = NORMAL
 _warned: set[str] = set()  # warnings that were given; the points of a design would repeat them
 
 
-def reset() -> None:
-    """Speak as a command does without options."""
-    set_level(NORMAL)
-    _warned.clear()
-
-
-def set_level(level: int) -> None:
-    """Print nothing but errors and JSON, or also how a run is made."""
+def start_speaking(level: int = NORMAL) -> None:
+    """Print nothing but errors and JSON, or also how a run is made; warn anew of everything."""
     global _level
     _level = level
+    _warned.clear()
 
 
 def is_quiet() -> bool:
@@ -129,8 +119,6 @@ def show_result(
         warn(warning)
 
 
-# The progress of a run: a bar on a terminal, else a line now and then.
-
 EVERY = 30.0  # least seconds between two lines
 
 
@@ -184,13 +172,6 @@ class Bar:
         return f"{so_far}, {in_words(max(0, self._total - self.done) / rate)} left"
 
 
-def columns() -> tuple[ProgressColumn, ...]:
-    """Return what a bar shows."""
-    from rich.progress import BarColumn, TextColumn
-
-    return BarColumn(20), TextColumn("{task.description}", markup=False)
-
-
 @contextmanager
 def progress(what: str, total: int | None) -> Iterator[Bar]:
     """Show progress on stderr: a bar if that is a terminal, else a line now and then."""
@@ -201,9 +182,10 @@ def progress(what: str, total: int | None) -> Iterator[Bar]:
         bar = Bar(what, total, None if is_quiet() else info)
         yield bar
     else:
-        from rich.progress import Progress
+        from rich.progress import BarColumn, Progress, TextColumn
 
-        with Progress(*columns(), console=console, transient=True) as shown:
+        columns = BarColumn(20), TextColumn("{task.description}", markup=False)
+        with Progress(*columns, console=console, transient=True) as shown:
             ENDINGS.append(shown.stop)
             try:
                 bar = Bar(what, total, progress=shown)
@@ -211,13 +193,6 @@ def progress(what: str, total: int | None) -> Iterator[Bar]:
             finally:
                 ENDINGS.remove(shown.stop)
     detail(f"{what}: {bar.done:,} done after {time.perf_counter() - started:.2f} s")
-
-
-@contextmanager
-def log_progress(games: Path) -> Iterator[Bar]:
-    """Show how far the reading of a log is."""
-    with progress("bytes", games.stat().st_size if games.is_file() else None) as bar:
-        yield bar
 
 
 def load_config(

@@ -139,10 +139,10 @@ def _kept_factors(config: Config, fitted: Collection[str], overrides: list[str])
     overridden = {str(parts(key)[0]) for key in keys if key}
     of_arrivals = ValorantModel.drawn_by | {"multiplier_matrix"}
     out = {*fitted, "log"} | (of_arrivals - {"patience_minutes", *overridden})
-    values = config.factors.model_dump(mode="json", exclude_unset=True)
+    values = config.factors.model_dump(mode="json", exclude_unset=True, exclude=out)
     if "measure" in values:  # fitted days are of no week
         values["measure"] = [group for group in values["measure"] if group != "weekdays"]
-    return {name: value for name, value in values.items() if name not in out}
+    return values
 
 
 def _sections(config: Config) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from valmatch.cli.console import MISSED, is_quiet, log_progress, progress, show, show_result, warn
+from valmatch.cli.console import MISSED, is_quiet, progress, show, show_result, warn
 from valmatch.cli.options import Json, command, needed, warn_in_job_array
 from valmatch.errors import InputError, option
 from valmatch.game_logs.options import (
@@ -56,7 +56,7 @@ def rate(games: LogArgument, options: RateOptions, min_games: MinGames, json: Js
 
     warn_in_job_array("rate")
     systems = [name.strip() for name in (options.system or "").split(",")]
-    with log_progress(games) as bar:
+    with progress("bytes", games.stat().st_size if games.is_file() else None) as bar:
         values = vars(options) | {"progress": bar, "warn": warn}
         compared = compare_ratings(games, systems, **values) if len(systems) > 1 else None
         result = compared or rate_games(games, **values)
@@ -84,13 +84,12 @@ def rank(
     from valmatch.game_logs.whole_log.rating import rank_games
 
     warn_in_job_array("rank")
-    with log_progress(games) as bar:
+    with progress("bytes", games.stat().st_size if games.is_file() else None) as bar:
         result = rank_games(games, **vars(options) | {"progress": bar, "warn": warn})
     if markdown and not json:
         show(False, {}, lambda: _print_markdown(result, top, min_games), options.out)
     else:
-        view: dict[str, Any] = {"top": top, "min_games": min_games}
-        show_result(json, result, options.out, **view)
+        show_result(json, result, options.out, top=top, min_games=min_games)
     if not result.complete:
         if json:
             warn(result.notes_below()[-1])

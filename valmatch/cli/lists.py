@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatch
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -52,14 +52,13 @@ def factors(
     from valmatch.config.writing import entry_of, template
 
     entry = entry_of(model)
-    fields = {
-        name: factor_at(entry.factors, name.split(".")) for name in factor_names(entry.factors)
-    }
-    chosen = entry.main.split() or [*fields][:FIRST]
+    names = factor_names(entry.factors)
+    chosen = entry.main.split() or names[:FIRST]
     if search:
-        meanings = {name: str(field and field.description) for name, field in fields.items()}
-        chosen = _searched(search, meanings, f"factor of {model}")
-    every = not search and (all or len(fields) <= FIRST)
+        fields = [factor_at(entry.factors, name.split(".")) for name in names]
+        meanings = [str(field and field.description) for field in fields]
+        chosen = _searched(search, dict(zip(names, meanings, strict=True)), f"factor of {model}")
+    every = not search and (all or len(names) <= FIRST)
     sys.stdout.write(template(model, () if every else chosen))
 
 
@@ -88,12 +87,7 @@ def responses(
         chosen = set(_searched(search, meanings, f"response of {model}"))
         rows = [row for row in rows if row.response.name in chosen]
     document = {
-        row.response.name: {
-            "unit": row.response.unit,
-            "meaning": row.response.meaning,
-            "group": row.group or None,
-        }
-        for row in rows
+        r.name: {"unit": r.unit, "meaning": r.meaning, "group": group or None} for r, group in rows
     }
     show(json, document, lambda: (_print_responses if all or search else _print_first)(rows))
 
@@ -118,9 +112,31 @@ def problems(json: Json) -> None:
     effort is the number of replications that all searches for it took.
     """
     from valmatch.optimization.problem import listed
+    from valmatch.statistics.rounding import rounded
 
     rows = listed()
-    show(json, {"problems": rows}, lambda: _print_problems(rows))
+
+    def table() -> None:
+        known = [row["best_known"] or {} for row in rows]
+        objectives = [
+            rounded(best["objective"], best["ci_high"] - best["objective"])
+            if "objective" in best
+            else ("infeasible" if best else "", "")
+            for best in known
+        ]
+        columns = {
+            "problem": [row["problem"] for row in rows],
+            "variables": [str(row["dimension"]) for row in rows],
+            "constraints": [", ".join(row["constraints"]) or "none" for row in rows],
+            "noise": [f"{best['noise']['objective']:.2g}" if best else "" for best in known],
+            "best known": [mean for mean, _ in objectives],
+            "± 95%": [half for _, half in objectives],
+            "effort": [f"{best['replications']:,}" if best else "" for best in known],
+            "date": [best.get("date", "") for best in known],
+        }
+        _print_columns(columns)
+
+    show(json, {"problems": rows}, table)
 
 
 QUESTIONS = {
@@ -169,8 +185,9 @@ def _print_columns(columns: Mapping[str, Sequence[str]]) -> None:
     print_table("", TextTable.of_columns(columns.items()))
 
 
-def _print_wrapped_last(heads: Sequence[str], rows: Sequence[tuple[str, str, str]]) -> None:
-    """Print rows of several lines where the last cell takes them, below where it has no room."""
+def _print_meanings(rows: Sequence[tuple[str, str, str]]) -> None:
+    """Print what responses mean on several lines, below them where there is no room beside."""
+    heads = ("response", "unit", "meaning")
     taken = sum(2 + max(map(len, cells)) for cells in list(zip(heads, *rows, strict=True))[:2])
     if WIDTH - taken < MEANING:
         for name, unit, text in rows:
@@ -189,7 +206,7 @@ def _print_first(listed: Sequence[Listed]) -> None:
     from valmatch.experiments.response_list import folded
 
     rows = folded(row for row in listed if not row.group)
-    _print_wrapped_last(("response", "unit", "meaning"), [row[:3] for row in rows[:FIRST]])
+    _print_meanings([row[:3] for row in rows[:FIRST]])
     groups = dict.fromkeys(row.group for row in listed if row.group)
     left = len(listed) - sum(max(len(parts), 1) for *_, parts in rows[:FIRST])
     print()
@@ -208,33 +225,7 @@ def _print_responses(listed: Sequence[Listed]) -> None:
     for group, of_group in groupby(listed, key=lambda row: row.group):
         if group:
             print(f"\nmeasure: [{group}]")
-        rows = [(r.response.name, r.response.unit, r.response.meaning) for r in of_group]
-        _print_wrapped_last(("response", "unit", "meaning"), rows)
-
-
-def _print_problems(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print what problems are shipped and the best known of each."""
-    from valmatch.statistics.rounding import rounded
-
-    known = [row["best_known"] or {} for row in rows]
-    objectives = [
-        rounded(best["objective"], best["ci_high"] - best["objective"])
-        if "objective" in best
-        else ("infeasible" if best else "", "")
-        for best in known
-    ]
-    _print_columns(
-        {
-            "problem": [row["problem"] for row in rows],
-            "variables": [str(row["dimension"]) for row in rows],
-            "constraints": [", ".join(row["constraints"]) or "none" for row in rows],
-            "noise": [f"{best['noise']['objective']:.2g}" if best else "" for best in known],
-            "best known": [mean for mean, _ in objectives],
-            "± 95%": [half for _, half in objectives],
-            "effort": [f"{best['replications']:,}" if best else "" for best in known],
-            "date": [best.get("date", "") for best in known],
-        }
-    )
+        _print_meanings([(r.name, r.unit, r.meaning) for r, _ in of_group])
 
 
 @command(speaks=["quiet"])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from valmatch.cli.console import NORMAL, QUIET, VERBOSE, detail, load_config, set_level, warn
+from valmatch.cli.console import NORMAL, QUIET, VERBOSE, detail, load_config, start_speaking, warn
 from valmatch.errors import call_options
 from valmatch.execution.run_options import RunOptions
 from valmatch.inputs import options as o
@@ -22,9 +22,6 @@ from valmatch.text.terminal import Note
 if TYPE_CHECKING:
     from valmatch.cli.console import Bar
     from valmatch.config.config import Config, OptimizeOptions, ReplicateOptions
-
-
-# Commands: functions that typer reads, whose parameters are texts.
 
 
 _SPEAKING = {
@@ -44,15 +41,12 @@ def command(
         entries: dict[str, Field[Any]] = {}
         for name, hint in hints.items():
             alone = getattr(hint, "__metadata__", ())
-            if alone:
-                entries[name] = alone[0]
-            else:
-                entries |= {entry.name: entry for entry in o.options_of(hint)}
+            entries |= {name: alone[0]} if alone else {e.name: e for e in o.options_of(hint)}
         entries = {name: entry for name, entry in entries.items() if not o.declared(entry).listener}
 
         def call(**texts: Any) -> None:  # noqa: ANN401
             texts = {k: v for k, v in texts.items() if v is not None and v is not False and v != ()}
-            set_level(VERBOSE if "verbose" in texts else QUIET if "quiet" in texts else NORMAL)
+            start_speaking(VERBOSE if "verbose" in texts else QUIET if "quiet" in texts else NORMAL)
             values: dict[str, object] = {}
             for name, hint in hints.items():
                 if isinstance(hint, type) and issubclass(hint, o.Options):
@@ -100,9 +94,6 @@ def needed(help: str, metavar: str = "FILE") -> Any:  # noqa: ANN401
 
 
 Json = Annotated[bool, o.flag("Print one JSON document and nothing else.")]
-
-
-# The arguments and options that several commands have.
 
 
 def complete_config(text: str) -> list[str]:
@@ -154,7 +145,6 @@ FLAGS = {
     "variants": "--variant",
 }
 """Options and arguments that are not called as the arguments of the public functions are."""
-
 
 KEYS = {"solvers": "solver", "targets": "target"}
 """Keys of configs that are not called as the arguments of the public functions are."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +19,6 @@ from valmatch.text.terminal import one_line, print_wrapped
 
 if TYPE_CHECKING:
     from valmatch.present.document import TextTable
-    from valmatch.rule_sets.descriptions import Description
     from valmatch.rule_sets.flexmatch import Reading
     from valmatch.rule_sets.table import Table
 
@@ -84,18 +83,13 @@ def show_rules(
     Of a short form `--json` prints the FlexMatch rule set that it stands for; of a preset its
     numbers, each of which is a factor, `rule.NUMBER`.
     """
-    if preset is not None and rules is not None:
+    if rules is not None and preset is not None:
         raise InputError("--preset: stands in place of FILE, not beside it")
-    if preset is not None:
-        _show_preset(preset, json)
-    elif rules is not None:
+    if rules is not None:
         _show_file(rules, lenient, json)
-    else:
+        return
+    if preset is None:
         raise InputError("FILE or --preset is needed")
-
-
-def _show_preset(preset: str, json: bool) -> None:
-    """Print the numbers of a preset with their meanings, as a config has them."""
     from valmatch.config.writing import documented
     from valmatch.matching.living.registry import PRESETS, numbers_of
     from valmatch.text.suggestions import hint
@@ -129,33 +123,33 @@ def _show_file(file: Path, lenient: bool, json: bool) -> None:
 
     reading, table = _read_without_errors(file, lenient)
     description = describe(table)
+    changes = description.changes
     document: object = {
         "teams": dict(description.teams),
         "rules": dict(description.rules),
         "search": description.search,
-        "changes": [change._asdict() for change in description.changes],
+        "changes": [change._asdict() for change in changes],
     }
     if reading.is_short and reading.node:
         document = plain(reading.node)
-    show(json, document, lambda: _print_description(description))
 
+    def text() -> None:
+        for heading, named in (("teams", description.teams), ("rules", description.rules)):
+            if named:
+                print(heading)
+            for name, meaning in named:
+                print_wrapped(f"{name}: {meaning}", "  ")
+        print("search")
+        for sentence in description.search:
+            print_wrapped(sentence, "  ")
+        if changes:
+            print("limits by waiting time")
+            rows = [(f"{step.seconds:g} s", step.what, step.value) for step in changes]
+            widths = [max(len(row[k]) for row in rows) for k in (0, 1)]
+            for seconds, what, value in rows:
+                print(one_line(f"  {seconds:>{widths[0]}}  {what:<{widths[1]}}  {value}"))
 
-def _print_description(description: Description) -> None:
-    """Print a description in lines that a terminal can take."""
-    for heading, named in (("teams", description.teams), ("rules", description.rules)):
-        if named:
-            print(heading)
-        for name, text in named:
-            print_wrapped(f"{name}: {text}", "  ")
-    print("search")
-    for sentence in description.search:
-        print_wrapped(sentence, "  ")
-    if description.changes:
-        print("limits by waiting time")
-        rows = [(f"{step.seconds:g} s", step.what, step.value) for step in description.changes]
-        widths = [max(len(row[k]) for row in rows) for k in (0, 1)]
-        for seconds, what, value in rows:
-            print(one_line(f"  {seconds:>{widths[0]}}  {what:<{widths[1]}}  {value}"))
+    show(json, document, text)
 
 
 @command(speaks=["quiet"])
@@ -190,9 +184,6 @@ def replay(
     show_result(json, replay_tickets(rules, options, warn), options.out)
 
 
-# ``valmatch rules explain``.
-
-
 @command(speaks=["quiet"])
 def explain(
     folder: Annotated[
@@ -224,7 +215,7 @@ def explain(
     from valmatch.experiments.explain import explain_ticket
 
     documents = explain_ticket(folder, ticket, search=search)
-    show(json, documents, lambda: _print_explanations(list(documents.values())))
+    show(json, documents, lambda: _print_explanations(documents.values()))
 
 
 Document = Mapping[str, Any]
@@ -239,7 +230,7 @@ ENDS = {
 NO_ROOM = "no team had room"
 
 
-def _print_explanations(documents: Sequence[Document]) -> None:
+def _print_explanations(documents: Iterable[Document]) -> None:
     """Print why a ticket waited, by search."""
     from valmatch.present.terminal import print_table
 

@@ -1,4 +1,4 @@
-"""Commands that simulate: `simulate`, `replicate`, `compare`, `optimize`, `combine`, `status`."""
+"""Commands that simulate, and those on the folders of runs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import typer
 
 from valmatch.cli.console import (
     AGAIN,
+    INTERRUPTED,
     MISSED,
     info,
     load_config,
-    of_status,
     progress,
     show,
     show_result,
@@ -46,6 +46,7 @@ from valmatch.execution.run_options import (
 from valmatch.inputs import arguments
 from valmatch.inputs import options as o
 from valmatch.kernels.plain_python import interpret
+from valmatch.present.plotting import PlotFileOptions, plot_files
 from valmatch.text.terminal import escaped, shortened
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ def _exit(status: str, out: Path | None, done: str = "") -> None:
     """Leave with the exit code of what stopped a run; go on if it is complete."""
     if status != "complete":
         warn(f"{status}{done}{'; --resume goes on' if out else ''}")
-        raise typer.Exit(of_status(status))
+        codes = {"interrupted": INTERRUPTED, "target missed": MISSED}
+        raise typer.Exit(codes.get(status, AGAIN))
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def replicate(config: ConfigArgument, options: ReplicateOptions, json: Json) -> 
     if design is not None:
         points = [options.load(config, [*levels, *design.levels(point)]) for point in design.points]
         total *= len(set(map(config_id, points)))
-    out, view = options.out, {"responses": options.responses}
+    out, responses = options.out, options.responses
     with progress("replications", None if plan.targets else total) as bar:
 
         def looked(targets: Sequence[Precision]) -> None:
@@ -134,11 +136,11 @@ def replicate(config: ConfigArgument, options: ReplicateOptions, json: Json) -> 
         else:
             swept = run_design(settings, design, points, plan, options)
     if design is not None:
-        show_result(json, swept, out, **view)
+        show_result(json, swept, out, responses=responses)
         done = sum(run.complete for run in swept.results)
         _exit(swept.status, out, f" after {done} of {len(design.points)} points")
         return
-    show_result(json, result, out, **view)
+    show_result(json, result, out, responses=responses)
     of = "" if result.precision else f" of {total}"
     _exit(result.status, out, f" after {result.count}{of} replications")
     expected, missed = len(settings.replicate.expect), result.missed_expectations()
@@ -229,9 +231,9 @@ def compare(
     from valmatch.experiments.compare import compare_configs, compare_runs, pairs_plan
 
     warn_in_job_array("compare")
-    out, overrides = options.out, list(options.overrides)
+    out = options.out
     if b and not options.variant and all(map(os.path.isdir, (a, *b))):  # no name is too long for it
-        if overrides or out:
+        if options.overrides or out:
             raise InputError("compare: folders are compared as they are, without --set and --out")
         base, *runs = (read_replications(Path(folder), warn) for folder in (a, *b))
         result = compare_runs(base, runs, options.confidence)
@@ -260,8 +262,8 @@ def _sides(
             or key.removeprefix("factors.").partition(".")[0] in MEASURED
         ]
         if len(common) == len(overrides):
-            of_both = ": what is read or measured, and how, holds for both" if common else ""
-            what = f"give a second config, --variant, or --set of something else{of_both}"
+            why = ": what is read or measured, and how, holds for both" if common else ""
+            what = f"give a second config, --variant, or --set of something else{why}"
             raise InputError(f"compare {a}: nothing to compare with; {what}")
         return [load_config(a, common, levels), load_config(a, overrides, levels)]
     configs = [load_config(source, overrides, levels) for source in (a, *others)]
@@ -438,14 +440,53 @@ def _print_status(runs: Sequence[RunStatus]) -> None:
     from valmatch.present.document import TextTable
     from valmatch.present.terminal import print_table
 
-    shards = [str(run.shard) if run.shard.count > 1 else "" for run in runs]
-    counts = [["" if n is None else f"{n:,}" for n in (run.done, run.wanted)] for run in runs]
     columns = {
         "folder": [shortened(str(run.folder), FOLDER) for run in runs],
         "command": [run.command for run in runs],
-        **({"shard": shards} if any(shards) else {}),
+        "shard": [str(run.shard) if run.shard.count > 1 else "" for run in runs],
         "state": [run.state for run in runs],
-        "done": [done for done, _ in counts],
-        "of": [wanted for _, wanted in counts],
+        "done": ["" if run.done is None else f"{run.done:,}" for run in runs],
+        "of": ["" if run.wanted is None else f"{run.wanted:,}" for run in runs],
     }
+    if not any(columns["shard"]):
+        del columns["shard"]
     print_table("", TextTable.of_columns(columns.items()))
+
+
+@command(speaks=())
+def plot(
+    source: Annotated[Path, needed("The folder of a run.", "DIR")], options: PlotFileOptions
+) -> None:
+    """Draw figures of a results folder.
+
+    Needs matplotlib, which the extra `plot` brings.
+    """
+    for file in plot_files(source, options):
+        print(escaped(str(file)))
+
+
+@command(speaks=())
+def report(
+    folders: Folders,
+    out: Annotated[
+        Path | None,
+        o.path("The page, such as study.html; - for standard output.", short="-o"),
+    ],
+    markdown: Annotated[
+        bool,
+        o.flag("Write Markdown for a pull request, without charts; printed without a FILE."),
+    ],
+) -> None:
+    """Write what runs found as one page to be sent: findings, tables, charts, how they were made.
+
+    The page loads nothing and needs no scripts. An earlier report is replaced, no other file is.
+    """
+    from valmatch.present.reporting import report as make
+
+    if out is None and not markdown:
+        raise InputError("--out: is missing (such as -o study.html, or - for standard output)")
+    if out is None or out == Path("-"):
+        sys.stdout.write(make(list(folders), markdown=markdown))
+    else:
+        make(list(folders), out, markdown=markdown)
+        print(escaped(str(out)))

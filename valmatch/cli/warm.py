@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -17,8 +15,7 @@ from valmatch.inputs import options as o
 if TYPE_CHECKING:
     from valmatch.config.config import Config
 
-COMMANDS = ("optimize", "next", "plan")
-"""Commands that need kernels besides those of models and rating systems."""
+COMMANDS = ("optimize", "next", "plan")  # need kernels besides those of models and rating systems
 
 LOG = "game,time,player,score\n" + "".join(
     f"g{game},2026-01-{game + 1:02d},{player},{(game + score) % 3}\n"
@@ -26,8 +23,6 @@ LOG = "game,time,player,score\n" + "".join(
     for score, player in enumerate(sorted({"abc"[game % 3], "bca"[game % 3]}))
 )
 """A log of three players."""
-
-Step = Callable[[Path], object]  # is given a folder for its files
 
 
 @command()
@@ -48,6 +43,7 @@ def warm(
     For images of containers and before jobs of a cluster: commands then start at once. Each shipped
     config of a model is simulated once, and a small log is rated.
     """
+    from valmatch.config.loading import load_config, shipped_configs
     from valmatch.kernels.cache import folder_of_all
     from valmatch.kernels.compilation import import_numba
     from valmatch.kernels.first_run import compiling
@@ -60,32 +56,25 @@ def warm(
     for name in names:
         if name not in known:
             raise InputError(f"{name}: nothing that has kernels ({hint(name, known)})")
-    steps = [step for name in names or known for step in _steps(name)]
-    with progress("configs and commands", len(steps)) as bar, TemporaryDirectory() as name:
+    chosen = names or known
+    configs = map(load_config, shipped_configs() if OWN.keys() & set(chosen) else ())
+    steps: list[Config | str] = [config for config in configs if config.model in chosen]
+    steps += [name for name in chosen if name not in OWN]
+    with progress("configs and commands", len(steps)) as bar, TemporaryDirectory() as folder:
         for step in steps:
-            step(Path(name))
+            if isinstance(step, str):
+                _call(step, Path(folder))
+            else:
+                _simulate(step)
             bar(1)
-    folder, size = folder_of_all(import_numba().config.CACHE_DIR), 0
+    cache, size = folder_of_all(import_numba().config.CACHE_DIR), 0
     with suppress(OSError):
-        size = sum(path.stat().st_size for path in folder.rglob("*.nb?"))
-    kept = f"{size / 1e6:.1f} MB in {folder}"
+        size = sum(path.stat().st_size for path in cache.rglob("*.nb?"))
+    kept = f"{size / 1e6:.1f} MB in {cache}"
     info(f"compiled {compiling.kernels:,} kernels in {compiling.seconds:.1f} s; {kept}")
 
 
-def _steps(name: str) -> Iterator[Step]:
-    """Yield what needs the kernels of a model, a rating system or a command."""
-    from valmatch.config.loading import load_config, shipped_configs
-    from valmatch.models.registry import OWN
-
-    if name not in OWN:
-        yield partial(_call, name)
-        return
-    for config in map(load_config, shipped_configs()):
-        if config.model == name:
-            yield partial(_simulate, config)
-
-
-def _simulate(config: Config, folder: Path) -> None:
+def _simulate(config: Config) -> None:
     """Make a replication in full, and others as `replicate` and `optimize` make them."""
     from valmatch.execution.chunks import build, record, run
 
