@@ -10,7 +10,7 @@ import numpy as np
 
 from valmatch.draws.streams import Streams, uniform_at
 from valmatch.kernels.arrays import Bools, Floats, Ints
-from valmatch.kernels.compilation import kernel
+from valmatch.kernels.compilation import at, kernel
 from valmatch.policies.joint.belief import Belief, Pairs, number_of, pairs_of
 from valmatch.policies.joint.lookahead import pair_information, variance_of
 from valmatch.policies.registry import JOINT, function_of
@@ -39,12 +39,16 @@ def _pick(pairs: Pairs) -> int:
     return int(tied[np.lexsort((second, first, pairs.games[tied]))[0]])
 
 
+@kernel
 def play(pairs: Pairs, i: int, j: int) -> None:
     """Narrow a belief as a game of two players does on average: V - k k' I / (1 + I s^2)."""
-    information, v = pair_information(pairs, i, j), pairs.covariance
+    v, gaps, information = pairs.covariance, pairs.gaps, pair_information(pairs, i, j)
     share = information / (1.0 + information * variance_of(pairs, i, j))
-    gaps = v[:, i] - v[:, j]
-    v -= np.outer(share * gaps, gaps)
+    for a in range(gaps.size):
+        gaps[at(a)] = v[at(a), at(i)] - v[at(a), at(j)]
+    for a in range(gaps.size):
+        for c in range(gaps.size):
+            v[at(a), at(c)] -= share * gaps[at(a)] * gaps[at(c)]
 
 
 @kernel
