@@ -9,7 +9,7 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -57,8 +57,6 @@ from valmatch.text.terminal import Notice, shortened, shown
 if TYPE_CHECKING:
     from valmatch.models.model import Response
 
-# The numbers of an optimisation problem in a config: their names, and their units.
-
 BOUNDS = ("at_most", "at_least")
 
 BY_FACTOR: dict[tuple[str, ...], Collection[str]] = {
@@ -104,12 +102,7 @@ def reason(error: OSError | ValueError) -> str:
     return str(getattr(error, "strerror", None) or error).lower()
 
 
-def checked(root: Node, overrides: Sequence[str], source: str, folder: Path) -> Config:
-    """Return the config that a document says."""
-    return _Check(root, overrides).config(source, folder)
-
-
-class _Check:
+class ConfigCheck:
     """Makes a `Config` of a document, collecting what is wrong on the way."""
 
     def __init__(self, root: Node, overrides: Sequence[str]) -> None:
@@ -142,9 +135,9 @@ class _Check:
             self.factors = self._section("factors", entry.factors, context)
         factors, replicate = self.factors, self._section("replicate", ReplicateOptions)
         starred = []  # names with ``*`` of mappings by factor, taken out of them
-        for path in (path for path, keys in BY_FACTOR.items() if keys):
+        for path, keys in BY_FACTOR.items():
             mapping = find(self.root, path)
-            if isinstance(mapping, MappingNode):
+            if keys and isinstance(mapping, MappingNode):
                 starred += [(path, *pair) for pair in mapping.value if "*" in str(pair[0].value)]
                 mapping.value = [pair for pair in mapping.value if "*" not in str(pair[0].value)]
         if entry and factors and not self.problems:
@@ -156,7 +149,10 @@ class _Check:
         design = self._section("design", DesignOptions)
         if self.problems or not (factors and replicate and optimize and design):
             self._raise()
-        remarks = [(["factors", *name.split(".")], text) for name, text in factors.remarks()]
+        remarks = []
+        for name, text in factors.remarks():
+            written = place(self._closest_node(["factors", *name.split(".")]))
+            remarks.append(Notice(f"{written}: factors.{name}: {text}", "setting"))
         return Config(
             model=self.model,
             factors=factors,
@@ -165,10 +161,7 @@ class _Check:
             optimize=optimize,
             design=design,
             source=source,
-            warnings=tuple(
-                Notice(f"{place(self._closest_node(path))}: {'.'.join(path)}: {text}", "setting")
-                for path, text in remarks
-            ),
+            warnings=tuple(remarks),
             places=dict(_places(self.root)),
         )
 
@@ -358,7 +351,7 @@ class _Check:
         try:
             return cls.model_validate({} if value is None else value, context=dict(context))
         except ValidationError as error:
-            refusals: dict[tuple[int, str], list[_Refusal]] = {}
+            refusals: dict[tuple[int, str], tuple[Node, str, list[str]]] = {}
             problems = error.errors(include_url=False)
             self.further += max(len(problems) - _LOOKED_AT, 0)
             for problem in problems[:_LOOKED_AT]:
@@ -367,13 +360,12 @@ class _Check:
                     len(problem["input"]) >= problem["ctx"]["min_length"]
                 ):
                     continue
-                refusal = self._refusal(name, cls, problem)
-                refusals.setdefault((id(refusal.node), refusal.label), []).append(refusal)
-            for first, *others in refusals.values():
+                node, label, what, got = self._refusal(name, cls, problem)
+                refusals.setdefault((id(node), label), (node, got, []))[2].append(what)
+            for (_, label), (node, got, (first, *others)) in refusals.items():
                 # Each form that a value may have is refused for itself.
-                forms = dict.fromkeys(other.what.removeprefix("should be ") for other in others)
-                what = " or ".join([first.what, *forms])
-                self.problems.append((first.node, f"{first.label}: {what}{first.got}"))
+                forms = dict.fromkeys(other.removeprefix("should be ") for other in others)
+                self.problems.append((node, f"{label}: {' or '.join([first, *forms])}{got}"))
             return None
 
     def _in_units(self, value: object, path: tuple[str, ...], outer: object = None) -> object:
@@ -400,19 +392,21 @@ class _Check:
         response = outer.get("response") if isinstance(outer, dict) else None
         return next((known.unit for known in responses if known.name == response), None)
 
-    def _refusal(self, name: str, cls: type[Section], error: ErrorDetails) -> _Refusal:
-        """Return an error of pydantic with its place."""
+    def _refusal(
+        self, name: str, cls: type[Section], error: ErrorDetails
+    ) -> tuple[Node, str, str, str]:
+        """Return where an error of pydantic is, its dotted path, what is wrong, what is there."""
         path = (name, *error["loc"])
         if error["type"] == "extra_forbidden":
             key = written_key(self.root, path)
             meant = self._meant(cls, path, key is not None and from_override(key))
-            return _Refusal(key or self._closest_node(path), _label(path), f"unknown key ({meant})")
+            return key or self._closest_node(path), _label(path), f"unknown key ({meant})", ""
         if error["type"] == "refused":
             section = path[: 1 + section_depth(cls, error["loc"])]
             at = [(*section, *key.split(".")) for key in error.get("ctx", {}).get("at", ())]
             # A default may be what is wrong, which is written nowhere.
             path = next((key for key in at if find(self.root, key)), (*at, path)[0])
-            return _Refusal(self._closest_node(path), _label(path), error["msg"])
+            return self._closest_node(path), _label(path), error["msg"], ""
         what = _WORDS.get(error["type"]) or _BEGIN.sub("", error["msg"])
         what = _LONG.sub(lambda number: f"{float(number[0]):g}", _COUNTED.sub("", what))
         outer = path
@@ -424,7 +418,7 @@ class _Check:
         if isinstance(node, SequenceNode) and error["type"] in ("missing", "too_short", "too_long"):
             what = f"should have {size} items" if size == schema.get("maxItems") else what
         elif node is None or (outer != path and (error["type"] == "missing" or len(outer) == 1)):
-            return _Refusal(self._closest_node(path), _label(path), what)
+            return self._closest_node(path), _label(path), what, ""
         if what == _MAPPING and "example" in schema:
             what += f" such as {schema['example']}"
         holder = find(self.root, path[:-1])
@@ -435,7 +429,7 @@ class _Check:
         near = ""
         if error["type"] == "literal_error" and kind(node) == "str":
             near = correction(str(to_value(node)), re.findall("'([^']+)'", error["msg"]))
-        return _Refusal(node, _label(outer), what, f" (got {show(node)}{near})")
+        return node, _label(outer), what, f" (got {show(node)}{near})"
 
     def _meant(self, cls: type[Section], path: Sequence[str | int], bare: bool) -> str:
         """Say which key an unknown one is meant to be; a bare one stands on the command line."""
@@ -461,9 +455,8 @@ class _Check:
         for length in range(len(path), 0, -1):
             node = find(self.root, path[:length])
             if node is not None:
-                return (
-                    node if length == len(path) else written_key(self.root, path[:length]) or node
-                )
+                key = written_key(self.root, path[:length]) if length < len(path) else None
+                return key or node
         return self.root
 
 
@@ -498,15 +491,6 @@ _WORDS = {
 _COUNTED = re.compile(r" after validation, not \d+$")
 _LONG = re.compile(r"[\d.]{25,}")  # a number that is written with all of its zeros
 _BEGIN = re.compile(r"^(Input|List|Tuple|String|Dictionary) ")  # of what pydantic says
-
-
-class _Refusal(NamedTuple):
-    """What is wrong with a value, and where."""
-
-    node: Node
-    label: str  # its dotted path
-    what: str
-    got: str = ""
 
 
 def _key_hint(key: str, names: Iterable[str], others: Mapping[str, str], section: str = "") -> str:

@@ -14,8 +14,6 @@ from valmatch.inputs.arguments import LARGEST, LEVEL, RANGES
 from valmatch.inputs.fields import Factors, Flag, NonNegative, Number, Real, Section, Whole, refuse
 from valmatch.text.terminal import shortened
 
-# The sections of a config that hold the options of a command.
-
 
 def _within(argument: str) -> Any:  # noqa: ANN401 - as pydantic has it
     """Return the range of an argument of the public functions."""

@@ -15,7 +15,7 @@ from typing import Any, TextIO, TypeAlias
 from pydantic_core import PydanticUndefined
 from yaml import MappingNode, Node
 
-from valmatch.config.checking import BY_FACTOR, FILES, TOP_LEVEL, checked, problem_names, reason
+from valmatch.config.checking import BY_FACTOR, FILES, TOP_LEVEL, ConfigCheck, problem_names, reason
 from valmatch.config.config import Config
 from valmatch.config.factor_paths import dotted, factor_at, is_open, section_depth
 from valmatch.errors import InputError, option
@@ -36,26 +36,13 @@ from valmatch.text.numerals import whole_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import escaped, shortened
 
-# Overrides of a config: ``KEY=VALUE``, from the command line, from Python, from a design.
-
 SHOWN = 80  # characters of an override in messages
 
 
-def overridden(
-    root: Node, overrides: Sequence[str], levels: Sequence[tuple[str, str]]
-) -> tuple[Node, list[Override]]:
-    """Apply overrides to a document, then the levels of a point of a design."""
-
-    def shown(text: str) -> str:
-        line = " ".join(text.split())
-        return escaped(line if len(line) <= SHOWN else f"{line[: SHOWN - 3]}...")
-
-    marks = [Override(f"{option('overrides')} {shown(override)}") for override in overrides]
-    marks += [Override(f"{name}={shown(level.partition('=')[2])}") for name, level in levels]
-    texts = (*overrides, *(level for _, level in levels))
-    for override, mark in zip(texts, marks, strict=True):
-        root = _override(root, override, mark)
-    return root, marks
+def _shown(text: str) -> str:
+    """Return an override in moderate length."""
+    line = " ".join(text.split())
+    return escaped(line if len(line) <= SHOWN else f"{line[: SHOWN - 3]}...")
 
 
 def _override(root: Node, override: str, name: Override) -> Node:
@@ -68,8 +55,18 @@ def _override(root: Node, override: str, name: Override) -> Node:
         raise InputError(f"{name}: the key holds half a character (a surrogate)")
     if len(path) > MAX_DEPTH:
         raise InputError(f"{name}: a key of {len(path)} parts (allowed: {MAX_DEPTH})")
-    path = _full_path(root, path)
-    root = _filled_in(root, path, name)
+    model = find(root, ["model"])
+    entry = MODELS.get(str(to_value(model))) if model is not None else None
+    path = _full_path(root, entry, path)
+    if entry and path[0] == "factors":
+        length = 2 + section_depth(entry.factors, path[1:])
+        field = factor_at(entry.factors, path[1:length])
+        if field is not None and len(path) > length and find(root, path[:length]) is None:
+            # A part of a factor is changed, whose default is written first.
+            default = field.get_default(call_default_factory=True)
+            node = parse(json.dumps(None if default is PydanticUndefined else default), name)
+            assert node is not None
+            root = assign(root, path[:length], node)
     value = parse(text, name) or parse("null", name)
     assert value is not None
     try:
@@ -79,12 +76,11 @@ def _override(root: Node, override: str, name: Override) -> Node:
         raise InputError(f"{name}: {label}: {error}") from None
 
 
-def _full_path(root: Node, path: list[str]) -> list[str]:
+def _full_path(root: Node, entry: ModelEntry | None, path: list[str]) -> list[str]:
     """Return a path from the top: of a key there, a factor, or a name of the problem, in turn."""
     first, *rest = path
-    entry = _entry_of(root)
     if tuple(path[:2]) in BY_FACTOR and len(path) > 2:
-        return [*path[:2], *_by_factor(root, path[2:], BY_FACTOR[path[0], path[1]])]
+        return [*path[:2], *_by_factor(entry, path[2:], BY_FACTOR[path[0], path[1]])]
     # A file has no parts: what has them is a factor of that name.
     of_factor = rest and entry and first in entry.factors.model_fields
     files = (*FILES, *(entry.files if entry else ()))
@@ -98,9 +94,8 @@ def _full_path(root: Node, path: list[str]) -> list[str]:
     return [*named[:-1], *rest] if rest else named
 
 
-def _by_factor(root: Node, path: list[str], keys: Collection[str]) -> list[str]:
+def _by_factor(entry: ModelEntry | None, path: list[str], keys: Collection[str]) -> list[str]:
     """Return a path below the name of a factor with that name, dots and all, as one part."""
-    entry = _entry_of(root)
     length = 1 + (section_depth(entry.factors, path) if entry else 0)
     field = factor_at(entry.factors, path[:length]) if entry else None
     unknown = entry is not None and (field is None or is_open(field))
@@ -110,27 +105,6 @@ def _by_factor(root: Node, path: list[str], keys: Collection[str]) -> list[str]:
             break
         length += 1
     return [".".join(path[:length]), *path[length:]]
-
-
-def _entry_of(root: Node) -> ModelEntry | None:
-    """Return what is known of the model that a document names, if it names one."""
-    model = find(root, ["model"])
-    return MODELS.get(str(to_value(model))) if model is not None else None
-
-
-def _filled_in(root: Node, path: list[str], name: Override) -> Node:
-    """Write the default of a factor of which an override changes a part."""
-    entry = _entry_of(root)
-    if entry is None or path[0] != "factors":
-        return root
-    length = 2 + section_depth(entry.factors, path[1:])
-    field = factor_at(entry.factors, path[1:length])
-    if field is None or len(path) <= length or find(root, path[:length]) is not None:
-        return root
-    default = field.get_default(call_default_factory=True)
-    node = parse(json.dumps(None if default is PydanticUndefined else default), name)
-    assert node is not None
-    return assign(root, path[:length], node)
 
 
 ConfigLike: TypeAlias = "str | Path | Mapping[str, Any] | Config"  # what `load_config` takes
@@ -166,22 +140,26 @@ def load_config(
         if overrides or levels:
             raise InputError("a Config cannot be overridden; override what it was loaded from")
         return source
-    text, name, folder = _read(source)
+    content, name, folder = _read(source)
     if isinstance(overrides, Mapping):
         overrides = [f"{key}={_as_yaml(value)}" for key, value in overrides.items()]
     try:
-        root = parse(text, name)
+        root = parse(content, name)
     except InputError:
-        _refuse_others(text, name)
+        _refuse_others(content, name)
         raise
     if root is None:
         raise InputError(f"{name}:1:1: the config is empty (it needs at least 'model: ...')")
     if not isinstance(root, MappingNode) or find(root, ["model"]) is None:
-        _refuse_others(text, name)
+        _refuse_others(content, name)
     if not isinstance(root, MappingNode):
         raise InputError(f"{place(root)}: the config is {show(root)} (allowed: a mapping)")
-    root, marks = overridden(root, overrides, levels)
-    return checked(root, marks, name, folder)
+    # What an override writes is marked with what messages call it as its file.
+    marks = [Override(f"{option('overrides')} {_shown(override)}") for override in overrides]
+    marks += [Override(f"{called}={_shown(text.partition('=')[2])}") for called, text in levels]
+    for text, mark in zip((*overrides, *(level for _, level in levels)), marks, strict=True):
+        root = _override(root, text, mark)
+    return ConfigCheck(root, marks).config(name, folder)
 
 
 def _refuse_others(text: bytes, name: str) -> None:
@@ -241,10 +219,8 @@ def _read(source: str | Path | Mapping[str, Any]) -> tuple[bytes, str, Path]:
     except FileNotFoundError:
         others = [other.name for other in path.parent.glob(f"*{path.suffix or '.yaml'}")]
         near = hint(path.name if path.suffix else path.stem, [*others, *shipped])
-        if not near.startswith("did"):
-            near = (
-                "valmatch configs lists the shipped ones, valmatch check FILE says what a file is"
-            )
+        lists = "valmatch configs lists the shipped ones, valmatch check FILE says what a file is"
+        near = near if near.startswith("did") else lists
         raise InputError(f"{source}: no such file or shipped config ({near})") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{source}: cannot be read: {reason(error)}") from None
@@ -259,11 +235,8 @@ def _all_of(stream: TextIO) -> bytes:
         raise InputError(f"<stdin>: cannot be read: {reason(error)}") from None
 
 
-# Meanings of the shipped configs, from the comments that they begin with.
-
-
 def listed() -> list[dict[str, str]]:
-    """Return name, model and the first sentence about each shipped config."""
+    """Return name, model and the first sentence of the comment that each shipped config has."""
     rows = []
     for name, path in shipped_configs().items():
         text = path.read_text(encoding="utf-8")

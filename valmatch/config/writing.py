@@ -20,11 +20,10 @@ NAME = "NAME"  # stands for any name in a mapping
 
 def document(head: str, model: str, factors: Mapping[str, Any], **others: object) -> str:
     """Return a config of some factors, for `load_config`."""
-    lines = [*textwrap.wrap(head, WIDTH - 2), ""]
-    lines = [f"# {line}" if line else "" for line in lines]
-    lines += [f"model: {model}", *(f"{key}: {_flow(value)}" for key, value in others.items())]
-    lines += ["factors:", *(f"  {name}: {_flow(value)}" for name, value in factors.items())]
-    return "\n".join(lines) + "\n"
+    lines = [f"# {line}" for line in textwrap.wrap(head, WIDTH - 2)]
+    lines += ["", f"model: {model}", *(f"{key}: {_flow(of)}" for key, of in others.items())]
+    lines += ["factors:", *(f"  {name}: {_flow(of)}" for name, of in factors.items()), ""]
+    return "\n".join(lines)
 
 
 def _flow(value: object) -> str:
@@ -90,8 +89,7 @@ def _entries(section: type[Section], name: str, prefix: str) -> list[str]:
         default = schema.get("default")
         fact = f" Default: {default_text(default)}." if default is not None else ""
         fact = " Required." if key in entry.get("required", ()) else fact
-        lines += _comment(section, [name, NAME, key], f"{prefix}  # ", fact)
-        lines += [f"{prefix}  {key}:"]
+        lines += [*_comment(section, [name, NAME, key], f"{prefix}  # ", fact), f"{prefix}  {key}:"]
     return lines
 
 
@@ -107,14 +105,9 @@ def _comment(
 
 def default_text(value: object) -> str:
     """Write a default as people do: 200 for 200.0, a name without quotes."""
-    return _flow(_rounded(value)).replace('"', "")
-
-
-def _rounded(value: object) -> object:
-    """Return a value with whole numbers for floats that are whole."""
     if isinstance(value, tuple):
-        return [_rounded(part) for part in value]
-    return json.loads(plain_number(value)) if isinstance(value, float) else value
+        return f"[{', '.join(map(default_text, value))}]"
+    return plain_number(value) if isinstance(value, float) else _flow(value).replace('"', "")
 
 
 def _wrap(text: str, first: str, others: str | None = None) -> list[str]:
