@@ -338,8 +338,7 @@ def _check_conservation(run: Run) -> None:
 def test_nothing_depends_on_the_room(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = LadderModel(factors_of(name))
     wide = played_by_preset(model, 1)
-    for_players = model._rule.new.__globals__["_for_players"]
-    monkeypatch.setitem(for_players.__globals__, "LEAST_ROOM", 1)
+    monkeypatch.setitem(model._rule.new.__globals__, "LEAST_ROOM", 1)
     model._queue = model._rule.new(1, model._rules.queue)
     narrow = played_by_preset(model, 1)
     assert model._queue.tickets.matches.size < 1024
