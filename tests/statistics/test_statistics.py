@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.optimize import isotonic_regression
 
 import valmatch as library
 from tests.support.noises import NOISES, held
@@ -17,7 +18,7 @@ from valmatch.models.model import ANY, NOT_NEGATIVE, SHARE
 from valmatch.optimization.problem import Term
 from valmatch.optimization.verdict import limits_of_objective
 from valmatch.statistics.control_variates import Adjusted
-from valmatch.statistics.crossing import crossing, crossing_interval
+from valmatch.statistics.crossing import crossing, crossing_interval, monotone
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.statistics.estimates import (
     cantelli_factor,
@@ -217,6 +218,15 @@ def test_one_replication_has_no_remark() -> None:
 )
 def test_an_arm_that_rounds_to_nothing_has_no_sign(arms: tuple[float, float], text: str) -> None:
     assert arms_of(arms, "0.0037") == text
+
+
+@pytest.mark.parametrize("rising", [True, False])
+def test_pooling_is_isotonic_regression(rising: bool) -> None:
+    rng = np.random.default_rng(1)
+    for size in (1, 2, 5, 40):
+        values = rng.normal(size=size)
+        expected = isotonic_regression(values, increasing=rising).x
+        assert monotone(values, rising) == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_curve_is_interpolated_in_the_logarithm_of_games() -> None:

@@ -74,7 +74,7 @@ class SequentialTest:
     @property
     def games(self) -> int:
         """Number of games that count."""
-        return sum(self.counts) * games_of_unit(self.counts)
+        return sum(self.counts) * (1 if len(self.counts) == 3 else 2)
 
     @property
     def alike(self) -> bool:
@@ -146,7 +146,8 @@ def sequential_test(
     expected = {}
     for name, truth in {"elo0": first, "elo1": second, "estimate": score}.items():
         drift = (truth - 0.5 * (first + second)) * (second - first) / variance
-        expected[name] = games_of_unit(numbers) * expected_steps(drift, step, lower, upper)
+        steps = expected_steps(drift, step, lower, upper)
+        expected[name] = steps if len(numbers) == 3 else 2 * steps  # of pairs
     won = math.fsum(w * a for w, a in zip(weights, points, strict=True))
     lost = math.fsum(w * (1.0 - a) for w, a in zip(weights, points, strict=True))
     return SequentialTest(
@@ -163,11 +164,6 @@ def sequential_test(
         decision,
         expected,
     )
-
-
-def games_of_unit(counts: Sequence[int]) -> int:
-    """Return how many games each of some counts is of: two for pairs."""
-    return 1 if len(counts) == 3 else 2
 
 
 def score_of(elo: float) -> float:

@@ -112,15 +112,6 @@ def meat(fit: Fit) -> sparse.csr_array:
     return sparse.csr_array(sums)[:, problem.free] * np.sqrt(n / (n - 1.0))
 
 
-def covariance(fit: Fit, sandwich: bool) -> Floats:
-    """Return the covariance of the free parameters."""
-    bread = inverse_information(fit.information)
-    if not sandwich:
-        return bread
-    matrix = bread @ times_meat(fit, meat(fit), bread)
-    return 0.5 * (matrix + matrix.T)
-
-
 def times_meat(fit: Fit, roots: sparse.csr_array, right: Floats) -> Floats:
     """Return the product of the sandwich's inner part, with the prior's width, and a matrix."""
     product: Floats = roots.T @ (roots @ right)

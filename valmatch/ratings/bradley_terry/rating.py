@@ -16,8 +16,10 @@ from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW, Linked, lin
 from valmatch.ratings.bradley_terry.contests import Contests, Design, Tallies, design_of, tallies_of
 from valmatch.ratings.bradley_terry.covariance import (
     DENSE_COVARIANCE,
-    covariance,
+    inverse_information,
+    meat,
     sampled_variances,
+    times_meat,
 )
 from valmatch.ratings.bradley_terry.fit import POINTS, Fit, Knowledge, NoEstimate, Problem, fit
 
@@ -218,7 +220,10 @@ class Model(WholeModel):
         rated, free, n = np.flatnonzero(estimate.linked.rated), problem.free, problem.n_players
         covariances: Floats | None = None
         if len(rated) <= DENSE_COVARIANCE:
-            covariances = covariance(best, sandwich)
+            covariances = inverse_information(best.information)
+            if sandwich:
+                covariances = covariances @ times_meat(best, meat(best), covariances)
+                covariances = 0.5 * (covariances + covariances.T)
             variances = np.diag(covariances).copy()
             players = free[free < n]
             covariances = covariances[: len(players), : len(players)]
