@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -40,16 +40,10 @@ SHOWN = 8  # missing replications and differing keys that are named one by one
 LISTED = 1_000  # missing replications of a shard that a summary lists
 
 
-class Owed(NamedTuple):
-    """What a shard, or a run without shards, has not made yet."""
-
-    total: int
-    first: Sequence[int]  # the first ones, at most `LISTED`
-
-    def in_words(self, name: str, what: str = "replication") -> str:
-        """Return the line that says so."""
-        shown = ", ".join(map(str, self.first[:SHOWN])) + (", ..." if self.total > SHOWN else "")
-        return f"{name} owes {self.total:,} {what}{'s' * (self.total > 1)}: {shown}"
+def owes(name: str, total: int, first: Sequence[int], what: str = "replication") -> str:
+    """Return the line that says what a shard, or a run without shards, has not made yet."""
+    shown = ", ".join(map(str, first[:SHOWN])) + ", ..." * (total > SHOWN)
+    return f"{name} owes {total:,} {what}{'s' * (total > 1)}: {shown}"
 
 
 R = TypeVar("R", bound=Result)
@@ -98,8 +92,8 @@ def _curves(
     # Sums cannot be taken apart again, so that of files that overlap only one counts.
     assert model.axes
     shape, left = model.axes.shape, set(indices)
-    total = CurveSums.zeros(shape)
-    sums_of_files = [store.read_sums(path, shape, warn) for path in _files(folders, store.SUMS)]
+    total, paths = CurveSums.zeros(shape), _files(folders, store.SUMS)
+    sums_of_files = [store.read_sums(path, shape, warn) for path in paths]
     for sums, over in sorted(sums_of_files, key=lambda item: -item[0].n):
         if sums.n <= len(left) and left.issuperset(chain.from_iterable(over)):
             total.merge(sums)
@@ -183,9 +177,8 @@ def gather(
 ) -> MergedReplications:
     """Return the replications of folders, checked against each other; write nothing."""
     manifests = read_manifests(folders, "replicate", ReplicateManifest, warn)
-    folders = list(manifests)
-    first = manifests[folders[0]]
-    config, seed = first.same_config(folders[0], "combine"), first.seed
+    (folder, first), *_ = manifests.items()
+    folders, config, seed = list(manifests), first.same_config(folder, "combine"), first.seed
     model = build(config)
     form, files = store.row_format(config, seed, model), _files(folders, store.ROWS)
     rows = form.read(files, warn)
@@ -218,10 +211,10 @@ def gather(
         expectations={} if controls is None else model.controls,
     )
     missing = {
-        "missing": {name: part.first for name, part in owed.items()},
-        "missing_counts": {name: part.total for name, part in owed.items()},
+        "missing": {name: listed for name, (_, listed) in owed.items()},
+        "missing_counts": {name: total for name, (total, _) in owed.items()},
     }
-    shortfalls = [part.in_words(name) for name, part in owed.items()]
+    shortfalls = [owes(name, *part) for name, part in owed.items()]
     return MergedReplications(result, missing, shortfalls, owed, rows, model, folders)
 
 
@@ -266,18 +259,16 @@ def read_manifests(
 
 def _difference(first: Manifest, other: Manifest, same: Mapping[str, str]) -> str:
     """Return in what two runs differ, "" if in nothing."""
-    equal = first.config_id == other.config_id
+    equal, lines = first.config_id == other.config_id, list[str]()
     # A default may differ between two versions of one config.
     differing = changed_factors if equal else changes
-    differences = []
     if first.config != other.config and first.config and other.config:
         differences = differing(first.config.model_dump(), other.config.model_dump())
-    if differences or not equal:
-        shown = "; ".join(
-            f"{key}: {mine} and {theirs}" for key, mine, theirs in differences[:SHOWN]
-        )
-        more = f"; and {len(differences) - SHOWN} more" if len(differences) > SHOWN else ""
-        return f"configs, {first.config_id} and {other.config_id} ({shown}{more})"
+        lines = [f"{key}: {mine} and {theirs}" for key, mine, theirs in differences]
+    if lines or not equal:
+        more = [f"and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
+        shown = "; ".join(lines[:SHOWN] + more)
+        return f"configs, {first.config_id} and {other.config_id} ({shown})"
     for key, what in same.items():
         if first.get(key) != other.get(key):
             return f"{what}, {first.get(key)} and {other.get(key)}"
@@ -296,8 +287,10 @@ def name_of(shard: Shard) -> str:
     return "the run" if shard == WHOLE else f"shard {shard}"
 
 
-def _owed(wanted: range, there: Collection[int], parts: Collection[Shard]) -> dict[str, Owed]:
-    """Return the missing replications by the shard that owes them."""
+def _owed(
+    wanted: range, there: Collection[int], parts: Collection[Shard]
+) -> dict[str, tuple[int, list[int]]]:
+    """Return how many replications are missing, and the first, by the shard that owes them."""
     shards = shards_of(parts)
     done = Counter(index % len(shards) for index in there if index in wanted)
     owed = {}
@@ -305,11 +298,8 @@ def _owed(wanted: range, there: Collection[int], parts: Collection[Shard]) -> di
         indices = shard.indices(len(wanted))
         if (missing := len(indices) - done[shard.index]) > 0:
             first = islice((index for index in indices if index not in there), LISTED)
-            owed[name_of(shard)] = Owed(missing, list(first))
+            owed[name_of(shard)] = missing, list(first)
     return owed
-
-
-# The folders of one design, point by point.
 
 
 def combine_designs(
@@ -323,15 +313,11 @@ def combine_designs(
     """Put the folders of one design together; see `combine`."""
     same = {"design_id": "designs"}
     manifests = read_manifests(with_whole(out, folders), "design", DesignManifest, warn, same)
-    folders = list(manifests)
-    first = manifests[folders[0]]
-    ids = first.design.config_ids
-    parts = {
-        key: [
-            f / sweep.POINTS / key for f in folders if (f / sweep.POINTS / key / MANIFEST).is_file()
-        ]
-        for key in ids
-    }
+    (first_folder, first), *_ = manifests.items()
+    ids, parts = first.design.config_ids, dict[str, list[Path]]()
+    for key in ids:
+        points = [folder / sweep.POINTS / key for folder in manifests]
+        parts[key] = [point for point in points if (point / MANIFEST).is_file()]
     merged = {
         key: gather(of_point, curves=not check, warn=warn, **options)
         for key, of_point in parts.items()
@@ -340,21 +326,19 @@ def combine_designs(
     for key, point in merged.items():
         if config_id(point.result.config) != key:
             raise InputError(f"{point.folders[0]}: holds the replications of another point")
-    points = list(map(tuple, first.design.points))
-    design = sweep.Design(first.design.factors, points, beside=first.design.beside)
-    there = [pair for pair in zip(ids, design.points, strict=True) if pair[0] in merged]
+    levels = list(map(tuple, first.design.points))
+    design = sweep.Design(first.design.factors, levels, beside=first.design.beside)
+    there = {k: key for k, key in enumerate(ids) if key in merged}
     result = sweep.DesignReplications(
-        first.restored(folders[0]),
-        replace(design, points=[levels for _, levels in there]),
-        [merged[key].result for key, _ in there],
+        first.restored(first_folder),
+        replace(design, points=[levels[k] for k in there]),
+        [merged[key].result for key in there.values()],
         "" if len(merged) == len(parts) else "incomplete",
     )
     if not check:
         # The whole design, so that the points that are not there yet can follow.
-        read = files_of_runs("design", folders, out)
-        opened = sweep.open_design(
-            out, result.config, design, ids, Plan(seed=first.seed), True, read
-        )
+        plan, read = Plan(seed=first.seed), files_of_runs("design", list(manifests), out)
+        opened = sweep.open_design(out, result.config, design, ids, plan, True, read)
         for key, point in merged.items():
             point.open_run(out / sweep.POINTS / key)
         with opened as folder:

@@ -52,11 +52,10 @@ def explain_ticket(
         meant = f" (did you mean {near}?)" if near else f" of {len(names):,}"
         raise InputError(f"{path}: no ticket {shown(ticket)}{meant}")
     if search is not None:
-        chosen = arguments.one_of("search", search, world.searches)
-        world = world._replace(searches=tuple(search for search in SEARCHES if search == chosen))
+        arguments.one_of("search", search, world.searches)
     number = names.index(ticket)
     documents: dict[Search, dict[str, Any]] = {}
-    for name in world.searches:
+    for name in (name for name in world.searches if search in (None, name)):
         inputs = (world.table, world.tickets, world.service, name)
         outcome = outcomes.get(name) or play(*inputs)
         if number not in outcome.ended:
@@ -93,9 +92,6 @@ def simulated(folder: Path) -> tuple[TicketWorld, Outcome]:
     except InputError as error:
         raise InputError(f"{folder}: {error}") from None
     return world, play(*world, counted=False)
-
-
-# Explanations of waits in the words of a rule set: documents that are printed, or a line each.
 
 
 def explained(pool: Pool, outcome: Outcome, ticket: int | None = None) -> list[dict[str, Any]]:
@@ -139,10 +135,8 @@ def _explanation(pool: Pool, reasons: Reasons, outcome: Outcome) -> dict[str, An
         "looked_at": reasons.looked,
         "anchor": reasons.anchored,
         "refused_alone": {
-            "no room" if number is None else names[number]: count
-            for number, count in sorted(
-                reasons.itself.items(), key=lambda pair: -1 if pair[0] is None else pair[0]
-            )
+            "no room" if number is None else names[number]: reasons.itself[number]
+            for number in sorted(reasons.itself, key=lambda key: -1 if key is None else key)
         },
         "tried": asdict(reasons.as_anchor),
         "tried_by_others": asdict(reasons.others),
@@ -167,15 +161,18 @@ def region(ticket: Document) -> str | None:
 def _failed(
     pool: Pool, ticket: int, failed: Failed | None, only: Sequence[int] | None
 ) -> dict[str, Any] | None:
-    """Return a match that failed: who was in it, what refused it, and what would have let it hold.
-
-    Only some of the rules that refused it are named, all where it is None.
-    """
+    """Return a match that failed: who was in it, what refused it, what would have let it hold."""
+    # Of the rules that refused it, only some are named, all where that is None.
     if failed is None:
         return None
     match, rules = failed.match, failed.rules if only is None else only
-    judge = Judge(match, failed.time, failed.partial)
-    sizes = match.sizes(failed.time)
+    judge, sizes = Judge(match, failed.time, failed.partial), match.sizes(failed.time)
+
+    def needed(rule: int, lack: Lack) -> dict[str, Any]:
+        called = OF_PREDICATE[type(pool.table.rules[rule].predicate)].expandable
+        names = {key: name for name, key in called.items()}
+        return {"property": names[lack.key], "needed": lack.needed, "in_force": lack.held}
+
     return {
         "time": failed.time,
         "age": failed.time - match.born,
@@ -191,16 +188,9 @@ def _failed(
         "rules": [
             {
                 "rule": pool.table.rules[number].name,
-                "needs": [_needed(pool, number, lack) for lack in judge.finding(number).lacks],
+                "needs": [needed(number, lack) for lack in judge.finding(number).lacks],
                 "holds_from": holds_from(match, failed.time, failed.partial, number),
             }
             for number in rules
         ],
     }
-
-
-def _needed(pool: Pool, rule: int, lack: Lack) -> dict[str, Any]:
-    """Return what a rule needs, in the words of the rule set."""
-    called = OF_PREDICATE[type(pool.table.rules[rule].predicate)].expandable
-    names = {key: name for name, key in called.items()}
-    return {"property": names[lack.key], "needed": lack.needed, "in_force": lack.held}

@@ -7,6 +7,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import chain, product, takewhile
@@ -136,45 +137,30 @@ def _sample(config: Config) -> Design:
     factors, paths = MODELS[config.model].factors, (k.removeprefix("factors.") for k in ranges)
     # One that does not exist is a number.
     kinds = [str(schema_at(factors, parts(path)).get("type", "number")) for path in paths]
-    rows = [
-        tuple(
-            _scaled(u, range_.low, range_.high, range_.log, kind)
-            for u, range_, kind in zip(row, ranges.values(), kinds, strict=True)
-        )
-        for row in units.tolist()
-    ]
+    columns = []
+    for column, of, kind in zip(units.T.tolist(), ranges.values(), kinds, strict=True):
+        low, high = of.low, of.high + (kind == "integer")  # every whole number has the same share
+        if of.log:
+            first, last = math.log(low), math.log(high)
+            column = [math.exp(first + unit * (last - first)) for unit in column]
+        else:
+            column = [low + unit * (high - low) for unit in column]
+        columns.append(list(map(math.floor, column)) if kind == "integer" else column)
+    rows = list(zip(*columns, strict=True))
     return Design(list(ranges), rows, [config.at(f"design.ranges.{key}") for key in ranges])
 
 
-def _scaled(unit: float, low: float, high: float, log: bool, kind: str) -> float | int:
-    """Return the value at `unit` in [0, 1) of the way from low to high."""
-    whole = kind == "integer"
-    if whole:
-        high += 1  # every whole number has the same share
-    if log:
-        value = math.exp(math.log(low) + unit * (math.log(high) - math.log(low)))
-    else:
-        value = low + unit * (high - low)
-    return math.floor(value) if whole else value
-
-
 def span(text: str) -> list[float] | None:
-    """Return the values FIRST, FIRST + STEP, ... up to LAST; None if that is not what `text` says.
-
-    LAST is among them if a step ends there. Steps are taken in decimals, so that 0.1:0.3:0.1
-    ends with 0.3.
-    """
+    """Return the values FIRST, FIRST + STEP, ... up to LAST; None for what is not of that form."""
+    # Steps are taken in decimals, so that 0.1:0.3:0.1 ends with 0.3.
     numbers = list(map(real_number, parts := [part.strip() for part in text.split(":")]))
     if any(number is None or abs(number) > LARGEST for number in numbers):
         return None
-    try:
+    with suppress(ValueError, ArithmeticError):
         first, last, step = map(Decimal, parts)
-        count = (last - first) / step
-    except (ValueError, ArithmeticError):
-        return None
-    if not 0 <= count < MOST_LEVELS:
-        return None
-    return [float(first + k * step) for k in range(int(count) + 1)]
+        if 0 <= (count := (last - first) / step) < MOST_LEVELS:
+            return [float(first + k * step) for k in range(int(count) + 1)]
+    return None
 
 
 POINTS = "points"  # folder of the folders of the points, each named by its config id

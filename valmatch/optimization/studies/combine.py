@@ -96,15 +96,11 @@ def combine_optimizations(
         names = (MANIFEST, *CONTENTS["optimize"])
         refuse_to_replace(out, names, experiments.files_of_runs("optimize", folders, out))
     result, missing = _combined(spec, manifests, None if check else out)
-    files = (shard_files(folder, JOURNAL).values() for folder in manifests)
-    owed = {}
+    files, owed = (shard_files(folder, JOURNAL).values() for folder in manifests), {}
     for shard in experiments.shards_of(set(chain.from_iterable(files))):
-        indices = [index for index in missing if index % shard.count == shard.index]
-        if indices:
+        if indices := [index for index in missing if index % shard.count == shard.index]:
             owed[experiments.name_of(shard)] = indices
-    lines = [
-        experiments.Owed(len(runs), runs).in_words(name, spec.part) for name, runs in owed.items()
-    ]
+    lines = [experiments.owes(name, len(runs), runs, spec.part) for name, runs in owed.items()]
     return experiments.Combined(result, {"missing": owed}, lines, owed)
 
 
