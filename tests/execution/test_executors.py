@@ -33,7 +33,7 @@ from valmatch.execution.shards import INDICES, WHOLE, Shard, in_job_array, shard
 from valmatch.models.model import Batch
 from valmatch.models.valorant.model import ValorantModel
 from valmatch.optimization import solver_run
-from valmatch.optimization.studies import parallel_runs
+from valmatch.optimization.studies import study
 
 LONG = "rate_multiplier=100000"
 """Days of fifty million players."""
@@ -321,7 +321,7 @@ def deadly(monkeypatch: pytest.MonkeyPatch) -> list[Future[Any]]:
         return made
 
     monkeypatch.setattr(chunks, "result_of", once)
-    monkeypatch.setattr(parallel_runs, "result_of", once)
+    monkeypatch.setattr(study, "result_of", once)
     return ended
 
 
@@ -372,14 +372,14 @@ def test_runs_that_have_ended_before_a_loss_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also those that come after one that has not."""
-    awaited = parallel_runs._awaited
+    awaited = study._awaited
 
     def first_is_lost(future: Future[Any], *rest: Any) -> object:  # noqa: ANN401
         awaited(future, *rest)
         kill_a_worker()
         raise died()
 
-    monkeypatch.setattr(parallel_runs, "_awaited", first_is_lost)
+    monkeypatch.setattr(study, "_awaited", first_is_lost)
     command = (*COMMANDS["several runs"], "--workers", 2, "--out", tmp_path / "out")
     assert valmatch(*command).code == 1
     assert (tmp_path / "out" / "evaluations.csv").read_bytes().count(b"\n") > 150

@@ -12,7 +12,7 @@ import pytest
 from tests.support.command import Outcome, refusal, success, valmatch
 from tests.support.folders import rows
 from tests.support.ticket_worlds import party, solo, team, world
-from valmatch.experiments.explain import simulated
+from valmatch.experiments.replay import simulated
 from valmatch.matching.tickets.reading import WorldReading
 
 NEAR = {"name": "Near", "type": "batchDistance", "batchAttribute": "skill", "maxDistance": 100}

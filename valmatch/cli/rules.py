@@ -212,7 +212,7 @@ def explain(
     The run of the folder is repeated. After each review the search is made once more and recorded:
     around the first 20 tickets that still wait, and around the ticket itself.
     """
-    from valmatch.experiments.explain import explain_ticket
+    from valmatch.experiments.replay import explain_ticket
 
     documents = explain_ticket(folder, ticket, search=search)
     show(json, documents, lambda: _print_explanations(documents.values()))

@@ -177,8 +177,7 @@ class AdjustedOutcomes:
         if self.beside is not None:
             away = self.outcomes - self.outcomes.mean(axis=0)
         plain = np.sqrt((away**2).sum(axis=0) / max(1, n - 1) / n)
-        adjusted: Floats = self.mean + away * (self.errors / np.where(plain > 0.0, plain, 1.0))
-        return adjusted
+        return self.mean + away * (self.errors / np.where(plain > 0.0, plain, 1.0))
 
     def margins(self, alpha: float, noise: Noise, n: int = 0) -> tuple[Floats, Floats]:
         """Return how far one-sided bounds of the excesses lie below and above their means."""

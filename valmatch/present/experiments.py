@@ -21,6 +21,7 @@ from valmatch.config.factor_paths import dotted, parts, replaced
 from valmatch.config.identity import config_id, resolved, set_factors
 from valmatch.config.writing import document
 from valmatch.experiments.compare import Comparison, Variant
+from valmatch.experiments.replay import DONE, ReplayedTickets
 from valmatch.experiments.replications import Replications
 from valmatch.experiments.response_list import shown_by
 from valmatch.experiments.simulate import Simulation

@@ -232,5 +232,4 @@ def _points(proposed: object, task: SearchTask) -> Floats:
             f"proposed {points[row, column]:.6g} for {task.problem.variables[column].name}"
             " (allowed: from 0 to 1, which stand for its bounds)"
         )
-    clipped: Floats = np.clip(points, 0.0, 1.0)
-    return clipped
+    return np.clip(points, 0.0, 1.0)

@@ -154,8 +154,7 @@ class PointEstimates:
     @property
     def doubts(self) -> Floats:
         """Standard errors of what fresh replications will find, as far as is known now."""
-        doubts: Floats = np.hypot(self.errors, self.test)
-        return doubts
+        return np.hypot(self.errors, self.test)
 
     def take(self, points: Sequence[int]) -> PointEstimates:
         """Return the estimates of some of the points."""
@@ -557,8 +556,7 @@ class Scales:
     def scaled(self, outcomes: Floats) -> Floats:
         """Return the mean outcomes in these units; undefined ones are the worst, plus one."""
         if np.isnan(outcomes).any():
-            worst: Floats = self._worst / self.unit + 1.0
-            return worst
+            return self._worst / self.unit + 1.0
         mean: Floats = outcomes.mean(axis=0) / self.unit
         return mean
 

@@ -15,16 +15,19 @@ from valmatch.execution.run_options import OptimizeArguments
 from valmatch.execution.shards import shard_files
 from valmatch.experiments import combine as experiments
 from valmatch.optimization.solver_run import Address, Execution, Journal, Row, Rows
-from valmatch.optimization.studies.parallel_runs import (
+from valmatch.optimization.studies.pareto import front_spec
+from valmatch.optimization.studies.solver_study import named_solvers, study_spec
+from valmatch.optimization.studies.study import (
     JOURNAL,
     TRUTHS,
     FileJournal,
     Job,
+    Study,
+    StudySpec,
+    open_files,
     read_journal,
+    summarised,
 )
-from valmatch.optimization.studies.pareto import front_spec
-from valmatch.optimization.studies.solver_study import named_solvers, study_spec
-from valmatch.optimization.studies.study import Study, StudySpec, open_files, summarised
 from valmatch.optimization.studies.sweep import sweep_spec
 from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.manifest import OptimizeManifest

@@ -35,8 +35,8 @@ from valmatch.optimization.solver_run import (
 from valmatch.optimization.solvers.bayes import FrontSearch, nondominated
 from valmatch.optimization.solvers.registry import search_budget
 from valmatch.optimization.solvers.search import Archive, Noise, Search, SearchTask
-from valmatch.optimization.studies.parallel_runs import Job
 from valmatch.optimization.studies.study import (
+    Job,
     Outcome,
     Runs,
     Study,

@@ -46,8 +46,8 @@ from valmatch.optimization.solvers.registry import (
     check,
     search_budget,
 )
-from valmatch.optimization.studies.parallel_runs import Job
 from valmatch.optimization.studies.study import (
+    Job,
     Outcome,
     Runs,
     Study,

@@ -32,8 +32,8 @@ from valmatch.optimization.solver_run import (
     run_solver,
 )
 from valmatch.optimization.solvers.registry import algorithm, check
-from valmatch.optimization.studies.parallel_runs import Job
 from valmatch.optimization.studies.study import (
+    Job,
     Outcome,
     Runs,
     StudySpec,
