@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from itertools import cycle
 
 import numpy as np
 from numpy.typing import NDArray
@@ -326,11 +327,10 @@ def improvement(mean: Floats, deviation: Floats, best: float) -> Floats:
 
 # Where evaluations are exact, as on one log, the best of them is the answer.
 #
-# Outcomes of one history are rough: a small move lets other players meet, which shifts a percentile
-# of waits by a per cent or more. For the Gaussian processes this roughness is noise, and searches
-# end in different places: a large budget makes several of them, one after the other, and looks
-# around the best points of all with what is left. There roughness is no error, since what was
-# evaluated is so: improvement is expected over the best value seen, roughness included.
+# Outcomes of one history are rough: for the Gaussian processes this roughness is noise, and
+# searches end in different places: a large budget makes several of them, and looks around the best
+# points of all with what is left. There roughness is no error, since what was evaluated is so:
+# improvement is expected over the best value seen, roughness included.
 
 LENGTH = 40  # points of one search, for each variable; then the next one starts
 WIDE = 0.7  # share of the budget, about, that goes to searches over the whole cube
@@ -347,8 +347,13 @@ def exact_search(task: SearchTask) -> Steps:
     length = LENGTH * task.dimensions
     before = 0
     while before < task.spent and task.spent + length / 2 <= WIDE * task.budget:
-        before = task.spent
-        yield from _search(task, length)
+        # Over the whole cube, knowing nothing but the start.
+        before, first = task.spent, len(task.archive)
+        for unit in latin_hypercube(task.rng, 2 * task.dimensions + 1, task.dimensions):
+            yield Request(unit, 1)
+        model = Surrogate(task, first)
+        while task.spent < before + length and (new := model.improving()) is not None:
+            yield Request(new, 1)
     around = _Around(task)
     while True:
         units = around.proposed()
@@ -359,16 +364,6 @@ def exact_search(task: SearchTask) -> Steps:
             return
         for unit in units:
             yield Request(unit, 1)
-
-
-def _search(task: SearchTask, length: int) -> Steps:
-    """Search over the whole cube, knowing nothing but the start."""
-    first, end = len(task.archive), task.spent + length
-    for unit in latin_hypercube(task.rng, 2 * task.dimensions + 1, task.dimensions):
-        yield Request(unit, 1)
-    model = Surrogate(task, first)
-    while task.spent < end and (unit := model.improving()) is not None:
-        yield Request(unit, 1)
 
 
 class _Around(Surrogate):
@@ -406,9 +401,8 @@ class _Around(Surrogate):
 
 # Search for a Pareto front: random weights turn the objectives into one, step by step.
 #
-# As in ParEGO (Knowles 2006, IEEE Transactions on Evolutionary Computation 10), every step draws
-# weights and looks where the augmented Chebyshev sum of the objectives is expected to improve most;
-# unlike there, each objective and each constraint has a Gaussian process of its own.
+# As in ParEGO (Knowles 2006, IEEE Transactions on Evolutionary Computation 10), by the augmented
+# Chebyshev sum; unlike there, each objective and constraint has a Gaussian process of its own.
 
 EXPLORED = 0.6  # share of the budget that looks for improvement; the rest sharpens the front
 DIRECTIONS = 8  # in which it is sharpened, one after the other
@@ -426,32 +420,22 @@ class FrontSearch:
 
     def steps(self, task: SearchTask) -> Steps:
         """Look where improvement is expected in random directions, then sharpen the front."""
-        while task.exact and task.left > 0:  # there is nothing to sharpen
-            yield from self._search(task)
+        while task.exact and task.left > 0:  # search the whole cube again; nothing to sharpen
+            self._surrogate = Surrogate(task, len(task.archive))
+            yield from first_looks(task, 1)
+            for _ in range(LENGTH * task.dimensions):
+                if (unit := self._improving()) is None:
+                    break
+                yield Request(unit, 1)
         n = max(1, task.replications() // SHORTER, math.ceil(task.budget / POINTS))
         yield from first_looks(task, n)
-        while task.spent + n <= EXPLORED * task.budget:
-            unit = self._improving()
-            if unit is None:
-                break
+        while task.spent + n <= EXPLORED * task.budget and (unit := self._improving()) is not None:
             yield Request(unit, n)
-        turn = 0
+        ways = zip(cycle(directions(DIRECTIONS, self._m)), cycle(MARGINS))
         while task.left > 0:
-            weights = directions(DIRECTIONS, self._m)[turn % DIRECTIONS]
-            unit = self._best(weights, MARGINS[turn % len(MARGINS)])
-            known = len(task.archive.outcomes(unit))
-            yield Request(unit, known + min(SHARPER * n, task.left))
-            turn += 1
-
-    def _search(self, task: SearchTask) -> Steps:
-        """Search the whole cube, knowing nothing but the start."""
-        self._surrogate = Surrogate(task, len(task.archive))
-        yield from first_looks(task, 1)
-        for _ in range(LENGTH * task.dimensions):
-            unit = self._improving()
-            if unit is None:
-                return
-            yield Request(unit, 1)
+            best = self._best(*next(ways))
+            known = len(task.archive.outcomes(best))
+            yield Request(best, known + min(SHARPER * n, task.left))
 
     def finalists(self, k: int) -> Floats:
         """Return up to `k` distinct points: in each direction the best of those seen for long."""
@@ -459,8 +443,8 @@ class FrontSearch:
         counts = self._surrogate.known.counts
         seen = counts >= np.quantile(counts, EXPLORED)
         chosen: list[int] = []
-        for turn, weights in enumerate(directions(k, self._m)):
-            worth = self._worth(known.T, weights, MARGINS[turn % len(MARGINS)])
+        for weights, margin in zip(directions(k, self._m), cycle(MARGINS)):
+            worth = self._worth(known.T, weights, margin)
             worth[~seen] = np.inf
             worth[chosen] = np.inf
             if np.isfinite(worth).any():
@@ -486,8 +470,8 @@ class FrontSearch:
     def _sum(self, objectives: Floats, weights: Floats) -> Floats:
         """Return the augmented Chebyshev sum; objectives are along the first axis."""
         shape = (-1,) + (1,) * (objectives.ndim - 1)
-        away = (objectives - self._low.reshape(shape)) / self._range.reshape(shape)
-        parts = weights.reshape(shape) * away
+        low, width, weight = (of.reshape(shape) for of in (self._low, self._range, weights))
+        parts = weight * ((objectives - low) / width)
         total: Floats = parts.max(axis=0) + AUGMENTED * parts.sum(axis=0)
         return total
 
@@ -534,15 +518,10 @@ def directions(k: int, objectives: int) -> NDArray[np.float64]:
     if objectives == 2:
         first = (np.arange(k) + 0.5) / k
         return np.column_stack([first, 1.0 - first])
-    drawn = np.random.default_rng(0).dirichlet(np.ones(objectives), k)
-    return np.asarray(drawn, np.float64)
+    return np.random.default_rng(0).dirichlet(np.ones(objectives), k)
 
 
 def nondominated(values: Floats) -> NDArray[np.bool_]:
     """Return which rows no other row dominates: is nowhere worse than and somewhere better."""
-    stays = np.ones(len(values), np.bool_)
-    for k, row in enumerate(values):
-        no_worse = (values <= row).all(axis=1)
-        better = (values < row).any(axis=1)
-        stays[k] = not (no_worse & better).any()
-    return stays
+    dominated = (((values <= row).all(axis=1) & (values < row).any(axis=1)).any() for row in values)
+    return np.logical_not(np.fromiter(dominated, np.bool_))

@@ -65,27 +65,6 @@ RECOMMENDED = "recommended.yaml"
 REWRITTEN = ("tuned_rules.json",)
 
 
-def write_recommended(folder: Path, config: Config, point: Mapping[str, float], why: str) -> None:
-    """Write the config with the variables of a point, and files with its values."""
-    factors = identity(config)["factors"]
-    changed = config.factors.model_dump(mode="json")
-    for name, value in point.items():
-        changed = replaced(changed, parts(name), value)
-        *sections, last = takewhile(lambda part: isinstance(part, str), parts(name))
-        target, values = factors, changed
-        for section in sections:
-            target, values = target.setdefault(section, {}), values[section]
-        target[last] = values[last]  # all of a list, though one entry is a variable
-    files = {key: os.path.relpath(file.path, folder) for key, file in config.files.items()}
-    head = f"Recommended by valmatch optimize for config {config_id(config)}: {why}."
-    with write_atomically(folder / RECOMMENDED) as file:
-        file.write(document(head, config.model, factors, **files))
-    read = {key: file.path for key, file in config.files.items()}
-    for name, text in with_factors(config, point).rewritten(read).items():
-        with write_atomically(folder / name) as file:
-            file.write(text)
-
-
 def trajectory(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[Any]]:
     """Return a row for each change of a run's incumbent, and for the point it came to."""
     rows: list[tuple[Any, ...]] = []
@@ -182,9 +161,25 @@ class SolverStudySpec(StudySpec):
         # One from before, of a smaller budget, may be recommended no more.
         for name in (RECOMMENDED, *REWRITTEN, *COMPARISONS):
             (folder / name).unlink(missing_ok=True)
-        best = study.verdict
-        if best and best.feasible is not False:
-            write_recommended(folder, self.config, best.point, best.why)
+        best, config = study.verdict, self.config
+        if not best or best.feasible is False:
+            return
+        factors, changed = identity(config)["factors"], config.factors.model_dump(mode="json")
+        for name, value in best.point.items():
+            changed = replaced(changed, parts(name), value)
+            *sections, last = takewhile(lambda part: isinstance(part, str), parts(name))
+            target, values = factors, changed
+            for section in sections:
+                target, values = target.setdefault(section, {}), values[section]
+            target[last] = values[last]  # all of a list, though one entry is a variable
+        files = {key: os.path.relpath(file.path, folder) for key, file in config.files.items()}
+        head = f"Recommended by valmatch optimize for config {config_id(config)}: {best.why}."
+        read = {key: file.path for key, file in config.files.items()}
+        texts = with_factors(config, best.point).rewritten(read)
+        texts = {RECOMMENDED: document(head, config.model, factors, **files), **texts}
+        for name, text in texts.items():
+            with write_atomically(folder / name) as file:
+                file.write(text)
 
 
 def study_spec(
