@@ -34,8 +34,6 @@ from valmatch.storage.run_folder import RunFolder, ShardFolder
 from valmatch.storage.store import Place, Store, write_curves
 from valmatch.text.terminal import Notice
 
-# Plans of a run: the replications to be made, or the precision that their means are to have.
-
 DEFAULT_N = 1000
 
 MAX_REPS = 1_000_000  # replications at which targets are given up, unless told otherwise
@@ -81,11 +79,6 @@ class Plan:
         """Return what keeps the replications, with those that an earlier run left."""
         controls = self.control_variates
         return Store(config, self.seed, model, self.indices, home, controls=controls)
-
-    def goals(self) -> Iterator[int]:
-        """Yield the numbers of replications of this run at which it may stop."""
-        for goal in looks(self.n, self.max_reps) if self.targets else [self.n]:
-            yield len(self.shard.indices(goal))
 
 
 def plan_of(config: Config, options: ReplicateArguments) -> Plan:
@@ -178,13 +171,26 @@ def run_plan(
         stop = begin()
         options.resumed(store.done)
         options.progress(store.done)
-        goals = list(plan.goals())
+        totals = looks(plan.n, plan.max_reps) if plan.targets else [plan.n]
+        goals = [len(plan.shard.indices(total)) for total in totals]
         try:
             chunks = Chunks(pool, replicating(config, plan.seed, plan.control_variates))
             precision = _advance(store, chunks, goals, targets, plan.confidence, stop, options)
         finally:
             if folder:
                 folder.note(replications=store.done)
+        status = "target missed" if precision else "complete"
+        if precision and all(target.reached for target in precision):
+            status = "complete"
+        elif store.done < goals[-1]:
+            status = stop.reason
+        # Of how many of the replications made by this run something has to be said.
+        of = (
+            f"{store.made:,}{' further' * bool(store.resumed)} replication{'s' * (store.made != 1)}"
+        )
+        remarks = [*(folder.previous_remarks if folder else [])]
+        for text, count in Counter(store.remarks).items():
+            remarks.append(Notice(f"{count:,} of {of}: {text}", Notice.of(text).kind, count))
         result = Replications(
             config,
             plan.seed,
@@ -196,11 +202,11 @@ def run_plan(
             model.axes,
             store.curves,
             plan.shard,
-            _status(store.done, goals[-1], precision, stop),
+            status,
             precision,
             store.controls,
             model.controls if plan.control_variates else {},
-            [*(folder.previous_remarks if folder else []), *_remarks(store)],
+            remarks,
             model.warnings,
             out,
             model.sampling,
@@ -276,7 +282,16 @@ def _advance(
     for goal in goals:
         if goal < store.done:  # what an earlier run went past was not enough for it
             continue
-        _simulate(store, chunks, goal, stop, options.progress)
+        for first, todo in store.gaps(goal):
+            index = first
+            with closing(chunks.run(todo, stop)) as batches:
+                for batch in batches:
+                    before = store.done
+                    store.add(index, batch)
+                    index += len(batch.responses)
+                    options.progress(store.done - before)
+            if index < first + len(todo):
+                break
         values = store.values
         precision = [target.assess(values[:, target.column], confidence) for target in targets]
         if isinstance(options, ReplicateArguments):
@@ -284,25 +299,6 @@ def _advance(
         if stop.reason or (targets and all(target.reached for target in precision)):
             break
     return precision
-
-
-def _status(done: int, goal: int, precision: Sequence[Precision], stop: Stop) -> str:
-    """Return how a run ended."""
-    if precision and all(target.reached for target in precision):
-        return "complete"
-    if done < goal:
-        return stop.reason
-    return "target missed" if precision else "complete"
-
-
-def _remarks(store: Store) -> list[Notice]:
-    """Say of how many of the replications made by this run something has to be said."""
-    made = store.made
-    of = f"{made:,}{' further' if store.resumed else ''} replication{'s' * (made != 1)}"
-    return [
-        Notice(f"{count:,} of {of}: {text}", Notice.of(text).kind, count)
-        for text, count in Counter(store.remarks).items()
-    ]
 
 
 def open_run(
@@ -328,22 +324,6 @@ def open_run(
         read=read,
         shard=plan.shard,
     )
-
-
-def _simulate(
-    store: Store, chunks: Chunks[Batch], goal: int, stop: Stop, progress: Callable[[int], None]
-) -> None:
-    """Simulate what a store lacks of its first `goal` replications."""
-    for first, todo in store.gaps(goal):
-        index = first
-        with closing(chunks.run(todo, stop)) as batches:
-            for batch in batches:
-                before = store.done
-                store.add(index, batch)
-                index += len(batch.responses)
-                progress(store.done - before)
-        if index < first + len(todo):
-            return
 
 
 def write_results(folder: RunFolder, result: Replications) -> None:

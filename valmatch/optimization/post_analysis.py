@@ -429,10 +429,22 @@ def steps_along(
     around: Neighbourhood, k: int, unit: Floats, evaluate: Evaluate, n: int, least: float
 ) -> Floats | None:
     """Return the points before and after `unit` between which outcome `k` changes clearly."""
-    # By `least`, if they can. None if there are none.
-    direction = _direction(around, k, unit)
-    if direction is None:
+    # By `least`, if they can. None if there are none. Variables at their bounds stay there, unless
+    # no other is left.
+    away = around.units - around.weights @ around.units
+    excess = around.means[:, k] - around.weights @ around.means[:, k]
+    direction = np.ones(1) if len(unit) == 1 else (around.weights * excess) @ away
+    held = (unit < EDGE) | (unit > 1.0 - EDGE)
+    if (direction[~held] != 0.0).any():
+        direction[held] = 0.0
+    else:  # into the cube, either all that do so forwards or all that do so backwards
+        inward = direction * np.where(unit < 0.5, 1.0, -1.0)
+        sides = np.where(inward > 0.0, direction, 0.0), np.where(inward < 0.0, direction, 0.0)
+        direction = max(sides, key=lambda side: float(np.linalg.norm(side)))
+    norm = float(np.linalg.norm(direction))
+    if not norm > 0.0:
         return None
+    direction = direction / norm
     spread = math.sqrt(float(around.weights @ ((around.units - unit) @ direction) ** 2))
     length, steps, clearest = min(LONGEST / 4.0, max(SHORTEST, spread)), None, LEAST_CLEAR
     for _ in range(TRIALS):
@@ -451,23 +463,6 @@ def steps_along(
             break
         length = longer
     return steps
-
-
-def _direction(around: Neighbourhood, k: int, unit: Floats) -> Floats | None:
-    """Return the direction in which outcome `k` changed, of length 1; None if it did not."""
-    # Variables at their bounds stay there, unless no other is left.
-    away = around.units - around.weights @ around.units
-    excess = around.means[:, k] - around.weights @ around.means[:, k]
-    direction = np.ones(1) if len(unit) == 1 else (around.weights * excess) @ away
-    held = (unit < EDGE) | (unit > 1.0 - EDGE)
-    if (direction[~held] != 0.0).any():
-        direction[held] = 0.0
-    else:  # into the cube, either all that do so forwards or all that do so backwards
-        inward = direction * np.where(unit < 0.5, 1.0, -1.0)
-        sides = np.where(inward > 0.0, direction, 0.0), np.where(inward < 0.0, direction, 0.0)
-        direction = max(sides, key=lambda side: float(np.linalg.norm(side)))
-    norm = float(np.linalg.norm(direction))
-    return direction / norm if norm > 0.0 else None
 
 
 def _points(unit: Floats, direction: Floats, length: float) -> Floats:

@@ -333,7 +333,13 @@ def _variable(config: Config, name: str, options: VariableOptions) -> Variable:
         what = f"{plain_number(low)} is not below high, {plain_number(high)}"
         raise InputError(f"{config.at(f'{path}.low')}: {what}")
     for key, bound in (("low", low), ("high", high)):
-        _check_range(config, name, f"{path}.{key}", bound)
+        try:
+            with_factors(config, {name: bound})
+        except ValidationError as error:
+            schema = schema_at(type(config.factors), parts(name))
+            limits = allowed(schema) if schema else error.errors()[0]["msg"]
+            what = f"{plain_number(bound)} is outside the range of the factor (allowed: {limits})"
+            raise InputError(f"{config.at(f'{path}.{key}')}: {what}") from None
     if not low <= start <= high:
         what = f"{plain_number(start)} is outside the bounds {between}"
         raise InputError(f"{config.at(f'{path}.start')}: {what}")
@@ -379,17 +385,6 @@ def _kinds(model: type[Factors], name: str) -> set[str]:
     """Return which kinds of numbers a factor may be that may also be null."""
     options = schema_at(model, parts(name)).get("anyOf", ())
     return {"integer", "number"} & {option.get("type") for option in options}
-
-
-def _check_range(config: Config, name: str, path: str, value: float) -> None:
-    """Refuse a bound that the factor itself does not take."""
-    try:
-        with_factors(config, {name: value})
-    except ValidationError as error:
-        schema = schema_at(type(config.factors), parts(name))
-        limits = allowed(schema) if schema else error.errors()[0]["msg"]
-        what = f"{plain_number(value)} is outside the range of the factor (allowed: {limits})"
-        raise InputError(f"{config.at(path)}: {what}") from None
 
 
 def _check_together(config: Config, model: Model[object], variables: Sequence[Variable]) -> None:

@@ -204,27 +204,22 @@ def open_pools(config: Config, jobs: int, stop: Stop, options: RunOptions) -> It
 
 def run_all(jobs: Sequence[Job], pools: Pools, execution: Execution, stop: Stop) -> Generator[Any]:
     """Make jobs and yield what they made, in their order, until it is time to stop."""
-    if pools.jobs is not None:
-        yield from _run_by_workers(jobs, pools.jobs, pools.threads, execution, stop)
+    # Of those made elsewhere, what has ended by a stop is noted, too.
+    pool, journal = pools.jobs, execution.journal
+    if pool is None:
+        with suppress(Stopped):
+            for job in jobs:
+                yield job.make(execution)
+                stop.check()
         return
-    with suppress(Stopped):
-        for job in jobs:
-            yield job.make(execution)
-            stop.check()
-
-
-def _run_by_workers(
-    jobs: Sequence[Job], pool: WorkerPool, threads: int, execution: Execution, stop: Stop
-) -> Generator[Any]:
-    """Make jobs elsewhere and yield in order; what has ended by a stop is noted, too."""
-    journal = execution.journal
 
     def hand_out(job: Job) -> Future[Used]:
+        assert pool
         rows = None  # those that it may need
         if journal is not None:
             needed = range(job.first, job.first + RUN)
             rows = {a: row for a, row in journal.items() if int(a[-1]) in needed}
-        return pool.executor.submit(_work, job, rows, threads)
+        return pool.executor.submit(_work, job, rows, pools.threads)
 
     futures: list[Future[Used]] = []
     try:
