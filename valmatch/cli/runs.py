@@ -227,7 +227,7 @@ def compare(
     --out draws those, too, unless told otherwise. Exit code 75: the time was up (--resume
     continues).
     """
-    from valmatch.experiments.combine import read_replications
+    from valmatch.experiments.combine import gather
     from valmatch.experiments.compare import compare_configs, compare_runs, pairs_plan
 
     warn_in_job_array("compare")
@@ -235,7 +235,7 @@ def compare(
     if b and not options.variant and all(map(os.path.isdir, (a, *b))):  # no name is too long for it
         if options.overrides or out:
             raise InputError("compare: folders are compared as they are, without --set and --out")
-        base, *runs = (read_replications(Path(folder), warn) for folder in (a, *b))
+        base, *runs = (gather([Path(folder)], warn=warn).result for folder in (a, *b))
         result = compare_runs(base, runs, options.confidence)
     else:
         sides = _sides(a, b, options, options.levels(b[0] if b else a))

@@ -218,11 +218,6 @@ def gather(
     return MergedReplications(result, missing, shortfalls, owed, rows, model, folders)
 
 
-def read_replications(folder: Path, warn: Warn) -> Replications:
-    """Return the replications that a folder holds, as far as its run got."""
-    return gather([folder], warn=warn).result
-
-
 M = TypeVar("M", bound=SimulationManifest)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 from typing import TypeAlias
 
@@ -17,8 +19,6 @@ from valmatch.optimization.solvers.search import (
     Steps,
     first_looks,
 )
-
-# Turning a minimiser that calls a function into the steps of a search.
 
 EvaluateRequest: TypeAlias = Callable[[Request], Floats]
 
@@ -86,64 +86,56 @@ def random_search(task: SearchTask) -> Steps:
         yield Request(task.problem.random_solution(task.rng), n)
 
 
-def nelder_mead(task: SearchTask) -> Steps:
-    """Run the simplex of Nelder and Mead, as implemented in scipy, in rounds."""
+def simplex(
+    evaluate: Callable[[Floats], Floats], start: Floats, radius: float, scales: Scales
+) -> None:
+    """Run the simplex of Nelder and Mead, as implemented in scipy."""
+    from scipy.optimize import minimize
 
-    def simplex(
-        evaluate: Callable[[Floats], Floats], start: Floats, radius: float, scales: Scales
-    ) -> None:
-        from scipy.optimize import minimize
-
-        # Each vertex steps towards the middle of the cube, where there is room.
-        steps = np.where(start < 0.5, radius, -radius)
-        minimize(
-            lambda unit: scales.penalised(evaluate(unit)),
-            start,
-            method="Nelder-Mead",
-            bounds=[(0.0, 1.0)] * len(start),
-            options={
-                "initial_simplex": np.vstack([start, start + np.diag(steps)]),
-                "xatol": FINEST / 2,
-                "fatol": np.inf,
-                "maxfev": 40 * len(start),
-            },
-        )
-
-    return rounds(task, simplex)
+    # Each vertex steps towards the middle of the cube, where there is room.
+    steps = np.where(start < 0.5, radius, -radius)
+    minimize(
+        lambda unit: scales.penalised(evaluate(unit)),
+        start,
+        method="Nelder-Mead",
+        bounds=[(0.0, 1.0)] * len(start),
+        options={
+            "initial_simplex": np.vstack([start, start + np.diag(steps)]),
+            "xatol": FINEST / 2,
+            "fatol": np.inf,
+            "maxfev": 40 * len(start),
+        },
+    )
 
 
-def cobyqa(task: SearchTask) -> Steps:
-    """Run COBYQA, as implemented in scipy, in rounds, with the constraints as they are."""
+def trust_region(
+    evaluate: Callable[[Floats], Floats], start: Floats, radius: float, scales: Scales
+) -> None:
+    """Run COBYQA, as implemented in scipy, with the constraints as they are."""
+    from scipy.optimize import NonlinearConstraint, minimize
 
-    def trust_region(
-        evaluate: Callable[[Floats], Floats], start: Floats, radius: float, scales: Scales
-    ) -> None:
-        from scipy.optimize import NonlinearConstraint, minimize
+    known: dict[bytes, Floats] = {}
 
-        known: dict[bytes, Floats] = {}
+    def scaled(unit: Floats) -> Floats:
+        key = unit.tobytes()
+        if key not in known:
+            known[key] = scales.scaled(evaluate(unit))
+        return known[key]
 
-        def scaled(unit: Floats) -> Floats:
-            key = unit.tobytes()
-            if key not in known:
-                known[key] = scales.scaled(evaluate(unit))
-            return known[key]
-
-        count = len(scales.unit) - 1
-        bounded = NonlinearConstraint(lambda unit: scaled(unit)[1:], [-float("inf")] * count, 0.0)
-        minimize(
-            lambda unit: scaled(unit)[0],
-            start,
-            method="COBYQA",
-            bounds=[(0.0, 1.0)] * len(start),
-            constraints=[bounded] if count else [],
-            options={
-                "initial_tr_radius": radius,
-                "final_tr_radius": FINEST / 2,
-                "maxfev": 40 * len(start),
-            },
-        )
-
-    return rounds(task, trust_region)
+    count = len(scales.unit) - 1
+    bounded = NonlinearConstraint(lambda unit: scaled(unit)[1:], [-math.inf] * count, 0.0)
+    minimize(
+        lambda unit: scaled(unit)[0],
+        start,
+        method="COBYQA",
+        bounds=[(0.0, 1.0)] * len(start),
+        constraints=[bounded] if count else [],
+        options={
+            "initial_tr_radius": radius,
+            "final_tr_radius": FINEST / 2,
+            "maxfev": 40 * len(start),
+        },
+    )
 
 
 def rounds(task: SearchTask, local: Local) -> Steps:
@@ -171,6 +163,9 @@ def rounds(task: SearchTask, local: Local) -> Steps:
                 count, radius = 2 * count, max(FINEST, radius / 2)
 
     yield from inverted(minimise)
+
+
+nelder_mead, cobyqa = partial(rounds, local=simplex), partial(rounds, local=trust_region)
 
 
 def spsa(task: SearchTask) -> Steps:
