@@ -16,7 +16,7 @@ from valmatch.execution.shards import shard_files
 from valmatch.experiments import combine as experiments
 from valmatch.optimization.solver_run import Address, Execution, Journal, Row, Rows
 from valmatch.optimization.studies.pareto import front_spec
-from valmatch.optimization.studies.solver_study import named_solvers, study_spec
+from valmatch.optimization.studies.solver_study import named_solvers, study_spec, sweep_spec
 from valmatch.optimization.studies.study import (
     JOURNAL,
     TRUTHS,
@@ -28,7 +28,6 @@ from valmatch.optimization.studies.study import (
     read_journal,
     summarised,
 )
-from valmatch.optimization.studies.sweep import sweep_spec
 from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.manifest import OptimizeManifest
 from valmatch.storage.run_folder import refuse_to_replace
