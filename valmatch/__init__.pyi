@@ -5,8 +5,8 @@ from valmatch.errors import InputError as InputError
 from valmatch.errors import RunError as RunError
 from valmatch.experiments.compare import Comparison as Comparison
 from valmatch.experiments.compare import compare as compare
+from valmatch.experiments.replicate import Replications as Replications
 from valmatch.experiments.replicate import replicate as replicate
-from valmatch.experiments.replications import Replications as Replications
 from valmatch.experiments.simulate import Simulation as Simulation
 from valmatch.experiments.simulate import simulate as simulate
 from valmatch.file_check import CheckedFile as CheckedFile

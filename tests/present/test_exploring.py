@@ -18,7 +18,7 @@ from tests.support.command import refusal, success, valmatch
 from tests.support.folders import rows
 from valmatch.config.identity import config_id
 from valmatch.experiments.compare import compare_runs
-from valmatch.experiments.replications import Replications
+from valmatch.experiments.replicate import Replications
 from valmatch.experiments.sweep import Design, DesignReplications
 from valmatch.models.model import Response
 from valmatch.present.html import html_of

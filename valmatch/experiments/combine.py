@@ -17,8 +17,7 @@ from valmatch.errors import InputError
 from valmatch.execution.chunks import build, run
 from valmatch.execution.shards import WHOLE, Shard, shard_files, stretches
 from valmatch.experiments import sweep
-from valmatch.experiments.replicate import Plan, open_run, write_results
-from valmatch.experiments.replications import Replications
+from valmatch.experiments.replicate import Plan, Replications, open_run, write_results
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.statistics.curve_sums import CurveSums

@@ -18,8 +18,7 @@ from valmatch.errors import InputError, option
 from valmatch.execution.chunks import build
 from valmatch.execution.interruption import Stop
 from valmatch.execution.run_options import DEFAULT_SEED, CompareArguments, first_given
-from valmatch.experiments.replicate import Plan, default_n, open_cases
-from valmatch.experiments.replications import Replications
+from valmatch.experiments.replicate import Plan, Replications, default_n, open_cases
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Response

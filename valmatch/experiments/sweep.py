@@ -20,8 +20,7 @@ from valmatch.config.identity import config_id
 from valmatch.errors import InputError, option
 from valmatch.execution.run_options import DEFAULT_SEED, RunOptions
 from valmatch.execution.shards import WHOLE
-from valmatch.experiments.replicate import Plan, open_cases
-from valmatch.experiments.replications import STATISTICS, Replications
+from valmatch.experiments.replicate import STATISTICS, Plan, Replications, open_cases
 from valmatch.inputs.arguments import LARGEST, RANGES
 from valmatch.inputs.fields import Factors, schema_at
 from valmatch.inputs.yaml_document import parse, to_value

@@ -22,7 +22,7 @@ from valmatch.config.identity import config_id, resolved, set_factors
 from valmatch.config.writing import document
 from valmatch.experiments.compare import Comparison, Variant
 from valmatch.experiments.replay import DONE, ReplayedTickets
-from valmatch.experiments.replications import Replications
+from valmatch.experiments.replicate import Replications
 from valmatch.experiments.response_list import shown_by
 from valmatch.experiments.simulate import Simulation
 from valmatch.experiments.sweep import DesignReplications

@@ -20,7 +20,7 @@ NAMED = 8  # folders that a refusal names
 
 KINDS = {
     "simulate": "experiments.simulate:Simulation",
-    "replicate": "experiments.replications:Replications",
+    "replicate": "experiments.replicate:Replications",
     "design": "experiments.sweep:DesignReplications",
     "compare": "experiments.compare:Comparison",
     "optimize": "optimization.studies.study:Study",
