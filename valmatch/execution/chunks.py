@@ -66,9 +66,7 @@ def record(model: Model[Inputs], seed: int, replication: int) -> Recorded:
     return Recorded(row_of(model, outcome.responses), outcome.tables, outcome.remarks)
 
 
-TARGET = 0.2
-"""Seconds of work in a chunk: long against the cost of sending it, short against patience."""
-
+TARGET = 0.2  # seconds of work in a chunk: long against the cost of sending it, short to wait for
 POLL_SECONDS = 0.1  # seconds between two looks at whether to stop while waiting for a chunk
 RETRIES = 3  # times that workers may be lost with a chunk
 
@@ -113,7 +111,8 @@ class Chunks(Generic[Made]):
         self, todo: range, pending: deque[Piece[Made]], stop: Stop, check: Check
     ) -> Generator[Made]:
         """Hand out chunks and yield their results; `check` ends work in this process."""
-        losses = 0
+        losses, shared = 0, (check,) if self._pool.here else ()
+        submit = partial(self._pool.executor.submit, self._work)
         while todo or pending:
             slots = self._pool.slots()
             if stop():
@@ -126,7 +125,7 @@ class Chunks(Generic[Made]):
                 share = len(todo) // (2 * max(1, slots))
                 size = max(1, self._size // self._pool.finest, min(self._size, share))
                 chunk, todo = todo[:size], todo[size:]
-                pending.append((chunk, self._hand_out(chunk, check)))
+                pending.append((chunk, submit(chunk, *shared)))
             if not pending:
                 return
             chunk, future = pending[0]
@@ -139,7 +138,7 @@ class Chunks(Generic[Made]):
                 losses += 1
                 if losses == RETRIES:
                     raise lost(f"replications {chunk.start} to {chunk[-1]}")
-                pending[0] = chunk, self._hand_out(chunk, check)
+                pending[0] = chunk, submit(chunk, *shared)
                 continue
             pending.popleft()
             losses = 0
@@ -147,10 +146,6 @@ class Chunks(Generic[Made]):
             done = len(chunk)
             self._size = max(1, min(4 * done, int(done * TARGET / max(seconds, 1e-9))))
             yield made
-
-    def _hand_out(self, chunk: range, check: Check) -> Future[tuple[Made, float]]:
-        shared = (check,) if self._pool.here else ()
-        return self._pool.executor.submit(self._work, chunk, *shared)
 
 
 def result_of(future: Future[Made]) -> Made | None:

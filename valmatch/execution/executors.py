@@ -1,7 +1,4 @@
-"""Executors of chunks of work: here, in threads, in worker processes, on a Dask cluster.
-
-All are executors of the standard library's `concurrent.futures`.
-"""
+"""Executors of chunks of work: here, in threads, in worker processes, on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -129,9 +126,6 @@ class _Serial(Executor):
         except Exception as error:
             future.set_exception(error)
         return future
-
-
-# Worker processes of this machine: their start, their end, the messages of a loss.
 
 
 class _Processes(ProcessPoolExecutor):

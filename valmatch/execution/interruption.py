@@ -22,9 +22,7 @@ FRAGILE = frozenset(("llvmlite", "pydantic"))
 """Libraries in which an exception from a signal would do harm."""
 
 PATIENCE = 0.5  # seconds that an interruption waits for what is at work
-
 POLL = 0.02  # seconds between two looks at whether signals are still held
-
 GRACE = 2.0  # seconds after a signal in which a command may end in order; then it just leaves
 
 INTERRUPTED = 130  # exit code
@@ -33,7 +31,6 @@ ENDINGS: list[Callable[[], None]] = []
 """What is still to be done where the process just leaves: folders are closed, files taken away."""
 
 _holders = 0  # blocks that hold signals
-
 _begun = False
 
 

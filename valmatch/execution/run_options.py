@@ -101,8 +101,8 @@ class RunOptions(o.OutOptions):
     @property
     def uses_workers(self) -> bool:
         """Whether work may be sent to other processes."""
-        several = self.workers is not None and self.workers > 1
-        return several or self.executor not in (None, LOCAL) or self.scheduler is not None
+        others = self.executor not in (None, LOCAL) or self.scheduler is not None
+        return others or (self.workers or 1) > 1
 
     def in_config(self, section: ReplicateOptions | OptimizeOptions) -> Self:
         """Return the options with those of a config where these are left open."""

@@ -73,8 +73,6 @@ def array_of(indices: Iterable[int]) -> str:
     return ",".join(f"{part[0]}" if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
 
 
-# Job arrays: the place of a task in one, as SLURM tells it; PBS tells a task its number alone.
-
 SLURM = "SLURM_ARRAY_TASK_ID"
 SLURM_COUNT, SLURM_FIRST, SLURM_STEP = (f"SLURM_ARRAY_TASK_{x}" for x in ("COUNT", "MIN", "STEP"))
 INDICES = (SLURM, "PBS_ARRAY_INDEX", "PBS_ARRAYID")

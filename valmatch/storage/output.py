@@ -7,13 +7,10 @@ import io
 import json
 import math
 import os
-import platform
 import re
-import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TextIO
 
@@ -40,7 +37,7 @@ def cell(value: object, whole: bool = False) -> str:
 
 def csv_line(values: Iterable[object]) -> str:
     """Return one line of CSV."""
-    return csv_text([[cell(value) for value in values]])
+    return csv_text([map(cell, values)])
 
 
 class _Lines(list[str]):
@@ -161,20 +158,6 @@ def _cells(values: Sequence[Any] | NDArray[Any], whole: bool) -> Sequence[Any]:
     return ["" if value != value else value for value in plain] if kind == "f" else plain
 
 
-def environment() -> dict[str, Any]:
-    """Return the versions and the platform that a run depends on."""
-    packages = ("valmatch", "numpy", "numba", "scipy")
-    return {
-        "python": platform.python_version(),
-        "versions": {name: version(name) for name in packages},
-        "platform": platform.platform(),
-        "machine": platform.machine(),
-        "argv": sys.argv,
-    }
-
-
-# JSON files that another program may have written.
-
 MAX_JSON = 1 << 26  # bytes of a file
 
 
@@ -196,14 +179,12 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no number")
 
 
-# Files of lines under a header, to which runs append, so that the last line may be torn.
-
 FAR = 1e100  # beyond what any response, variable or control variate can be
 TORN = 1 << 20  # bytes that a crash may leave of a file that has no header
 
 
 def read_lines(path: Path, header: str) -> tuple[list[str], str]:
-    """Return the lines after the header, without their ends, and what is torn after the last."""
+    """Return the lines after the header of a file to which runs append, and a torn last one."""
     try:
         with regular(path).open("rb") as file:
             start = file.read(len(header.encode()))

@@ -88,16 +88,15 @@ class ResultFiles:
 
     def rows(self, name: str, columns: Sequence[str]) -> Iterator[list[str]]:
         """Yield some columns of a CSV file row by row."""
-        for _, cells in self._cells(name, columns):
-            yield cells
+        return (cells for _, cells in self._cells(name, columns))
 
     def _cells(self, name: str, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
         """Yield some cells of each row, with the line where it ends."""
         rows, path = self._rows(name), self.folder / name
         _, header = next(rows, (1, []))
-        missing = [column for column in columns if column not in header]
-        if missing:
-            raise InputError(f"{path}: damaged: there is no column {missing[0]!r}")
+        for column in columns:
+            if column not in header:
+                raise InputError(f"{path}: damaged: there is no column {column!r}")
         places = [header.index(column) for column in columns]
         for line, row in rows:
             if len(row) != len(header):
@@ -117,12 +116,14 @@ class ResultFiles:
         """Read some columns of a CSV file, whose numbers may be infinite where that is said."""
         columns = {column: array("d") for column in numbers}
         words: dict[str, list[str]] = {column: [] for column in texts}
-        count, path = len(columns), self.folder / name
+        path = self.folder / name
         for line, row in islice(self._cells(name, [*columns, *words]), most):
-            for cell, (column, values) in zip(row, columns.items(), strict=False):
-                values.append(_number(cell, infinite, f"{path}:{line}: damaged: {column}"))
-            for cell, word in zip(row[count:], words.values(), strict=True):
-                word.append(intern(cell))
+            cells = iter(row)
+            for column, values in columns.items():
+                where = f"{path}:{line}: damaged: {column}"
+                values.append(_number(next(cells), infinite, where))
+            for word in words.values():
+                word.append(intern(next(cells)))
         arrays = {column: np.array(values) for column, values in columns.items()}
         return FileTable(path, arrays, words)
 

@@ -133,9 +133,6 @@ def arrays(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> dict[str, NDA
     return named
 
 
-# Results as documents, and back: by the names of their fields.
-
-
 def plain(value: Any) -> Any:  # noqa: ANN401
     """Return a value as a document holds it, without fields that are None by default."""
     if is_dataclass(value):

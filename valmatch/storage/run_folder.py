@@ -1,7 +1,4 @@
-"""The folder that a command writes its results to.
-
-Manifests are checked by what takes long to import, and only where there is one.
-"""
+"""The folder that a command writes its results to."""
 
 from __future__ import annotations
 
@@ -16,6 +13,7 @@ from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -25,7 +23,7 @@ from valmatch.errors import InputError, RunError, WorkersLostError, option
 from valmatch.execution.interruption import ENDINGS, begin
 from valmatch.execution.shards import WHOLE, Shard, shard_files
 from valmatch.storage.contents import CONTENTS, MANIFEST, PROGRESS
-from valmatch.storage.output import PART, environment, write_bytes, write_json
+from valmatch.storage.output import PART, write_bytes, write_json
 from valmatch.storage.results import warnings_entry, warnings_in
 from valmatch.text.terminal import Notice
 
@@ -44,6 +42,8 @@ SHARD_LOCK = ".shard.lock"  # the same of a process that makes a shard, by the n
 
 WAIT = 60.0  # most seconds that a shard waits for the manifest, which others change quickly
 HURRY = 0.5  # the same after a signal
+
+VERSIONS = ("valmatch", "numpy", "numba", "scipy")  # whose versions a manifest has
 
 TEMPORARY = re.compile(rf"\.(.+)\.[a-z0-9_]{{8}}{re.escape(PART)}")
 """The name of a file that is being written, with the name that it is to have."""
@@ -99,7 +99,7 @@ class RunFolder:
         self._files = [self.shard.file_name(name) for name in files]
         self._read = [*self.read, *(files_of(self.config) if self.config else ())]
         self._started = time.perf_counter()
-        of_run, of_config = dict(self.identity), {}
+        of_run, of_config = dict(self.identity), dict[str, object]()
         if config := self.config:
             from valmatch.config.identity import config_id, identity, resolved
 
@@ -118,7 +118,11 @@ class RunFolder:
             "pid": os.getpid(),
             "host": platform.node(),
             **of_config,
-            **environment(),
+            "python": platform.python_version(),
+            "versions": {name: version(name) for name in VERSIONS},
+            "platform": platform.platform(),
+            "machine": platform.machine(),
+            "argv": sys.argv,
         }
         self._previous = self._refuse_other_results()
 
@@ -228,7 +232,7 @@ class RunFolder:
         self._before = (self.path / MANIFEST).read_bytes() if self._previous else b""
         if self._previous and self._previous.shards:
             self.note(shards=self._previous.shards)
-        self._write(self._manifest)
+        write_json(self.path / MANIFEST, self._manifest)
 
     def _remove_temporary(self, *names: str) -> None:
         """Remove what killed processes have left of files that they were about to replace."""
@@ -314,7 +318,7 @@ class RunFolder:
         files = [name for name in self._manifest["files"] if (self.path / name).exists()]
         self._manifest["wall_seconds"] = round(time.perf_counter() - self._started, 3)
         self._manifest.update(facts, status=status, files=files)
-        self._write(self._manifest)
+        write_json(self.path / MANIFEST, self._manifest)
 
     def remove_shards(self) -> None:
         """Remove the files of shards where one of the whole holds all that they do."""
@@ -323,9 +327,6 @@ class RunFolder:
             if (self.path / name).exists():
                 for path in set(shard_files(self.path, name)) - {self.path / name}:
                     path.unlink()
-
-    def _write(self, manifest: Mapping[str, Any]) -> None:
-        write_json(self.path / MANIFEST, manifest)
 
 
 class ShardFolder(RunFolder):
@@ -350,13 +351,11 @@ class ShardFolder(RunFolder):
         try:
             self._previous = before = self._refuse_other_results()
             there = before.model_dump(exclude_unset=True) if before else {}
-            manifest = {
-                "shards": {},
-                **(deepcopy(there) or self._manifest | {"status": INCOMPLETE}),
-            }
+            begun = deepcopy(there) or self._manifest | {"status": INCOMPLETE}
+            manifest = {"shards": {}, **begun}
             yield manifest
             if manifest != there:
-                self._write(manifest)
+                write_json(self.path / MANIFEST, manifest)
         finally:
             _unlock(lock)
 

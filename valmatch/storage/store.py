@@ -122,8 +122,7 @@ KEYS = ("config_id", "seed", "replication")
 class RowFormat(LineFormat[int]):
     """The lines of a file of replications, keyed by config, seed and replication."""
 
-    # config_id, seed: the same in all lines
-    config_id: str
+    config_id: str  # the same in all lines, as is the seed
     seed: int
     names: Sequence[str]  # columns after the keys
     whole: Sequence[bool]  # whether each of them is a whole number
@@ -261,8 +260,6 @@ class Place:
         # There may be thousands of other shards.
         return [self.folder / self.shard.file_name(name), self.folder / name]
 
-
-# Exact sums of curves, from which a run is resumed and shards are combined.
 
 CURVES, SUMS = "curves.csv", "curves.npz"
 DEFINED = "defined"  # the part of sums that is there if some replication does not define a value
