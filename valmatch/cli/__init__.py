@@ -1,4 +1,4 @@
-"""The command line, one module a command, one for those that list."""
+"""The command line, a module for commands on the same things."""
 
 from valmatch.cli.app import command_line, main
 

@@ -141,7 +141,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "configs": ("lists", "List the configs that come with valmatch"),
         "factors": ("lists", "Show the factors of a model: meaning, unit, default, range"),
         "responses": ("lists", "Show the responses of a model: meaning, unit"),
-        "warm": ("warm", "Compile now what later commands need"),
+        "warm": ("lists", "Compile now what later commands need"),
         "help": ("", "Show what a command does, as its --help does"),
     },
     "Queues (valmatch compare valorant --set team_diff=300)": {
@@ -150,7 +150,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "explore": ("runs", "Make a page with sliders: drag a rule, see what it does"),
         "compare": ("runs", "Compare configs on the same simulated players"),
         "optimize": ("runs", "Find the rules that are best within limits"),
-        "fit": ("fit", "Print a config whose arrivals are like those of a queue log"),
+        "fit": ("runs", "Print a config whose arrivals are like those of a queue log"),
     },
     "Ratings (valmatch rate games.csv --out week1)": {
         "rate": ("games", "Rate the players of a game log, game by game"),

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from valmatch.cli.console import NORMAL, QUIET, VERBOSE, detail, load_config, start_speaking, warn
+from valmatch.cli.console import (
+    NORMAL,
+    QUIET,
+    VERBOSE,
+    Bar,
+    detail,
+    load_config,
+    start_speaking,
+    warn,
+)
 from valmatch.errors import call_options
 from valmatch.execution.run_options import RunOptions
 from valmatch.inputs import options as o
@@ -20,7 +29,6 @@ from valmatch.inputs.csv_reader import SEPARATORS
 from valmatch.text.terminal import Note
 
 if TYPE_CHECKING:
-    from valmatch.cli.console import Bar
     from valmatch.config.config import Config, OptimizeOptions, ReplicateOptions
 
 

@@ -144,15 +144,15 @@ class RunFolder:
             raise self._refusal(f"cannot be used: {error.strerror}") from None
         if not previous.is_ours:
             raise self._refusal(f"its {MANIFEST} is that of another program; choose another folder")
-        self._refuse_another_run(previous)
+        for difference in self._differences(previous):
+            raise self._refusal(f"holds {difference}; choose another folder")
         # Of another run it is refused for that, which says more.
         refuse_to_replace(self.path, (MANIFEST,), self._read)
         return previous
 
-    def _refuse_another_run(self, previous: Manifest) -> None:
-        """Refuse the folder of another run, or of a larger one."""
+    def _differences(self, previous: Manifest) -> Iterator[str]:
+        """Yield why a folder is one of another run, or of a larger one."""
         changed = previous.changes(self.config) if self.config else ""
-        refusal = ""
         for key in self._keys:
             mine, other = self._manifest[key], previous.get(key)
             if mine != other:
@@ -160,14 +160,12 @@ class RunFolder:
                 if key.endswith("_sha256"):
                     what = f"its {key.removesuffix('_sha256')} differ from those of this run"
                 why = f"; {changed}" if changed and key == "config_id" else ""
-                refusal = refusal or f"the results of another run ({what}{why})"
+                yield f"the results of another run ({what}{why})"
         if changed:
-            refusal = refusal or f"the results of another version of the model ({changed})"
+            yield f"the results of another version of the model ({changed})"
         for key, least in self.at_least.items():
             if (before := previous.get(key) or 0) > least:
-                refusal = refusal or f"a larger run ({key} {before}, this run has {least})"
-        if refusal:
-            raise self._refusal(f"holds {refusal}; choose another folder")
+                yield f"a larger run ({key} {before}, this run has {least})"
 
     def _refusal(self, why: str) -> InputError:
         return InputError(f"{option('out')} {self.path}: {why}")
