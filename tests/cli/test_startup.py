@@ -13,7 +13,7 @@ import pytest
 
 import valmatch as library
 from tests.support.command import python, success, valmatch
-from valmatch.cli import warm
+from valmatch.cli import lists
 from valmatch.cli.app import MODULES
 from valmatch.models.valorant.arrivals import arrival_times
 from valmatch.ratings.registry import BATCH_NAMES
@@ -143,12 +143,12 @@ def test_a_second_environment_compiles_nothing(tmp_path: Path) -> None:
     assert compiled[3] == f"{tmp_path}/cache/valmatch"
     (line,) = said("warm", "elo", at=homes[1])
     assert line.startswith("compiled 0 kernels in 0.0 s; ")
-    (homes[1] / "log.csv").write_text(warm.LOG)
+    (homes[1] / "log.csv").write_text(lists.LOG)
     assert said("rate", "log.csv", "--system", "elo", "-q", at=homes[1]) == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*BATCH_NAMES, *warm.COMMANDS])
+@pytest.mark.parametrize("name", [*BATCH_NAMES, *lists.COMMANDS])
 def test_what_rates_whole_logs_is_compiled_too(name: str) -> None:
     (line,) = success("warm", name).err.splitlines()
     assert re.fullmatch(r"compiled \d+ kernels in [\d.]+ s; [\d.]+ MB in .*", line)
