@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.draws.streams import next_word
+from valmatch.draws.streams import END, POSITION, next_word, refill
 from valmatch.kernels.arrays import Floats, Words
 from valmatch.kernels.compilation import part
 
@@ -94,6 +94,8 @@ EXPONENTIAL_LAYER, EXPONENTIAL_PLACE = np.uint64(3), np.uint64(11)
 def fill_normal(stream: Words, out: Floats) -> None:
     """Draw as many standard normals as `out`, (n,), takes."""
     for i in range(out.size):
+        if stream[POSITION] == END:
+            refill(stream, out.size - i)
         while True:
             word = next_word(stream)
             layer, number = word & LAYER, (word >> NORMAL_PLACE) & PLACES
@@ -124,6 +126,8 @@ def _normal_tail(stream: Words) -> float:
 def fill_exponential(stream: Words, out: Floats) -> None:
     """Draw as many standard exponentials as `out`, (n,), takes."""
     for i in range(out.size):
+        if stream[POSITION] == END:
+            refill(stream, out.size - i)
         while True:
             word = next_word(stream)
             layer, number = (word >> EXPONENTIAL_LAYER) & LAYER, word >> EXPONENTIAL_PLACE

@@ -37,7 +37,7 @@ POSITION = 5  # the place of the next word in the store; `END` if the store is u
 STORE = 8
 """Where the store begins; two words before it are left free, so that it begins a line of memory."""
 
-BLOCKS = 64  # blocks generated at a time: few enough that they wait in the nearest cache
+BLOCKS = 64  # most blocks generated at a time: few enough that they wait in the nearest cache
 END = STORE + 4 * BLOCKS  # length of a stream
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
@@ -98,22 +98,23 @@ def block_of(
 
 
 @part
-def refill(stream: Words) -> None:
-    """Generate the words of a store that is used up."""
+def refill(stream: Words, wanted: int) -> None:
+    """Generate words for a store that is used up, no more than are wanted."""
+    start = END - 4 * min((wanted + 3) // 4, BLOCKS)
     block, source, slot = stream[BLOCK], stream[SOURCE], stream[SLOT]
     key_a, key_b = stream[0], stream[1]
-    for k in range(STORE, END, 4):
+    for k in range(start, END, 4):
         a, b, c, d = block_of(key_a, key_b, block, ZERO, source, slot)
         stream[k], stream[k + 1], stream[k + 2], stream[k + 3] = a, b, c, d
         block += ONE
-    stream[BLOCK], stream[POSITION] = block, STORE
+    stream[BLOCK], stream[POSITION] = block, start
 
 
 @part(inline=True)
 def next_word(stream: Words) -> np.uint64:
     """Take one word."""
     if stream[POSITION] == END:
-        refill(stream)
+        refill(stream, 1)
     position = stream[POSITION]
     stream[POSITION] = position + ONE
     return stream[position]

@@ -18,10 +18,6 @@ from valmatch.matching.rules import Rules, is_prioritized, team_size, tick_of
 # Most reviews have one changed player, the newcomer: without them no window of ratings held a team,
 # so with them a window holds exactly a team (`newcomers_team`). Any other change goes the long way
 # through all windows, of whose players the longest waiting count (`best_team`).
-#
-# Who is best is a comparison of one number: a player's key is their arrival in whole ticks, plus
-# more than all ticks of a match while they are not prioritized. The team of the smallest sum of
-# keys has the most prioritized players and, among equals, the greatest total wait.
 
 Parameters = Rules
 
@@ -61,7 +57,10 @@ TEAM = np.dtype(
         ("changed", "f8"),  # hour of the last review at which it may have got a pair
     ]
 )
-BEST, CANDIDATE = range(2)  # rows of `QueueState.marks`
+EMPTY = np.zeros(1, STATE)  # state of an empty queue
+
+BEST, CANDIDATE = range(2)
+"""Rows of `QueueState.marks`."""
 
 
 class QueueState(NamedTuple):
@@ -76,7 +75,7 @@ class QueueState(NamedTuple):
     # teams, members: the teams by slot; the places of their players, ascending
     teams: Records
     members: Ints
-    slots: Ints  # of the formed teams, of the last matches, and free ones
+    by_sum: Ints  # slots: of the formed teams by ascending sum, of the last matches, and free ones
     marks: Ints  # (2, capacity + 1); places: the best team so far, and the one looked at
 
 
@@ -86,7 +85,7 @@ def new(capacity: int, rules: Rules) -> QueueState:
     capacity = max(capacity, 2 * team_num)
     teams = capacity // team_num + 1
     return QueueState(
-        np.zeros(1, STATE),
+        EMPTY.copy(),
         np.zeros(capacity, PLAYER),
         np.full(capacity + 2 * team_num, np.nan),
         np.zeros(capacity + 2 * team_num, np.int64),
@@ -100,7 +99,7 @@ def new(capacity: int, rules: Rules) -> QueueState:
 @macro
 def reset(queue: QueueState) -> None:
     """Empty the queue for the next replication."""
-    queue.state.view(np.uint8)[:] = 0
+    queue.state[0] = EMPTY[0]
     queue.ratings[:] = np.nan
 
 
@@ -114,38 +113,46 @@ def grown(queue: QueueState, rules: Rules) -> QueueState:
 
 def waiting_teams(queue: QueueState) -> list[tuple[int, list[int]]]:
     """Return (number in order of formation, player indices) of the teams not paired yet."""
-    slots = queue.slots[: queue.state["teams"][0]]
+    slots = queue.by_sum[: queue.state["teams"][0]]
     players = queue.players["player"][queue.members[slots]]
     return sorted(zip(queue.teams["number"][slots].tolist(), players.tolist(), strict=True))
 
 
 @part(inline=True)
 def penalty(rules: Rules) -> int:
-    """Return what is added to a player's ticks until they are prioritized, see `ticks_per_hour`."""
+    """Return what is added to a player's ticks until they are prioritized."""
+    # More than the ticks of all players of a match, see `ticks_per_hour`; small enough to be
+    # added for each of them.
     return (1 << 61) // (2 * team_size(rules))
 
 
 @part(inline=True)
 def has_room(rules: Rules, queue: QueueState) -> bool:
     """Return whether another player can join; see `grown`."""
-    state, players = queue.state[0], queue.players
-    if state["end"] == players.size and 2 * state["waiting"] <= players.size:
-        # Who waits moves to the front.
-        moved, remaining, team_num = queue.marks[CANDIDATE], 0, team_size(rules)
-        for place in range(state["end"]):
-            moved[at(place)] = remaining
-            if players[at(place)]["team"] != GONE:
-                players[at(remaining)] = players[at(place)]
-                remaining += 1
-        moved[at(state["end"])] = remaining
-        state["head"], state["end"] = moved[at(state["head"])], remaining
-        for k in range(team_num, team_num + state["pool"]):
-            queue.places[at(k)] = moved[at(queue.places[at(k)])]
-        for k in range(state["teams"]):
-            for i in range(team_num):
-                slot = queue.slots[at(k)]
-                queue.members[at(slot), at(i)] = moved[at(queue.members[at(slot), at(i)])]
-    return bool(state["end"] < players.size)
+    state = queue.state[0]
+    if state["end"] == queue.players.size and 2 * state["waiting"] <= queue.players.size:
+        _compact(team_size(rules), queue)
+    return bool(state["end"] < queue.players.size)
+
+
+@part(inline=True)
+def _compact(team_num: int, queue: QueueState) -> None:
+    """Move whoever waits to the front of the queue."""
+    state, moved = queue.state[0], queue.marks[CANDIDATE]
+    remaining, head = 0, state["head"]
+    for place in range(state["end"]):
+        moved[at(place)] = remaining
+        if queue.players[at(place)]["team"] != GONE:
+            queue.players[at(remaining)] = queue.players[at(place)]
+            remaining += 1
+    moved[at(state["end"])] = remaining
+    state["head"], state["end"] = moved[at(head)], remaining
+    for k in range(team_num, team_num + state["pool"]):
+        queue.places[at(k)] = moved[at(queue.places[at(k)])]
+    for k in range(state["teams"]):
+        for i in range(team_num):
+            slot = queue.by_sum[at(k)]
+            queue.members[at(slot), at(i)] = moved[at(queue.members[at(slot), at(i)])]
 
 
 @part(inline=True)
@@ -195,7 +202,9 @@ def _leave_pool(low: int, count: int, rules: Rules, queue: QueueState) -> None:
 @part(inline=True)
 def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
     """Let a player leave who waits since `arrival`; return whether a review is due by it."""
-    # That is where a team dissolves, unless teams form around who arrives.
+    # That is where a team dissolves: the others are in the pool again, in their places of the
+    # queue, and the review is one by `DISSOLVED`. Where teams form around who arrives, none is
+    # due.
     state, left = queue.state[0], 0
     while queue.players[at(left)]["player"] != player or queue.players[at(left)]["team"] == GONE:
         left += 1
@@ -220,33 +229,51 @@ def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
 @part(inline=True)
 def _remove_team(team: int, queue: QueueState) -> None:
     """Put the slot of a team behind those that are formed."""
-    state, slots, k = queue.state[0], queue.slots, 0
+    state, by_sum, k = queue.state[0], queue.by_sum, 0
     state["teams_prioritized"] -= int(queue.teams[at(team)]["prioritized"] > 0)
     state["teams"] -= 1
-    while slots[at(k)] != team:
+    while by_sum[at(k)] != team:
         k += 1
-    slots[at(k)], slots[at(state["teams"])] = slots[at(state["teams"])], team
+    for m in range(k, state["teams"]):
+        by_sum[at(m)] = by_sum[at(m + 1)]
+    by_sum[at(state["teams"])] = team
 
 
-# The best team of the pool. Where teams form *around* a player (`Rules.around`), those whose review
-# it is are the only ones who get teams.
+# The best team of the pool.
+#
+# Where teams form *around* a player (`Rules.around`), the players whose review it is, the newcomer
+# or those who become prioritized in between, are the only ones who get teams at that review.
 
 NO_TEAM = int(np.iinfo(np.int64).max)  # a sum of keys that every team is better than
 
 
 @part(inline=True)
 def newcomers_team(newcomer: int, relaxed: bool, rules: Rules, queue: QueueState) -> int:
-    """Find the best possible team where none is possible without the newcomer, see `best_team`."""
+    """Find the best possible team where none is possible without the newcomer."""
     # A window that held more players than a team would have held a team without them.
+    #
+    # Returns the lowest place in the pool of a member, NOBODY for no team; places in row BEST.
     slack = relaxed or queue.state[0]["pool_prioritized"] > 0
     wide = rules.player_diff + (rules.player_slack if slack else 0.0)
-    width, most = wide if relaxed else rules.player_diff, team_size(rules) - 1
+    most = team_size(rules) - 1
+    width = wide if relaxed else rules.player_diff
+    nobody_prioritized = team_size(rules) * penalty(rules)
     low, key = NOBODY, NO_TEAM
-    if _some_window(newcomer - most, newcomer + 1, wide, rules, queue):
-        for k in range(newcomer - most, newcomer + 1):
-            spread = queue.ratings[at(k + most)] - queue.ratings[at(k)]
-            if spread <= wide:
-                low, key = _offer(k, k + most, NOBODY, spread > width, low, key, rules, queue)
+    if not _some_window(newcomer - most, newcomer + 1, wide, rules, queue):
+        return low
+    for k in range(newcomer - most, newcomer + 1):
+        spread = queue.ratings[at(k + most)] - queue.ratings[at(k)]
+        if spread <= wide:
+            total = _sum_of_keys(k, rules, queue)
+            if spread > width and total >= nobody_prioritized:
+                continue
+            if total == key:
+                _order(k, CANDIDATE, rules, queue)
+                _order(low, BEST, rules, queue)
+            if total < key or (total == key and _precedes(rules, queue)):
+                low, key = k, total
+    if low != NOBODY:
+        _order(low, BEST, rules, queue)
     return low
 
 
@@ -261,6 +288,34 @@ def _some_window(first: int, stop: int, width: float, rules: Rules, queue: Queue
 
 
 @part(inline=True)
+def _sum_of_keys(low: int, rules: Rules, queue: QueueState) -> int:
+    """Return the sum of keys of the team from `low` on in the pool."""
+    total = 0
+    for k in range(low, low + team_size(rules)):
+        total += queue.players[at(queue.places[at(k)])]["key"]
+    return total
+
+
+@part(inline=True)
+def _order(low: int, row: int, rules: Rules, queue: QueueState) -> None:
+    """Put the places of the team from `low` on in the pool into a row of marks, ascending."""
+    for k in range(low, low + team_size(rules)):
+        rank = 0
+        for other in range(low, low + team_size(rules)):
+            rank += int(queue.places[at(other)] < queue.places[at(k)])
+        queue.marks[at(row), at(rank)] = queue.places[at(k)]
+
+
+@part(inline=True)
+def _precedes(rules: Rules, queue: QueueState) -> bool:
+    """Return whether the candidate's players arrived in a lexicographically earlier order."""
+    for k in range(team_size(rules)):
+        if queue.marks[CANDIDATE, at(k)] != queue.marks[BEST, at(k)]:
+            return bool(queue.marks[CANDIDATE, at(k)] < queue.marks[BEST, at(k)])
+    return False
+
+
+@part(inline=True)
 def best_team(relaxed: bool, rules: Rules, queue: QueueState) -> int:
     """Find the best possible team of the pool."""
     # Returns the lowest place in the pool of a rating that a member may have, NOBODY for no team;
@@ -270,7 +325,8 @@ def best_team(relaxed: bool, rules: Rules, queue: QueueState) -> int:
     wide = rules.player_diff + (rules.player_slack if slack or relaxed else 0.0)
     if not _some_window(first, first + state["pool"], wide, rules, queue):
         return low
-    if slack:  # a team with a prioritized player leads all others
+    if slack:
+        # A team with a prioritized player leads all others.
         low = _scan(wide, True, rules, queue)
     if low == NOBODY:
         low = _scan(rules.player_diff if slack else wide, False, rules, queue)
@@ -286,8 +342,9 @@ def _scan(width: float, widened: bool, rules: Rules, queue: QueueState) -> int:
     start = end = team_size(rules)
     last, stop = -1, start + queue.state[0]["pool"]
     while start < stop:
+        # Not so for the NaN after the last.
         while queue.ratings[at(end + 1)] - queue.ratings[at(start)] <= width:
-            end += 1  # not so for the NaN after the last
+            end += 1
         if end != last and end - start + 1 >= team_size(rules):
             low, key = _offer(start, end, NOBODY, widened, low, key, rules, queue)
         last = end
@@ -300,8 +357,13 @@ def _scan(width: float, widened: bool, rules: Rules, queue: QueueState) -> int:
 def _first_within(width: float, rating: float, rules: Rules, queue: QueueState) -> int:
     """Return the first place in the pool whose rating is at most `width` below `rating`."""
     start = team_size(rules)
-    while rating - queue.ratings[at(start)] > width:
-        start += 1
+    stop = start + queue.state[0]["pool"]
+    while start < stop:
+        middle = (start + stop) // 2
+        if rating - queue.ratings[at(middle)] <= width:
+            stop = middle
+        else:
+            start = middle + 1
     return start
 
 
@@ -338,8 +400,9 @@ def _offer(
     queue: QueueState,
 ) -> tuple[int, int]:
     """Let the longest waiting players of start..end in the pool compete for best team."""
-    # The player at the place `centre` of the queue, if any, is one of them in any case; with
-    # `widened` one has to be prioritized. `low`, `key`: start and sum of keys of the best team.
+    # The player at the place `centre` of the queue, unless that is NOBODY, is one of them in any
+    # case; with `widened` one has to be prioritized. `low`, `key`: start and sum of keys of the
+    # best team so far; returned are those of the best team now.
     size, most, marks = 0, team_size(rules) - 1, queue.marks
     for k in range(start, end + 1):
         place = queue.places[at(k)]
@@ -360,11 +423,7 @@ def _offer(
     total = 0
     for k in range(team_size(rules)):
         total += queue.players[at(marks[CANDIDATE, at(k)])]["key"]
-    first = 0  # of two that tie the one whose players arrived in a lexicographically earlier order
-    while first < most and marks[CANDIDATE, at(first)] == marks[BEST, at(first)]:
-        first += 1
-    later = marks[CANDIDATE, at(first)] >= marks[BEST, at(first)]
-    if total > key or (total == key and later):
+    if total > key or (total == key and not _precedes(rules, queue)):
         return low, key
     for k in range(team_size(rules)):
         marks[BEST, at(k)] = marks[CANDIDATE, at(k)]
@@ -459,8 +518,8 @@ def _prioritize(now: float, rules: Rules, queue: QueueState) -> bool:
 @part(inline=True)
 def _form_team(now: float, low: int, rules: Rules, queue: QueueState) -> None:
     """Make the best team a formed team, whose members come from `low` on in the pool."""
-    state, total, key, prioritized = queue.state[0], 0.0, 0, 0
-    slot = queue.slots[at(state["teams"])]
+    state, by_sum, k = queue.state[0], queue.by_sum, queue.state[0]["teams"]
+    slot, total, key, prioritized = by_sum[at(k)], 0.0, 0, 0
     for i in range(team_size(rules)):
         place = queue.marks[BEST, at(i)]
         queue.members[at(slot), at(i)] = place
@@ -469,6 +528,10 @@ def _form_team(now: float, low: int, rules: Rules, queue: QueueState) -> None:
         total += player["rating"]
         key += player["key"]
         prioritized += int(place < state["head"])
+    while k > 0 and queue.teams[at(by_sum[at(k - 1)])]["sum"] > total:
+        by_sum[at(k)] = by_sum[at(k - 1)]
+        k -= 1
+    by_sum[at(k)] = slot
     team = queue.teams[at(slot)]
     team["sum"], team["key"], team["number"] = total, key, state["formed"]
     team["prioritized"] = prioritized
@@ -482,29 +545,37 @@ def _form_team(now: float, low: int, rules: Rules, queue: QueueState) -> None:
 
 @part(inline=True)
 def _pair(now: float, relaxed: bool, everything: bool, rules: Rules, queue: QueueState) -> bool:
-    """Let the best possible pair of teams play, of equals the oldest; return whether one is."""
-    # One of a pair has changed since the last review.
+    """Let the best possible pair of teams play, of equals the older; return whether there is one.
+
+    One of a pair has changed since the last review.
+    """
     state, teams = queue.state[0], queue.teams
     strict = team_size(rules) * rules.team_diff
     wide = team_size(rules) * (rules.team_diff + rules.team_slack)
-    older, younger, best = NOBODY, NOBODY, (NO_TEAM, 0, 0)
+    reach = wide if relaxed or state["teams_prioritized"] > 0 else strict
+    older, younger, key = NOBODY, NOBODY, NO_TEAM
     for k in range(state["teams"]):
-        slot = queue.slots[at(k)]
+        slot = queue.by_sum[at(k)]
         team = teams[at(slot)]
         if team["changed"] < now and not everything:
             continue
-        for m in range(state["teams"]):
-            other_slot = queue.slots[at(m)]
-            other = teams[at(other_slot)]
-            slack = relaxed or team["prioritized"] + other["prioritized"] > 0
-            if m != k and abs(other["sum"] - team["sum"]) <= (wide if slack else strict):
-                first, second = slot, other_slot
-                if other["number"] < team["number"]:
-                    first, second = other_slot, slot
-                numbers = teams[at(first)]["number"], teams[at(second)]["number"]
-                pair = team["key"] + other["key"], numbers[0], numbers[1]
-                if pair < best:
-                    older, younger, best = first, second, pair
+        for step in (-1, 1):
+            m = k + step
+            while 0 <= m < state["teams"]:
+                other_slot = queue.by_sum[at(m)]
+                other = teams[at(other_slot)]
+                gap = abs(other["sum"] - team["sum"])
+                if gap > reach:
+                    break
+                if gap <= strict or relaxed or team["prioritized"] + other["prioritized"] > 0:
+                    first, second, total = slot, other_slot, team["key"] + other["key"]
+                    if other["number"] < team["number"]:
+                        first, second = other_slot, slot
+                    if total < key or (
+                        total == key and _forms_before(first, second, older, younger, queue)
+                    ):
+                        older, younger, key = first, second, total
+                m += step
     if older == NOBODY:
         return False
     for slot in (younger, older):
@@ -516,11 +587,20 @@ def _pair(now: float, relaxed: bool, everything: bool, rules: Rules, queue: Queu
 
 
 @part(inline=True)
+def _forms_before(first: int, second: int, older: int, younger: int, queue: QueueState) -> bool:
+    """Return whether a pair of teams, the older first, was formed before another."""
+    number, other = queue.teams[at(first)]["number"], queue.teams[at(older)]["number"]
+    if number != other:
+        return bool(number < other)
+    return bool(queue.teams[at(second)]["number"] < queue.teams[at(younger)]["number"])
+
+
+@part(inline=True)
 def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: Records) -> None:
     """Give the players of a match of the last review, those of the older team first."""
     state = queue.state[0]
     for side in range(2):
-        team = queue.slots[at(state["teams"] + 2 * (state["matches"] - 1 - match) + side)]
+        team = queue.by_sum[at(state["teams"] + 2 * (state["matches"] - 1 - match) + side)]
         number = queue.teams[at(team)]["number"]
         for k in range(team_size(rules)):
             player = queue.players[at(queue.members[at(team), at(k)])]
