@@ -29,9 +29,9 @@ from valmatch.config.config import Constraint
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.post_analysis import POST_ANALYSIS, Price, prices
 from valmatch.optimization.problem import problem_of
 from valmatch.optimization.solver_run import RUN, STAGE, Evaluator
+from valmatch.optimization.verdict import POST_ANALYSIS, Price, prices
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.sampling import INDEPENDENT
 

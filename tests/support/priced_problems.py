@@ -11,8 +11,8 @@ import numpy as np
 
 from valmatch.config.config import Constraint
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.post_analysis import Price, prices
 from valmatch.optimization.solver_run import Evaluation
+from valmatch.optimization.verdict import Price, prices
 from valmatch.statistics.sampling import INDEPENDENT
 
 Truth = Callable[[Floats], list[float]]

@@ -16,11 +16,10 @@ from valmatch.experiments.response_list import shown_by
 from valmatch.inputs.fields import plain_number
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Response
-from valmatch.optimization.post_analysis import LEAST, RECOMMENDED, SHORT, beside
 from valmatch.optimization.problem import START, TODAY
 from valmatch.optimization.solvers.registry import label_of_solver
 from valmatch.optimization.studies.study import Study
-from valmatch.optimization.verdict import OBJECTIVE, PointResult
+from valmatch.optimization.verdict import LEAST, OBJECTIVE, RECOMMENDED, SHORT, PointResult, beside
 from valmatch.present import document as d
 from valmatch.present.experiments import compared_parts_blocks, glossary, responses_table
 from valmatch.statistics.estimates import Estimate

@@ -29,7 +29,6 @@ from valmatch.inputs.arguments import LARGEST
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification import Certificate, replications_of_test
-from valmatch.optimization.post_analysis import COMPARISONS, post_analysis
 from valmatch.optimization.problem import Problem, best_known, scales_by_default, with_factors
 from valmatch.optimization.solver_run import (
     RUN,
@@ -60,7 +59,7 @@ from valmatch.optimization.studies.study import (
     common_fields,
     execute,
 )
-from valmatch.optimization.verdict import PointResult, best_run, verdict
+from valmatch.optimization.verdict import COMPARISONS, PointResult, best_run, post_analysis, verdict
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import reason_of_each, why_no_interval
 from valmatch.storage.output import write_atomically
