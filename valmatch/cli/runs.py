@@ -54,6 +54,7 @@ from valmatch.text.terminal import escaped, shortened
 if TYPE_CHECKING:
     from valmatch.config.config import Config
     from valmatch.execution.shards import Shard
+    from valmatch.experiments.combine import RunStatus
     from valmatch.experiments.status import RunStatus
     from valmatch.kernels.arrays import Bools, Ints
     from valmatch.models.valorant.fitting import Days
@@ -572,7 +573,7 @@ def status(folders: Folders, json: Json) -> None:
     Nothing is written. A run that has not ended is at work, or was killed. Exit code 0, whatever
     the runs did.
     """
-    from valmatch.experiments.status import missing_shards, status_of
+    from valmatch.experiments.combine import missing_shards, status_of
 
     runs = [run for folder in folders for run in status_of(folder)]
     missing = list(map(str, missing_shards(runs)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -564,7 +564,7 @@ def prices(
     confidence: float,
 ) -> list[Price]:
     """Estimate what each constraint costs at the point that a run came to."""
-    around = Neighbourhood.of(evaluations, unit)
+    around = points_near(evaluations, unit)
     if around is None:
         why = f"{UNKNOWN} the search looked at too few points"
         return [Price(bound, why=why) for bound in constraints]
@@ -695,40 +695,38 @@ SAME = 0.4  # logarithm of two lengths that are as good as one
 SHORTEST, LONGEST = 1e-3, 0.5  # lengths of a step in the unit cube
 
 
-class Neighbourhood(NamedTuple):
-    """The points that a search has seen near the recommended one."""
+# Points of the unit cube, their mean outcomes, and weights of sum 1.
+Near: TypeAlias = tuple[Floats, Floats, Floats]
 
-    units: Floats  # (points, variables): in the unit cube
-    means: Floats  # (points, 1 + constraints): mean outcomes
-    weights: Floats  # (points,): more replications and less distance count more; their sum is 1
 
-    @classmethod
-    def of(cls, evaluations: Sequence[Evaluation], unit: Floats) -> Neighbourhood | None:
-        """Return the points near `unit` as they were seen last; None if there are too few."""
-        last = {tuple(evaluation.unit.tolist()): evaluation for evaluation in evaluations}
-        seen = [evaluation for evaluation in last.values() if not np.isnan(evaluation.mean).any()]
-        if len(seen) < 2 * (1 + len(unit)):
-            return None
-        units = np.array([evaluation.unit for evaluation in seen])
-        distances = np.linalg.norm(units - unit, axis=1)
-        order = np.argsort(distances, kind="stable")
-        nearest = order[: NEAR * (1 + len(unit))]
-        reach = distances[order[: len(nearest) + 1]][-1] * (1.0 + 1e-9)
-        closeness = (1.0 - (distances[nearest] / reach) ** 3) ** 3
-        weights = np.array([seen[k].n for k in nearest]) * closeness
-        means = np.array([seen[k].mean for k in nearest])
-        return cls(units[nearest], means, weights / weights.sum())
+def points_near(evaluations: Sequence[Evaluation], unit: Floats) -> Near | None:
+    """Return the points near `unit` as they were seen last; None if there are too few."""
+    # More replications and less distance count more.
+    last = {tuple(evaluation.unit.tolist()): evaluation for evaluation in evaluations}
+    seen = [evaluation for evaluation in last.values() if not np.isnan(evaluation.mean).any()]
+    if len(seen) < 2 * (1 + len(unit)):
+        return None
+    units = np.array([evaluation.unit for evaluation in seen])
+    distances = np.linalg.norm(units - unit, axis=1)
+    order = np.argsort(distances, kind="stable")
+    nearest = order[: NEAR * (1 + len(unit))]
+    reach = distances[order[: len(nearest) + 1]][-1] * (1.0 + 1e-9)
+    closeness = (1.0 - (distances[nearest] / reach) ** 3) ** 3
+    weights = np.array([seen[k].n for k in nearest]) * closeness
+    means = np.array([seen[k].mean for k in nearest])
+    return units[nearest], means, weights / weights.sum()
 
 
 def steps_along(
-    around: Neighbourhood, k: int, unit: Floats, evaluate: Evaluate, n: int, least: float
+    around: Near, k: int, unit: Floats, evaluate: Evaluate, n: int, least: float
 ) -> Floats | None:
     """Return the points before and after `unit` between which outcome `k` changes clearly."""
     # By `least`, if they can. None if there are none. Variables at their bounds stay there, unless
     # no other is left.
-    away = around.units - around.weights @ around.units
-    excess = around.means[:, k] - around.weights @ around.means[:, k]
-    direction = np.ones(1) if len(unit) == 1 else (around.weights * excess) @ away
+    units, means, weights = around
+    away = units - weights @ units
+    excess = means[:, k] - weights @ means[:, k]
+    direction = np.ones(1) if len(unit) == 1 else (weights * excess) @ away
     held = (unit < EDGE) | (unit > 1.0 - EDGE)
     if (direction[~held] != 0.0).any():
         direction[held] = 0.0
@@ -740,7 +738,7 @@ def steps_along(
     if not norm > 0.0:
         return None
     direction = direction / norm
-    spread = math.sqrt(float(around.weights @ ((around.units - unit) @ direction) ** 2))
+    spread = math.sqrt(float(weights @ ((units - unit) @ direction) ** 2))
     length, steps, clearest = min(LONGEST / 4.0, max(SHORTEST, spread)), None, LEAST_CLEAR
     for _ in range(TRIALS):
         points = _points(unit, direction, length)

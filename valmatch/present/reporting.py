@@ -149,7 +149,7 @@ def present_folder(run: ResultFiles, view: View) -> Presentation:
 
 def _missing(run: ResultFiles, has_finding: bool) -> str:
     """Say what an unfinished run lacks."""
-    from valmatch.experiments.status import status_of
+    from valmatch.experiments.combine import status_of
 
     state, *_ = status_of(run.folder)
     text = f"The state of the run is: {state.state}"

@@ -175,14 +175,9 @@ class Job:
     make: Callable[[Execution], Any]  # makes it; `Stopped` ends that
 
 
-class Pools(NamedTuple):
-    """The workers of a study."""
-
-    # makes the replications of one point together; None: there is only this process
-    shared: SharedPool | None = None
-    # where jobs go, several at once; None: they are made here, one after the other
-    jobs: WorkerPool | None = None
-    threads: int = 1  # threads that each of these jobs has
+# What makes the replications of one point together, where jobs go, several at once, and the threads
+# that each of these has; None where there is only this process.
+Pools: TypeAlias = tuple[SharedPool | None, WorkerPool | None, int]
 
 
 @contextmanager
@@ -193,19 +188,19 @@ def open_pools(config: Config, jobs: int, stop: Stop, options: RunOptions) -> It
         pool = stack.enter_context(pool_for(options, config))
         shared = None if pool.here and workers == 1 else SharedPool(pool, stop)
         if shared is None or jobs < 2:
-            yield Pools(shared)
+            yield shared, None, 1
             return
         threads = 1
         if pool.here:  # searching needs the GIL
             threads = max(1, workers // jobs)
             pool = stack.enter_context(open_pool(PROCESSES, min(workers, jobs)))
-        yield Pools(shared, pool, threads)
+        yield shared, pool, threads
 
 
 def run_all(jobs: Sequence[Job], pools: Pools, execution: Execution, stop: Stop) -> Generator[Any]:
     """Make jobs and yield what they made, in their order, until it is time to stop."""
     # Of those made elsewhere, what has ended by a stop is noted, too.
-    pool, journal = pools.jobs, execution.journal
+    (_, pool, threads), journal = pools, execution.journal
     if pool is None:
         with suppress(Stopped):
             for job in jobs:
@@ -219,7 +214,7 @@ def run_all(jobs: Sequence[Job], pools: Pools, execution: Execution, stop: Stop)
         if journal is not None:
             needed = range(job.first, job.first + RUN)
             rows = {a: row for a, row in journal.items() if int(a[-1]) in needed}
-        return pool.executor.submit(_work, job, rows, pools.threads)
+        return pool.executor.submit(_work, job, rows, threads)
 
     futures: list[Future[Used]] = []
     try:
@@ -484,7 +479,7 @@ def execute(spec: StudySpec, options: SearchArguments) -> Study:
         if files.journal is not None:
             options.resumed(len(files.journal))
         calls = stop.check, options.progress, options.found
-        execution = Execution(files.journal, pools.shared, *calls)
+        execution = Execution(files.journal, pools[0], *calls)
         runs = list(run_all(jobs, pools, execution, stop))
         made = list(zip(jobs, runs, strict=False))
         return summarised(spec, made, files, execution, lambda: stop.reason)
