@@ -229,7 +229,7 @@ class Surrogate:
     def propose(self, test: NextTest) -> Proposal:
         """Return the point of the best mean objective among those likely to pass a test."""
         if test.undefined is not None:
-            self._task.archive.exclude(test.undefined)
+            self._task.archive.record(test.undefined, None)
         self.learn()
         # What the replications of the search leave open of the excesses of all points.
         errors = _least(self.known.errors[self.known.defined, 1:])

@@ -226,11 +226,6 @@ class Archive:
     def __len__(self) -> int:
         return len(self._units)
 
-    @property
-    def exact(self) -> bool:
-        """Whether all replications of a point are the same, so that one says everything."""
-        return self.test == 0
-
     def outcomes(self, unit: Floats) -> Floats:
         """Return the outcomes known of a point, (n, 1 + constraints); n is 0 for a new one."""
         row = self._rows.get(self.problem.values(unit))
@@ -240,16 +235,12 @@ class Archive:
         """Yield the points of which nothing is known."""
         return (unit for unit in units if self.problem.values(unit) not in self._rows)
 
-    def record(self, unit: Floats, outcomes: Floats) -> None:
-        """Keep the outcomes of the first replications of a point."""
-        self._keep(unit, np.hstack([outcomes, self.parts(unit, len(outcomes))]))
-
-    def exclude(self, unit: Floats) -> None:
-        """Take a point to be undefined."""
-        self._keep(unit, np.full_like(min(self._outcomes, key=len), np.nan))
-
-    def _keep(self, unit: Floats, outcomes: Floats) -> None:
-        """Keep outcomes with the parts of the objective beside them."""
+    def record(self, unit: Floats, outcomes: Floats | None) -> None:
+        """Keep the outcomes of the first replications of a point; None takes it to be undefined."""
+        if outcomes is None:
+            outcomes = np.full_like(min(self._outcomes, key=len), np.nan)
+        else:
+            outcomes = np.hstack([outcomes, self.parts(unit, len(outcomes))])
         self._estimates = None
         row = self._rows.setdefault(self.problem.values(unit), len(self._units))
         deviations = outcomes.std(axis=0, ddof=min(1, len(outcomes) - 1))
@@ -318,7 +309,7 @@ class Archive:
         """Return the values of constraints that have two; their deviations are mended in place."""
         # A point that has shown one of them alone has a deviation, too.
         noise, width = Noise.unknown(self.problem.limits_of_excesses), self._width
-        if not defined.any() or self.exact:
+        if not defined.any() or self.test == 0:
             return noise
         rows = np.concatenate([self._outcomes[i][:, :width] for i in np.flatnonzero(defined)])
         longer = deviations[defined & (counts > 1), 1:width]
@@ -456,7 +447,7 @@ class SearchTask:
     @property
     def exact(self) -> bool:
         """Whether all replications of a point are the same, so that one says everything."""
-        return self.archive.exact
+        return self.archive.test == 0
 
     @property
     def left(self) -> int:

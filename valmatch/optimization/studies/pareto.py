@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -79,8 +78,7 @@ def run_front(
         Evaluator(config, problem, seed, stage * STAGE, budget, execution) for stage in (0, 1)
     )
     tested: list[CandidatePoint] = []
-    made: list[CandidatePoint] = []
-    with suppress(Stopped):
+    try:
         part = budget if exact else search_budget(budget)
         test = 0 if exact else max(1, (part // 2) // TEST_REPLICATIONS)
         rng, archive = (
@@ -98,7 +96,7 @@ def run_front(
                 outcomes = evaluator.evaluate(unit, 1)
                 holds = bool((outcomes[:, objectives:] <= 0.0).all())  # not where one is undefined
                 sample = AdjustedOutcomes(outcomes, evaluator.controls)
-                made.append(CandidatePoint(unit, sample, holds))
+                tested.append(CandidatePoint(unit, sample, holds))
         else:
             count = (budget - part) // TEST_REPLICATIONS - len(problem.baselines)
             units = front.finalists(int(np.clip(count, *FINALISTS)))
@@ -111,9 +109,10 @@ def run_front(
                 bounded = np.delete(outcomes, range(1, objectives), 1)
                 alone = AdjustedOutcomes(bounded, fresh.controls)
                 passes = FeasibilityTest(unit, alone, settings.alpha, noise).passes
-                made.append(CandidatePoint(unit, sample, passes))
+                tested.append(CandidatePoint(unit, sample, passes))
         execution.progress(fresh.spent)
-        tested = made
+    except Stopped:
+        tested.clear()
     return FrontRun(tested, evaluator.spent + fresh.spent)
 
 
