@@ -435,8 +435,7 @@ def _counts_of(folder: Path, manifest: Manifest) -> Counts | None:
     elif manifest.command != "replicate":
         return None
     begun = [part for part in parts if (part / MANIFEST).is_file()]
-    requested = [read_manifest(part, ReplicateManifest).requested for part in begun]
-    n = max(requested, default=None)
+    n = max([read_manifest(part, ReplicateManifest).requested for part in begun], default=None)
     return _lines(begun, ROWS), lambda shard: n and len(parts) * len(shard.indices(n))
 
 

@@ -132,8 +132,7 @@ def _world_of_rules(
         _report(listed, problems, warn)
         assert tickets is not None
         patience = TIMEOUT if options.timeout is None else options.timeout
-        last = float(tickets.times.max(initial=0.0))
-        service = Service(patience, last + patience, review)
+        service = Service(patience, float(tickets.times.max(initial=0.0)) + patience, review)
         world = WorldReading(table, tickets, service, ("pass",), rules)
     # Reviews are counted from second 0, also where times are dates in seconds, or in
     # milliseconds.
@@ -555,8 +554,7 @@ def explained(pool: Pool, outcome: Outcome, ticket: int | None = None) -> list[d
     """Return why a ticket waited, or each of those that ended without a match."""
     waiting = [k for k in sorted(outcome.ended) if outcome.statuses[k] != DONE]
     chosen = waiting if ticket is None else [ticket]
-    until = max((outcome.times[k] for k in chosen), default=0.0)
-    reasons = explain(pool, outcome, chosen, until)
+    reasons = explain(pool, outcome, chosen, max((outcome.times[k] for k in chosen), default=0.0))
     return [_explanation(pool, reasons[k], outcome) for k in chosen]
 
 

@@ -307,8 +307,7 @@ class Replications(Result):
             raise InputError(f"{files.folder / SUMMARY}: {what}")
 
         def rows_of(name: str, columns: Sequence[str], whole: Sequence[bool]) -> dict[int, Any]:
-            form = RowFormat(config_id(config), seed, columns, whole)
-            held = form.read([files.folder / name])
+            held = RowFormat(config_id(config), seed, columns, whole).read([files.folder / name])
             return {index: held[index][1] for index in sorted(held)}
 
         rows = rows_of(ROWS, names, [response.whole for response in responses])
@@ -389,8 +388,7 @@ class Plan:
 
     def store(self, config: Config, model: Model[object], home: Place) -> Store:
         """Return what keeps the replications, with those that an earlier run left."""
-        controls = self.control_variates
-        return Store(config, self.seed, model, self.indices, home, controls=controls)
+        return Store(config, self.seed, model, self.indices, home, controls=self.control_variates)
 
 
 def plan_of(config: Config, options: ReplicateArguments) -> Plan:
@@ -624,17 +622,20 @@ def open_run(
     """Return the folder of a run of `replicate`; of its planned replications or fewer."""
     # The files `read` are those that it is made from, besides its config.
     count = len(plan.indices) if replications is None else replications
-    kind = RunFolder if plan.shard == WHOLE else ShardFolder
-    return kind(
-        out,
-        "replicate",
-        config,
-        {"seed": plan.seed},
-        resume=resume,
-        at_least={"replications": count} if plan.shard == WHOLE else {},
-        facts={"requested": plan.requested},
-        read=read,
-        shard=plan.shard,
+    return (
+        RunFolder
+        if plan.shard == WHOLE
+        else ShardFolder(
+            out,
+            "replicate",
+            config,
+            {"seed": plan.seed},
+            resume=resume,
+            at_least={"replications": count} if plan.shard == WHOLE else {},
+            facts={"requested": plan.requested},
+            read=read,
+            shard=plan.shard,
+        )
     )
 
 

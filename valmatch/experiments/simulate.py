@@ -85,8 +85,7 @@ class Simulation(Result):
 
     def numbers(self, table: str, column: str) -> Floats:
         """Return a column of numbers, NaN where undefined."""
-        names = [table.name for table in self.tables]
-        chosen = self.tables[names.index(table)]
+        chosen = self.tables[[table.name for table in self.tables].index(table)]
         if isinstance(chosen, ReadTable):
             return chosen.numbers(column)
         return chosen.columns[column].astype(np.float64)
@@ -204,8 +203,7 @@ def simulate_config(config: Config, options: SimulateArguments) -> Simulation:
             folder.add([f"{table.name}.csv" for table in result.tables])
             for table in result.tables:
                 path = folder.path / f"{table.name}.csv"
-                parts = table.parts(ROWS_AT_ONCE)
-                write_csv_parts(path, table.names, parts, table.whole)
+                write_csv_parts(path, table.names, table.parts(ROWS_AT_ONCE), table.whole)
             write_json(folder.path / RESPONSES, recording.summary())
             folder.remark(result.remarks)
             folder.remark_input(model.warnings)

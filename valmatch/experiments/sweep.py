@@ -248,8 +248,7 @@ class DesignReplications(Result):
     def columns(self) -> dict[str, list[Any]]:
         """Return the columns of ``design.csv``: a row for each point and response."""
         rows = []
-        both = zip(self.points, self.results, strict=True)
-        for number, (point, result) in enumerate(both):
+        for number, (point, result) in enumerate(zip(self.points, self.results, strict=True)):
             identity = {"point": number, "config_id": config_id(result.config), **point}
             for name, estimate in result.estimates.items():
                 facts = estimate.as_row()

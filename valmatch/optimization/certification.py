@@ -277,8 +277,7 @@ def pick(
         for k, unit in enumerate(finalists.units[:count])
     ]
     chosen: dict[_Finalist, None] = {}
-    lengths = _of_candidates(budget - first * count)
-    for (least, _), n in zip((SAFE, BOLD), lengths, strict=True):
+    for (least, _), n in zip((SAFE, BOLD), _of_candidates(budget - first * count), strict=True):
         chances = {finalist: finalist.chance(n, alpha) for finalist in seen}
         likely = [finalist for finalist in seen if chances[finalist] >= least]
         likeliest = min(seen, key=lambda f: (-chances[f], f.violation, f.objective))
@@ -311,8 +310,7 @@ class _Finalist:
         if self._sample.undefined:
             return 0.0
         needed = self._mean[1:] + self._sample.margins(alpha, self._noise, n)[1]
-        error = np.sqrt(self._variance + self._sample.deviation**2 / n)
-        return _chance(needed, error[1:])
+        return _chance(needed, np.sqrt(self._variance + self._sample.deviation**2 / n)[1:])
 
 
 # Certification along a path of points fixed before any test, the surest first: all meet the same
@@ -414,8 +412,7 @@ def certify_along(
         if not tests.path[-1].passes:
             break
     # A surer point is also compared with one that is certified already.
-    certified = any(of.passes for of in tests.beside)
-    left = min(MOST[1], budget - tests.spent - least * certified)
+    left = min(MOST[1], budget - tests.spent - least * any(of.passes for of in tests.beside))
     if surer and not tests.passed and left >= LEAST:
         unit = surer(tests.path[0], left, alpha - error)
         evaluate, controls = fresh(many)
@@ -547,8 +544,7 @@ def _beside(
     worse = seen.means[0, 0] - best.means[0, 0] > unsure
     two_valued = noise is not None and noise.two_valued
     itself = bool((unit == best.units[0]).all())
-    short = not two_valued and (worse or itself or chance < LIKELY)
-    return Beside(unit, share, bool(short))
+    return Beside(unit, share, bool(not two_valued and (worse or itself or chance < LIKELY)))
 
 
 def _certificate(
@@ -593,12 +589,11 @@ def _shown(
     beside, tested = test.sample.beside, len(test.outcomes)
     n = max(known, min(known + left, len(beside.outcomes) if beside else MOST[1]))
     sample = AdjustedOutcomes(evaluate(test.unit, n), controls, beside)
-    feasible = True if test.passes else False if all(of.fails for of in tests.all) else None
     return Certificate(
         test.unit,
         sample.outcomes,
         sample.adjusted,
-        feasible,
+        True if test.passes else False if all(of.fails for of in tests.all) else None,
         sample.undefined,
         tests.spent + n - known,
         fresh.alpha,

@@ -263,8 +263,7 @@ def problem_of(config: Config, model: Model[object]) -> Problem:
         raise InputError(*in_lines(wrong))
     _check_together(config, model, variables)
     terms = [Term(name, term.response, term.weight) for name, term in section.objective.items()]
-    today = _today(config, variables)
-    return Problem(variables, terms, dict(section.constraints), today, limits)
+    return Problem(variables, terms, dict(section.constraints), _today(config, variables), limits)
 
 
 def _today(config: Config, variables: Sequence[Variable]) -> dict[str, float] | None:
@@ -302,8 +301,7 @@ def default_ends(
     span = high - low
 
     def end(bound: float) -> float:
-        near = abs(start - bound) or math.inf
-        distance = max(min(span / SIZES, near), span / SIZES**2)
+        distance = max(min(span / SIZES, abs(start - bound) or math.inf), span / SIZES**2)
         if abs(bound) == least > 0.0:  # so that logarithms are those of the values themselves
             distance = max(least, FINEST * span)
         return max(1.0, distance) if integer else distance
@@ -316,8 +314,7 @@ def with_factors(config: Config, changes: Mapping[str, float]) -> Factors:
     values = config.factors.model_dump()
     for name, value in changes.items():
         values = replaced(values, parts(name), value)
-    context = {"files": frozenset(config.files)}
-    return type(config.factors).model_validate(values, context=context)
+    return type(config.factors).model_validate(values, context={"files": frozenset(config.files)})
 
 
 def _variable(config: Config, name: str, options: VariableOptions) -> Variable:

@@ -280,8 +280,7 @@ class Evaluated:
         defined = np.logical_not(np.isnan(outcomes).any(axis=1))
         means = np.where(defined[:, None], outcomes, 0.0)
         none, counts = np.zeros_like(means), np.ones(len(means), np.int64)
-        known = PointEstimates(self.units, counts, means, none, none[0], defined)
-        best = int(known.ranking()[0])
+        best = int(PointEstimates(self.units, counts, means, none, none[0], defined).ranking()[0])
         row = outcomes[best : best + 1]
         feasible = bool((row <= 0.0)[:, 1:].all() and defined[best])
         return Certificate(self.units[best], row, row, feasible, int(not defined[best]), 0, alpha)

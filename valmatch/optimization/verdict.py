@@ -218,8 +218,7 @@ def verdict(
         why=_why(model, problem, best, constraints) + limit + ended,
         remarks=_remarks(facts, best),
     )
-    no_interval = sampling.no_interval(n)
-    return replace(result, no_interval=why_no_interval(result.means, no_interval))
+    return replace(result, no_interval=why_no_interval(result.means, sampling.no_interval(n)))
 
 
 def limits_of_objective(
@@ -268,8 +267,7 @@ def _why(
             f" {best.tested or n} fresh replications{adjusted},"
             " unless there are large values too rare to be seen in them"
         )
-    excess = np.nanmean(best.adjusted[:, 1:], axis=0)
-    worst, mean = constraints[int(excess.argmax())]
+    worst, mean = constraints[int(np.nanmean(best.adjusted[:, 1:], axis=0).argmax())]
     extreme = "least" if worst.sign > 0 else "largest"
     interval, floor = f"[{mean.ci_low:.4g}, {mean.ci_high:.4g}]", ""
     if worst.sign > 0 and worst.response in model.floors:
@@ -645,8 +643,7 @@ def _multipliers(chosen: Sequence[_Local]) -> dict[_Local, Floats]:
     gains = np.array([local.changes[:, 0] for local in chosen])
     means = -np.linalg.solve(slopes, gains.mean(axis=1))
     rest = gains + [local.changes[:, columns] @ means for local in chosen]
-    values = means[:, None] - np.linalg.solve(slopes, rest)
-    return dict(zip(chosen, values, strict=True))
+    return dict(zip(chosen, means[:, None] - np.linalg.solve(slopes, rest), strict=True))
 
 
 def _price(
@@ -713,8 +710,7 @@ def points_near(evaluations: Sequence[Evaluation], unit: Floats) -> Near | None:
     reach = distances[order[: len(nearest) + 1]][-1] * (1.0 + 1e-9)
     closeness = (1.0 - (distances[nearest] / reach) ** 3) ** 3
     weights = np.array([seen[k].n for k in nearest]) * closeness
-    means = np.array([seen[k].mean for k in nearest])
-    return units[nearest], means, weights / weights.sum()
+    return units[nearest], np.array([seen[k].mean for k in nearest]), weights / weights.sum()
 
 
 def steps_along(

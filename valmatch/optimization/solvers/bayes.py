@@ -214,14 +214,12 @@ class Surrogate:
     def _with_room(self, mean: Floats, deviation: Floats, margin: float) -> Floats:
         """Return mean outcomes, the excesses with room for doubts and for a test."""
         spare = margin * np.hypot(deviation[1:], self.doubt[1:, None])
-        excess = mean[1:] + spare + NEEDED * self.test[1:, None]
-        return np.vstack([mean[:1], excess])
+        return np.vstack([mean[:1], mean[1:] + spare + NEEDED * self.test[1:, None]])
 
     def best(self, margin: float) -> Floats:
         """Return the point of the best mean outcomes, by `margin` doubts on the constraints."""
         self.learn()
-        known = self.known.units[self.order[: 2 * CENTRES]]
-        candidates = np.vstack([self.candidates(), known])
+        candidates = np.vstack([self.candidates(), self.known.units[self.order[: 2 * CENTRES]]])
         mean, deviation = self.predict(candidates)
         chosen: Floats = candidates[_ranking(self._with_room(mean, deviation, margin))[0]]
         return chosen
@@ -374,8 +372,7 @@ class _Around(Surrogate):
         known, parts = super().points()
         best = known.ranking()[:CENTRES]
         self._centre = known.units[best[self._task.rng.integers(len(best))]]
-        distances = ((known.units - self._centre) ** 2).sum(axis=1)
-        rows = np.argsort(distances, kind="stable")[:AROUND]
+        rows = np.argsort(((known.units - self._centre) ** 2).sum(axis=1), kind="stable")[:AROUND]
         return known.take(rows.tolist()), parts[rows]
 
     def proposed(self) -> list[Floats]:

@@ -154,8 +154,7 @@ def rounds(task: SearchTask, local: Local) -> Steps:
         while True:
             estimates = task.archive.estimates()
             estimates = estimates.take(range(first, len(estimates.units)))
-            start = estimates.units[estimates.ranking()[0]]
-            local(outcomes, start, radius, scales)
+            local(outcomes, estimates.units[estimates.ranking()[0]], radius, scales)
             if task.exact and radius == FINEST:
                 evaluate(Request(task.rng.random(task.dimensions), n))
                 count, radius, first = n, RADIUS, len(task.archive) - 1

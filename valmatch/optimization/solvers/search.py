@@ -291,9 +291,8 @@ class Archive:
             deviation = np.maximum(np.sqrt((rest**2).mean(axis=0)), 1e-100)
             noise = replace(noise, skewness=(rest**3).mean(axis=0) / deviation**3)
         means[~defined] = 0.0
-        of_defined = np.where(defined, counts, 0)
         errors, test, common = self._errors(
-            of_defined, deviations, left, leverage, longest, units_of
+            np.where(defined, counts, 0), deviations, left, leverage, longest, units_of
         )
         noise = replace(noise, common=common * (not noise.two_valued))  # no yes is read off another
         points, self.mean_parts = np.array(self._units), means[:, width:]
@@ -345,8 +344,7 @@ class Archive:
         nearest = np.argsort(-counts, kind="stable")[:NEAR]
         nearest = nearest[counts[nearest] > 1]
         near = nearest[counts[nearest] < most]
-        weights = counts[nearest] - 1
-        shared = np.sqrt(np.average(deviations[nearest] ** 2, axis=0, weights=weights))
+        shared = np.sqrt(np.average(deviations[nearest] ** 2, axis=0, weights=counts[nearest] - 1))
         single, common = errors[0], 0.0
         if len(near) > 0:
             apart = []
@@ -496,8 +494,7 @@ class Search:
         """Return up to `k` distinct points: the best at several margins, then the next best."""
         estimates = self.task.archive.estimates()
         best = [_seen_first(estimates, margin)[0] for margin in MARGINS]
-        order = dict.fromkeys([*best, *_seen_first(estimates, MARGINS[0])])
-        return estimates.take(list(order)[:k])
+        return estimates.take(list(dict.fromkeys([*best, *_seen_first(estimates, MARGINS[0])]))[:k])
 
     def incumbent(self) -> Floats:
         """Return the best point by a safe margin: what would be recommended now."""

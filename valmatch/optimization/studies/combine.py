@@ -123,8 +123,7 @@ def _combined(
             except _Absent:
                 missing[job.index] = None
         execution, stopped = Execution(check=Stop().check), INCOMPLETE if missing else ""
-        result = summarised(spec, made, files, execution, lambda: stopped)
-        return result, sorted(missing)
+        return summarised(spec, made, files, execution, lambda: stopped), sorted(missing)
 
 
 class _Absent(Exception):  # noqa: N818 - no error

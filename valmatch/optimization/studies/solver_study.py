@@ -98,8 +98,7 @@ def candidates(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[An
         rows.append((run.task.solver, run.task.macrorep, stage, *point, n, *means))
 
     for run in runs:
-        last = {problem.values(seen.unit): seen for seen in run.evaluations}
-        for seen in last.values():
+        for seen in {problem.values(seen.unit): seen for seen in run.evaluations}.values():
             add(run, "search", seen.unit, seen.n, seen.mean)
         final = run.certificate
         add(run, "certified", final.unit, len(final.outcomes), final.adjusted.mean(axis=0))
@@ -374,8 +373,7 @@ def post_replications(budget: int) -> int:
     """Return the post-replications of a point that a run of `budget` replications recommends."""
     # They are common to all points, in no budget, and five times as many as the runs' own tests
     # have, so that they are not what limits the comparison.
-    tested = replications_of_test(budget - search_budget(budget))
-    return min(max(POST[0], 5 * tested), POST[1])
+    return min(max(POST[0], 5 * replications_of_test(budget - search_budget(budget))), POST[1])
 
 
 def _line(runs: Sequence[tuple[SolverRun, _Truth, float]], best: float | None) -> dict[str, Any]:
@@ -385,10 +383,9 @@ def _line(runs: Sequence[tuple[SolverRun, _Truth, float]], best: float | None) -
     claimed = np.array([run.certificate.feasible is True for run, _, _ in runs])
     truly = np.array([truth.feasible for _, truth, _ in runs])
     objectives = np.array([t.objective if t.feasible else np.inf for _, t, _ in runs])
-    areas = np.array([area for _, _, area in runs])
     measures: dict[str, tuple[Callable[..., Any], Floats]] = {
         "median_objective": (np.median, np.where(claimed, objectives, np.inf)),
-        "area_under_curve": (np.mean, areas),
+        "area_under_curve": (np.mean, np.array([area for _, _, area in runs])),
         "within_5_percent": (np.mean, (distances <= 0.05) & claimed),
         "within_10_percent": (np.mean, (distances <= 0.10) & claimed),
         "called_feasible": (np.mean, claimed),

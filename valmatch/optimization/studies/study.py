@@ -265,8 +265,7 @@ def _work(job: Job, journal: Rows | None, threads: int) -> Used:
     with ExitStack() as stack:
         shared = None
         if threads > 1:
-            pool = stack.enter_context(open_pool(None, threads, threads=True))
-            shared = SharedPool(pool, Stop())
+            shared = SharedPool(stack.enter_context(open_pool(None, threads, threads=True)), Stop())
         made = job.make(Execution(noted, shared))
     return made, {} if noted is None else noted.used
 
@@ -480,8 +479,7 @@ def execute(spec: StudySpec, options: SearchArguments) -> Study:
             options.resumed(len(files.journal))
         calls = stop.check, options.progress, options.found
         execution = Execution(files.journal, pools[0], *calls)
-        runs = list(run_all(jobs, pools, execution, stop))
-        made = list(zip(jobs, runs, strict=False))
+        made = list(zip(jobs, list(run_all(jobs, pools, execution, stop)), strict=False))
         return summarised(spec, made, files, execution, lambda: stop.reason)
 
 
@@ -492,12 +490,11 @@ def open_files(spec: StudySpec, out: Path | None, resume: bool) -> Iterator[Stud
         yield StudyFiles()
         return
     config, kind = spec.config, RunFolder if spec.shard == WHOLE else ShardFolder
-    identity = {"problem_id": problem_id(config), "seed": spec.settings.seed}
     folder = kind(
         out,
         "optimize",
         config,
-        {**identity, **spec.identity()},
+        {**{"problem_id": problem_id(config), "seed": spec.settings.seed}, **spec.identity()},
         resume=resume,
         at_least=spec.grows,  # an earlier run may have left less of what grows
         facts={
