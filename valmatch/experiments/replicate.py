@@ -622,20 +622,17 @@ def open_run(
     """Return the folder of a run of `replicate`; of its planned replications or fewer."""
     # The files `read` are those that it is made from, besides its config.
     count = len(plan.indices) if replications is None else replications
-    return (
-        RunFolder
-        if plan.shard == WHOLE
-        else ShardFolder(
-            out,
-            "replicate",
-            config,
-            {"seed": plan.seed},
-            resume=resume,
-            at_least={"replications": count} if plan.shard == WHOLE else {},
-            facts={"requested": plan.requested},
-            read=read,
-            shard=plan.shard,
-        )
+    kind = RunFolder if plan.shard == WHOLE else ShardFolder
+    return kind(
+        out,
+        "replicate",
+        config,
+        {"seed": plan.seed},
+        resume=resume,
+        at_least={"replications": count} if plan.shard == WHOLE else {},
+        facts={"requested": plan.requested},
+        read=read,
+        shard=plan.shard,
     )
 
 
