@@ -661,8 +661,8 @@ def _price(
     if not active:
         # What all of the slack could gain; where that is next to nothing, so would be the gain.
         gain = price.ci_high * max(local.slack, SOME * local.size)
-        size, half = abs(known.mean or 0.0), known.half_width or 0.0
-        if gain <= max(NOTHING * size, min(LITTLE * size, half)):
+        size = abs(known.mean or 0.0)
+        if gain <= max(NOTHING * size, min(LITTLE * size, known.half_width or 0.0)):
             return Price(bound)
         if price.ci_low > 0.0:
             return Price(bound, why=f"{UNKNOWN} the search stopped before the limit")

@@ -161,8 +161,8 @@ class SolverStudySpec(StudySpec):
                     self.config, model, problem, best_run(runs), self.settings, execution.check
                 )
                 document, tables, analysed = document | entries, tables | comparisons, True
-        complete, counts = len(runs) == wanted and compared and analysed, {"runs": len(runs)}
-        return Outcome(document | solvers, complete, counts, tables, failures(runs))
+        complete = len(runs) == wanted and compared and analysed
+        return Outcome(document | solvers, complete, {"runs": len(runs)}, tables, failures(runs))
 
     def write(self, study: Study, folder: Path) -> None:
         """Write the config of the recommended point."""

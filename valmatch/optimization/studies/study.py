@@ -494,7 +494,7 @@ def open_files(spec: StudySpec, out: Path | None, resume: bool) -> Iterator[Stud
         out,
         "optimize",
         config,
-        {**{"problem_id": problem_id(config), "seed": spec.settings.seed}, **spec.identity()},
+        {"problem_id": problem_id(config), "seed": spec.settings.seed, **spec.identity()},
         resume=resume,
         at_least=spec.grows,  # an earlier run may have left less of what grows
         facts={
