@@ -17,7 +17,7 @@ from results.study import Row, Study, counted, errors, group
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.threads import one_thread
-from valmatch.policies.joint.batch import choose_batch
+from valmatch.policies.joint.batch import Choice, choose_batch
 from valmatch.policies.joint.belief import Belief
 from valmatch.policies.registry import GOALS
 
@@ -98,18 +98,9 @@ def play(cell: Cell, policy: str, goal: str, world: int) -> Floats:
     tossed = streams.stream(world, _NOISE).random(cell.games) < cell.noise
     played, scores = np.zeros((n, n), np.int64), np.zeros((n, n))
     belief, found = before, [_measured(before, truth)]
+    how = Choice(policy, goal or GOALS[0], explore=cell.explore, rng_key=streams.place(world))
     for done in range(0, cell.games, cell.batch):
-        batch = choose_batch(
-            belief,
-            policy,
-            goal or GOALS[0],
-            cell.batch,
-            games=played,
-            explore=cell.explore,
-            streams=streams,
-            replication=world,
-            start=done,
-        )
+        batch = choose_batch(belief, how, cell.batch, games=played, start=done)
         now, first, second = slice(done, done + cell.batch), batch.first, batch.second
         leads = np.where(tossed[now], 0.0, truth[first] - truth[second])
         np.add.at(played, (first, second), 1)

@@ -14,7 +14,7 @@ from tests.support.matchmaker_case import LichessPool, Steps
 from valmatch.matching.living import bar, lichess
 from valmatch.matching.living.pairing import pair
 from valmatch.matching.living.registry import kernel_numbers
-from valmatch.policies.joint.batch import choose_batch
+from valmatch.policies.joint.batch import Choice, choose_batch
 from valmatch.policies.joint.belief import Belief
 from valmatch.policies.registry import GOALS
 
@@ -64,8 +64,8 @@ def test_a_batch_of_200_players(benchmark: BenchmarkFixture, goal: str) -> None:
     rng, n = np.random.default_rng(3), 200
     belief = Belief(rng.normal(1500.0, 100.0, n), 60.0**2 * (np.eye(n) - 1.0 / n))
     size = 5 if goal == "order" else 20
-    choose_batch(belief, GRADIENT, goal, 1)  # compile outside the measurement
-    batch = benchmark(choose_batch, belief, GRADIENT, goal, size)
+    choose_batch(belief, Choice(GRADIENT, goal), 1)  # compile outside the measurement
+    batch = benchmark(choose_batch, belief, Choice(GRADIENT, goal), size)
     assert batch.first.size == size
 
 

@@ -21,7 +21,7 @@ from valmatch.game_logs.next_pairs import caution, read_together
 from valmatch.game_logs.options import PlanOptions
 from valmatch.game_logs.planning import PlannedGames, _league
 from valmatch.kernels.arrays import Floats
-from valmatch.policies.joint.batch import choose_batch
+from valmatch.policies.joint.batch import Choice, choose_batch
 from valmatch.policies.joint.belief import Belief
 from valmatch.policies.joint.leader import leader_best, unsure_of
 from valmatch.policies.joint.leagues import GAMES, Sides, play, play_evenly, run_leagues
@@ -93,7 +93,7 @@ def test_once_reaches_at_least_half_of_the_most(rated: Path) -> None:
         root = rng.normal(size=(6, 6)) * 80.0
         belief = Belief(rng.normal(1500.0, 80.0, 6), root @ root.T, 0.3)
         for policy in ("information", "closeness", "knowledge_gradient"):
-            batch = choose_batch(belief, policy, size=3, once=True)
+            batch = choose_batch(belief, Choice(policy, once=True), size=3)
             players = [*batch.first.tolist(), *batch.second.tolist()]
             assert sorted(players) == list(range(6))
             known = (belief.mean, belief.covariance, 0.3)
@@ -121,11 +121,11 @@ def test_once_reaches_at_least_half_of_the_most(rated: Path) -> None:
 def test_explored_pairs_are_as_likely_as_said(rated: Path) -> None:
     known = read_together(rated)
     share, n = 0.4, 4_000
-    alone = choose_batch(known.belief, "information", size=1)
+    alone = choose_batch(known.belief, Choice("information"), size=1)
     counts = np.zeros((6, 6))
     for k in range(n):
-        given: dict[str, Any] = {"explore": share, "streams": Streams(3), "replication": k}
-        batch = choose_batch(known.belief, "information", size=1, **given)
+        how = Choice("information", explore=share, rng_key=Streams(3).place(k))
+        batch = choose_batch(known.belief, how, size=1)
         i, j = batch.first[0], batch.second[0]
         counts[i, j] += 1
         own = (i, j) == (alone.first[0], alone.second[0])
@@ -195,11 +195,11 @@ def test_who_is_not_there_plays_with_nobody(rated: Path, tmp_path: Path) -> None
 
 def test_contenders_are_the_leader_and_whom_he_may_play() -> None:
     belief = Belief(np.array([0.0, 50.0, 40.0, 45.0]), np.diag([900.0, 900.0, 900.0, 100.0]))
-    batch = choose_batch(belief, "contenders", size=1)
+    batch = choose_batch(belief, Choice("contenders"), size=1)
     assert (batch.first[0], batch.second[0]) == (1, 3)
     allowed = ~np.eye(4, dtype=np.bool_)
     allowed[1, 3] = allowed[3, 1] = False
-    batch = choose_batch(belief, "contenders", size=1, allowed=allowed)
+    batch = choose_batch(belief, Choice("contenders"), size=1, allowed=allowed)
     assert (batch.first[0], batch.second[0]) == (1, 2)
 
 

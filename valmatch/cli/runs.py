@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from valmatch.config.config import Config
     from valmatch.execution.shards import Shard
     from valmatch.experiments.combine import RunStatus
-    from valmatch.experiments.status import RunStatus
     from valmatch.kernels.arrays import Bools, Ints
     from valmatch.models.valorant.fitting import Days
     from valmatch.models.valorant.queue_log import QueueLog

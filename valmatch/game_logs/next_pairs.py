@@ -22,7 +22,7 @@ from valmatch.inputs.csv_reader import read_rows, with_columns
 from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Bools, Ints
-from valmatch.policies.joint.batch import choose_batch
+from valmatch.policies.joint.batch import Choice, choose_batch
 from valmatch.policies.joint.belief import Belief, expected_score_at
 from valmatch.policies.joint.leader import unsure_of
 from valmatch.ratings.registry import BATCH_NAMES, batch_named
@@ -345,18 +345,14 @@ def next_pairs(
 def _chosen(rated: RatedTogether, settings: NextOptions, may_play: Bools) -> list[PairRow]:
     """Return the pairs that are worth most, in order."""
     names, belief = rated.names, rated.belief
+    pairings = settings.policy, settings.goal or "best", settings.once, settings.repeat
     chosen = choose_batch(
         belief,
-        settings.policy,
-        settings.goal or "best",
+        Choice(*pairings, settings.explore, Streams(settings.seed).place(0)),
         settings.batch,
-        once=settings.once,
-        repeat=settings.repeat,
         allowed=may_play,
         games=rated.games,
         names=np.argsort(sorted(range(len(names)), key=lambda k: names[k].encode())),
-        explore=settings.explore,
-        streams=Streams(settings.seed),
         progress=settings.progress,
     )
     pairs = []

@@ -806,7 +806,6 @@ def _differences(result: Comparison, response: Response) -> d.Chart:
 
 # Replays of tickets: who was matched after how long, by which steps.
 
-DONE = "COMPLETED"  # the status of a ticket that was matched
 THINNED = 400  # points of a line
 MOST_BLOCKERS = 3  # tickets that block others, most of whom are named
 

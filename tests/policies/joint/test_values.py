@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from tests.oracles import joint_pairs
 from valmatch.draws.streams import Streams
 from valmatch.policies.joint import batch as choosing
-from valmatch.policies.joint.batch import choose_batch
+from valmatch.policies.joint.batch import Choice, choose_batch
 from valmatch.policies.joint.belief import Belief, pairs_of
 from valmatch.policies.registry import GOALS, JOINT, function_of
 
@@ -81,9 +79,10 @@ def test_bounds_find_the_same_batch(kind: str, goal: str, monkeypatch: pytest.Mo
         places = rng.integers(0, 3, n)
         belief = belief._replace(mean=np.array(1500.0 + 40.0 * places))
     some = np.triu(rng.random((n, n)) < 0.9, 1)
-    given: dict[str, Any] = {"allowed": some | some.T, "explore": 0.1, "streams": Streams(3)}
-    bounded = choose_batch(belief, "knowledge_gradient", goal, 60, **given)
+    how = Choice("knowledge_gradient", goal, explore=0.1, rng_key=Streams(3).place(0))
+    allowed = some | some.T
+    bounded = choose_batch(belief, how, 60, allowed=allowed)
     monkeypatch.setattr(choosing, "pairs_of", lambda *given: pairs_of(*given)._replace(exact=True))
-    whole = choose_batch(belief, "knowledge_gradient", goal, 60, **given)
+    whole = choose_batch(belief, how, 60, allowed=allowed)
     for one, other in zip(bounded, whole, strict=True):
         assert np.array_equal(one, other)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valmatch.draws.streams import Streams, uniform_at
-from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.kernels.arrays import Bools, Floats, Ints, Words
 from valmatch.kernels.compilation import at, kernel
 from valmatch.policies.joint.belief import Belief, Pairs, number_of, pairs_of
 from valmatch.policies.joint.lookahead import pair_information, variance_of
@@ -75,29 +75,37 @@ def _exchange(pairs: Pairs, first: Ints, second: Ints) -> None:
                     gained = True
 
 
+class Choice(NamedTuple):
+    """How pairs are chosen."""
+
+    policy: str = "knowledge_gradient"
+    goal: str = "best"
+    once: bool = False  # whether no player has a game before another, by values of now
+    repeat: bool = True  # whether a pair may be chosen twice
+    explore: float = 0.0  # with which probability any pair is chosen
+    rng_key: Words | None = None  # where the random numbers of that lie
+
+
+DEFAULT = Choice()
+
+
 def choose_batch(
     belief: Belief,
-    policy: str = "knowledge_gradient",
-    goal: str = "best",
+    how: Choice = DEFAULT,
     size: int = 10,
     *,
-    once: bool = False,
-    repeat: bool = True,
     allowed: Bools | None = None,
     games: Ints | None = None,
     names: Ints | None = None,
-    explore: float = 0.0,
-    streams: Streams | None = None,
-    replication: int = 0,
     start: int = 0,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Batch:
     """Choose pairs to play next by a belief about all players."""
     # Each is chosen as if the games before it had been played, V <- V - k k' I / (1 + I s^2), the
-    # means as they are; with `once` no player has a game before another, and values are those of
-    # now. Without `repeat` no pair is chosen twice. Ties: fewer games of the pair, then `names`.
+    # means as they are. Ties: fewer games of the pair, then `names`.
     #
     # Shapes: `allowed` (n, n); `games` (n, n); `names` (n,).
+    policy, goal, once, repeat, explore, rng_key = how
     n = belief.mean.size
     upper = np.triu_indices(n, 1)
     pairs = pairs_of(
@@ -109,7 +117,8 @@ def choose_batch(
         once,
     )
     first, second = pairs.first, pairs.second
-    value_pairs, rng_key = function_of(JOINT[policy]), (streams or Streams(0)).place(replication)
+    value_pairs = function_of(JOINT[policy])
+    rng_key = Streams(0).place(0) if rng_key is None else rng_key
     rows: list[tuple[int, int, float, float, int, float]] = []
     for k in range(start, start + size):
         candidates = np.flatnonzero(pairs.open)

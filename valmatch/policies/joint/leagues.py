@@ -14,7 +14,7 @@ from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints, Words
 from valmatch.kernels.compilation import kernel
 from valmatch.kernels.threads import one_thread
-from valmatch.policies.joint.batch import choose_batch
+from valmatch.policies.joint.batch import Choice, choose_batch
 from valmatch.policies.joint.belief import POINTS, Belief
 from valmatch.ratings.bradley_terry.connections import link
 from valmatch.ratings.bradley_terry.contests import Contests, design_of
@@ -156,7 +156,9 @@ def _measured(league: League, replication: int, check: Callable[[], None]) -> li
             if fitted is not None and not evenly:
                 mean, draw_weight = fitted.log_odds[:n] / POINTS, math.exp(fitted.log_odds[n + 1])
                 belief = Belief(mean, fitted.covariance / POINTS**2, draw_weight)
-                chosen = choose_batch(belief, league.policy, league.goal, games, games=before)
+                chosen = choose_batch(
+                    belief, Choice(league.policy, league.goal), games, games=before
+                )
                 for i, j in zip(chosen.first.tolist(), chosen.second.tolist(), strict=True):
                     play(words, truth, counts, i, j, before)
             else:
