@@ -489,18 +489,6 @@ def run_plan(
         finally:
             if folder:
                 folder.note(replications=store.done)
-        status = "target missed" if precision else "complete"
-        if precision and all(target.reached for target in precision):
-            status = "complete"
-        elif store.done < goals[-1]:
-            status = stop.reason
-        # Of how many of the replications made by this run something has to be said.
-        of = (
-            f"{store.made:,}{' further' * bool(store.resumed)} replication{'s' * (store.made != 1)}"
-        )
-        remarks = [*(folder.previous_remarks if folder else [])]
-        for text, count in Counter(store.remarks).items():
-            remarks.append(Notice(f"{count:,} of {of}: {text}", Notice.of(text).kind, count))
         result = Replications(
             config,
             plan.seed,
@@ -512,11 +500,11 @@ def run_plan(
             model.axes,
             store.curves,
             plan.shard,
-            status,
+            _status(store.done, goals[-1], precision, stop),
             precision,
             store.controls,
             model.controls if plan.control_variates else {},
-            remarks,
+            [*(folder.previous_remarks if folder else []), *_remarks(store)],
             model.warnings,
             out,
             model.sampling,
@@ -609,6 +597,25 @@ def _advance(
         if stop.reason or (targets and all(target.reached for target in precision)):
             break
     return precision
+
+
+def _status(done: int, goal: int, precision: Sequence[Precision], stop: Stop) -> str:
+    """Return how a run ended."""
+    if precision and all(target.reached for target in precision):
+        return "complete"
+    if done < goal:
+        return stop.reason
+    return "target missed" if precision else "complete"
+
+
+def _remarks(store: Store) -> list[Notice]:
+    """Say of how many of the replications made by this run something has to be said."""
+    further, plural = " further" * bool(store.resumed), "s" * (store.made != 1)
+    of = f"{store.made:,}{further} replication{plural}"
+    return [
+        Notice(f"{count:,} of {of}: {text}", Notice.of(text).kind, count)
+        for text, count in Counter(store.remarks).items()
+    ]
 
 
 def open_run(
