@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,10 +101,11 @@ class Units:
                 relative.append(k)
         return cls(constraints, relative)
 
-    def _level(self, means: Floats, k: int) -> Any:  # noqa: ANN401
+    def _level(self, means: Floats, k: int) -> Floats:
         """Return the mean responses of a constraint, above 0."""
         c = self.constraints[k - 1]
-        return np.maximum(c.bound + c.sign * means[..., k], 1e-12 * c.bound)
+        level: Floats = np.maximum(c.bound + c.sign * means[..., k], 1e-12 * c.bound)
+        return level
 
     def convert(self, means: Floats, errors: Floats) -> tuple[Floats, Floats]:
         """Return mean outcomes, with their deviations or errors, in these units."""
