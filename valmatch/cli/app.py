@@ -190,8 +190,7 @@ RULES = {
 }
 """The commands of ``valmatch rules`` with their functions in ``valmatch.cli.rules``."""
 
-NAMES = tuple(name for commands in GROUPS.values() for name in commands)
-"""All commands."""
+NAMES = tuple(name for commands in GROUPS.values() for name in commands)  # all commands
 
 MEANT = {
     "run": "valmatch simulate makes one run, valmatch replicate many",

@@ -10,14 +10,7 @@ import typer
 from valmatch.cli.console import MISSED, is_quiet, progress, show, show_result, warn
 from valmatch.cli.options import Json, command, needed, warn_in_job_array
 from valmatch.errors import InputError, option
-from valmatch.game_logs.options import (
-    NextOptions,
-    PlanOptions,
-    PredictOptions,
-    RankOptions,
-    RateOptions,
-    SprtOptions,
-)
+from valmatch.game_logs import options as g
 from valmatch.inputs import options as o
 from valmatch.kernels.plain_python import interpret
 from valmatch.text.numerals import whole_number
@@ -36,7 +29,7 @@ RANKED = "A folder that `valmatch rank --out` wrote, in which all players are ra
 
 
 @command()
-def rate(games: LogArgument, options: RateOptions, min_games: MinGames, json: Json) -> None:
+def rate(games: LogArgument, options: g.RateOptions, min_games: MinGames, json: Json) -> None:
     """Rate the players of a game log, predicting each game before it is rated.
 
     The log is a CSV file, JSON lines or PGN, also packed by gzip. A row for each game: winner,
@@ -66,7 +59,7 @@ def rate(games: LogArgument, options: RateOptions, min_games: MinGames, json: Js
 @command()
 def rank(
     games: LogArgument,
-    options: RankOptions,
+    options: g.RankOptions,
     min_games: MinGames,
     top: Annotated[int | None, o.whole("top", None, "Print N players.", default="10")],
     markdown: Annotated[bool, o.flag("Print a table to paste.")],
@@ -116,7 +109,7 @@ def predict(
         Path | None,
         o.path("A CSV file with a header, or - for stdin.", "[FIXTURES.csv]", argument=True),
     ],
-    options: PredictOptions,
+    options: g.PredictOptions,
     json: Json,
 ) -> None:
     """Predict games to come by the system that rated their players.
@@ -140,7 +133,7 @@ def plan(
             f"{RANKED}; its games stay. Else --players and --spread.", "[RATINGS]", argument=True
         ),
     ],
-    options: PlanOptions,
+    options: g.PlanOptions,
     json: Json,
 ) -> None:
     """Say how many games it takes to know players as well as is wanted.
@@ -164,7 +157,7 @@ def plan(
 @command()
 def next(
     ratings: Annotated[Path, needed(f"{RANKED}.", "RATINGS")],
-    options: NextOptions,
+    options: g.NextOptions,
     json: Json,
 ) -> None:
     """Suggest the next pairings from ratings and their uncertainty.
@@ -220,7 +213,7 @@ def sprt(
     ],
     player: Annotated[str | None, o.text(None, "Count the wins of this player.", "NAME")],
     against: Annotated[str | None, o.text(None, "Their opponent.", "NAME")],
-    options: SprtOptions,
+    options: g.SprtOptions,
     json: Json,
 ) -> None:
     """Say whether one player is shown to be stronger than another, while games go on.

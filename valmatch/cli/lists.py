@@ -296,6 +296,7 @@ def warm(
     from tempfile import TemporaryDirectory
 
     from valmatch.config.loading import load_config, shipped_configs
+    from valmatch.execution.chunks import build, record, run
     from valmatch.kernels.cache import folder_of_all
     from valmatch.kernels.compilation import import_numba
     from valmatch.kernels.first_run import compiling
@@ -316,25 +317,18 @@ def warm(
         for step in steps:
             if isinstance(step, str):
                 _call(step, Path(folder))
-            else:
-                _simulate(step)
+            else:  # in full, and as `replicate` and `optimize` make replications
+                model = build(step)
+                record(model, 1, 0)
+                run(model, 1, [0])
+                if model.controls:
+                    run(model, 1, [0], controls=True)
             bar(1)
     cache, size = folder_of_all(import_numba().config.CACHE_DIR), 0
     with suppress(OSError):
         size = sum(path.stat().st_size for path in cache.rglob("*.nb?"))
     kept = f"{size / 1e6:.1f} MB in {cache}"
     info(f"compiled {compiling.kernels:,} kernels in {compiling.seconds:.1f} s; {kept}")
-
-
-def _simulate(config: Config) -> None:
-    """Make a replication in full, and others as `replicate` and `optimize` make them."""
-    from valmatch.execution.chunks import build, record, run
-
-    model = build(config)
-    record(model, 1, 0)
-    run(model, 1, [0])
-    if model.controls:
-        run(model, 1, [0], controls=True)
 
 
 def _call(name: str, folder: Path) -> None:

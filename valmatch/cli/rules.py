@@ -18,7 +18,6 @@ from valmatch.inputs import options as o
 from valmatch.text.terminal import one_line, print_wrapped
 
 if TYPE_CHECKING:
-    from valmatch.present.document import TextTable
     from valmatch.rule_sets.flexmatch import Reading
     from valmatch.rule_sets.table import Table
 
@@ -229,9 +228,12 @@ ENDS = {
 
 NO_ROOM = "no team had room"
 
+HEADS = ("rule", "refused", "share", "alone", "needs", "in force", "from")
+
 
 def _print_explanations(documents: Iterable[Document]) -> None:
     """Print why a ticket waited, by search."""
+    from valmatch.present.document import TextTable
     from valmatch.present.terminal import print_table
 
     for number, document in enumerate(documents):
@@ -242,8 +244,23 @@ def _print_explanations(documents: Iterable[Document]) -> None:
         print_wrapped(f"search {document['search']}: {_headline(document, candidates)}")
         for line in _about(document, candidates):
             print_wrapped(line, "  ")
+        table = TextTable.of(*HEADS, left=["rule"])
+        for rule in document["rules"] if candidates else ():
+            (nearest,) = rule["nearest"]["rules"]
+            since, needs = nearest["holds_from"], nearest["needs"]
+            table.add(
+                rule["rule"],
+                f"{rule['refused']:,}",
+                _percent(rule["share"]),
+                f"{rule['alone']:,}",
+                ", ".join(f"{need['property']} {need['needed']:g}" for need in needs),
+                ", ".join(f"{need['in_force']:g}" for need in needs),
+                "never" if since is None else f"{since:g} s",
+            )
         if candidates:
-            print_table("", _rules_table(document, candidates))
+            no_room = document["tried"]["no_room"] + document["tried_by_others"]["no_room"]
+            table.add(NO_ROOM, f"{no_room:,}", _percent(no_room / candidates))
+            print_table("", table)
         for line in _failures(document):
             print_wrapped(line, "  ")
 
@@ -301,29 +318,6 @@ def _player(player: Document) -> str:
         parts.append(f"{name} {value}" if isinstance(value, str) else f"{name} {value:.12g}")
     parts += [f"{region} {ping:g} ms" for region, ping in player["latency"].items()]
     return f"{player['id']}: {', '.join(parts)}" if parts else str(player["id"])
-
-
-def _rules_table(document: Document, candidates: int) -> TextTable:
-    """Return a table of which rule refused how many candidates."""
-    from valmatch.present.document import TextTable
-
-    heads = ("rule", "refused", "share", "alone", "needs", "in force", "from")
-    table = TextTable.of(*heads, left=["rule"])
-    for rule in document["rules"]:
-        (nearest,) = rule["nearest"]["rules"]
-        since, needs = nearest["holds_from"], nearest["needs"]
-        table.add(
-            rule["rule"],
-            f"{rule['refused']:,}",
-            _percent(rule["share"]),
-            f"{rule['alone']:,}",
-            ", ".join(f"{need['property']} {need['needed']:g}" for need in needs),
-            ", ".join(f"{need['in_force']:g}" for need in needs),
-            "never" if since is None else f"{since:g} s",
-        )
-    no_room = document["tried"]["no_room"] + document["tried_by_others"]["no_room"]
-    table.add(NO_ROOM, f"{no_room:,}", _percent(no_room / candidates))
-    return table
 
 
 def _failures(document: Document) -> Iterator[str]:

@@ -38,13 +38,7 @@ from valmatch.cli.options import (
     watched,
 )
 from valmatch.errors import InputError, RunError, option
-from valmatch.execution.run_options import (
-    CompareArguments,
-    ExploreArguments,
-    OptimizeArguments,
-    ReplicateArguments,
-    SimulateArguments,
-)
+from valmatch.execution import run_options as r
 from valmatch.inputs import arguments
 from valmatch.inputs import options as o
 from valmatch.kernels.plain_python import interpret
@@ -54,7 +48,6 @@ from valmatch.text.terminal import escaped, shortened
 if TYPE_CHECKING:
     from valmatch.config.config import Config
     from valmatch.execution.shards import Shard
-    from valmatch.experiments.combine import RunStatus
     from valmatch.kernels.arrays import Bools, Ints
     from valmatch.models.valorant.fitting import Days
     from valmatch.models.valorant.queue_log import QueueLog
@@ -71,7 +64,7 @@ def _exit(status: str, out: Path | None, done: str = "") -> None:
 
 
 @dataclass(frozen=True)
-class SimulateOptions(ResponseOptions, SimulateArguments):
+class SimulateOptions(ResponseOptions, r.SimulateArguments):
     """The options of `simulate`."""
 
 
@@ -93,7 +86,7 @@ def simulate(config: ConfigArgument, options: SimulateOptions, json: Json) -> No
 
 
 @dataclass(frozen=True)
-class ReplicateOptions(ResponseOptions, ReplicateArguments):
+class ReplicateOptions(ResponseOptions, r.ReplicateArguments):
     """The options of `replicate`."""
 
     sweep: Sequence[str] = o.repeated(
@@ -156,7 +149,7 @@ def replicate(config: ConfigArgument, options: ReplicateOptions, json: Json) -> 
 
 
 @dataclass(frozen=True)
-class ExploreOptions(ResponseOptions, ExploreArguments):
+class ExploreOptions(ResponseOptions, r.ExploreArguments):
     """The options of `explore`."""
 
 
@@ -191,15 +184,14 @@ def explore(config: ConfigArgument, options: ExploreOptions) -> None:
     _exit(result.status, options.out)
 
 
-MEASURED = ("log", "measure", "bands")
-"""Factors of which two systems that are compared have the same."""
+MEASURED = ("log", "measure", "bands")  # factors that two systems that are compared share
 
 NEXT_KEY = re.compile(r",(?=[^,=\[\]{}\"']+(?:\[\d+\][^,=\[\]{}\"']*)*=)")
 """The comma between two factors of a variant; one inside of a value is followed by no KEY=."""
 
 
 @dataclass(frozen=True)
-class CompareOptions(ResponseOptions, CompareArguments):
+class CompareOptions(ResponseOptions, r.CompareArguments):
     """The options of `compare`."""
 
     variant: Sequence[str] = o.repeated(
@@ -280,7 +272,7 @@ def _sides(
 
 
 @dataclass(frozen=True)
-class OptimizeOptions(ResponseOptions, OptimizeArguments):
+class OptimizeOptions(ResponseOptions, r.OptimizeArguments):
     """The options of `optimize`."""
 
     solvers: str | None = o.text(
@@ -351,8 +343,7 @@ def _part(shard: Shard | str | None, of: int, what: str) -> Shard:
     return part
 
 
-SECTIONS = ("replicate", "optimize", "design")
-"""What a fitted config takes over from the config that names the log."""
+SECTIONS = ("replicate", "optimize", "design")  # go from the config of a log into the fitted one
 
 
 @dataclass(frozen=True)
@@ -573,21 +564,13 @@ def status(folders: Folders, json: Json) -> None:
     the runs did.
     """
     from valmatch.experiments.combine import missing_shards, status_of
+    from valmatch.experiments.status import missing_shards, status_of
+    from valmatch.present.document import TextTable
+    from valmatch.present.terminal import print_table
 
     runs = [run for folder in folders for run in status_of(folder)]
     missing = list(map(str, missing_shards(runs)))
     document = {"runs": [run.as_dict() for run in runs], "missing_shards": missing}
-    show(json, document, lambda: _print_status(runs))
-    if missing:
-        shown = ", ".join(missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
-        info(f"in none of these folders: shard{'s' * (len(missing) > 1)} {shown}")
-
-
-def _print_status(runs: Sequence[RunStatus]) -> None:
-    """Print a row for each run or shard."""
-    from valmatch.present.document import TextTable
-    from valmatch.present.terminal import print_table
-
     columns = {
         "folder": [shortened(str(run.folder), FOLDER) for run in runs],
         "command": [run.command for run in runs],
@@ -598,7 +581,10 @@ def _print_status(runs: Sequence[RunStatus]) -> None:
     }
     if not any(columns["shard"]):
         del columns["shard"]
-    print_table("", TextTable.of_columns(columns.items()))
+    show(json, document, lambda: print_table("", TextTable.of_columns(columns.items())))
+    if missing:
+        shown = ", ".join(missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
+        info(f"in none of these folders: shard{'s' * (len(missing) > 1)} {shown}")
 
 
 @command(speaks=())

@@ -70,15 +70,13 @@ TARGET = 0.2  # seconds of work in a chunk: long against the cost of sending it,
 POLL_SECONDS = 0.1  # seconds between two looks at whether to stop while waiting for a chunk
 RETRIES = 3  # times that workers may be lost with a chunk
 
-_of_thread = threading.local()
-"""The model of this thread of this process: models are for one thread at a time."""
+_of_thread = threading.local()  # the model of this thread: models are for one at a time
 
 Made = TypeVar("Made")
 Piece = tuple[range, "Future[tuple[Made, float]]"]
 Check = Callable[[], None]
+# (replications, check) -> what came of them, and the seconds; other processes get no check
 Work = Callable[..., tuple[Made, float]]
-"""(replications, check) -> what came of them and the seconds that took; other processes are not
-given the check."""
 
 
 class Chunks(Generic[Made]):
@@ -172,15 +170,10 @@ def lost(work: str) -> WorkersLostError:
     )
 
 
-def replicating(config: Config, seed: int, controls: bool = False) -> Work[Batch]:
-    """Return what makes replications of a config in a worker, with its own model."""
-    return partial(_replicate, config, seed, controls)
-
-
-def _replicate(
+def replicate_chunk(
     config: Config, seed: int, controls: bool, replications: range, check: Check = lambda: None
 ) -> tuple[Batch, float]:
-    """Run a chunk in a worker; return what came of it and the seconds it took."""
+    """Run a chunk by the model of a worker; return what came of it and the seconds it took."""
     key = config_id(config)
     if getattr(_of_thread, "key", None) != key:
         _of_thread.model, _of_thread.key = build(config), key

@@ -18,8 +18,7 @@ PATIENT = tuple(getattr(signal, name) for name in ("SIGUSR1", "SIGXCPU") if hasa
 SIGNALS = (signal.SIGINT, signal.SIGTERM, *PATIENT)
 """What ends a run in order; `valmatch.__main__` has the same."""
 
-FRAGILE = frozenset(("llvmlite", "pydantic"))
-"""Libraries in which an exception from a signal would do harm."""
+FRAGILE = frozenset(("llvmlite", "pydantic"))  # an exception from a signal in them would do harm
 
 PATIENCE = 0.5  # seconds that an interruption waits for what is at work
 POLL = 0.02  # seconds between two looks at whether signals are still held
@@ -122,21 +121,17 @@ def watch_signals() -> None:
         while os.read(reader, 1)[0] not in SIGNALS:
             pass
         time.sleep(GRACE)
-        leave()
+        # This process ends, whatever its other threads are at, once no signals are held.
+        while _holders:
+            time.sleep(POLL)
+        for ending in reversed(ENDINGS):
+            with suppress(Exception):
+                ending()
+        with suppress(OSError):
+            os.write(2, b"interrupted\n")
+        os._exit(INTERRUPTED)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def leave() -> None:
-    """End this process, whatever its other threads are at, once no signals are held."""
-    while _holders:
-        time.sleep(POLL)
-    for ending in reversed(ENDINGS):
-        with suppress(Exception):
-            ending()
-    with suppress(OSError):
-        os.write(2, b"interrupted\n")
-    os._exit(INTERRUPTED)
 
 
 def is_fragile(frame: FrameType | None) -> bool:

@@ -1,8 +1,4 @@
-"""Silence of the process that imports it, where an exception ends it.
-
-For the server that worker processes come from: the process that has started it says, in one line,
-that workers cannot be started.
-"""
+"""Silence of the server of workers that imports it, where an exception ends it."""
 
 from __future__ import annotations
 

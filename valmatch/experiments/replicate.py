@@ -17,7 +17,7 @@ from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.config.loading import ConfigLike, load_config
 from valmatch.errors import MOST, InputError, collecting, in_lines, option
-from valmatch.execution.chunks import Chunks, build, replicating
+from valmatch.execution.chunks import Chunks, build, replicate_chunk
 from valmatch.execution.executors import WorkerPool, pool_for
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.run_options import DEFAULT_SEED, ReplicateArguments, RunOptions, first_given
@@ -484,7 +484,8 @@ def run_plan(
         totals = looks(plan.n, plan.max_reps) if plan.targets else [plan.n]
         goals = [len(plan.shard.indices(total)) for total in totals]
         try:
-            chunks = Chunks(pool, replicating(config, plan.seed, plan.control_variates))
+            work = partial(replicate_chunk, config, plan.seed, plan.control_variates)
+            chunks = Chunks(pool, work)
             precision = _advance(store, chunks, goals, targets, plan.confidence, stop, options)
         finally:
             if folder:

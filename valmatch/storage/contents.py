@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-MANIFEST = "manifest.json"
-"""Says whose a folder is, and of which run; see `valmatch.storage.manifest`."""
+MANIFEST = "manifest.json"  # says whose a folder is, and of which run
 
 _CONTENTS = {
     # The tables of its model are known when they are made: `RunFolder.add`.
@@ -27,11 +26,7 @@ _CONTENTS = {
 }
 
 CONTENTS = {command: tuple(names.split()) for command, names in _CONTENTS.items()}
-"""Every file that a run of a command may write, replace or remove, by command.
-
-A folder whose manifest names none of them is none of ours. The parts of a run, such as the points
-of a design, are in folders of their own, each a run with a manifest.
-"""
+"""Every file that a run of a command may write, replace or remove, by command."""
 
 PROGRESS = {
     "replicate": "replications.csv",

@@ -144,8 +144,7 @@ def write_csv_parts(
             file.write(csv_text(zip(*cells, strict=True)))
 
 
-ROWS_AT_ONCE = 2**14
-"""Rows that are objects of Python at a time, each of which takes several times its text."""
+ROWS_AT_ONCE = 2**14  # rows that are objects at a time, which take several times their text
 
 
 def _cells(values: Sequence[Any] | NDArray[Any], whole: bool) -> Sequence[Any]:
