@@ -38,10 +38,10 @@ _level = NORMAL
 _warned: set[str] = set()  # warnings that were given; the points of a design would repeat them
 
 
-def start_speaking(level: int = NORMAL) -> None:
+def start_speaking(quiet: bool = False, verbose: bool = False) -> None:
     """Print nothing but errors and JSON, or also how a run is made; warn anew of everything."""
     global _level
-    _level = level
+    _level = VERBOSE if verbose else QUIET if quiet else NORMAL
     _warned.clear()
 
 

@@ -12,16 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from valmatch.cli.console import (
-    NORMAL,
-    QUIET,
-    VERBOSE,
-    Bar,
-    detail,
-    load_config,
-    start_speaking,
-    warn,
-)
+from valmatch.cli.console import Bar, detail, load_config, start_speaking, warn
 from valmatch.errors import call_options
 from valmatch.execution.run_options import RunOptions
 from valmatch.inputs import options as o
@@ -54,7 +45,7 @@ def command(
 
         def call(**texts: Any) -> None:  # noqa: ANN401
             texts = {k: v for k, v in texts.items() if v is not None and v is not False and v != ()}
-            start_speaking(VERBOSE if "verbose" in texts else QUIET if "quiet" in texts else NORMAL)
+            start_speaking("quiet" in texts, "verbose" in texts)
             values: dict[str, object] = {}
             for name, hint in hints.items():
                 if isinstance(hint, type) and issubclass(hint, o.Options):

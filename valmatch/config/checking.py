@@ -15,16 +15,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 from yaml import MappingNode, Node, SequenceNode
 
-from valmatch.config.config import (
-    SECTIONS,
-    Config,
-    DesignOptions,
-    InputFile,
-    OptimizeOptions,
-    RangeOptions,
-    ReplicateOptions,
-    VariableOptions,
-)
+from valmatch.config import config as c
 from valmatch.config.factor_paths import (
     dotted,
     factor_at,
@@ -60,8 +51,8 @@ if TYPE_CHECKING:
 BOUNDS = ("at_most", "at_least")
 
 BY_FACTOR: dict[tuple[str, ...], Collection[str]] = {
-    ("optimize", "variables"): VariableOptions.model_fields,
-    ("design", "ranges"): RangeOptions.model_fields,
+    ("optimize", "variables"): c.VariableOptions.model_fields,
+    ("design", "ranges"): c.RangeOptions.model_fields,
     ("design", "grid"): (),
 }
 """Mappings by factor, in whose unit their numbers are, with the keys in each; none: a list."""
@@ -89,7 +80,7 @@ RESPONSES_OF = (
 )
 """Mappings that name responses: by a key of their entries, or by their own keys."""
 
-TOP_LEVEL = ("model", "factors", *SECTIONS)
+TOP_LEVEL = ("model", "factors", *c.SECTIONS)
 
 S = TypeVar("S", bound=Section)
 
@@ -113,14 +104,14 @@ class ConfigCheck:
         self.model = self._model()
         self.entry = entry = MODELS.get(self.model)
         # what may stand at the top level with the model; with none, all that may with any
-        self.keys = ("model", "factors", *(entry.files if entry else FILES), *SECTIONS)
+        self.keys = ("model", "factors", *(entry.files if entry else FILES), *c.SECTIONS)
         self.factors: Factors | None = None  # once they are known
         # keys under which a mapping stood, by the names of the factors that it is
         self.moved: dict[str, str] = {}
 
-    def config(self, source: str, folder: Path) -> Config:
+    def config(self, source: str, folder: Path) -> c.Config:
         """Check all of the document; raise with one line for each problem."""
-        entry, files = self.entry, dict[str, InputFile]()
+        entry, files = self.entry, dict[str, c.InputFile]()
         if entry:
             self._move_files(entry)
             self._move_mappings(entry)
@@ -133,7 +124,7 @@ class ConfigCheck:
         if entry and complete:
             context = {"files": frozenset(files)}
             self.factors = self._section("factors", entry.factors, context)
-        factors, replicate = self.factors, self._section("replicate", ReplicateOptions)
+        factors, replicate = self.factors, self._section("replicate", c.ReplicateOptions)
         starred = []  # names with ``*`` of mappings by factor, taken out of them
         for path, keys in BY_FACTOR.items():
             mapping = find(self.root, path)
@@ -145,15 +136,15 @@ class ConfigCheck:
                 factors = self._with_files(factors, files)
             for path, key, value in starred:
                 self._spread(path, key, value, factors)
-        optimize = self._section("optimize", OptimizeOptions)
-        design = self._section("design", DesignOptions)
+        optimize = self._section("optimize", c.OptimizeOptions)
+        design = self._section("design", c.DesignOptions)
         if self.problems or not (factors and replicate and optimize and design):
             self._raise()
         remarks = []
         for name, text in factors.remarks():
             written = place(self._closest_node(["factors", *name.split(".")]))
             remarks.append(Notice(f"{written}: factors.{name}: {text}", "setting"))
-        return Config(
+        return c.Config(
             model=self.model,
             factors=factors,
             files=files,
@@ -305,21 +296,21 @@ class ConfigCheck:
         self.problems.append((node, f"model: {wrong}"))
         return ""
 
-    def _file(self, key: str, node: Node, folder: Path) -> InputFile:
+    def _file(self, key: str, node: Node, folder: Path) -> c.InputFile:
         """Return a file with its digest."""
         name = to_value(node)
         if not isinstance(name, str):
             self.problems.append((node, f"{key}: should be the path of a file (got {show(node)})"))
-            return InputFile(folder, str(name), "")
+            return c.InputFile(folder, str(name), "")
         path, digest = (Path() if from_override(node) else folder) / name, ""
         try:
             # A pipe would be empty once its digest is taken.
             digest = sha256(path)
         except (OSError, ValueError) as error:
             self.problems.append((node, f"{key}: {shown(str(path))}: {reason(error)}"))
-        return InputFile(path, name, digest)
+        return c.InputFile(path, name, digest)
 
-    def _with_files(self, factors: Factors, files: Mapping[str, InputFile]) -> Factors:
+    def _with_files(self, factors: Factors, files: Mapping[str, c.InputFile]) -> Factors:
         """Return the factors that hold with the files of the config."""
         # Those that stand beside a file in the config were written for it; beside one that an
         # override names, only those are that an override gives.
