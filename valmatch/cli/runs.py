@@ -564,7 +564,6 @@ def status(folders: Folders, json: Json) -> None:
     the runs did.
     """
     from valmatch.experiments.combine import missing_shards, status_of
-    from valmatch.experiments.status import missing_shards, status_of
     from valmatch.present.document import TextTable
     from valmatch.present.terminal import print_table
 
