@@ -32,6 +32,7 @@ class Numbers(registry.Numbers):
     clock: ClassVar = "tick"
     takes_parties: ClassVar = True
     believes: ClassVar = True
+    later: ClassVar = ("alike_ticks",)
 
     team_size: TeamSize = number(1, "players", "Players of a team.")
     team_count: Annotated[int, Field(ge=2, le=100), *Whole] = number(

@@ -57,6 +57,7 @@ class Numbers(Factors):
     takes_parties: ClassVar[bool] = False
     believes: ClassVar[bool] = False  # whether it says how likely the first team wins
     relaxes: ClassVar[bool] = False  # whether it asks for less of a small population
+    later: ClassVar[tuple[str, ...]] = ()  # what ids of configs do not have at its default
     in_kernels: ClassVar[Any]  # the named tuple that kernels take the numbers as
 
     @classmethod

@@ -104,6 +104,8 @@ LOGISTIC = 400.0 / math.log(10.0)
 class Service(Factors, json_schema_extra={"example": "{review_seconds: 1}"}):
     """How the service ticks, and how players answer its proposals."""
 
+    unwritten = ("foresight_seconds",)
+
     review_seconds: Annotated[float, *real(0.01, 3600)] = factor(1.0, "seconds")
     """Time between two reviews of the pool."""
     search: Literal["pass", "exhaustive"] = factor("pass")
@@ -236,8 +238,11 @@ class OfPreset(Factors, json_schema_extra={"example": "{preset: bar}"}):
 
     def spelt_out(self) -> Self:
         """Return the rule with a value for every number, which can then be varied and optimised."""
-        numbers = self.numbers()
-        return self if numbers is None else self.model_copy(update=dict(numbers))
+        if (numbers := self.numbers()) is None:
+            return self
+        given = self.set_numbers()
+        values = {name: x for name, x in numbers if name in given or name not in numbers.later}
+        return self.model_copy(update=values)
 
     def without_effect(self, lacks: Collection[str]) -> Iterator[tuple[str, str]]:
         """Yield the numbers that are not as the preset has them and need what there is not."""
