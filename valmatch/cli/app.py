@@ -120,7 +120,6 @@ class _Command(_Light, TyperCommand):
 
 
 FEW = 12  # options that are shown in one list
-
 OPTION_GROUPS = {
     "Statistics": "n targets max_reps control_variates replications seed confidence level interval"
     " cluster cluster_days bootstrap differences",
@@ -133,7 +132,6 @@ OPTION_GROUPS = {
 """Options by what they are on, whichever command has them."""
 
 GROUP_OF = {name: title for title, names in OPTION_GROUPS.items() for name in names.split()}
-
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Start (valmatch replicate valorant -n 100)": {

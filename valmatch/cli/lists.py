@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _MODEL = {"argument": True, "complete": complete_model}
 
-
 All = Annotated[bool, o.flag("Show all.")]
 Search = Annotated[str, o.text("", "Show those with this word in their name or meaning.", "WORD")]
 FIRST = 20  # of many factors or responses are shown

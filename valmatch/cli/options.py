@@ -118,35 +118,19 @@ def complete_model(text: str) -> list[str]:
     return [name for name in MODELS if name.startswith(text)]
 
 
-FLAGS = {
-    "config": "CONFIG",
-    "fixtures": "FIXTURES.csv",
-    "folders": "DIR",
-    "formats": "--format",
-    "games": "GAMES.csv",
-    "log": "LOG.csv|CONFIG.yaml",
-    "log.columns": "--columns",
-    "log.max_bad_rows": "--max-bad-rows",
-    "log.separator": "--separator",
-    "log.skip_bad_rows": "--skip-bad-rows",
-    "log.sort": "--sort-rows",
-    "max_seconds": "--max-time",
-    "unchanged": "--all",
-    "folder": "DIR",
-    "n": "-n",
-    "overrides": "--set",
-    "page": "-o",
-    "parameters": "--set",
-    "rules": "FILE",
-    "source": "DIR",
-    "solvers": "--solver",
-    "targets": "--target",
-    "variants": "--variant",
-}
+_FLAGS = (
+    "config=CONFIG fixtures=FIXTURES.csv folders=DIR formats=--format games=GAMES.csv "
+    "log=LOG.csv|CONFIG.yaml log.columns=--columns log.max_bad_rows=--max-bad-rows "
+    "log.separator=--separator log.skip_bad_rows=--skip-bad-rows log.sort=--sort-rows "
+    "max_seconds=--max-time unchanged=--all folder=DIR n=-n overrides=--set page=-o "
+    "parameters=--set rules=FILE source=DIR solvers=--solver targets=--target "
+    "variants=--variant"
+)
+
+FLAGS = dict(pair.split("=") for pair in _FLAGS.split())
 """Options and arguments that are not called as the arguments of the public functions are."""
 
-KEYS = {"solvers": "solver", "targets": "target"}
-"""Keys of configs that are not called as the arguments of the public functions are."""
+KEYS = {"solvers": "solver", "targets": "target"}  # the same of keys of configs
 
 
 def flag(argument: str) -> str:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 RULES = "A FlexMatch rule set, JSON as it is deployed; or a short form, YAML or JSON."
 
-
 Lenient = Annotated[
     bool,
     o.flag(

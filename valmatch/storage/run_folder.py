@@ -35,14 +35,10 @@ if TYPE_CHECKING:
 
 
 INCOMPLETE = "incomplete"  # the status of a run whose shards are not put together yet
-
 LOCK = ".lock"  # locked, not just there, while a process writes: a kill releases it
-
 SHARD_LOCK = ".shard.lock"  # the same of a process that makes a shard, by the name of its part
-
 WAIT = 60.0  # most seconds that a shard waits for the manifest, which others change quickly
 HURRY = 0.5  # the same after a signal
-
 VERSIONS = ("valmatch", "numpy", "numba", "scipy")  # whose versions a manifest has
 
 TEMPORARY = re.compile(rf"\.(.+)\.[a-z0-9_]{{8}}{re.escape(PART)}")
