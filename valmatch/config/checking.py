@@ -16,15 +16,7 @@ from pydantic_core import ErrorDetails
 from yaml import MappingNode, Node, SequenceNode
 
 from valmatch.config import config as c
-from valmatch.config.factor_paths import (
-    dotted,
-    factor_at,
-    factor_names,
-    parts,
-    section_depth,
-    section_of,
-    unit_at,
-)
+from valmatch.config import factor_paths as f
 from valmatch.errors import MOST, InputError, in_lines
 from valmatch.inputs.fields import Factors, Misplaced, Section, schema_at
 from valmatch.inputs.files import sha256
@@ -161,7 +153,7 @@ class ConfigCheck:
         entry, complete = self.entry, True
         inner = {name: ".".join(path) for name, path in problem_names(self.root).items()}
         if entry:
-            names = dict.fromkeys((*entry.factors.model_fields, *factor_names(entry.factors)))
+            names = dict.fromkeys((*entry.factors.model_fields, *f.factor_names(entry.factors)))
             inner |= by_last_part(f"factors.{name}" for name in names)
         known = self.keys if entry else TOP_LEVEL
         others = [(key, value) for key, value in self.root.value if key.value not in known]
@@ -184,7 +176,7 @@ class ConfigCheck:
 
     def _spread(self, path: tuple[str, ...], key: Node, value: Node, factors: Factors) -> None:
         """Put the factors that a name with ``*`` stands for in its place, with their ranges."""
-        name, options = dotted(key.value), to_value(value)
+        name, options = f.dotted(key.value), to_value(value)
         ranges = {n: ends for n, ends in factors.starred_ranges().items() if fnmatchcase(n, name)}
         if not ranges or not isinstance(options, dict | None):
             what = "should be a mapping" if ranges else "stands for no step of a rule set"
@@ -217,13 +209,15 @@ class ConfigCheck:
     def _check_names(self, cls: type[Factors]) -> None:
         """Find names of no factor and no response, which commands refuse, to say all at once."""
         # Of the first entries of each mapping: more lines are not shown.
-        names = by_last_part(factor_names(cls))
+        names = by_last_part(f.factor_names(cls))
         for path in BY_FACTOR:
             mapping = find(self.root, path)
             for key, _ in mapping.value[:MOST] if isinstance(mapping, MappingNode) else ():
-                name = dotted(key.value).removeprefix("factors.")
-                field = factor_at(cls, name.split(".")[: section_depth(cls, name.split(".")) + 1])
-                if "*" not in name and (field is None or section_of(field)):
+                name = f.dotted(key.value).removeprefix("factors.")
+                field = f.factor_at(
+                    cls, name.split(".")[: f.section_depth(cls, name.split(".")) + 1]
+                )
+                if "*" not in name and (field is None or f.section_of(field)):
                     near = hint(name.rpartition(".")[2], names, names)
                     self.problems.append((key, f"{_label((*path, name))}: is no factor ({near})"))
         known = dict.fromkeys(response.name.partition(".")[0] for response in self._responses())
@@ -314,9 +308,9 @@ class ConfigCheck:
         """Return the factors that hold with the files of the config."""
         # Those that stand beside a file in the config were written for it; beside one that an
         # override names, only those are that an override gives.
-        written = set(factor_names(type(factors)))
+        written = set(f.factor_names(type(factors)))
         if any(self._overridden(path.split(".")) for path in (*files, *self.moved)):
-            written = {name for name in written if self._overridden(["factors", *parts(name)])}
+            written = {name for name in written if self._overridden(["factors", *f.parts(name)])}
         try:
             return factors.with_files({key: file.path for key, file in files.items()}, written)
         except Misplaced as wrong:
@@ -378,7 +372,7 @@ class ConfigCheck:
         if self.entry is None:
             return None
         if not bound:
-            return unit_at(self.entry.factors, name)
+            return f.unit_at(self.entry.factors, name)
         responses = self._responses()
         response = outer.get("response") if isinstance(outer, dict) else None
         return next((known.unit for known in responses if known.name == response), None)
@@ -393,7 +387,7 @@ class ConfigCheck:
             meant = self._meant(cls, path, key is not None and from_override(key))
             return key or self._closest_node(path), _label(path), f"unknown key ({meant})", ""
         if error["type"] == "refused":
-            section = path[: 1 + section_depth(cls, error["loc"])]
+            section = path[: 1 + f.section_depth(cls, error["loc"])]
             at = [(*section, *key.split(".")) for key in error.get("ctx", {}).get("at", ())]
             # A default may be what is wrong, which is written nowhere.
             path = next((key for key in at if find(self.root, key)), (*at, path)[0])
@@ -428,7 +422,7 @@ class ConfigCheck:
         names = schema_at(cls, outer)["properties"]
         if name != "factors":
             return _key_hint(str(key), names, {})
-        factors = factor_names(cls)
+        factors = f.factor_names(cls)
         if not outer and key in factors:
             *sections, last = str(key).split(".")
             return f"write it as {': {'.join(sections)}: {{{last}: ...{'}' * len(sections)}"
