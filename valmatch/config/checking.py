@@ -214,9 +214,8 @@ class ConfigCheck:
             mapping = find(self.root, path)
             for key, _ in mapping.value[:MOST] if isinstance(mapping, MappingNode) else ():
                 name = f.dotted(key.value).removeprefix("factors.")
-                field = f.factor_at(
-                    cls, name.split(".")[: f.section_depth(cls, name.split(".")) + 1]
-                )
+                sections = name.split(".")
+                field = f.factor_at(cls, sections[: f.section_depth(cls, sections) + 1])
                 if "*" not in name and (field is None or f.section_of(field)):
                     near = hint(name.rpartition(".")[2], names, names)
                     self.problems.append((key, f"{_label((*path, name))}: is no factor ({near})"))
