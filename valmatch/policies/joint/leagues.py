@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from valmatch.ratings.bradley_terry.dense import (
     new_counts,
 )
 from valmatch.ratings.bradley_terry.fit import NoEstimate
-from valmatch.ratings.bradley_terry.rating import Estimate, Model, estimate
+from valmatch.ratings.bradley_terry.rating import Model, estimate
 
 TRUTH, GAMES, RESAMPLED = 1, 2, 3
 """Sources of random numbers: strengths, results of games, resamples of replications."""
@@ -176,7 +177,8 @@ def _measured_in_sides(
     assert league.sides is not None
     (k, m, prior), n, streams = league.sides, len(league.before), Streams(league.seed)
     draws, truth = streams.stream(replication, GAMES), truth_of(league, streams, replication)
-    games, played, made, measured = int(league.grid[-1]), np.zeros(n), None, []
+    games, played, measured = int(league.grid[-1]), np.zeros(n), []
+    model, made = Model(prior=prior), None
     players, points = np.empty((games, k * m), np.int64), np.empty((games, k))
     for game in range(games):  # each of those who have played the least, by lot
         players[game] = draws.permutation(np.argsort(played + draws.random(n))[: k * m])
@@ -191,26 +193,16 @@ def _measured_in_sides(
         contests = Contests(
             n, starts, of_sides, known, players[:games].ravel(), none, ones, starts[:-1]
         )
-        made, fitted = _rate(contests, Model(prior=prior), made)
+        linked, fitted = link(contests, ones, model.anchors.players, model.rates_all), None
+        with suppress(NoEstimate):
+            if linked.rated.all():
+                made = estimate(design_of(contests), model, linked, ones, made)
+                covariance = model.uncertainty(made, False, draws).covariance
+                assert covariance is not None  # of so few players
+                places = np.append(POINTS * made.ratings, [0.0, -math.inf])
+                fitted = CountsFit(made.fit.point, places, POINTS**2 * covariance)
         measured.append(measures_of(fitted, truth, league))
     return measured
-
-
-def _rate(
-    contests: Contests, model: Model, before: Estimate | None
-) -> tuple[Estimate | None, CountsFit | None]:
-    """Return the estimate of all games, sought from another; None if some players have none."""
-    linked = link(contests, contests.weights, model.anchors.players, model.rates_all)
-    if not linked.rated.all():
-        return None, None
-    try:
-        made = estimate(design_of(contests), model, linked, contests.weights, before)
-    except NoEstimate:
-        return None, None
-    covariance = model.uncertainty(made, False, np.random.default_rng(0)).covariance
-    assert covariance is not None  # of so few players
-    places = np.append(POINTS * made.ratings, [0.0, -math.inf])
-    return made, CountsFit(made.fit.point, places, POINTS**2 * covariance)
 
 
 def truth_of(league: League, streams: Streams, replication: int) -> Floats:
