@@ -85,29 +85,8 @@ def gap_of(first: int, second: int, state: MatchmakerState, numbers: Values) -> 
 
 
 @kernel(allocates=True)
-def races(waiting: Ints, state: MatchmakerState, numbers: Values) -> Ints:
-    """Return which race each plays in this wave: who plays both, that of fewer players."""
-    plays = np.empty(waiting.size, np.int64)
-    for k in range(waiting.size):
-        plays[k] = race_of(waiting[k], state, numbers)
-    free = np.flatnonzero(plays == BOTH)
-    more = np.sum(plays == FIRST) - np.sum(plays == SECOND)
-    low, high = 0, free.size
-    while low < high:  # the first race takes the newest, the second the oldest
-        if more < 0:
-            high -= 1
-            plays[free[high]] = FIRST
-            more += 1
-        else:
-            plays[free[low]] = SECOND
-            low += 1
-            more -= 1
-    return plays
-
-
-@kernel(allocates=True)
 def pairs(leads: Ints, others: Ints, state: MatchmakerState, numbers: Values) -> Ints:
-    """Return pairs of tickets, the best first."""
+    """Return pairs of tickets, the best first; neighbours may have swapped opponents."""
     gaps = np.empty(leads.size * others.size)
     scores = np.empty(gaps.size)
     for k in range(gaps.size):
@@ -124,19 +103,14 @@ def pairs(leads: Ints, others: Ints, state: MatchmakerState, numbers: Values) ->
             taken[0, lead] = taken[1, other] = True
             chosen[count, 0], chosen[count, 1] = leads[lead], others[other]
             count += 1
-    return chosen[:count]
-
-
-@part
-def swap(chosen: Ints, state: MatchmakerState, numbers: Values) -> None:
-    """Let neighbouring pairs swap opponents where that lowers the sum of their squared gaps."""
     for _ in range(numbers.swap_passes):
-        for k in range(len(chosen) - 1):
+        for k in range(count - 1):
             (first, a), (second, b) = chosen[k], chosen[k + 1]
             here, there = gap_of(first, a, state, numbers), gap_of(second, b, state, numbers)
             new, other = gap_of(first, b, state, numbers), gap_of(second, a, state, numbers)
             if new * new + other * other < here * here + there * there:
                 chosen[k, 1], chosen[k + 1, 1] = b, a
+    return chosen[:count]
 
 
 @kernel(allocates=True)
@@ -144,13 +118,17 @@ def review(now: float, state: MatchmakerState, numbers: Values) -> float:
     """Pair who is near enough; return when the next wave is."""
     counters = state.counters[0]
     waiting = state.waiting[: counters["waiting"]]
-    plays = races(waiting, state, numbers)
+    plays = np.empty(waiting.size, np.int64)
+    for k in range(waiting.size):
+        plays[k] = race_of(waiting[k], state, numbers)
+    more, free = np.sum(plays == FIRST) - np.sum(plays == SECOND), np.flatnonzero(plays == BOTH)
+    # Who plays both makes races as even as may be: the oldest play the second one.
+    second = min(max((free.size + more + 1) // 2, 0), free.size)
+    plays[free[:second]], plays[free[second:]] = SECOND, FIRST
     lead = FIRST if np.sum(plays == FIRST) <= np.sum(plays == SECOND) else SECOND
     leads, others = waiting[plays == lead], waiting[plays != lead]
     counters["examined"] += leads.size * others.size
-    chosen = pairs(leads, others, state, numbers)
-    swap(chosen, state, numbers)
-    for leader, other in chosen:
+    for leader, other in pairs(leads, others, state, numbers):
         begin_match(now, gap_of(leader, other, state, numbers), np.nan, state)
         add_member(leader, lead, now, state)
         add_member(other, 1 - lead, now, state)
