@@ -1,4 +1,4 @@
-"""Make the tables, charts and page of this folder, as PLAN.md says: ten claims of others.
+"""Make the tables, chart and page of this folder, as PLAN.md says: ten claims of others.
 
     python results/published/make.py --only 3
 
@@ -8,59 +8,50 @@ makes those of claim 3 again, and without `--only` all. The page says how many m
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import partial
-from importlib import import_module
-from typing import Any
 
 from results.commands import save_chart
+from results.published import ranks, rules, theory
 from results.study import Row, Study
 from valmatch.present.figures import style_context
 
 study = Study(globals())
 
 CLAIMS = {
-    **{1: "theory.elo", 2: "theory.windows", 3: "theory.traffic", 6: "theory.waiting"},
-    **{4: "rules.parties", 7: "rules.tiers", 8: "rules.faf", 9: "rules.evo"},
-    **{5: "ranks.sides", 10: "ranks.leader"},
+    "1-elo": (theory.elo, theory.elo_summary),
+    "2-windows": (theory.windows, theory.windows_summary),
+    "3-traffic": (theory.traffic, theory.traffic_summary),
+    "4-parties": (rules.parties, rules.parties_summary),
+    "5-sides": (ranks.sides, ranks.sides_summary),
+    "6-waiting": (theory.waiting, theory.waiting_summary),
+    "7-tiers": (rules.tiers, rules.tiers_summary),
+    "8-faf": (rules.faf, rules.faf_summary),
+    "9-evo": (rules.evo, rules.evo_summary),
+    "10-leader": (ranks.leader, ranks.leader_summary),
 }
-"""By number the file and the function that makes the rows of the table of that name."""
+"""By table what makes its rows, and what says what they come to."""
 
 
-def function(number: int, suffix: str = "") -> Callable[..., Any]:
-    """Return the function of a claim, or one that goes with it: NAME_summary, NAME_chart."""
-    file, _, name = CLAIMS[number].partition(".")
-    module = import_module(f"results.published.{file}")
-    return getattr(module, name + suffix, lambda _: None)
-
-
-def table_name(number: int) -> str:
-    """Return the name of the table of a claim, and of its chart."""
-    return f"{number}-{CLAIMS[number].partition('.')[2]}"
-
-
-def make(number: int) -> None:
+def make(name: str) -> None:
     """Run a claim: write its table, with the minutes that took, and draw its chart."""
-    name, started = table_name(number), time.monotonic()
-    rows = function(number)()
+    started = time.monotonic()
+    rows = CLAIMS[name][0]()
     minutes = (time.monotonic() - started) / 60
     study.write(name, [row | {"minutes": minutes} for row in rows])
-    with style_context():
-        figure = function(number, "_chart")(study.rows(name))
-    if figure is not None:
-        save_chart(name, figure, study.folder, 128)
-    study.write("claims", [answer(claim) for claim in sorted(CLAIMS)])
+    if name == "5-sides":
+        with style_context():
+            save_chart(name, ranks.sides_chart(study.rows(name)), study.folder, 128)
+    study.write("claims", [answer(claim) for claim in CLAIMS if study.rows(claim)])
 
 
-def answer(number: int) -> Row:
+def answer(name: str) -> Row:
     """Return our number with its interval, n, verdict and minutes of a claim, by its table."""
-    row: Row = {"claim": number, "ours": "", "n": "", "verdict": "not run", "minutes": ""}
-    if rows := study.rows(table_name(number)):
-        row |= {**function(number, "_summary")(rows), "minutes": rows[0]["minutes"]}
-    return row
+    rows = study.rows(name)
+    cells = name.partition("-")[0], *CLAIMS[name][1](rows), rows[0]["minutes"]
+    return dict(zip(("claim", "ours", "n", "verdict", "minutes"), cells, strict=True))
 
 
-study.parts |= {str(number): partial(make, number) for number in sorted(CLAIMS)}
+study.parts |= {name.partition("-")[0]: partial(make, name) for name in CLAIMS}
 
 if __name__ == "__main__":
     study.main()

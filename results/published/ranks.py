@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from results.study import CONFIDENCE, Row, group
+from results.published.theory import Summary, replicated, results_of, verdict
+from results.study import CONFIDENCE, Row, group, where
 from tests.support.contests import duels_of
 from valmatch import plan_games
 from valmatch.draws.streams import Streams
@@ -25,14 +24,8 @@ from valmatch.statistics.estimates import clopper_pearson
 # Claim 5: games of a player until their level is known.
 
 MODES = {
-    (2, 1): 12,
-    (4, 1): 5,
-    (8, 1): 3,
-    (16, 1): 3,
-    (4, 2): 10,
-    (4, 4): 20,
-    (2, 4): 46,
-    (2, 8): 91,
+    **{(2, 1): 12, (4, 1): 5, (8, 1): 3, (16, 1): 3},
+    **{(4, 2): 10, (4, 4): 20, (2, 4): 46, (2, 8): 91},
 }
 """Published games of a player, by sides and their players."""
 
@@ -45,26 +38,18 @@ Z = 1.959964
 
 def sides() -> list[Row]:
     """Return games of a player until their level is known, and what the published games tell."""
-    cases = product((("random", SPREAD), ("even", 0.0)), MODES)
-    with ProcessPoolExecutor(2) as pool:
-        return [*pool.map(_planned, *zip(*cases, strict=True))]
+    return results_of(planned, [*product((("random", SPREAD), ("even", 0.0)), MODES)])
 
 
-def _planned(opponents: tuple[str, float], mode: tuple[int, int]) -> Row:
+def planned(opponents: tuple[str, float], mode: tuple[int, int]) -> Row:
+    """Return the row of a mode against opponents of some spread."""
     (name, spread), (k, m), published = opponents, mode, MODES[mode]
     # The mean of m players with one noise is their sum with a noise each, over sqrt(m).
     unit, each, order = math.sqrt(m), k * m / PLAYERS, math.log2(math.factorial(k))
     goal = math.sqrt(2.0) * LEVEL * unit
-    plan = plan_games(
-        players=PLAYERS,
-        spread=spread * unit,
-        prior=SPREAD * unit,
-        half_width=goal,
-        sides=k,
-        team=m,
-        replications=LEAGUES,
-        max_games=12_000,
-    )
+    goals: Row = {"spread": spread * unit, "prior": SPREAD * unit, "half_width": goal}
+    size: Row = {"players": PLAYERS, "sides": k, "team": m, "replications": LEAGUES}
+    plan = plan_games(**size, **goals, max_games=12_000)
     row: Row = {"opponents": name, "sides": k, "team": m, "published": published}
     row["bound"] = k * m * math.log2(LEVELS) / order
     row |= {end: getattr(plan, end) * each for end in ("games", "low", "high")}
@@ -78,26 +63,24 @@ def _planned(opponents: tuple[str, float], mode: tuple[int, int]) -> Row:
     return row
 
 
-def sides_summary(rows: list[Row]) -> Row:
+def sides_summary(rows: list[Row]) -> Summary:
     """Return ours in duels, and in how many modes ours and their ratios agree with the source."""
     agreed, texts, close = set(), [], []
-    for (opponents,), modes in group(rows, "opponents").items():
+    for (opponents,), of_them in group(rows, "opponents").items():
+        names = ("published", "bound", "games", "low", "high")
+        modes = [row | {name: float(row[name]) for name in names} for row in of_them]
+        duels, near = modes[0], -1  # duels are near themselves
         for row in modes:
-            if float(row["low"]) <= AT_MOST * int(row["published"]) <= AT_MOST * float(row["high"]):
+            if row["low"] <= AT_MOST * row["published"] <= AT_MOST * row["high"]:
                 agreed.add((row["sides"], row["team"]))
-        games, low, high = (float(modes[0][name]) for name in ("games", "low", "high"))
-        texts.append(f"{games:.0f} ({low:.0f} to {high:.0f}) against {opponents} opponents")
-        near = [abs(ratio(row, modes) / ratio(row, modes, "bound") - 1.0) <= NEAR for row in modes]
-        close.append(f"in {sum(near[1:])} of {len(near) - 1} ({opponents})")
-    verdict = "hangs on the mode" if agreed else "disagrees"
-    verdict = "agrees" if len(agreed) == len(MODES) else verdict
-    verdict += f"; ratios of modes to duels agree {', '.join(close)}"
-    return {"ours": f"in duels {', '.join(texts)}", "n": LEAGUES, "verdict": verdict}
-
-
-def ratio(row: Row, modes: list[Row], column: str = "games") -> float:
-    """Return a number of a mode in units of that of duels."""
-    return float(row[column]) / float(modes[0][column])
+            ratio = row["games"] / duels["games"] * duels["bound"] / row["bound"]
+            near += abs(ratio - 1.0) <= NEAR
+        ends = "{games:.0f} ({low:.0f} to {high:.0f})".format(**duels)
+        texts.append(f"{ends} against {opponents} opponents")
+        close.append(f"in {near} of {len(modes) - 1} ({opponents})")
+    modes_agree = verdict(len(agreed) == len(MODES), agreed, "the mode")
+    ratios = f"ratios of modes to duels agree {', '.join(close)}"
+    return f"in duels {', '.join(texts)}", LEAGUES, f"{modes_agree}; {ratios}"
 
 
 def sides_chart(rows: list[Row]) -> Any:  # noqa: ANN401
@@ -124,31 +107,22 @@ VOTES, MODELS, LOGS, DEVIATION, BELOW, TIES = 57_477, 64, 200, 100.0, 50.0, 0.3
 FEW = 2
 SEATS = {"both old": (0.06, 0.06), "one new": (0.06, 0.01)}
 GAPS = (0.0, 5.0, 10.0, 20.0)
+LEADER = "leaders votes gap low median high two two_low two_high observed in_errors votes_a_point n"
 
 
 def leader() -> list[Row]:
     """Return the fewest votes that change the leader in drawn logs, by who leads by how much."""
-    cases = [(leaders, VOTES, gap) for leaders in SEATS for gap in GAPS]
-    cases += [(leaders, votes, 0.0) for leaders in SEATS for votes in (VOTES // 10, 10 * VOTES)]
     rows = []
-    with ProcessPoolExecutor(2) as pool:
-        for case in cases:
-            logs = LOGS if case[1] <= VOTES else LOGS // 2  # so large ones take long
-            measured = np.array([*pool.map(partial(drawn, *case), range(logs))])
-            rows.append(_leader_row(case, measured))
+    for case in (*product(SEATS, [VOTES], GAPS), *product(SEATS, (VOTES // 10, 10 * VOTES), [0.0])):
+        logs = LOGS if case[1] <= VOTES else LOGS // 2  # so large ones take long
+        fewest, gaps, errors = replicated(drawn, [case], logs)[0].T
+        count = int((fewest <= FEW).sum())
+        ends = clopper_pearson(count, logs, 0.5 * (1.0 - CONFIDENCE))
+        medians = map(np.median, (gaps, gaps / errors, fewest / gaps))
+        quantiles = np.quantile(fewest, (0.05, 0.5, 0.95)).tolist()
+        cells = (*case, *quantiles, count / logs, *ends, *medians, logs)
+        rows.append(dict(zip(LEADER.split(), cells, strict=True)))
     return rows
-
-
-def _leader_row(case: tuple[str, int, float], measured: np.ndarray[Any, Any]) -> Row:
-    (fewest, gaps, errors), logs = measured.T, len(measured)
-    row: Row = dict(zip(("leaders", "votes", "gap"), case, strict=True))
-    ends = np.quantile(fewest, (0.05, 0.5, 0.95))
-    row |= dict(zip(("low", "median", "high"), ends.tolist(), strict=True))
-    count = int((fewest <= FEW).sum())
-    two = count / logs, *clopper_pearson(count, logs, 0.5 * (1.0 - CONFIDENCE))
-    row |= dict(zip(("two", "two_low", "two_high"), two, strict=True))
-    row |= {"observed": float(np.median(gaps)), "in_errors": float(np.median(gaps / errors))}
-    return row | {"votes_a_point": float(np.median(fewest / gaps)), "n": logs}
 
 
 def drawn(leaders: str, votes: int, gap: float, number: int) -> tuple[float, float, float]:
@@ -183,14 +157,12 @@ def drawn(leaders: str, votes: int, gap: float, number: int) -> tuple[float, flo
     return fewest, float(made.ratings[a] - made.ratings[b]), error
 
 
-def leader_summary(rows: list[Row]) -> Row:
+def leader_summary(rows: list[Row]) -> Summary:
     """Return how often two votes change the leader among equals, and whether that is an outlier."""
-    equal = [row for row in rows if float(row["gap"]) == 0.0 and int(row["votes"]) == VOTES]
-    texts = []
+    equal, texts = where(rows, gap=0, votes=VOTES), []
     for row in equal:
         two, low, high = (100.0 * float(row[name]) for name in ("two", "two_low", "two_high"))
         few = f"at most {FEW} in {two:.1f} % ({low:.1f} to {high:.1f}) of the logs"
         texts.append(f"{row['leaders']}: {few}, {float(row['median']):.0f} in the median")
-    agrees = any(float(row["two_high"]) >= 0.05 for row in equal)
-    verdict = "agrees" if agrees else "hangs on the observed gap"
-    return {"ours": "; ".join(texts), "n": LOGS, "verdict": verdict}
+    agreed = any(float(row["two_high"]) >= 0.05 for row in equal)
+    return "; ".join(texts), LOGS, verdict(agreed, True, "the observed gap")

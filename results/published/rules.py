@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from results.study import Row, estimates, grid, half_widths, interval, only, simulate, where
+from results.published.theory import Summary, results_of, verdict
+from results.study import (
+    Row,
+    estimates,
+    grid,
+    half_widths,
+    interval,
+    only,
+    plus_minus,
+    simulate,
+    where,
+)
 from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution import chunks
@@ -20,33 +30,31 @@ from valmatch.models.tickets.measures import DECILES, group_of
 from valmatch.models.tickets.model import TicketsModel
 from valmatch.models.tickets.replication import Replication
 
-N = 20  # replications
+
+def in_parallel(row_of: Callable[..., Row], **cells: Iterable[object]) -> list[Row]:
+    """Return the rows of all combinations of cells, each beside them."""
+    cases = grid(**cells)
+    made = results_of(row_of, [tuple(case.values()) for case in cases])
+    return [case | row for case, row in zip(cases, made, strict=True)]
 
 
-def in_parallel(row_of: Callable[..., Row], cases: Sequence[Row]) -> list[Row]:
-    """Return the rows of all cases, each beside its case."""
-    with ProcessPoolExecutor(2) as pool:
-        jobs = [pool.submit(row_of, **case) for case in cases]
-        return [case | {"n": N} | job.result() for case, job in zip(cases, jobs, strict=True)]
-
-
-def played(config: str, settings: Sequence[str], seed: int) -> Iterator[Replication]:
+def played(config: str, settings: Sequence[str], seed: int, n: int) -> Iterator[Replication]:
     """Yield the tickets of replications, and what came of them."""
     model = chunks.build(load_config(config, list(settings)))
     assert isinstance(model, TicketsModel)
-    for replication in range(N):
+    for replication in range(n):
         yield model.play(model.draw(Streams(seed), replication))
 
 
 def ratio(name: str, above: Floats, below: Floats) -> Row:
     """Return the ratio of two means over the same replications, and half its interval."""
-    value = float(above.mean() / below.mean())
-    return {name: value, f"{name}_ci": interval(above - value * below)[1] / float(below.mean())}
+    value = above.mean() / below.mean()
+    return {name: value, f"{name}_ci": interval(above - value * below)[1] / below.mean()}
 
 
-def number(row: Row, name: str, spec: str = ".1f") -> str:
+def plus(row: Row, name: str, spec: str = ".1f") -> str:
     """Return a number of a row with half its interval."""
-    return f"{float(row[name]):{spec}} ± {float(row[f'{name}_ci']):{spec}}"
+    return plus_minus(row[name], row[f"{name}_ci"], spec)
 
 
 def upper(row: Row, name: str) -> float:
@@ -54,45 +62,39 @@ def upper(row: Row, name: str) -> float:
     return float(row[name]) + float(row[f"{name}_ci"])
 
 
-def meets(row: Row, name: str, low: float, high: float) -> bool:
-    """Return whether an interval meets a range."""
-    return upper(row, name) >= low and 2 * float(row[name]) - upper(row, name) <= high
-
-
-def verdict(agrees: object, somewhere: object, on: str = "") -> str:
-    """Return the verdict on a claim that may hold somewhere alone."""
-    return "agrees" if agrees else f"hangs on {on}" if somewhere else "disagrees"
+def meets(row: Row, **ranges: tuple[float, float]) -> bool:
+    """Return whether all intervals meet these ranges."""
+    ends = ((upper(row, name), 2 * float(row[name]), *ends) for name, ends in ranges.items())
+    return all(top >= low and twice - top <= high for top, twice, low, high in ends)
 
 
 # ---- claim 4: parties meet parties ----
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)  # with 0.8 of the plan duos pile up: five need a solo
 LIMITS = (0, 12, 1000)
-BAR = (
-    *("rule.team_size=5", "rule.each_player=true", "hours=6", "patience.median_seconds=null"),
-    *("skill.std=6.975381129", "skill.party_std=3.5", "ratings.deviation=1.494724528"),
-    *("ratings.newcomers=0", "match.spread=3.46213661"),
-)
+BAR = """
+rule.team_size=5 rule.each_player=true hours=6 patience.median_seconds=null skill.std=6.975381129
+skill.party_std=3.5 ratings.deviation=1.494724528 ratings.newcomers=0 match.spread=3.46213661
+"""
 
 
-def measured(arrivals: int, duos: float, limit: int) -> tuple[Floats, Floats]:
-    """Return the shares of uneven games among those with a duo, and mean waits."""
-    who = f"arrivals.per_hour={arrivals}", f"parties.shares=[{1 - duos:g},{duos}]"
-    found = []
-    for run in played("bar", (*BAR, *who, f"rule.alike_ticks={limit}"), 7004):
-        done = run.played
-        teams = np.bincount(2 * done.matches + done.teams, run.drawn.sizes[done.tickets] == 2)
-        first, second = teams.reshape(-1, 2)[run.made].T
-        waits = (done.ends - run.drawn.times)[run.came & (run.match >= 0)]
-        found.append(((first != second).sum() / (first + second > 0).sum(), waits.mean()))
-    uneven, wait = np.array(found).T
-    return 100 * uneven, wait
-
-
-def limited(arrivals: int, duos: float, limit: int) -> Row:
-    """Return how uneven games are with a limit, and how much longer waits are than without."""
-    (uneven, wait), (_, plain) = (measured(arrivals, duos, ticks) for ticks in (limit, 0))
-    return estimates({"uneven": uneven, "wait": wait}) | ratio("growth", wait, plain)
+def limited(arrivals: int, duos: float, limit: int, n: int) -> Row:
+    """Return how uneven games with a duo are, and how much longer waits are than with no limit."""
+    settings = (
+        *BAR.split(),
+        f"arrivals.per_hour={arrivals}",
+        f"parties.shares=[{1 - duos:g},{duos}]",
+    )
+    values = []
+    for ticks in (limit, 0):
+        for run in played("bar", (*settings, f"rule.alike_ticks={ticks}"), 7004, n):
+            done = run.played
+            teams = np.bincount(2 * done.matches + done.teams, run.drawn.sizes[done.tickets] == 2)
+            first, second = teams.reshape(-1, 2)[run.made].T
+            waits = (done.ends - run.drawn.times)[run.came & (run.match >= 0)]
+            values.append(((first != second).sum() / (first + second > 0).sum(), waits.mean()))
+    (uneven, _), (wait, plain) = np.array(values).T.reshape(2, 2, n)
+    return estimates({"uneven": 100 * uneven, "wait": wait}) | ratio("growth", wait, plain)
 
 
 def nearest(rows: Sequence[Row]) -> float:
@@ -101,21 +103,21 @@ def nearest(rows: Sequence[Row]) -> float:
     return float(min(plain, key=lambda row: abs(float(row["uneven"]) - 54))["duos"])
 
 
-def parties() -> list[Row]:
+def parties(n: int = 20) -> list[Row]:
     """Return rows by share of duos, and for one of them by traffic."""
-    rows = in_parallel(limited, grid(arrivals=[1200], duos=SHARES, limit=LIMITS))
-    further = grid(arrivals=[300, 4800], duos=[nearest(rows)], limit=LIMITS)
-    return rows + in_parallel(limited, further)
+    rows = in_parallel(limited, arrivals=[1200], duos=SHARES, limit=LIMITS, n=[n])
+    share = [nearest(rows)]
+    return rows + in_parallel(limited, arrivals=[300, 4800], duos=share, limit=LIMITS, n=[n])
 
 
-def parties_summary(rows: Sequence[Row]) -> Row:
+def parties_summary(rows: Sequence[Row]) -> Summary:
     """Return our numbers, and whether a limit makes games even at a tenth more wait."""
     there = where(rows, duos=nearest(rows))
     good = [one for one in there if upper(one, "uneven") <= 6 and upper(one, "growth") <= 1.1]
     before, after = (only(there, arrivals=1200, limit=limit) for limit in (0, LIMITS[-1]))
-    ours = f"{number(before, 'uneven')} % before, {number(after, 'uneven')} % after"
-    ours += f", waits {number(after, 'growth', '.2f')} times as long"
-    return {"ours": ours, "n": N, "verdict": verdict(where(good, arrivals=1200), good, "traffic")}
+    ours = f"{plus(before, 'uneven')} % before, {plus(after, 'uneven')} % after"
+    ours += f", waits {plus(after, 'growth', '.2f')} times as long"
+    return ours, before["n"], verdict(where(good, arrivals=1200), good, "traffic")
 
 
 # ---- claim 7: spans of the highest tier ----
@@ -132,55 +134,53 @@ FURTHER = {
 BINS, ENDS = ("below_4", "at_4", "at_5", "above_6"), (0.0, 4.0, 5.0, 6.0, 1e9)  # divisions
 
 
-def spans(run_name: str, arrivals: int) -> Row:
+def spans(run_name: str, arrivals: int, n: int) -> Row:
     """Return the row of a world: spans in divisions, as players of the highest tier meet them."""
     settings = [f"arrivals.per_hour={arrivals}", *FURTHER.get(run_name, [])]
-    found, least, deciles, counts = [], 1.0, [], []
-    for run in played(str(Path(__file__).with_name("tiers.yaml")), settings, 7007):
+    every, gaps, deciles = list[Floats](), list[float](), []
+    for run in played(str(Path(__file__).with_name("tiers.yaml")), settings, 7007, n):
         skills, first = run.drawn.skills[run.people], np.flatnonzero(np.diff(run.of, prepend=-1))
         width = np.maximum.reduceat(skills, first) - np.minimum.reduceat(skills, first)
         width /= DIVISION
-        met = width[run.of[(skills >= HIGHEST) & run.made[run.of]]]
-        found.append(met)
-        counts.append([met.size, *np.histogram(met, ENDS)[0]])
-        least = min(least, 0.5 - run.gaps[run.made].max())
+        every.append(width[run.of[(skills >= HIGHEST) & run.made[run.of]]])
+        gaps.append(run.gaps[run.made].max())
         matched = run.came & (run.match >= 0)
         of = group_of(run.factors, "deciles", run.drawn)[matched]
         deciles.append([width[run.match[matched]][of == k].mean() for k in range(DECILES)])
-    total, *inside = 100.0 * np.array(counts).T
-    row: Row = {"games": sum(map(len, found)), "least_chance": least}
-    for name, count in zip(BINS, inside, strict=True):
-        row |= ratio(name, count, total / 100)
-    row["p99"] = float(np.percentile(np.concatenate(found), 99))
+    games = np.array([met.size for met in every])
+    row: Row = {"games": int(games.sum()), "least_chance": 0.5 - max(gaps)}
+    counts = np.array([np.histogram(met, ENDS)[0] for met in every])
+    for name, count in zip(BINS, 100.0 * counts.T, strict=True):
+        row |= ratio(name, count, games)
+    row["p99"] = float(np.percentile(np.concatenate(every), 99))
     return row | {f"decile_{k + 1}": v for k, v in enumerate(np.mean(deciles, axis=0).tolist())}
 
 
-def tiers() -> list[Row]:
+def tiers(n: int = 20) -> list[Row]:
     """Return rows by traffic, and further ones."""
-    cases = grid(run_name=["traffic"], arrivals=[2500, 5000, 10000, 20000])
-    cases += grid(run_name=FURTHER, arrivals=[10000])
+    rows = in_parallel(spans, run_name=["traffic"], arrivals=[2500, 5000, 10000, 20000], n=[n])
+    rows += in_parallel(spans, run_name=FURTHER, arrivals=[10000], n=[n])
     # Not in the plan: what it would take.
-    late = [name for name in FURTHER if "late" in name]
-    return in_parallel(spans, cases + grid(run_name=["more", *late], arrivals=[40000, 80000]))
+    late = ["more", *(name for name in FURTHER if "late" in name)]
+    return rows + in_parallel(spans, run_name=late, arrivals=[40000, 80000], n=[n])
 
 
-def tiers_summary(rows: Sequence[Row]) -> Row:
+def tiers_summary(rows: Sequence[Row]) -> Summary:
     """Return our shares, and at which traffic both are near the published ones."""
-    good = [row for row in rows if meets(row, "at_4", 40, 60) and meets(row, "at_5", 15, 35)]
+    good = [row for row in rows if meets(row, at_4=(40, 60), at_5=(15, 35))]
     most = only(rows, run_name="traffic", arrivals=20000)
-    ours = f"{number(most, 'at_4')} % and {number(most, 'at_5')} % at 20,000 tickets an hour"
+    ours = f"{plus(most, 'at_4')} % and {plus(most, 'at_5')} % at 20,000 tickets an hour"
     planned = where(good, run_name="traffic")
     on = "traffic" if planned else "traffic and steps"
-    return {"ours": ours, "n": N, "verdict": verdict(len(planned) == 4, good, on)}
+    return ours, most["n"], verdict(len(planned) == 4, good, on)
 
 
 # ---- claim 8: FAForever ----
 
-BEFORE = (
-    *("rule.max_imbalance=500", "rule.max_deviation=500", "rule.time_bonus=0.02"),
-    *("rule.newbie_bonus=0.9", "rule.newbie_bonus_cap=2.7", "rule.pop_max=180"),
-    *("rule.pop_first=90", "rule.minority_cap=0"),
-)
+BEFORE = """
+rule.max_imbalance=500 rule.max_deviation=500 rule.time_bonus=0.02 rule.newbie_bonus=0.9
+rule.newbie_bonus_cap=2.7 rule.pop_max=180 rule.pop_first=90 rule.minority_cap=0
+"""
 WORLDS = {
     "traffic": ("", "", ""),
     "nobody loses patience": ("patience.median_seconds=null", "", ""),
@@ -193,55 +193,51 @@ WORLDS = {
 """By name, what differs from the config before and after, before alone and after alone."""
 
 
-def changed(run_name: str, arrivals: int) -> Row:
+def changed(run_name: str, arrivals: int, n: int) -> Row:
     """Return the row of a world: what the change of rules did."""
-    common, before, after = (words.split() for words in WORLDS[run_name])
-    both = (f"arrivals.per_hour={arrivals}", *common)
-    old, new = (simulate("faf", (*both, *own), 7008, N) for own in ((*BEFORE, *before), after))
+    both, before, after = WORLDS[run_name]
+    both += f" arrivals.per_hour={arrivals} "
+    rules = f"{BEFORE} {before}", after
+    old, new = (simulate("faf", (both + rule).split(), 7008, n) for rule in rules)
     row = ratio("gap", new["seen_team_diff"], old["seen_team_diff"])
     row |= ratio("spread", new["skill_spread"], old["skill_spread"])
-    matched = [100 * rule["matched_fraction"] for rule in (old, new)]
-    waits = [rule["time_to_match"] / 60 for rule in (old, new)]
-    more = {"more_wait": waits[1] - waits[0], "old_wait": waits[0]}
-    return row | estimates(more | {"old_matched": matched[0], "new_matched": matched[1]})
+    values = {"more_wait": (new["time_to_match"] - old["time_to_match"]) / 60}
+    values["old_wait"] = old["time_to_match"] / 60
+    for name, rule in (("old_matched", old), ("new_matched", new)):
+        values[name] = 100 * rule["matched_fraction"]
+    return row | estimates(values)
 
 
-def faf() -> list[Row]:
+def faf(n: int = 20) -> list[Row]:
     """Return rows by traffic, and further ones."""
-    cases = grid(run_name=["traffic"], arrivals=[15, 30, 60, 120, 240])
-    return in_parallel(changed, cases + grid(run_name=[*WORLDS][1:], arrivals=[60]))
+    rows = in_parallel(changed, run_name=["traffic"], arrivals=[15, 30, 60, 120, 240], n=[n])
+    return rows + in_parallel(changed, run_name=[*WORLDS][1:], arrivals=[60], n=[n])
 
 
-def faf_summary(rows: Sequence[Row]) -> Row:
+def faf_summary(rows: Sequence[Row]) -> Summary:
     """Return our ratios and minutes at 60 an hour, and where all three are as published."""
     published = {"gap": (0.4, 0.6), "spread": (0.4, 0.6), "more_wait": (2.0, 3.0)}
-    good = [row for row in rows if all(meets(row, name, *ends) for name, ends in published.items())]
+    good = [row for row in rows if meets(row, **published)]
     row = only(rows, run_name="traffic", arrivals=60)
-    gap, spread = (number(row, name, ".2f") for name in ("gap", "spread"))
-    ours = f"{gap} of the gap, {spread} of the spread, {number(row, 'more_wait')} min more wait"
-    return {"ours": ours, "n": N, "verdict": verdict(where(good, run_name="traffic"), good, "more")}
+    ours = f"{plus(row, 'gap', '.2f')} of the gap, {plus(row, 'spread', '.2f')} of the spread"
+    ours += f", {plus(row, 'more_wait')} min more wait"
+    return ours, row["n"], verdict(where(good, run_name="traffic"), good, "more")
 
 
 # ---- claim 9: EvoLadderBot ----
 
+# By players in the queue: mean gap, matches of a wave.
 PUBLISHED = {10: (57.8, 2.84), 20: (46.2, 6.94), 30: (40.9, 11.19)}
-"""By players in the queue: mean gap, matches of a wave."""
+# The numbers of the script that made them.
+SCRIPT = Numbers(reach=75.0, reach_grows=25.0, either_reach=False, wait_power=1.0, swap_passes=0)
+WAVES = 200  # of a run; the script makes one
 
-SCRIPT = {
-    **{"reach": 75.0, "reach_grows": 25.0, "either_reach": False},
-    **{"wait_power": 1.0, "swap_passes": 0},
-}
-"""The numbers of the script that made them."""
-
-RUNS, WAVES = 50, 200  # the script makes one run
-
-ALWAYS = (
-    *("rule.preset=evoladder", "population.newcomers_per_day=0", "days=11", "warmup_days=1"),
-    *("rating.system=known", "sessions.continue_prob=1", "sessions.win_effect=0"),
-    *("sessions.loss_effect=0", "sessions.break_minutes=0", "sessions.activity_cv=0"),
-    "sessions.per_day=99",
-)
-"""Players who come soon and play on."""
+# Players who come soon and play on.
+ALWAYS = """
+rule.preset=evoladder population.newcomers_per_day=0 days=11 warmup_days=1 rating.system=known
+sessions.continue_prob=1 sessions.win_effect=0 sessions.loss_effect=0 sessions.break_minutes=0
+sessions.activity_cv=0 sessions.per_day=99
+"""
 
 
 def snapshots(numbers: Numbers, queued: int, runs: int, seed: int) -> tuple[Floats, Floats]:
@@ -270,38 +266,35 @@ def snapshots(numbers: Numbers, queued: int, runs: int, seed: int) -> tuple[Floa
     return gaps.sum(axis=1) / matches.sum(axis=1), matches.sum(axis=1) / (matches > 0).sum(axis=1)
 
 
-def waves(queued: int, rule: str) -> Row:
+def waves(queued: int, rule: str, n: int) -> Row:
     """Return the row of a rule over drawn queues: means and spreads of runs as long as theirs."""
-    row: Row = {"n": RUNS}
-    numbers = Numbers.model_validate(SCRIPT if rule == "script" else {})
-    for name, runs in zip(("gap", "matches"), snapshots(numbers, queued, RUNS, 7009), strict=True):
-        row |= {name: float(runs.mean()), f"{name}_ci": half_widths(6) * float(runs.std(ddof=1))}
-    return row
+    gaps, matches = snapshots(SCRIPT if rule == "script" else Numbers(), queued, n, 7009)
+    row = {"gap": gaps.mean(), "gap_ci": half_widths(6) * gaps.std(ddof=1)}
+    return row | {"matches": matches.mean(), "matches_ci": half_widths(6) * matches.std(ddof=1)}
 
 
-def at_rest(queued: int, rule: str) -> Row:
+def at_rest(queued: int, rule: str, n: int) -> Row:
     """Return the row of a ladder whose players always play on, with games of some minutes."""
     minutes, players = float(rule.split()[1]), {10: 20, 20: 30, 30: 50}[queued]
-    settings = [*ALWAYS, f"population.players={players}", f"match.minutes={minutes}"]
-    settings += [f"rule.{name}={str(value).lower()}" for name, value in SCRIPT.items()]
-    values = simulate("ladder-lichess", settings, 7009, N)
+    settings = [*ALWAYS.split(), f"population.players={players}", f"match.minutes={minutes}"]
+    settings += [f"rule.{k}={v}".lower() for k, v in SCRIPT.model_dump(exclude_unset=True).items()]
+    values = simulate("ladder-lichess", settings, 7009, n)
     a_minute = values["n_matches"] / (10 * 24 * 60)
     waiting = players - 2 * minutes * a_minute
     return estimates({"gap": values["team_diff"], "matches": 0.75 * a_minute, "waiting": waiting})
 
 
-def evo() -> list[Row]:
+def evo(runs: int = 50, n: int = 20) -> list[Row]:
     """Return rows of waves over drawn queues, and of ladders at rest."""
-    rows = in_parallel(waves, grid(queued=PUBLISHED, rule=["script", "100 + 50"]))
-    lasting = grid(queued=PUBLISHED, rule=["games 12 min", "games 0.5 min"])
-    return rows + in_parallel(at_rest, lasting)
+    rows = in_parallel(waves, queued=PUBLISHED, rule=["script", "100 + 50"], n=[runs])
+    lasting = ["games 12 min", "games 0.5 min"]
+    return rows + in_parallel(at_rest, queued=PUBLISHED, rule=lasting, n=[n])
 
 
-def evo_summary(rows: Sequence[Row]) -> Row:
+def evo_summary(rows: Sequence[Row]) -> Summary:
     """Return our numbers, and whether the published ones are where such runs are."""
-    ours, inside = [], True
-    for queued, (gap, matches) in PUBLISHED.items():
-        row = only(rows, queued=queued, rule="script")
-        ours.append(f"{number(row, 'gap')} and {number(row, 'matches', '.2f')} ({queued})")
-        inside &= meets(row, "gap", gap, gap) and meets(row, "matches", matches, matches)
-    return {"ours": ", ".join(ours), "n": RUNS, "verdict": verdict(inside, False)}
+    script, texts, inside = where(rows, rule="script"), [], True
+    for row, (gap, matches) in zip(script, PUBLISHED.values(), strict=True):
+        texts.append(f"{plus(row, 'gap')} and {plus(row, 'matches', '.2f')} ({row['queued']})")
+        inside &= meets(row, gap=(gap, gap), matches=(matches, matches))
+    return ", ".join(texts), script[0]["n"], verdict(inside)

@@ -13,7 +13,7 @@ import numpy as np
 import yaml
 from scipy.special import ndtri, stdtrit
 
-from results.study import CONFIDENCE, Row, std_error, two_digits, where
+from results.study import CONFIDENCE, Row, only, std_error, two_digits, where
 from tests.support.ladder_theory import ELO_SPREAD, elo_ladder, played, tables_of
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.tickets.columns import Played, Service, Tickets, Values
@@ -21,38 +21,49 @@ from valmatch.matching.tickets.layout import CANCELLED, COMPLETED
 from valmatch.matching.tickets.playing import play_columns
 from valmatch.rule_sets.flexmatch import read_rule_set
 
+Summary: TypeAlias = tuple[str, object, str]  # our number with its interval, n, verdict
+
+
+def results_of(function: Callable[..., Any], cases: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """Return what a function makes of each case, on two cores."""
+    with ProcessPoolExecutor(2) as pool:
+        return [*pool.map(function, *zip(*cases, strict=True))]
+
 
 def replicated(function: Callable[..., Any], cases: Sequence[tuple[Any, ...]], n: int) -> Floats:
-    """Return what a function makes of each case and replication, on two cores."""
-    with ProcessPoolExecutor(2) as pool:
-        jobs = [pool.submit(function, *case, k) for case in cases for k in range(n)]
-        return np.array([job.result() for job in jobs], np.float64).reshape(len(cases), n, -1)
+    """Return what a function makes of each case and replication."""
+    values = results_of(function, [(*case, k) for case in cases for k in range(n)])
+    return np.array(values, np.float64).reshape(len(cases), n, -1)
 
 
 def row(part: str, values: Floats, theory: float, family: int = 1, **cells: object) -> Row:
     """Return a mean, half its interval (of a family that holds together), and theory beside it."""
     quantile = float(stdtrit(values.size - 1, 1.0 - (1.0 - CONFIDENCE) / (2 * family)))
     mean, half = float(values.mean()), quantile * std_error(values)
-    low, high = mean - half, mean + half
-    seen = "holds" if low <= theory <= high else "above" if low > theory else "below"
+    seen = "holds" if abs(mean - theory) <= half else "above" if mean > theory else "below"
     numbers = {"ours": mean, "ci": half, "theory": theory, "seen": seen, "n": values.size}
     return {"part": part, **cells, **numbers}
 
 
-def slopes(values: Floats, x: Sequence[float], *more: Sequence[float]) -> Floats:
+def slopes(values: Floats, x: Any, *more: Any) -> Floats:  # noqa: ANN401
     """Return the slopes on x of lines through columns of values, with more terms beside it."""
     design = np.column_stack([np.ones(len(x)), x, *more])
     return np.asarray(np.linalg.lstsq(design, values, rcond=None)[0][1])
 
 
-def said(row: Row) -> str:
+def shown(row: Row, scale: float = 1.0) -> str:
     """Return a mean with half its interval."""
-    return two_digits(float(row["ours"]), float(row["ci"]))
+    return two_digits(scale * float(row["ours"]), scale * float(row["ci"]))
 
 
 def agrees(rows: Iterable[Row], *seen: str) -> bool:
     """Return whether all means are seen so beside theory: their intervals hold it, or else."""
     return all(row["seen"] in (seen or ("holds",)) for row in rows)
+
+
+def verdict(agrees: object, somewhere: object = False, on: str = "") -> str:
+    """Return the verdict on a claim that may hold somewhere alone."""
+    return "agrees" if agrees else f"hangs on {on}" if somewhere else "disagrees"
 
 
 # 1. Elo's error.
@@ -73,23 +84,23 @@ def elo_errors(k: int, number: int) -> Floats:
 def elo(n: int = 8) -> list[Row]:
     """Return errors by K, the slope of their logarithm, and quantiles at the ends."""
     values, ks = replicated(elo_errors, [(k,) for k in BURN_IN], n), [*BURN_IN]
-    logs, at, rows = np.log(values[:, :, 0]), np.log(ks).tolist(), list[Row]()
-    for k, sizes in zip(ks, values[:, :, 0], strict=True):
-        rows.append(row("error", sizes, math.sqrt(k * ELO_SPREAD / 2.0), k=k))
-    rows.append(row("slope", slopes(logs, at, ks), 0.5, k=""))
-    rows.append(row("slope without c K", slopes(logs, at), 0.5, k=""))
+    sizes, logs, rows = values[:, :, 0], np.log(values[:, :, 0]), list[Row]()
+    for k, errors in zip(ks, sizes, strict=True):
+        rows.append(row("error", errors, math.sqrt(k * ELO_SPREAD / 2.0), k=k))
+    rows.append(row("slope", slopes(logs, np.log(ks), ks), 0.5, k=""))
+    rows.append(row("slope without c K", slopes(logs, np.log(ks)), 0.5, k=""))
     for k, (column, share) in product((0, -1), enumerate(SHARES, 1)):
         normal = float(ndtri(share))
         rows.append(row(f"quantile {share}", values[k, :, column], normal, len(SHARES), k=ks[k]))
     return rows
 
 
-def elo_summary(rows: list[Row]) -> Row:
+def elo_summary(rows: list[Row]) -> Summary:
     """Return the slope, and whether it and the quantiles at the least K are those of theory."""
     slope, *_ = where(rows, part="slope")
     quantiles = [row for row in where(rows, k=4) if row["part"] != "error"]
-    verdict = "agrees" if agrees([slope, *quantiles]) else "disagrees"
-    return {"ours": f"power {said(slope)}", "n": f"{slope['n']} ladders a K", "verdict": verdict}
+    agreed = verdict(agrees([slope, *quantiles]))
+    return f"power {shown(slope)}", f"{slope['n']} ladders a K", agreed
 
 
 # Tickets of single players.
@@ -135,15 +146,15 @@ def wait_in_zones(zones: int, free: float) -> float:
     for (state, k), joined in product(states.items(), range(zones + 1)):
         after = [waiting + (zone == joined) for zone, waiting in enumerate(state)]
         share = free if joined == zones else (1.0 - free) / zones
-        own = range(zones) if joined == zones else [joined]
-        full = [{zone, zones} for zone in own if after[zone] + after[-1] == 4]
+        open_to = range(zones) if joined == zones else [joined]
+        full = [{zone, zones} for zone in open_to if after[zone] + after[-1] == 4]
         for gone in full or [set[int]()]:
             left = tuple(0 if zone in gone else n for zone, n in enumerate(after))
             flows[states[left], k] += share / max(len(full), 1)
     return on_average(np.array([*map(sum, states)]), flows)
 
 
-def zone_wait(zones: int, free: float, size: int, an_hour: int, number: int) -> float:
+def zone_wait(size: int, zones: int, free: float, an_hour: int, number: int) -> float:
     """Return the mean wait of a replication, in units of what is between two players."""
     rng, n = np.random.default_rng([702, an_hour, number]), 20_000
     times, zone = np.cumsum(rng.exponential(1.0, n)), rng.integers(zones, size=n)
@@ -157,22 +168,22 @@ def zone_wait(zones: int, free: float, size: int, an_hour: int, number: int) -> 
 
 def windows(n: int = 10) -> list[Row]:
     """Return waits in seconds by zones and share of choice-free players; minutes of a top rank."""
-    cases = [(1, 0.0, 4, 3600), *((k, f, 4, 3600) for k in (2, 4) for f in (0.0, 0.2, 0.5))]
-    cases += [(1, 0.0, 10, an_hour) for an_hour in (3, 6, 12)]
+    cases = [(4, 1, 0.0, 3600), *product([4], (2, 4), (0.0, 0.2, 0.5), [3600])]
+    cases += product([10], [1], [0.0], (3, 6, 12))
     rows = []
     for case, waits in zip(cases, replicated(zone_wait, cases, n)[:, :, 0], strict=True):
-        zones, free, size, rate = case
+        cells = dict(zip(("players", "zones", "free", "an_hour"), case, strict=True))
+        size, zones, free, rate = case
         theory, unit = (wait_in_zones(zones, free), 1.0) if size == 4 else (4.5, 60.0 / rate)
-        cells = {"players": size, "zones": zones, "free": free, "an_hour": rate}
         rows.append(row("wait", waits * unit, theory * unit, len(cases), **cells))
     return rows
 
 
-def windows_summary(rows: list[Row]) -> Row:
+def windows_summary(rows: list[Row]) -> Summary:
     """Return the wait of a top rank, and what it hangs on if all waits are those of theory."""
-    ours = f"{said(where(rows, an_hour=6)[0])} min at 6 players an hour"
-    verdict = "hangs on the traffic of the highest rank" if agrees(rows) else "disagrees"
-    return {"ours": ours, "n": f"{rows[0]['n']} x 20,000 players", "verdict": verdict}
+    ours = f"{shown(only(rows, an_hour=6))} min at 6 players an hour"
+    hangs = verdict(False, agrees(rows), "the traffic of the highest rank")
+    return ours, f"{rows[0]['n']} x 20,000 players", hangs
 
 
 # 3. Distances by traffic.
@@ -217,12 +228,11 @@ def distance(arm: str, traffic: float, number: int) -> tuple[float, float]:
 
 def traffic(n: int = 8, arms: Sequence[str] = tuple(ARMS)) -> list[Row]:
     """Return the slopes of distances on traffic, and distances beside those of the nearest."""
-    found = replicated(distance, [*product(arms, TRAFFIC)], n)
-    rows = []
-    for arm, values in zip(arms, found.reshape(len(arms), -1, n, 2), strict=True):
+    every, rows = replicated(distance, [*product(arms, TRAFFIC)], n), list[Row]()
+    for arm, values in zip(arms, every.reshape(len(arms), -1, n, 2), strict=True):
         d, ages, _, dense, *_ = ARMS[arm]
+        fitted = slopes(np.log(values[:, :, 0]), np.log(TRAFFIC))
         theory = -1.0 / (d + (ages is AGEING))
-        fitted = slopes(np.log(values[:, :, 0]), np.log(TRAFFIC).tolist())
         rows.append(row("slope", fitted, theory, 2, arm=arm, traffic="", waiting=""))
         for a_second, (apart, waiting) in zip(TRAFFIC, values.transpose(0, 2, 1), strict=True):
             m = float(waiting.mean())
@@ -232,12 +242,12 @@ def traffic(n: int = 8, arms: Sequence[str] = tuple(ARMS)) -> list[Row]:
     return rows
 
 
-def traffic_summary(rows: list[Row]) -> Row:
+def traffic_summary(rows: list[Row]) -> Summary:
     """Return the powers, and whether they are those of theory where stays are fixed."""
-    one, two, *_ = where(rows, part="slope")
-    verdict = "agrees, if waits are fixed" if agrees([one, two]) else "disagrees"
-    ours = f"powers {said(one)} (d = 1), {said(two)} (d = 2)"
-    return {"ours": ours, "n": f"{one['n']} x 9 hours", "verdict": verdict}
+    line, square, *_ = where(rows, part="slope")
+    agreed = "agrees, if waits are fixed" if agrees([line, square]) else "disagrees"
+    ours = f"powers {shown(line)} (d = 1), {shown(square)} (d = 2)"
+    return ours, f"{line['n']} x 9 hours", agreed
 
 
 # 6. What waiting is worth.
@@ -284,8 +294,8 @@ def unmatched(of: Market, policies: Mapping[str, float | None], number: int) -> 
             takes[k].append(str(other))
         there = np.append(there, k)
     me = np.fromiter(map(str, range(times.size)), object)
-    lists, kept = np.fromiter(map(tuple, takes), object), (times > end / 15) & (times < end - 8.0)
-    shares = []
+    lists, shares = np.fromiter(map(tuple, takes), object), []
+    kept = (times > end / 15) & (times < end - 8.0)
     for policy, every in policies.items():
         service = Service(FOREVER, end, every, foresight=every if policy == "patient" else None)
         made = play_singles({**TAKES, **DUEL}, service, times, cancels, me=me, takes=lists)
@@ -314,17 +324,16 @@ def waiting(n: int = 10) -> list[Row]:
     return rows
 
 
-def waiting_summary(rows: list[Row]) -> Row:
+def waiting_summary(rows: list[Row]) -> Summary:
     """Return slopes and the gain over monthly batches, and the verdicts."""
     exact, batches = [*POLICIES][:2], [*POLICIES][2:]
-    greedy, patient = (where(rows, part="slope", policy=policy)[0] for policy in exact)
+    greedy, patient = where(rows, part="slope", policy=exact)
     beyond, losses = where(rows, part="beyond greedy"), where(rows, part="loss")
     longer = agrees(where([*beyond, *losses], policy=batches), "holds", "above")
     shorter = agrees(where(beyond, policy="patient"), "below")
-    first = longer and shorter and agrees(where(losses, policy=exact))
-    (gain,) = where(rows, part="gain of greedy", policy="monthly", of=0.6)
+    first = verdict(longer and shorter and agrees(where(losses, policy=exact)))
+    gain = only(rows, part="gain of greedy", policy="monthly", of=0.6)
     mean, half = float(gain["ours"]), float(gain["ci"])
-    second = "agrees" if mean >= half and mean + half <= 0.032 else "hangs on how long they stay"
-    ours = f"log loss {said(patient)} a partner, greedy {said(greedy)}; batches {mean:.1%} behind"
-    verdict = f"{'agrees' if first else 'disagrees'}; batches: {second}"
-    return {"ours": ours, "n": f"{gain['n']} markets", "verdict": verdict}
+    second = verdict(mean >= half and mean + half <= 0.032, True, "how long they stay")
+    ours = f"log loss {shown(patient)} a partner, greedy {shown(greedy)}; batches {mean:.1%} behind"
+    return ours, f"{gain['n']} markets", f"{first}; batches: {second}"

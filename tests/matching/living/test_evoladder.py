@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise, product
 
 import numpy as np
@@ -20,8 +21,9 @@ Match = tuple[float, list[list[int]]]
 def by_plain_lists(numbers: Numbers, tickets: PresetInput, horizon: float) -> list[Match]:
     """Return the matches of tickets, by lists of players who wait."""
     until = np.minimum(tickets.cancels, tickets.times + TIMEOUT)
-    ratings, waves, matches = tickets.parties.ratings, dict[int, int](), list[Match]()
+    ratings, waves, matches = tickets.parties.ratings, Counter[int](), list[Match]()
     draws = [uniform_at(tickets.rng_key, SOURCE, k, 0) for k in range(until.size)]
+    shares = 0.0, numbers.first_only, numbers.first_only + numbers.second_only, 1.0
     done = set[int]()
 
     def gap(lead: int, other: int) -> float:
@@ -33,32 +35,29 @@ def by_plain_lists(numbers: Numbers, tickets: PresetInput, horizon: float) -> li
         now = wave * numbers.tick
         there = np.flatnonzero((tickets.times <= now) & (until > now)).tolist()
         here = [k for k in there if k not in done]
-        waves = {k: waves.get(k, 0) + 1 for k in here}
-        first = [k for k in here if draws[k] < numbers.first_only]
-        rest = [k for k in here if draws[k] >= numbers.first_only]
-        second = [k for k in rest if draws[k] < numbers.first_only + numbers.second_only]
-        both = [k for k in rest if k not in second]
+        waves.update(here)
+        first, second, both = (
+            [k for k in here if low <= draws[k] < high] for low, high in pairwise(shares)
+        )
         while both:
             if len(first) < len(second):
                 first.append(both.pop())
             else:
                 second.append(both.pop(0))
-        leads, others = sorted((sorted(first), sorted(second)), key=len)
-        scores: list[tuple[float, int, int]] = []
-        for a, b in product(leads, others):
+        scores = []
+        for a, b in product(*sorted((sorted(first), sorted(second)), key=len)):
             waited = sum(float(waves[k]) ** numbers.wait_power for k in (a, b))
             if gap(a, b) < np.inf:
                 scores.append((gap(a, b) ** 2 - numbers.wait_bonus * waited, a, b))
         chosen: list[list[int]] = []
         for _, a, b in sorted(scores):
-            if a not in done and b not in done:
+            if not done & {a, b}:
                 chosen.append([a, b])
                 done |= {a, b}
-        for _ in range(numbers.swap_passes):
-            for one, two in pairwise(chosen):
-                now_squared = gap(*one) ** 2 + gap(*two) ** 2
-                if gap(one[0], two[1]) ** 2 + gap(two[0], one[1]) ** 2 < now_squared:
-                    one[1], two[1] = two[1], one[1]
+        for _, (left, right) in product(range(numbers.swap_passes), pairwise(chosen)):
+            squares = gap(*left) ** 2 + gap(*right) ** 2
+            if gap(left[0], right[1]) ** 2 + gap(right[0], left[1]) ** 2 < squares:
+                left[1], right[1] = right[1], left[1]
         for pair in chosen:
             matches.append((now, [[k] for k in sorted(pair, key=lambda k: k not in first)]))
     return matches
@@ -77,6 +76,6 @@ def test_matches_are_those_of_plain_lists(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("queued", PUBLISHED)
 def test_gaps_and_matches_of_a_wave_are_the_published_ones(queued: int) -> None:
-    runs = snapshots(Numbers.model_validate(SCRIPT), queued, runs=20, seed=11)
+    runs = snapshots(SCRIPT, queued, runs=20, seed=11)
     for ours, theirs in zip(runs, PUBLISHED[queued], strict=True):
         assert abs(ours.mean() - theirs) < half_widths(6) * ours.std(ddof=1)
