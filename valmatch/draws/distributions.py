@@ -50,12 +50,18 @@ def fill_poisson(stream: Words, mean: float, out: NDArray[np.float64]) -> None:
 
 # Normal and exponential numbers by ziggurats, bit for bit those of numpy's generators.
 #
-# Each distribution has 256 layers of equal area. A word gives the layer, a place in it and the
-# sign. A point of layer i lies at u * scale[i]; if u < inside[i], it lies under the density for
-# certain. density[i] is the height of the density where the layer ends. Layer 0 holds the tail
-# beyond `NORMAL_END` and `EXPONENTIAL_END`.
+# They are `Generator.standard_normal` and `Generator.standard_exponential`. A word gives the layer,
+# a place in it and the sign; about one word in a hundred does not settle the draw, which then takes
+# further words.
 #
-# The tables are a file, every number as its 64 bits, as no platform repeats their rounding.
+# Each distribution has 256 layers of equal area. A point of layer i lies at u * scale[i], where u
+# is a random integer of 52 bits (normal) or 53 bits (exponential). If u < inside[i], it lies under
+# the density for certain. density[i] is the height of the density where the layer ends. Layer 0
+# holds the tail beyond `NORMAL_END` and `EXPONENTIAL_END`.
+#
+# The tables of both are the file ``distributions.npy`` here, every number as its 64 bits:
+# they were rounded by a computation that no platform repeats to the last bit, and a table of
+# another rounding would draw other numbers.
 #
 # Source: Marsaglia and Tsang (2000), "The ziggurat method for generating random variables", in the
 # form of numpy/random/src/distributions/distributions.c of numpy 1.21 and later; the tables `ki`,
@@ -93,23 +99,44 @@ EXPONENTIAL_LAYER, EXPONENTIAL_PLACE = np.uint64(3), np.uint64(11)
 @part
 def fill_normal(stream: Words, out: Floats) -> None:
     """Draw as many standard normals as `out`, (n,), takes."""
+    position = np.int64(stream[POSITION])
     for i in range(out.size):
-        if stream[POSITION] == END:
-            refill(stream, out.size - i)
-        while True:
-            word = next_word(stream)
-            layer, number = word & LAYER, (word >> NORMAL_PLACE) & PLACES
-            x = np.int64(number) * SIDES[word & NORMAL_SIDE]
-            if number < NORMAL_INSIDE[layer]:  # under the density for certain
-                break
-            if layer == ZERO:
-                tail = _normal_tail(stream)
-                x = -tail if (number >> TAIL_SIGN) & ONE else tail
-                break
-            below, above = NORMAL_DENSITY[layer], NORMAL_DENSITY[layer - ONE]
-            if (above - below) * next_uniform(stream) + below < math.exp(-0.5 * x * x):
-                break
+        if position == END:
+            position = refill(stream, out.size - i)
+        word = stream[position]
+        position += 1
+        _, _, x, settled = _normal_point(word)
+        if not settled:
+            stream[POSITION] = position
+            x = _normal(stream, word)
+            position = np.int64(stream[POSITION])
         out[i] = x
+    stream[POSITION] = position
+
+
+@part(inline=True)
+def _normal_point(word: np.uint64) -> tuple[np.uint64, np.uint64, float, bool]:
+    """Return layer, place, the number there, and whether it is under the density for certain."""
+    layer = word & LAYER
+    number = (word >> NORMAL_PLACE) & PLACES
+    x = np.int64(number) * SIDES[word & NORMAL_SIDE]
+    return layer, number, x, number < NORMAL_INSIDE[layer]
+
+
+@part
+def _normal(stream: Words, word: np.uint64) -> float:
+    """Return the standard normal that begins with this word."""
+    while True:
+        layer, number, x, settled = _normal_point(word)
+        if settled:
+            return x
+        if layer == ZERO:
+            tail = _normal_tail(stream)
+            return -tail if (number >> TAIL_SIGN) & ONE else tail
+        below, above = NORMAL_DENSITY[layer], NORMAL_DENSITY[layer - ONE]
+        if (above - below) * next_uniform(stream) + below < math.exp(-0.5 * x * x):
+            return x
+        word = next_word(stream)
 
 
 @part
@@ -125,19 +152,39 @@ def _normal_tail(stream: Words) -> float:
 @part
 def fill_exponential(stream: Words, out: Floats) -> None:
     """Draw as many standard exponentials as `out`, (n,), takes."""
+    position = np.int64(stream[POSITION])
     for i in range(out.size):
-        if stream[POSITION] == END:
-            refill(stream, out.size - i)
-        while True:
-            word = next_word(stream)
-            layer, number = (word >> EXPONENTIAL_LAYER) & LAYER, word >> EXPONENTIAL_PLACE
-            x = np.int64(number) * EXPONENTIAL_SCALE[layer]
-            if number < EXPONENTIAL_INSIDE[layer]:
-                break
-            if layer == ZERO:
-                x = EXPONENTIAL_END - math.log1p(-next_uniform(stream))
-                break
-            below, above = EXPONENTIAL_DENSITY[layer], EXPONENTIAL_DENSITY[layer - ONE]
-            if (above - below) * next_uniform(stream) + below < math.exp(-x):
-                break
+        if position == END:
+            position = refill(stream, out.size - i)
+        word = stream[position]
+        position += 1
+        _, x, settled = _exponential_point(word)
+        if not settled:
+            stream[POSITION] = position
+            x = _exponential(stream, word)
+            position = np.int64(stream[POSITION])
         out[i] = x
+    stream[POSITION] = position
+
+
+@part(inline=True)
+def _exponential_point(word: np.uint64) -> tuple[np.uint64, float, bool]:
+    """Return layer, the number there, and whether it is under the density for certain."""
+    layer = (word >> EXPONENTIAL_LAYER) & LAYER
+    number = word >> EXPONENTIAL_PLACE
+    return layer, np.int64(number) * EXPONENTIAL_SCALE[layer], number < EXPONENTIAL_INSIDE[layer]
+
+
+@part
+def _exponential(stream: Words, word: np.uint64) -> float:
+    """Return the standard exponential that begins with this word."""
+    while True:
+        layer, x, settled = _exponential_point(word)
+        if settled:
+            return x
+        if layer == ZERO:
+            return EXPONENTIAL_END - math.log1p(-next_uniform(stream))
+        below, above = EXPONENTIAL_DENSITY[layer], EXPONENTIAL_DENSITY[layer - ONE]
+        if (above - below) * next_uniform(stream) + below < math.exp(-x):
+            return x
+        word = next_word(stream)

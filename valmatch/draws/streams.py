@@ -98,8 +98,8 @@ def block_of(
 
 
 @part
-def refill(stream: Words, wanted: int) -> None:
-    """Generate words for a store that is used up, no more than are wanted."""
+def refill(stream: Words, wanted: int) -> np.int64:
+    """Generate words for a store that is used up; return the place of the first."""
     start = END - 4 * min((wanted + 3) // 4, BLOCKS)
     block, source, slot = stream[BLOCK], stream[SOURCE], stream[SLOT]
     key_a, key_b = stream[0], stream[1]
@@ -107,16 +107,17 @@ def refill(stream: Words, wanted: int) -> None:
         a, b, c, d = block_of(key_a, key_b, block, ZERO, source, slot)
         stream[k], stream[k + 1], stream[k + 2], stream[k + 3] = a, b, c, d
         block += ONE
-    stream[BLOCK], stream[POSITION] = block, start
+    stream[BLOCK] = block
+    return np.int64(start)
 
 
 @part(inline=True)
 def next_word(stream: Words) -> np.uint64:
-    """Take one word."""
-    if stream[POSITION] == END:
-        refill(stream, 1)
-    position = stream[POSITION]
-    stream[POSITION] = position + ONE
+    """Take one word, for draws that need more words than one now and then."""
+    position = np.int64(stream[POSITION])
+    if position == END:
+        position = refill(stream, 1)
+    stream[POSITION] = position + 1
     return stream[position]
 
 
