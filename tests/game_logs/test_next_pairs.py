@@ -24,7 +24,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.policies.joint.batch import Choice, choose_batch
 from valmatch.policies.joint.belief import Belief
 from valmatch.policies.joint.leader import leader_best, unsure_of
-from valmatch.policies.joint.leagues import GAMES, Sides, play, play_evenly, run_leagues
+from valmatch.policies.joint.leagues import GAMES, play, play_evenly, run_leagues
 from valmatch.policies.registry import JOINT
 from valmatch.ratings.bradley_terry.contests import duel_chances
 from valmatch.ratings.bradley_terry.dense import new_counts
@@ -275,7 +275,7 @@ def test_two_sides_of_one_are_duels() -> None:
     given: dict[str, Any] = {"players": 6, "spread": 150.0, "half_width": 60.0}
     settings = PlanOptions(**given)
     duels = _league(settings, None)._replace(grid=np.array([60, 600]))
-    sided = duels._replace(sides=Sides(2, 1, settings.prior))
+    sided = duels._replace(sides=(2, 1, settings.prior))
     one, other = (run_leagues(league, range(40))[0] for league in (duels, sided))
     error = np.sqrt((one.var(axis=0, ddof=1) + other.var(axis=0, ddof=1)) / 40)
     assert (np.abs(one.mean(axis=0) - other.mean(axis=0)) < 4.0 * error + 1e-9).all()

@@ -30,7 +30,6 @@ from valmatch.policies.joint.leagues import (
     RESAMPLED,
     UNIFORM,
     League,
-    Sides,
     run_leagues,
 )
 from valmatch.ratings.bradley_terry.dense import frame_of, frame_of_belief
@@ -268,7 +267,7 @@ def _league(options: PlanOptions, rated: RatedTogether | None) -> League:
         t_quantile(0.5 + 0.5 * options.level, math.inf),
         range_quantile(options.level, n) / math.sqrt(2.0),
         options.seed,
-        None if options.duels else Sides(options.sides, options.team, options.prior),
+        None if options.duels else (options.sides, options.team, options.prior),
     )
 
 

@@ -38,14 +38,6 @@ MEASURES = HALF_WIDTH, NAMED, SHOWN, COVERAGE = "half_width", "named_best", "sho
 UNIFORM = "uniform"  # the policy by which the pair of the fewest games plays
 
 
-class Sides(NamedTuple):
-    """Games of more than two players, and how they are rated."""
-
-    number: int  # of the sides
-    team: int  # players of each
-    prior: float | None  # deviation of the prior in points
-
-
 class League(NamedTuple):
     """What is simulated, and how it is rated."""
 
@@ -66,7 +58,8 @@ class League(NamedTuple):
     quantile: float
     critical: float
     seed: int  # of all random numbers
-    sides: Sides | None = None  # None: two players a game
+    # sides, players of each, deviation of the prior in points; None: two players a game
+    sides: tuple[int, int, float | None] | None = None
 
 
 @kernel
