@@ -107,8 +107,8 @@ def pairs(leads: Ints, others: Ints, state: MatchmakerState, numbers: Values) ->
         for k in range(count - 1):
             (first, a), (second, b) = chosen[k], chosen[k + 1]
             here, there = gap_of(first, a, state, numbers), gap_of(second, b, state, numbers)
-            new, other = gap_of(first, b, state, numbers), gap_of(second, a, state, numbers)
-            if new * new + other * other < here * here + there * there:
+            new, crossed = gap_of(first, b, state, numbers), gap_of(second, a, state, numbers)
+            if new * new + crossed * crossed < here * here + there * there:
                 chosen[k, 1], chosen[k + 1, 1] = b, a
     return chosen[:count]
 
