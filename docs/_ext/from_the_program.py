@@ -143,10 +143,7 @@ def exit_codes() -> Lines:
         ["code", "meaning"],
         [
             ["0", "Success."],
-            [
-                "1",
-                "The run failed; finished work is kept. `check`: faults that change answers.",
-            ],
+            ["1", "The run failed; finished work is kept. `check`: faults that change answers."],
             ["2", "Bad input or usage. Nothing was written."],
             [
                 str(console.MISSED),

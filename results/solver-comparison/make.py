@@ -30,11 +30,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.optimization.problem import Problem, best_known, problem_of
 from valmatch.optimization.solver_run import Evaluator, RunSpec, Settings, run_solver
-from valmatch.optimization.studies.solver_study import (
-    POST_FIRST,
-    bootstrapped,
-    post_replications,
-)
+from valmatch.optimization.studies.solver_study import POST_FIRST, bootstrapped, post_replications
 
 study = Study(globals(), digits=17)
 ALPHA, EVERY_BUDGET = 0.05, 1 << 62

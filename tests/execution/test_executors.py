@@ -327,14 +327,10 @@ def deadly(monkeypatch: pytest.MonkeyPatch) -> list[Future[Any]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name",
-    ["replicate", "design", pytest.param("several runs", marks=pytest.mark.long)],
+    "name", ["replicate", "design", pytest.param("several runs", marks=pytest.mark.long)]
 )
 def test_a_run_that_loses_a_worker_says_so_and_goes_on(
-    name: str,
-    deadly: list[Future[Any]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, deadly: list[Future[Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(solver_run, "LEAST_SECONDS", 0.0)
     command = (*COMMANDS[name], "--out", tmp_path / "out")

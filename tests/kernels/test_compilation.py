@@ -248,10 +248,7 @@ class Planted:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "mode", "why"),
-    [
-        ("lives", 0o720, "others can open "),
-        ("another owns all", 0o700, "another user owns "),
-    ],
+    [("lives", 0o720, "others can open "), ("another owns all", 0o700, "another user owns ")],
 )
 def test_folders_that_others_may_have_written_in_are_not_read(
     what: str, mode: int, why: str, tmp_path: Path

@@ -18,21 +18,8 @@ from tests.support.interpreted import interpreted
 from valmatch.matching import fifo, joint, team_first
 from valmatch.matching.living.ladder_adapter import queue_of
 from valmatch.matching.living.registry import PRESETS
-from valmatch.matching.queue import (
-    Arrivals,
-    QueueRule,
-    departures_of,
-    let_arrive,
-    new_counts,
-)
-from valmatch.matching.registry import (
-    PRESET,
-    QUEUES,
-    meanings,
-    of_ratings,
-    queue_rule,
-    readers,
-)
+from valmatch.matching.queue import Arrivals, QueueRule, departures_of, let_arrive, new_counts
+from valmatch.matching.registry import PRESET, QUEUES, meanings, of_ratings, queue_rule, readers
 from valmatch.matching.rules import Rules
 from valmatch.models.ladder.factors import Rule
 from valmatch.models.valorant.factors import ValorantFactors

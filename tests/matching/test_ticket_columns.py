@@ -14,13 +14,7 @@ from tests.oracles.ticket_games import Server
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.tickets import playing
-from valmatch.matching.tickets.columns import (
-    Document,
-    Service,
-    Tickets,
-    tickets_of,
-    values_of,
-)
+from valmatch.matching.tickets.columns import Document, Service, Tickets, tickets_of, values_of
 from valmatch.matching.tickets.layout import COMPLETED, STATUSES
 from valmatch.matching.tickets.playing import Serving, play, play_columns, play_with_games
 from valmatch.matching.tickets.reading import read_list

@@ -182,8 +182,7 @@ def test_a_latency_that_nobody_has_at_some_ages() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "age", "said"),
-    [(1, "newest", True), (3, "newest", False), (1, "oldest", False)],
+    ("value", "age", "said"), [(1, "newest", True), (3, "newest", False), (1, "oldest", False)]
 )
 def test_who_waits_longest_leaves_alone_by_the_age_of_the_newest(
     value: int, age: str, said: bool

@@ -14,10 +14,7 @@ from tests.support.refusals import defined
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.statistics.estimates import estimate
-from valmatch.statistics.no_interval import (
-    doubtful_intervals,
-    why_no_interval,
-)
+from valmatch.statistics.no_interval import doubtful_intervals, why_no_interval
 from valmatch.statistics.pairs import paired
 
 

@@ -186,11 +186,7 @@ def test_elo_matched_by_rating() -> None:
 
 @pytest.mark.parametrize(
     ("policy", "wanted", "error", "runs"),
-    [
-        ("random", 1.087, 0.005, 200),
-        ("draw_chance", 1.40, 0.03, 40),
-        ("nearest", 1.41, 0.03, 40),
-    ],
+    [("random", 1.087, 0.005, 200), ("draw_chance", 1.40, 0.03, 40), ("nearest", 1.41, 0.03, 40)],
 )
 def test_calibration_after_rounds(policy: str, wanted: float, error: float, runs: int) -> None:
     values = [theory.calibration_after_rounds(policy, seed) for seed in range(runs)]

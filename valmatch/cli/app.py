@@ -159,7 +159,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "sprt": ("games", "Test while games go on whether one player is stronger"),
     },
     "Rule sets (valmatch rules check rules.json)": {
-        "rules": ("", "Check, show, replay and explain a FlexMatch rule set"),
+        "rules": ("", "Check, show, replay and explain a FlexMatch rule set")
     },
     "Results (valmatch report week1 -o week1.html)": {
         "report": ("runs", "Write a results folder as a page"),

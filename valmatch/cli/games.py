@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 LogArgument = Annotated[Path, needed("A file of games, or - for stdin.", "GAMES.csv")]
 MinGames = Annotated[
-    int,
-    o.whole("min_games", 0, "Print only players with this many games; files have all."),
+    int, o.whole("min_games", 0, "Print only players with this many games; files have all.")
 ]
 RANKED = "A folder that `valmatch rank --out` wrote, in which all players are rated"
 
@@ -156,9 +155,7 @@ def plan(
 
 @command()
 def next(
-    ratings: Annotated[Path, needed(f"{RANKED}.", "RATINGS")],
-    options: g.NextOptions,
-    json: Json,
+    ratings: Annotated[Path, needed(f"{RANKED}.", "RATINGS")], options: g.NextOptions, json: Json
 ) -> None:
     """Suggest the next pairings from ratings and their uncertainty.
 

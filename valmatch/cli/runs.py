@@ -602,12 +602,10 @@ def plot(
 def report(
     folders: Folders,
     out: Annotated[
-        Path | None,
-        o.path("The page, such as study.html; - for standard output.", short="-o"),
+        Path | None, o.path("The page, such as study.html; - for standard output.", short="-o")
     ],
     markdown: Annotated[
-        bool,
-        o.flag("Write Markdown for a pull request, without charts; printed without a FILE."),
+        bool, o.flag("Write Markdown for a pull request, without charts; printed without a FILE.")
     ],
 ) -> None:
     """Write what runs found as one page to be sent: findings, tables, charts, how they were made.

@@ -35,9 +35,7 @@ class Recorded(NamedTuple):
 
 
 def build(
-    config: Config,
-    factors: Factors | None = None,
-    warn: Callable[[str], None] = lambda text: None,
+    config: Config, factors: Factors | None = None, warn: Callable[[str], None] = lambda text: None
 ) -> Model[object]:
     """Return the model of a config, ready to run."""
     files = {name: file.path for name, file in config.files.items()}

@@ -166,10 +166,7 @@ class CompareArguments(RunOptions):
     n: int | None = n_option("Number of replications of each.")
     seed: int | None = seed_option()
     confidence: float = o.number(
-        arguments.level,
-        0.95,
-        "Confidence level of the intervals, for all variants together.",
-        "P",
+        arguments.level, 0.95, "Confidence level of the intervals, for all variants together.", "P"
     )
 
 

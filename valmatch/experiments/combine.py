@@ -86,11 +86,7 @@ def _controls(
 
 
 def _curves(
-    folders: Sequence[Path],
-    indices: Sequence[int],
-    model: Model[object],
-    seed: int,
-    warn: Warn,
+    folders: Sequence[Path], indices: Sequence[int], model: Model[object], seed: int, warn: Warn
 ) -> CurveSums:
     """Return the sums over all replications; those that no folder's sums cover are simulated."""
     # Sums cannot be taken apart again, so that of files that overlap only one counts.

@@ -278,10 +278,7 @@ class Replications(Result):
             "requested": self.requested,
             **{name: value for name, value in optional.items() if value},
             "responses": {
-                name: {
-                    **mean.as_dict(),
-                    **(self.adjusted[name].as_dict() if self.adjusted else {}),
-                }
+                name: {**mean.as_dict(), **(self.adjusted[name].as_dict() if self.adjusted else {})}
                 for name, mean in self.estimates.items()
             },
             **({"targets": targets} if targets else {}),
@@ -460,11 +457,7 @@ def replicate_config(config: Config, options: ReplicateArguments) -> Replication
 
 
 def run_plan(
-    config: Config,
-    plan: Plan,
-    pool: WorkerPool,
-    begin: Callable[[], Stop],
-    options: RunOptions,
+    config: Config, plan: Plan, pool: WorkerPool, begin: Callable[[], Stop], options: RunOptions
 ) -> Replications:
     """Make planned replications, alone or as a part of something larger."""
     # The time of a run alone, which `begin` starts, is that of its replications.

@@ -8,14 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from valmatch.matching.plain_tickets import (
-    Judge,
-    PartialMatch,
-    Pool,
-    Review,
-    Search,
-    reviews,
-)
+from valmatch.matching.plain_tickets import Judge, PartialMatch, Pool, Review, Search, reviews
 from valmatch.matching.tickets.playing import Outcome
 
 # Tickets that block a pool: everybody may join them first, and nobody can complete the match. As a

@@ -215,10 +215,7 @@ class Table:
     """
 
     def __init__(
-        self,
-        name: str,
-        columns: Mapping[str, ArrayLike | Sequence[Any]],
-        whole: Sequence[str] = (),
+        self, name: str, columns: Mapping[str, ArrayLike | Sequence[Any]], whole: Sequence[str] = ()
     ) -> None:
         self.name = name
         arrays = {key: np.asarray(values) for key, values in columns.items()}

@@ -88,16 +88,13 @@ OWN: dict[str, ModelEntry] = {
         },
     ),
     "opponent": _own(
-        "Opponent",
-        "one player meets opponents of unknown skill, chosen by policies that learn",
+        "Opponent", "one player meets opponents of unknown skill, chosen by policies that learn"
     ),
     "targeting": _own(
-        "Targeting",
-        "alternatives of unknown value are measured to find one near a target",
+        "Targeting", "alternatives of unknown value are measured to find one near a target"
     ),
     "zonestats": _own(
-        "ZoneStats",
-        "a population with latent skills plays games that ZoneStats rates",
+        "ZoneStats", "a population with latent skills plays games that ZoneStats rates"
     ),
     "ladder": _own(
         "Ladder",

@@ -314,11 +314,7 @@ def failures(runs: Sequence[SolverRun]) -> list[str]:
 
 
 def run_solver(
-    config: Config,
-    problem: Problem,
-    task: RunSpec,
-    settings: Settings,
-    execution: Execution = HERE,
+    config: Config, problem: Problem, task: RunSpec, settings: Settings, execution: Execution = HERE
 ) -> SolverRun:
     """Search with one solver and certify what it recommends."""
     budget, exact, baselines = settings.budget, config.one_history, problem.baselines

@@ -6,12 +6,7 @@ import math
 
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import kernel, macro, part
-from valmatch.policies.knowledge import (
-    Knowledge,
-    Outcome,
-    exp_minus,
-    place_of_largest,
-)
+from valmatch.policies.knowledge import Knowledge, Outcome, exp_minus, place_of_largest
 from valmatch.ratings.trueskill import (
     INV_SQRT_2PI,
     draw_probability,

@@ -77,11 +77,7 @@ def weigh_nearest(first: Ticket, second: Ticket, limit: float, waiting: Waiting)
 def weigh_draw_chance(first: Ticket, second: Ticket, limit: float, waiting: Waiting) -> float:
     """Return the believed density of a draw of two who wait, q~ of (6)."""
     return draw_quality_normalised(
-        first["mean"],
-        first["variance"],
-        second["mean"],
-        second["variance"],
-        waiting.noise_variance,
+        first["mean"], first["variance"], second["mean"], second["variance"], waiting.noise_variance
     )
 
 

@@ -119,8 +119,7 @@ OWN = {
             learns=True,
         ),
         target=Decision(
-            "expected quality plus kappa standard deviations of the quality",
-            "target:choose_bound",
+            "expected quality plus kappa standard deviations of the quality", "target:choose_bound"
         ),
     ),
     "bold": Policy(

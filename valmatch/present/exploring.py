@@ -85,9 +85,7 @@ def _plain(values: Any) -> object:  # noqa: ANN401
 
 
 def grid_of(
-    config: Config,
-    options: ExploreArguments,
-    load: Callable[[Sequence[tuple[str, str]]], Config],
+    config: Config, options: ExploreArguments, load: Callable[[Sequence[tuple[str, str]]], Config]
 ) -> Grid:
     """Return the points of a page, with the config as it is, and how often each is replicated."""
     if not options.over:

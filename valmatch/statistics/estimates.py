@@ -211,10 +211,7 @@ def student(sums: ExactSums, confidence: float) -> Estimate:
 
 
 def _of_two_values(
-    sums: ExactSums,
-    ends: tuple[float, float],
-    confidence: float,
-    limits: Limits,
+    sums: ExactSums, ends: tuple[float, float], confidence: float, limits: Limits
 ) -> Interval | None:
     """Return the interval where values are one or two; None if more, or each of two is common."""
     at_limits = {sums.low, sums.high} <= {*limits} and all(map(math.isfinite, limits))

@@ -119,9 +119,7 @@ def write_binary(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_csv(
-    path: Path,
-    columns: Mapping[str, Sequence[Any] | NDArray[Any]],
-    whole: Collection[str] = (),
+    path: Path, columns: Mapping[str, Sequence[Any] | NDArray[Any]], whole: Collection[str] = ()
 ) -> None:
     """Write equally long columns as CSV, atomically."""
     size = max(map(len, columns.values()), default=0)

@@ -24,14 +24,7 @@ from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.models.opponent.model import MEASURES, OpponentModel
 
 POLICIES = ("point_estimate", "draw_chance", "knowledge_gradient")
-ALL = (
-    *POLICIES,
-    "knowledge_gradient_finite",
-    "ucb_opponent",
-    "ucb_both",
-    "random",
-    "oracle",
-)
+ALL = (*POLICIES, "knowledge_gradient_finite", "ucb_opponent", "ucb_both", "random", "oracle")
 SMALL = ["n_opponents=6", "n_games=12"]
 
 

@@ -12,13 +12,7 @@ from valmatch.inputs.fields import Flag, Number, Positive, Whole, refuse
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records
 from valmatch.kernels.compilation import kernel, part
 from valmatch.matching.living import registry
-from valmatch.matching.living.queue import (
-    MatchmakerState,
-    Values,
-    add_member,
-    begin_match,
-    rule,
-)
+from valmatch.matching.living.queue import MatchmakerState, Values, add_member, begin_match, rule
 from valmatch.matching.living.registry import Share, TeamSize, Tick, number
 from valmatch.matching.tickets.layout import COMPLETED
 

@@ -112,10 +112,7 @@ def new(capacity: int, rules: Parameters) -> QueueState:
 def _with_matches(room: int, rules: Parameters, tickets: MatchmakerState) -> MatchmakerState:
     """Return tickets with room for matches, of which there are none."""
     members = 2 * rules.team_num * room
-    return tickets._replace(
-        matches=np.zeros(room, MATCH),
-        members=np.zeros((2, members), np.int64),
-    )
+    return tickets._replace(matches=np.zeros(room, MATCH), members=np.zeros((2, members), np.int64))
 
 
 def reset(queue: QueueState) -> None:

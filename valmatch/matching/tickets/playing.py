@@ -17,14 +17,7 @@ from valmatch.kernels.compilation import kernel, part
 from valmatch.kernels.references import by_reference
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.arrays import arrays_of, queue_of
-from valmatch.matching.tickets.columns import (
-    Played,
-    Search,
-    Service,
-    Tickets,
-    inner_of,
-    spans,
-)
+from valmatch.matching.tickets.columns import Played, Search, Service, Tickets, inner_of, spans
 from valmatch.matching.tickets.judging import note_tickets
 from valmatch.matching.tickets.layout import Queue, Rows, World
 from valmatch.matching.tickets.search import MOST_CANDIDATES, MOST_TRIED, next_wait, review

@@ -84,10 +84,11 @@ class WorldReading(NamedTuple):
             "batchSize": service.batch_size,
             "passes": service.passes,
             "acceptanceTimeoutSeconds": service.acceptance,
-            "foresightSeconds": service.foresight,
             "seed": self.seed,
             "latencyOf": self.latency_of,
         }
+        if service.foresight is not None:
+            config["foresightSeconds"] = service.foresight
         yield f'{{"ruleSet":\n{self.rules}\n,\n"config": {json.dumps(config)},\n"tickets": ['
         for number, ticket in enumerate(self.tickets.documents(self.table)):
             for player in ticket["players"]:

@@ -36,9 +36,7 @@ PERFORMANCES, CHOICES, ORDER = curves.VALUES + 1, curves.VALUES + 2, curves.VALU
 MEASURES = Responses(
     amount("true_draw_probability", "1/skill", "draw density of the two true skills (14)"),
     amount(
-        "squared_error",
-        "skill squared",
-        "squared error of player 0's believed mean after the game",
+        "squared_error", "skill squared", "squared error of player 0's believed mean after the game"
     ),
     Response("skill_difference", "skill", "true skill of player 0 minus the opponent's", ANY),
     share("win_fraction", "share of the games won by player 0"),

@@ -32,9 +32,7 @@ MEASURES = Responses(
     share("nearest_found", "whether the selected alternative is the nearest"),
     share("quality", "exp(-distance^2 / (2 tolerance^2)) of the selected alternative"),
     amount(
-        "measured_distance",
-        "value",
-        "distance of the measured alternative's value from the target",
+        "measured_distance", "value", "distance of the measured alternative's value from the target"
     ),
 )
 """What is measured after a measurement: the rows of `Course.measures`."""

@@ -92,9 +92,7 @@ HourlyProfile = Annotated[
     AfterValidator(not_all_zero),
 ]
 PartyShares = Annotated[
-    tuple[Share, ...],
-    Field(min_length=1, max_length=MOST_PLAYERS),
-    AfterValidator(summing_to_one),
+    tuple[Share, ...], Field(min_length=1, max_length=MOST_PLAYERS), AfterValidator(summing_to_one)
 ]
 
 LOGISTIC = 400.0 / math.log(10.0)

@@ -18,13 +18,7 @@ from valmatch.matching.tickets.playing import NO_BACKFILLS, Serving, play_column
 from valmatch.matching.tickets.search import MOST_TRIED
 from valmatch.models.model import NO_FILES, Model, Outcome, Record, Response, Responses, Table
 from valmatch.models.tickets import population
-from valmatch.models.tickets.factors import (
-    Group,
-    RoundTrips,
-    TicketsFactors,
-    kind_of,
-    round_trips,
-)
+from valmatch.models.tickets.factors import Group, RoundTrips, TicketsFactors, kind_of, round_trips
 from valmatch.models.tickets.logged import TicketLog
 from valmatch.models.tickets.measures import (
     RESPONSES,
@@ -34,14 +28,7 @@ from valmatch.models.tickets.measures import (
     of_preset,
 )
 from valmatch.models.tickets.pools import Blocking, blocking, search_gap
-from valmatch.models.tickets.population import (
-    BELIEFS,
-    DEVIATION,
-    GAMES,
-    HIGH,
-    LOW,
-    NEW,
-)
+from valmatch.models.tickets.population import BELIEFS, DEVIATION, GAMES, HIGH, LOW, NEW
 from valmatch.models.tickets.replication import (
     Replication,
     backfills_table,

@@ -289,8 +289,7 @@ def time_averages(
 
 
 Group: TypeAlias = tuple[
-    Callable[[ValorantFactors], Sequence[Response]],
-    Callable[[PlayedDay], Sequence[float]],
+    Callable[[ValorantFactors], Sequence[Response]], Callable[[PlayedDay], Sequence[float]]
 ]
 """Responses that go together, and their values in the same order, NaN where undefined."""
 

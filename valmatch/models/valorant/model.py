@@ -41,13 +41,7 @@ from valmatch.models.valorant.days import (
     summarize,
 )
 from valmatch.models.valorant.factors import LEFT, ValorantFactors
-from valmatch.models.valorant.measures import (
-    GROUPS,
-    PlayedDay,
-    counted,
-    empty_bands,
-    groups_of,
-)
+from valmatch.models.valorant.measures import GROUPS, PlayedDay, counted, empty_bands, groups_of
 from valmatch.models.valorant.queue_log import (
     DAY,
     BlockResampling,

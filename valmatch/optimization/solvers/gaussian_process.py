@@ -86,11 +86,7 @@ def log_density(
 
 
 def posterior(
-    units: Floats,
-    values: Floats,
-    noise: Floats,
-    theta: Floats,
-    before: Posterior | None = None,
+    units: Floats, values: Floats, noise: Floats, theta: Floats, before: Posterior | None = None
 ) -> Posterior:
     """Condition the process with hyperparameters `theta` on data; arguments as in `fit`."""
     # Where `before` was conditioned on the first of these points, with the same noise and the same

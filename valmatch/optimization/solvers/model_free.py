@@ -12,13 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.solvers.search import (
-    Request,
-    Scales,
-    SearchTask,
-    Steps,
-    first_looks,
-)
+from valmatch.optimization.solvers.search import Request, Scales, SearchTask, Steps, first_looks
 
 EvaluateRequest: TypeAlias = Callable[[Request], Floats]
 

@@ -73,11 +73,7 @@ def spec_of(
 
 
 def combine_optimizations(
-    out: Path,
-    folders: Sequence[Path],
-    *,
-    check: bool = False,
-    warn: Warn = lambda text: None,
+    out: Path, folders: Sequence[Path], *, check: bool = False, warn: Warn = lambda text: None
 ) -> experiments.Combined[Study]:
     """Merge the folders of one optimisation; see `valmatch.experiments.combine.combine`."""
     parts = experiments.with_whole(out, folders)

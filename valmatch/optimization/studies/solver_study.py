@@ -339,10 +339,7 @@ def compare(
 
 
 def _progress(
-    runs: Sequence[SolverRun],
-    budget: int,
-    truth_of: Callable[[Floats], _Truth],
-    best: float | None,
+    runs: Sequence[SolverRun], budget: int, truth_of: Callable[[Floats], _Truth], best: float | None
 ) -> tuple[dict[str, list[Any]], list[float]]:
     """Return the columns of ``progress.csv``, and the mean gap of each run over the budget."""
     marks = np.linspace(0, budget, CHECKPOINTS + 1)[1:].round().astype(int).tolist()

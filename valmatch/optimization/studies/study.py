@@ -515,11 +515,7 @@ def open_files(spec: StudySpec, out: Path | None, resume: bool) -> Iterator[Stud
 
 
 def summarised(
-    spec: StudySpec,
-    made: Runs,
-    files: StudyFiles,
-    execution: Execution,
-    stopped: Callable[[], str],
+    spec: StudySpec, made: Runs, files: StudyFiles, execution: Execution, stopped: Callable[[], str]
 ) -> Study:
     """Return what the jobs of a study came to, written if there is a folder."""
     outcome = spec.summarise(made, replace(execution, journal=None), files.truths)

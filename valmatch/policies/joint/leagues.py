@@ -19,13 +19,7 @@ from valmatch.policies.joint.batch import Choice, choose_batch
 from valmatch.policies.joint.belief import POINTS, Belief
 from valmatch.ratings.bradley_terry.connections import link
 from valmatch.ratings.bradley_terry.contests import Contests, design_of
-from valmatch.ratings.bradley_terry.dense import (
-    Counts,
-    CountsFit,
-    Frame,
-    fit_counts,
-    new_counts,
-)
+from valmatch.ratings.bradley_terry.dense import Counts, CountsFit, Frame, fit_counts, new_counts
 from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.bradley_terry.rating import Model, estimate
 

@@ -359,10 +359,7 @@ class Tuned(NamedTuple):
 
 
 def tuned_drift(
-    model: PathModel,
-    contests: Contests,
-    linked: Linked,
-    check: Callable[[], None] = lambda: None,
+    model: PathModel, contests: Contests, linked: Linked, check: Callable[[], None] = lambda: None
 ) -> Tuned:
     """Return the drift of the greatest evidence: of `GRID`, then by Brent's method around it."""
     known: dict[float, float] = {}
