@@ -23,6 +23,7 @@ from valmatch.inputs.files import read_text, sha256
 from valmatch.matching.explaining import Blockers, Failed, Reasons, blockers, explain
 from valmatch.matching.plain_tickets import Judge, Pool, holds_from, missing
 from valmatch.matching.tickets.columns import MOST_REVIEWS, SEARCHES, Document, Search, Service
+from valmatch.matching.tickets.layout import DONE
 from valmatch.matching.tickets.playing import Outcome, play
 from valmatch.matching.tickets.reading import (
     LATENCIES,
@@ -53,7 +54,6 @@ from valmatch.text.suggestions import closest_name
 from valmatch.text.terminal import shown
 
 REPLAY, SIMULATE = "rules replay", "simulate"
-DONE = "COMPLETED"  # the status of a ticket that was matched
 
 Warn: TypeAlias = Callable[[str], None]
 Columns: TypeAlias = dict[str, list[Any]]

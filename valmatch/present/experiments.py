@@ -21,12 +21,12 @@ from valmatch.config.factor_paths import dotted, parts, replaced
 from valmatch.config.identity import config_id, resolved, set_factors
 from valmatch.config.writing import document
 from valmatch.experiments.compare import Comparison, Variant
-from valmatch.experiments.replay import DONE, ReplayedTickets
 from valmatch.experiments.replicate import Replications
 from valmatch.experiments.response_list import shown_by
 from valmatch.experiments.simulate import Simulation
 from valmatch.experiments.sweep import DesignReplications
 from valmatch.inputs.fields import plain_number
+from valmatch.matching.tickets.layout import DONE
 from valmatch.models.model import Response, Window
 from valmatch.present import document as d
 from valmatch.present.svg import number

@@ -33,6 +33,7 @@ STATUSES = {
     TIMED_OUT: "TIMED_OUT",
     SEARCHING: "SEARCHING",
 }
+DONE = STATUSES[COMPLETED]  # the status of a ticket that was matched
 
 NONE = -1  # no rule, team, step function, aggregate, tally or partition
 
