@@ -1,4 +1,4 @@
-"""Which study is asked for, and merging the folders of one, such as its shards."""
+"""Studies of optimisation by what is asked for; folders of one, such as its shards, merged."""
 
 from __future__ import annotations
 
