@@ -20,7 +20,7 @@ from valmatch.policies.joint.belief import POINTS, Belief
 from valmatch.ratings.bradley_terry.connections import link
 from valmatch.ratings.bradley_terry.contests import Contests, design_of
 from valmatch.ratings.bradley_terry.dense import Counts, CountsFit, Frame, fit_counts, new_counts
-from valmatch.ratings.bradley_terry.fit import NoEstimate
+from valmatch.ratings.bradley_terry.fit import STEP, NoEstimate
 from valmatch.ratings.bradley_terry.rating import Model, estimate
 
 TRUTH, GAMES, RESAMPLED = 1, 2, 3
@@ -106,14 +106,14 @@ def measures_of(fitted: CountsFit | None, truth: Floats, league: League) -> list
     v, n = fitted.covariance, len(fitted.covariance)
     spread = np.diag(v)[:, np.newaxis] + np.diag(v) - 2.0 * v
     errors = np.sqrt(np.maximum(spread, 0.0))
-    leads, true = (
-        strengths[:n, np.newaxis] - strengths[:n] for strengths in (fitted.log_odds, truth)
-    )
+    leads, true = (places[:n, np.newaxis] - places[:n] for places in (fitted.log_odds, truth))
     upper = np.triu_indices(n, 1)
     widths = league.quantile * errors[upper]
     covered = np.abs(leads - true)[upper] <= widths
     beaten = (leads < -league.critical * errors).any(axis=1)
-    best = truth[int(np.argmax(fitted.log_odds[:n]))] == truth[:n].max()
+    strengths = fitted.log_odds[:n]
+    # Of players with equal results the first leads, whatever rounding says.
+    best = truth[int(np.argmax(strengths >= strengths.max() - STEP))] == truth[:n].max()
     shown = n - np.count_nonzero(beaten) == 1
     return [float(widths.mean()) / POINTS, float(best), float(shown), float(covered.mean())]
 
