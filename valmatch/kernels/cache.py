@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from multiprocessing import parent_process
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from valmatch.kernels.plugins import COMPILED_IN
@@ -25,9 +26,7 @@ from valmatch.text.terminal import one_line
 
 UNUSED = 14 * 86_400.0  # seconds without a start after which kernels of a former state are removed
 PACKAGE = Path(__file__).parents[1]
-OF_WHEEL = (
-    PACKAGE / "kernels" / "compiled"
-)  # folders of kernels for any processor, if there are any
+OF_WHEEL = PACKAGE / "kernels/compiled"  # folders of kernels for any processor, if there are any
 
 # An import of something of the package: its module, and the names that are taken from it.
 IMPORT = re.compile(rb"^[ \t]*(?:from|import) valmatch\.?([\w.]*)(?: import (\([^)]*\)|.*))?", re.M)
@@ -150,46 +149,30 @@ def _digest(text: bytes) -> str:
 @cache
 def _cache_class() -> Any:  # noqa: ANN401 - numba has no types
     """Return the class of caches in a folder that says by its name what is in it."""
-    from numba.core.caching import (
-        CompileResultCacheImpl,
-        FunctionCache,
-        IndexDataCacheFile,
-        _CacheLocator,
-    )
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
     from numba.core.runtime.nrt import rtsys
 
     # Numba's own cache looks at the file of a kernel alone, not at those of what it calls, and
     # imports all that it can compile, and scipy's linear algebra, before it looks. A kernel of the
     # cache needs numba's runtime alone; for one that is not there, the compiler registers all.
-    class Location(_CacheLocator):
-        """Where numba keeps a function, whatever the place and the time of its file."""
-
-        def __init__(self, folder: str, line: int) -> None:
-            self.folder, self.line = folder, line
-
-        def get_cache_path(self) -> str:
-            return self.folder
-
-        def get_source_stamp(self) -> str:
-            return ""
-
-        def get_disambiguator(self) -> str:
-            return str(self.line)
-
-        def from_function(self, *_: object) -> Location:  # type: ignore[override]
-            return self
-
     class Cache(FunctionCache):
         def __init__(self, folder: str, function: Callable[..., object]) -> None:
-            location = Location(folder, function.__code__.co_firstlineno)
+            # Where numba keeps a function, whatever the place and the time of its file.
+            location = SimpleNamespace(
+                from_function=lambda *_: location,
+                get_cache_path=lambda: folder,
+                ensure_cache_path=partial(os.makedirs, folder, exist_ok=True),
+                get_source_stamp=str,
+                get_disambiguator=lambda: str(function.__code__.co_firstlineno),
+            )
             files: Any = type("Files", (CompileResultCacheImpl,), {"_locator_classes": [location]})
             self._impl_class = files
             super().__init__(function)  # type: ignore[no-untyped-call]
             self.lock = ExitStack()  # held by whoever compiles
             self._index = Path(self._cache_file._index_path)
-            of_wheel = str(OF_WHEEL / self._index.parent.name)
-            files_of_wheel: Any = IndexDataCacheFile
-            self._of_wheel = files_of_wheel(of_wheel, self._impl.filename_base, "")
+            of_wheel: Any = IndexDataCacheFile
+            folder_of_wheel = str(OF_WHEEL / self._index.parent.name)
+            self._of_wheel = of_wheel(folder_of_wheel, self._impl.filename_base, "")
 
         def load_overload(self, signature: Any, context: Any) -> Any:  # noqa: ANN401
             """Load a kernel, if the cache has it, or another process is making it."""

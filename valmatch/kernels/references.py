@@ -16,13 +16,12 @@ T = TypeVar("T", bound=tuple[Any, ...])
 
 
 @cache
-def _teach() -> tuple[Any, Any]:
-    """Teach numba the type of references; return it, and what makes one in a kernel."""
-    from llvmlite import ir
+def _reference_type() -> Any:  # noqa: ANN401 - numba has no types
+    """Teach numba the type of references, and return it."""
     from numba.core import cgutils, types
     from numba.core.datamodel import PrimitiveModel  # type: ignore[attr-defined]
     from numba.core.typing.templates import AttributeTemplate
-    from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, register_model
+    from numba.extending import infer_getattr, lower_getattr_generic, register_model
 
     class Reference(types.Type):
         """A reference to a named tuple."""
@@ -73,6 +72,20 @@ def _teach() -> tuple[Any, Any]:
         field.set_metadata("invariant.load", builder.module.add_metadata([]))
         return field
 
+    return Reference
+
+
+def reference_to(kind: Any) -> Any:  # noqa: ANN401 - numba has no types
+    """Return numba's type of references to named tuples of a type."""
+    return _reference_type()(kind)
+
+
+def _by_reference() -> Any:  # noqa: ANN401 - numba has no types
+    """Return what makes a reference in a kernel."""
+    from llvmlite import ir
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
     @intrinsic
     def by_reference(context: Any, group: Any) -> Any:  # noqa: ANN401
         """Keep the values of a named tuple in memory, and return where."""
@@ -85,17 +98,12 @@ def _teach() -> tuple[Any, Any]:
             opaque = ir.InlineAsm(kind, "", "=r,0,~{memory}", side_effect=True)
             return builder.call(opaque, [pointer])
 
-        return Reference(group)(group), generate
+        return reference_to(group)(group), generate
 
-    return Reference, by_reference
-
-
-def reference_to(kind: Any) -> Any:  # noqa: ANN401 - numba has no types
-    """Return numba's type of references to named tuples of a type."""
-    return _teach()[0](kind)
+    return by_reference
 
 
-by_reference: Callable[[T], T] = (lambda group: group) if interpreted() else _teach()[1]
+by_reference: Callable[[T], T] = (lambda group: group) if interpreted() else _by_reference()
 """In a kernel: let parts take a named tuple of arrays, and the named tuples in it, by reference.
 
 It is good until the kernel ends that has made it. What is referred to never changes; what the
@@ -127,8 +135,7 @@ def address_of(function: Callable[..., float], *arguments: object) -> Address:
     return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
 
 
-@cache
-def _intrinsic() -> Any:  # noqa: ANN401 - numba has no types
+def _call() -> Any:  # noqa: ANN401 - numba has no types
     """Return what calls an address in a kernel."""
     from llvmlite import ir
     from numba.core import cgutils, types
@@ -161,6 +168,6 @@ def _intrinsic() -> Any:  # noqa: ANN401 - numba has no types
 
 
 call: Callable[[Address, tuple[Any, ...]], float] = (
-    (lambda address, arguments: float(address(*arguments))) if interpreted() else _intrinsic()
+    (lambda address, arguments: float(address(*arguments))) if interpreted() else _call()
 )
 """In a kernel: call the function at an address; return its number."""
