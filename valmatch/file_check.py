@@ -16,7 +16,7 @@ from valmatch.game_logs.reading.columns import by_plain_name, usual_columns
 from valmatch.game_logs.reading.tables import CSV, PGN, GameFile
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
-from valmatch.inputs.csv_reader import SEPARATORS, open_text
+from valmatch.inputs.csv_reader import SEPARATOR_NAMES, open_text
 from valmatch.inputs.files import MAX_DOCUMENT, kind_of_text, read_text, regular
 from valmatch.storage.output import write_atomically
 from valmatch.text.dates import is_moment
@@ -431,13 +431,12 @@ def _queue_log(
     from valmatch.models.valorant.factors import LogFactors, ValorantFactors
     from valmatch.models.valorant.queue_log import read_queue_log
 
-    separators = {character: name for name, character in SEPARATORS.items()}
     columns = {meaning: name for meaning, name in names.items() if meaning != name}
     if {"elo", "kd", "wr"} <= {*file.header} and columns.get("rating") == "elo":
         del columns["rating"]
     log: dict[str, Any] = {"columns": columns} if columns else {}
     if file.separator != ",":
-        log["separator"] = separators[file.separator]
+        log["separator"] = SEPARATOR_NAMES[file.separator]
     multipliers = ValorantFactors.model_validate({}).multiplier_matrix
 
     def read() -> QueueLog:
@@ -465,7 +464,7 @@ def _queue_log(
     hours, ratings, since = first.players.times, cleaned.players.ratings, first.midnight
     start = f"; hours are counted from {since.isoformat(' ', 'minutes')}" if since else ""
     understood = {
-        "format": f"CSV, separator {separators[file.separator]}",
+        "format": f"CSV, separator {SEPARATOR_NAMES[file.separator]}",
         "columns": ", ".join(f"{meaning} = {name}" for meaning, name in first.columns.items()),
         "times": f"{hours[-1] - hours[0]:,.4g} hours{start}",
         "ratings": f"{ratings.min():g} to {ratings.max():g}",
@@ -523,8 +522,7 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
         return _table(path, file, error)
     understood, reading = {"format": log.file.format}, log.reading
     if log.file.format == CSV:
-        named = next(name for name, c in SEPARATORS.items() if c == log.file.separator)
-        understood["format"] = f"CSV, separator {named}"
+        understood["format"] = f"CSV, separator {SEPARATOR_NAMES[log.file.separator]}"
     understood["columns"] = ", ".join(f"{m} = {name}" for m, name in reading["columns"].items())
     understood |= {key: reading[key] for key in ("times", "words") if reading[key]}
     known = ("guessed_format", "games_without_result")

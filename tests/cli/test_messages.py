@@ -15,7 +15,7 @@ from valmatch.config.loading import load_config, shipped_configs
 from valmatch.inputs.arguments import LEVEL, RANGES
 from valmatch.statistics.estimates import t_quantile
 from valmatch.storage.results import warnings_of_parts
-from valmatch.text.durations import in_words
+from valmatch.text.numerals import in_words
 from valmatch.text.terminal import Note, Notice, escaped
 
 NASTY = "a\x1b[31mb\x9b\x7f\r\nc\u2028d\u202ee"

@@ -30,7 +30,7 @@ from valmatch.game_logs.rating_files import times
 from valmatch.game_logs.reading.tables import time_text
 from valmatch.ratings.registry import system_named
 from valmatch.storage.results import plain
-from valmatch.text.durations import seconds_of
+from valmatch.text.dates import seconds_of
 
 FILES = ("ratings.csv", "history.csv", "summary.json")
 ORACLES = {"zonestats": ZoneStatsOracle, "elo": EloOracle, "trueskill": TrueSkillOracle}

@@ -15,7 +15,7 @@ import typer
 
 from valmatch.execution.interruption import ENDINGS
 from valmatch.kernels.first_run import compiling
-from valmatch.text.durations import in_words
+from valmatch.text.numerals import in_words
 from valmatch.text.terminal import Note, one_line
 
 if TYPE_CHECKING:

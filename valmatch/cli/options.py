@@ -16,7 +16,7 @@ from valmatch.cli.console import Bar, detail, load_config, start_speaking, warn
 from valmatch.errors import call_options
 from valmatch.execution.run_options import RunOptions
 from valmatch.inputs import options as o
-from valmatch.inputs.csv_reader import SEPARATORS
+from valmatch.inputs.csv_reader import SEPARATOR_NAMES
 from valmatch.text.terminal import Note
 
 if TYPE_CHECKING:
@@ -196,10 +196,9 @@ class ConfigOptions(o.Options):
 
     def levels(self, source: str) -> list[tuple[str, str]]:
         """Return what options set in the section `log` of the factors, as `load` takes levels."""
-        names = {between: name for name, between in SEPARATORS.items()}
         values = {
             "columns": self.columns or None,
-            "separator": names[self.separator] if self.separator else None,
+            "separator": SEPARATOR_NAMES[self.separator] if self.separator else None,
             # A share of invalid rows is one of rows that are skipped.
             "skip_bad_rows": self.skip_bad_rows or self.max_bad_rows is not None or None,
             "max_bad_rows": self.max_bad_rows,

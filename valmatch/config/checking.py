@@ -19,9 +19,10 @@ from valmatch.config import config as c
 from valmatch.config import factor_paths as f
 from valmatch.errors import MOST, InputError, in_lines
 from valmatch.inputs.fields import Factors, Misplaced, Section, schema_at
-from valmatch.inputs.files import sha256
+from valmatch.inputs.files import reason, sha256
 from valmatch.inputs.yaml_document import (
     assign,
+    entries,
     find,
     from_override,
     kind,
@@ -29,11 +30,12 @@ from valmatch.inputs.yaml_document import (
     place,
     show,
     to_value,
+    value_at,
     without,
     written_key,
 )
 from valmatch.models.registry import MODELS, OWN, ModelEntry, load_model, unknown_model
-from valmatch.text.durations import SECONDS, in_unit
+from valmatch.text.numerals import SECONDS, in_unit
 from valmatch.text.suggestions import by_last_part, closest_name, correction, hint
 from valmatch.text.terminal import Notice, shortened, shown
 
@@ -52,17 +54,13 @@ BY_FACTOR: dict[tuple[str, ...], Collection[str]] = {
 
 def problem_names(root: Node) -> dict[str, list[str]]:
     """Return the path of the bound of each constraint and of the weight of each term, by name."""
-
-    def part(key: str) -> dict[str, object]:
-        node = find(root, ["optimize", key])
-        value = to_value(node) if node is not None else None
-        return value if isinstance(value, dict) else {}
-
-    paths = {name: ["optimize", "objective", name, "weight"] for name in part("objective")}
-    for name, constraint in part("constraints").items():
-        bound = constraint if isinstance(constraint, dict) else {}
-        if bounds := [key for key in BOUNDS if bound.get(key) is not None]:
-            paths[name] = ["optimize", "constraints", name, bounds[0]]
+    terms = (key.value for key, _ in entries(root, ["optimize", "objective"]))
+    paths = {name: ["optimize", "objective", name, "weight"] for name in terms}
+    for key, constraint in entries(root, ["optimize", "constraints"]):
+        for bound in BOUNDS:
+            if value_at(constraint, [bound]) is not None:
+                paths[key.value] = ["optimize", "constraints", key.value, bound]
+                break
     return paths
 
 
@@ -78,11 +76,6 @@ S = TypeVar("S", bound=Section)
 
 FILES = tuple(dict.fromkeys(key for entry in OWN.values() for key in entry.files))
 """The keys of files of some model of this package."""
-
-
-def reason(error: OSError | ValueError) -> str:
-    """Return why a file cannot be read."""
-    return str(getattr(error, "strerror", None) or error).lower()
 
 
 class ConfigCheck:
@@ -117,12 +110,12 @@ class ConfigCheck:
             context = {"files": frozenset(files)}
             self.factors = self._section("factors", entry.factors, context)
         factors, replicate = self.factors, self._section("replicate", c.ReplicateOptions)
-        starred = []  # names with ``*`` of mappings by factor, taken out of them
-        for path, keys in BY_FACTOR.items():
-            mapping = find(self.root, path)
-            if keys and isinstance(mapping, MappingNode):
-                starred += [(path, *pair) for pair in mapping.value if "*" in str(pair[0].value)]
-                mapping.value = [pair for pair in mapping.value if "*" not in str(pair[0].value)]
+        # Names with ``*`` of mappings by factor are taken out of them.
+        ranges = [path for path, keys in BY_FACTOR.items() if keys]
+        pairs = [(path, *pair) for path in ranges for pair in entries(self.root, path)]
+        starred = [entry for entry in pairs if "*" in entry[1].value]
+        for path, key, _ in starred:
+            self.root = without(self.root, [*path, key.value])
         if entry and factors and not self.problems:
             if files or entry.mappings:
                 factors = self._with_files(factors, files)
@@ -182,7 +175,7 @@ class ConfigCheck:
             what = "should be a mapping" if ranges else "stands for no step of a rule set"
             known = ", ".join(list(factors.starred_ranges())[:2]) or "none without a rule set"
             allowed = f"allowed: expansions.* or expansions.*.wait, for steps such as {known}"
-            self.problems.append((key, f"{'.'.join(path)}.{shortened(name)}: {what} ({allowed})"))
+            self._wrong(key, (*path, name), f"{what} ({allowed})")
             return
         for factor, (low, high) in ranges.items():
             if find(self.root, [*path, factor]) is not None:
@@ -211,25 +204,25 @@ class ConfigCheck:
         # Of the first entries of each mapping: more lines are not shown.
         names = by_last_part(f.factor_names(cls))
         for path in BY_FACTOR:
-            mapping = find(self.root, path)
-            for key, _ in mapping.value[:MOST] if isinstance(mapping, MappingNode) else ():
+            for key, _ in entries(self.root, path)[:MOST]:
                 name = f.dotted(key.value).removeprefix("factors.")
                 sections = name.split(".")
                 field = f.factor_at(cls, sections[: f.section_depth(cls, sections) + 1])
                 if "*" not in name and (field is None or f.section_of(field)):
                     near = hint(name.rpartition(".")[2], names, names)
-                    self.problems.append((key, f"{_label((*path, name))}: is no factor ({near})"))
+                    self._wrong(key, (*path, name), f"is no factor ({near})")
         known = dict.fromkeys(response.name.partition(".")[0] for response in self._responses())
-        for section, key, *inner in RESPONSES_OF:
-            mapping = find(self.root, (section, key))
-            written = mapping.value[:MOST] if known and isinstance(mapping, MappingNode) else ()
-            for name, of in written:
-                node = find(of, inner) if inner else name
-                text = str(to_value(node)) if node is not None else ""
+        for section, part, *inner in RESPONSES_OF:
+            for entry, value in entries(self.root, (section, part))[:MOST] if known else ():
+                node = find(value, inner) if inner else entry
+                text = "" if node is None else str(to_value(node))
                 if node is not None and text.partition(".")[0] not in known:
                     what = f"{self.model} has no response {shown(text)} ({hint(text, known)})"
-                    label = _label((section, key, name.value, *inner))
-                    self.problems.append((node, f"{label}: {what}"))
+                    self._wrong(node, (section, part, entry.value, *inner), what)
+
+    def _wrong(self, node: Node, path: Sequence[str | int], what: str) -> None:
+        """Add what is wrong with what a path names."""
+        self.problems.append((node, f"{f.label(path)}: {what}"))
 
     def _raise(self) -> NoReturn:
         if self.entry:
@@ -256,8 +249,7 @@ class ConfigCheck:
                 continue
             if other is not None and kind(other) != "null":
                 if from_override(node) == from_override(other):
-                    what = f"{_label(path)}: there is another one, {key}: ..."
-                    self.problems.append((node, what))
+                    self._wrong(node, path, f"there is another one, {key}: ...")
                 node = node if from_override(node) else other
             self.root = assign(without(self.root, path), [key], node)
 
@@ -270,37 +262,36 @@ class ConfigCheck:
             root = without(self.root, [key])
             other = find(root, ["factors", name])
             if other is not None and from_override(node) == from_override(other):
-                what = f"factors: {name}: there is another one, {key}: ... (write one of both)"
-                self.problems.append((other, what))
+                what = f"{name}: there is another one, {key}: ... (write one of both)"
+                self._wrong(other, ["factors"], what)
             with suppress(InputError):  # factors are no mapping, which is reported
                 self.root = assign(root, ["factors", name], node)
                 self.moved[f"factors.{name}"] = key
 
     def _model(self) -> str:
-        node = find(self.root, ["model"])
+        node, name, allowed = find(self.root, ["model"]), "", ", ".join(MODELS)
         if node is None:
-            self.problems.append((self.root, f"model: is required (allowed: {', '.join(MODELS)})"))
-            return ""
-        name = to_value(node)
-        if isinstance(name, str) and name in MODELS:
-            return name
-        wrong = f"should be one of {', '.join(MODELS)} (got {show(node)})"
-        wrong = unknown_model(name) if isinstance(name, str) else wrong
-        self.problems.append((node, f"model: {wrong}"))
-        return ""
+            self._wrong(self.root, ["model"], f"is required (allowed: {allowed})")
+        elif not isinstance(value := to_value(node), str):
+            self._wrong(node, ["model"], f"should be one of {allowed} (got {show(node)})")
+        elif value not in MODELS:
+            self._wrong(node, ["model"], unknown_model(value))
+        else:
+            name = value
+        return name
 
     def _file(self, key: str, node: Node, folder: Path) -> c.InputFile:
         """Return a file with its digest."""
         name = to_value(node)
         if not isinstance(name, str):
-            self.problems.append((node, f"{key}: should be the path of a file (got {show(node)})"))
+            self._wrong(node, [key], f"should be the path of a file (got {show(node)})")
             return c.InputFile(folder, str(name), "")
         path, digest = (Path() if from_override(node) else folder) / name, ""
         try:
             # A pipe would be empty once its digest is taken.
             digest = sha256(path)
         except (OSError, ValueError) as error:
-            self.problems.append((node, f"{key}: {shown(str(path))}: {reason(error)}"))
+            self._wrong(node, [key], f"{shown(str(path))}: {reason(error).lower()}")
         return c.InputFile(path, name, digest)
 
     def _with_files(self, factors: Factors, files: Mapping[str, c.InputFile]) -> Factors:
@@ -318,7 +309,7 @@ class ConfigCheck:
                 node = written_key(self.root, path)
                 if node is None or self._overridden(path):
                     node = self._closest_node(path)
-                self.problems.append((node, f"{_label(path)}: {factor.text}"))
+                self._wrong(node, path, factor.text)
             return factors
 
     def _overridden(self, path: Sequence[str | int]) -> bool:
@@ -330,8 +321,7 @@ class ConfigCheck:
         self, name: str, cls: type[S], context: Mapping[str, object] = MappingProxyType({})
     ) -> S | None:
         """Validate one section; an absent or empty one has only defaults."""
-        node = find(self.root, [name])
-        value = self._in_units(to_value(node), (name,)) if node is not None else None
+        value = self._in_units(value_at(self.root, [name]), (name,))
         try:
             return cls.model_validate({} if value is None else value, context=dict(context))
         except ValidationError as error:
@@ -384,13 +374,13 @@ class ConfigCheck:
         if error["type"] == "extra_forbidden":
             key = written_key(self.root, path)
             meant = self._meant(cls, path, key is not None and from_override(key))
-            return key or self._closest_node(path), _label(path), f"unknown key ({meant})", ""
+            return key or self._closest_node(path), f.label(path), f"unknown key ({meant})", ""
         if error["type"] == "refused":
             section = path[: 1 + f.section_depth(cls, error["loc"])]
             at = [(*section, *key.split(".")) for key in error.get("ctx", {}).get("at", ())]
             # A default may be what is wrong, which is written nowhere.
             path = next((key for key in at if find(self.root, key)), (*at, path)[0])
-            return self._closest_node(path), _label(path), error["msg"], ""
+            return self._closest_node(path), f.label(path), error["msg"], ""
         what = _WORDS.get(error["type"]) or _BEGIN.sub("", error["msg"])
         what = _LONG.sub(lambda number: f"{float(number[0]):g}", _COUNTED.sub("", what))
         outer = path
@@ -402,18 +392,17 @@ class ConfigCheck:
         if isinstance(node, SequenceNode) and error["type"] in ("missing", "too_short", "too_long"):
             what = f"should have {size} items" if size == schema.get("maxItems") else what
         elif node is None or (outer != path and (error["type"] == "missing" or len(outer) == 1)):
-            return self._closest_node(path), _label(path), what, ""
+            return self._closest_node(path), f.label(path), what, ""
         if what == _MAPPING and "example" in schema:
             what += f" such as {schema['example']}"
-        holder = find(self.root, path[:-1])
-        unit = schema.get("unit") or self._unit(path, to_value(holder) if holder else None)
+        unit = schema.get("unit") or self._unit(path, value_at(self.root, path[:-1]))
         what += f", in {unit}" if unit else ""
         if kind(node) == "str" and unit in SECONDS:
             what += ", or with a unit, such as 12 min"
         near = ""
         if error["type"] == "literal_error" and kind(node) == "str":
             near = correction(str(to_value(node)), re.findall("'([^']+)'", error["msg"]))
-        return node, _label(outer), what, f" (got {show(node)}{near})"
+        return node, f.label(outer), what, f" (got {show(node)}{near})"
 
     def _meant(self, cls: type[Section], path: Sequence[str | int], bare: bool) -> str:
         """Say which key an unknown one is meant to be; a bare one stands on the command line."""
@@ -442,11 +431,6 @@ class ConfigCheck:
                 key = written_key(self.root, path[:length]) if length < len(path) else None
                 return key or node
         return self.root
-
-
-def _label(path: Sequence[str | int]) -> str:
-    """Return a dotted path of moderate length."""
-    return ".".join(shortened(str(part)) for part in path)
 
 
 def _places(node: Node, path: str = "") -> Iterator[tuple[str, str]]:

@@ -7,23 +7,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, Strict, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from valmatch.config.factor_paths import dotted
+from valmatch.config.factor_paths import dotted, label
 from valmatch.inputs.arguments import LARGEST, LEVEL, RANGES
-from valmatch.inputs.fields import Factors, Flag, NonNegative, Number, Real, Section, Whole, refuse
-from valmatch.text.terminal import shortened
+from valmatch.inputs.fields import Factors, Flag, NonNegative, Number, Section, real, refuse, whole
 
 
-def _within(argument: str) -> Any:  # noqa: ANN401 - as pydantic has it
-    """Return the range of an argument of the public functions."""
-    return Field(ge=RANGES[argument].least, le=RANGES[argument].most)
+def _within(argument: str) -> tuple[Any, ...]:
+    """Return the annotation of a number in the range of an argument of the public functions."""
+    return whole(*RANGES[argument])
 
 
-Level = Annotated[float, Field(allow_inf_nan=False, ge=LEVEL[0], le=LEVEL[1]), Strict()]
+Level = Annotated[float, *real(*LEVEL)]
 # Of a problem or a design: whatever is computed of them must stay finite.
-Amount = Annotated[float, Field(allow_inf_nan=False, ge=-LARGEST, le=LARGEST), *Real]
-Spread = Annotated[float, Field(allow_inf_nan=False, ge=1.0 / LARGEST, le=LARGEST), *Real]
+Amount = Annotated[float, *real(-LARGEST, LARGEST)]
+Spread = Annotated[float, *real(1.0 / LARGEST, LARGEST)]
 
 Executor = Literal["local", "processes", "dask"]
 
@@ -52,9 +51,9 @@ class Expectation(Section):
 class RunSection(Options):
     """Options of a run that a config can give."""
 
-    seed: Annotated[int, _within("seed"), *Whole] | None = None
+    seed: Annotated[int, *_within("seed")] | None = None
     """Seed of all random numbers."""
-    workers: Annotated[int, _within("workers"), *Whole] | None = None
+    workers: Annotated[int, *_within("workers")] | None = None
     """Number of workers of this machine."""
     executor: Executor | None = None
     """Where replications run: local (threads where the model can use them, else processes),
@@ -69,11 +68,11 @@ class RunSection(Options):
 class ReplicateOptions(RunSection):
     """Options of ``valmatch replicate`` that a config can give."""
 
-    n: Annotated[int, _within("n"), *Whole] | None = None
+    n: Annotated[int, *_within("n")] | None = None
     """Number of replications."""
     target: list[str] = Field([])
     """Half-widths to reach, such as avg_wait_time=1% or avg_wait_time=0.05."""
-    max_reps: Annotated[int, _within("max_reps"), *Whole] | None = None
+    max_reps: Annotated[int, *_within("max_reps")] | None = None
     """Number of replications at which targets are given up."""
     control_variates: Flag | None = None
     """Whether to adjust means by what is known of the arrivals."""
@@ -175,9 +174,9 @@ class OptimizeOptions(RunSection):
     one."""
     solver: str | None = None
     """Solver, or several separated by commas."""
-    budget: Annotated[int, _within("budget"), *Whole] | None = None
+    budget: Annotated[int, *_within("budget")] | None = None
     """Replications that a run may take."""
-    macroreps: Annotated[int, _within("macroreps"), *Whole] | None = None
+    macroreps: Annotated[int, *_within("macroreps")] | None = None
     """Independent runs of each solver."""
 
 
@@ -209,9 +208,9 @@ class DesignOptions(Options):
     """Ranges to fill, by factor."""
     sample: Literal["latin-hypercube", "sobol"] | None = None
     """How ranges are filled; null: latin-hypercube."""
-    points: Annotated[int, _within("points"), *Whole] | None = None
+    points: Annotated[int, *_within("points")] | None = None
     """Number of points of a sample; for sobol a power of two is best."""
-    seed: Annotated[int, _within("seed"), *Whole] | None = None
+    seed: Annotated[int, *_within("seed")] | None = None
     """Seed of the sample; null: 1."""
 
     @model_validator(mode="after")
@@ -286,5 +285,4 @@ class Config:
         written = path
         while written and written not in self.places:
             written = written.rpartition(".")[0]
-        label = ".".join(map(shortened, path.split(".")))
-        return f"{self.places.get(written, self.source)}: {label}"
+        return f"{self.places.get(written, self.source)}: {label(path.split('.'))}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_origin
 
 from pydantic.fields import FieldInfo
 
 from valmatch.inputs.fields import Section, schema_at
 from valmatch.text.numerals import whole_number
+from valmatch.text.terminal import shortened
 
 
 def section_of(field: FieldInfo | None) -> type[Section] | None:
@@ -70,6 +71,11 @@ def parts(name: str) -> list[str | int]:
     """Return the parts of a dotted name, indices as numbers."""
     numbers = ((part, whole_number(part)) for part in name.split("."))
     return [part if number is None else number for part, number in numbers]
+
+
+def label(path: Iterable[object]) -> str:
+    """Return a dotted path of moderate length, for messages."""
+    return ".".join(shortened(str(part)) for part in path)
 
 
 def flat(value: object, path: str = "") -> dict[str, object]:

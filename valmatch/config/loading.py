@@ -15,12 +15,12 @@ from typing import Any, TextIO, TypeAlias
 from pydantic_core import PydanticUndefined
 from yaml import MappingNode, Node
 
-from valmatch.config.checking import BY_FACTOR, FILES, TOP_LEVEL, ConfigCheck, problem_names, reason
+from valmatch.config.checking import BY_FACTOR, FILES, TOP_LEVEL, ConfigCheck, problem_names
 from valmatch.config.config import Config
-from valmatch.config.factor_paths import dotted, factor_at, is_open, section_depth
+from valmatch.config.factor_paths import dotted, factor_at, is_open, label, section_depth
 from valmatch.errors import InputError, option
 from valmatch.inputs import arguments
-from valmatch.inputs.files import MAX_DOCUMENT, kind_of_text, read_document, up_to
+from valmatch.inputs.files import MAX_DOCUMENT, kind_of_text, read_document, reason, up_to
 from valmatch.inputs.yaml_document import (
     MAX_DEPTH,
     Override,
@@ -29,12 +29,12 @@ from valmatch.inputs.yaml_document import (
     parse,
     place,
     show,
-    to_value,
+    value_at,
 )
 from valmatch.models.registry import MODELS, ModelEntry
 from valmatch.text.numerals import whole_number
 from valmatch.text.suggestions import hint
-from valmatch.text.terminal import escaped, shortened
+from valmatch.text.terminal import escaped
 
 SHOWN = 80  # characters of an override in messages
 
@@ -55,8 +55,7 @@ def _override(root: Node, override: str, name: Override) -> Node:
         raise InputError(f"{name}: the key holds half a character (a surrogate)")
     if len(path) > MAX_DEPTH:
         raise InputError(f"{name}: a key of {len(path)} parts (allowed: {MAX_DEPTH})")
-    model = find(root, ["model"])
-    entry = MODELS.get(str(to_value(model))) if model is not None else None
+    entry = MODELS.get(str(value_at(root, ["model"])))
     path = _full_path(root, entry, path)
     if entry and path[0] == "factors":
         length = 2 + section_depth(entry.factors, path[1:])
@@ -72,8 +71,7 @@ def _override(root: Node, override: str, name: Override) -> Node:
     try:
         return assign(root, path, value)
     except InputError as error:
-        label = ".".join(map(shortened, path))
-        raise InputError(f"{name}: {label}: {error}") from None
+        raise InputError(f"{name}: {label(path)}: {error}") from None
 
 
 def _full_path(root: Node, entry: ModelEntry | None, path: list[str]) -> list[str]:
@@ -223,7 +221,7 @@ def _read(source: str | Path | Mapping[str, Any]) -> tuple[bytes, str, Path]:
         near = near if near.startswith("did") else lists
         raise InputError(f"{source}: no such file or shipped config ({near})") from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{source}: cannot be read: {reason(error)}") from None
+        raise InputError(f"{source}: cannot be read: {reason(error).lower()}") from None
 
 
 @cache
@@ -232,7 +230,7 @@ def _all_of(stream: TextIO) -> bytes:
     try:
         return up_to(MAX_DOCUMENT, stream.buffer)
     except OSError as error:
-        raise InputError(f"<stdin>: cannot be read: {reason(error)}") from None
+        raise InputError(f"<stdin>: cannot be read: {reason(error).lower()}") from None
 
 
 def listed() -> list[dict[str, str]]:

@@ -31,8 +31,7 @@ from valmatch.storage.output import write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged, result_files
 from valmatch.storage.results import Result, warnings_entry, warnings_of_parts
 from valmatch.storage.run_folder import RunFolder, ShardFolder
-from valmatch.text.durations import SECONDS, in_unit
-from valmatch.text.numerals import real_number
+from valmatch.text.numerals import SECONDS, in_unit, real_number
 from valmatch.text.terminal import Notice, shortened, shown
 
 MOST_LEVELS = 10_000  # most values of FIRST:LAST:STEP

@@ -34,7 +34,6 @@ from valmatch.ratings.system import MOST_PLAYERS, Chances, Z
 from valmatch.storage.result_files import damaged
 from valmatch.storage.results import SUMMARY, DocumentedResult, Warnings
 from valmatch.storage.run_folder import RunFolder
-from valmatch.text.dates import SINCE
 from valmatch.text.suggestions import HINTED, correction
 from valmatch.text.terminal import Note, shown
 
@@ -122,7 +121,7 @@ def _long(rows: Iterable[Row]) -> Iterator[Fixture]:
         seen.add(game)
         if len(sides) < 2:
             raise InputError(f"{first.place}: game {game!r} has one side (allowed: two or more)")
-        yield Fixture(first.place, game, [*sides.values()], *first.time("time", SINCE))
+        yield Fixture(first.place, game, [*sides.values()], *first.time("time", guessed=True))
 
 
 def _wide(rows: Iterable[Row], known: Collection[str]) -> Iterator[Fixture]:
@@ -136,7 +135,7 @@ def _wide(rows: Iterable[Row], known: Collection[str]) -> Iterator[Fixture]:
             row.place,
             cells.get("game") or f"{number}",
             [_players(side, known) for side in sides if side],
-            *row.time("time", SINCE),
+            *row.time("time", guessed=True),
             at_home="home" in cells and not neutral,
             neutral=neutral,
         )

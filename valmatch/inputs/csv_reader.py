@@ -21,13 +21,14 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
 from valmatch.errors import InputError, RunError, option
-from valmatch.inputs.files import MARKS_OF_UTF_16, regular, too_large
-from valmatch.text.durations import PER_SECOND, moment_of_digits, seconds_of, unit_since_1970
+from valmatch.inputs.files import MARKS_OF_UTF_16, reason, regular, too_large
+from valmatch.text.dates import moment_of_number, seconds_of
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import Notice, shown
 
 # What may stand between cells, by name.
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
+SEPARATOR_NAMES = {separator: name for name, separator in SEPARATORS.items()}
 # An item of a list of columns, in which commas may stand in quotes.
 _ITEM = re.compile(r"""((?:"(?:[^"]|"")*"|[^,])*),""")
 _QUOTED = re.compile(r'^\s*"((?:[^"]|"")*)"\s*$')
@@ -98,15 +99,14 @@ ZIPPED = {
 }
 
 
-def open_text(path: Path | None, most: int | None = None) -> BinaryIO:
+def open_text(path: Path | None, most: float = math.inf) -> BinaryIO:
     """Open CSV text, None for standard input, unpacked and in UTF-8, to be read again and again."""
-    limit = MAX_UNPACKED if most is None else most
-    file: BinaryIO | None = None
+    file, limit = None, min(most, MAX_UNPACKED)
     try:
         if path is None:
             file = _temporary_copy(_pieces(sys.stdin.buffer))
         else:
-            file = regular(path, math.inf if most is None else most).open("rb")
+            file = regular(path, most).open("rb")
         if _first_bytes(file).startswith(GZIP):
             with file, gzip.GzipFile(fileobj=file) as packed:
                 file = _temporary_copy(_pieces(packed), limit)
@@ -123,7 +123,7 @@ def open_text(path: Path | None, most: int | None = None) -> BinaryIO:
     except UnicodeDecodeError:
         why = "damaged text in UTF-16"
     except OSError as error:
-        why = str(error.strerror or error)
+        why = reason(error)
     if file:
         file.close()
     raise InputError(f"{path or 'standard input'}: cannot be read: {why}")
@@ -132,8 +132,8 @@ def open_text(path: Path | None, most: int | None = None) -> BinaryIO:
 def other_separator(header: Sequence[str], separator: str) -> str:
     """Return the name of what divides a header into more cells, "" if nothing does."""
     text = separator.join(header)
-    name, other = max(SEPARATORS.items(), key=lambda item: text.count(item[1]))
-    return name if text.count(other) > text.count(separator) else ""
+    other = max(SEPARATORS.values(), key=text.count)
+    return SEPARATOR_NAMES[other] if text.count(other) > text.count(separator) else ""
 
 
 def _first_bytes(file: BinaryIO) -> bytes:
@@ -355,23 +355,18 @@ class Row(NamedTuple):
             raise self._refused(column, "a whole number")
         return int(value)
 
-    def time(self, column: str, since: int | None = None) -> tuple[float, bool]:
+    def time(self, column: str, guessed: bool = False) -> tuple[float, bool]:
         """Return a time, and whether it is in seconds since 1970; NaN of an empty cell."""
+        # Numbers may be guessed to be moments: by their size or their digits.
         cell = self.cells.get(column, "")
         number = real_number(cell)
-        if number is not None:
-            if since is None:
-                return number, False
-            # It may be seconds or milliseconds since 1970, or the digits of a date from a year on.
-            moment = moment_of_digits(number, since)
-            if not math.isnan(moment):
-                return moment, True
-            unit = unit_since_1970(number)
-            return (number / PER_SECOND[unit], True) if unit else (number, False)
-        time = seconds_of(cell)
-        if cell and math.isnan(time):
-            raise self._refused(column, "a number or an ISO 8601 moment")
-        return time, True
+        if number is None:
+            time = seconds_of(cell)
+            if cell and math.isnan(time):
+                raise self._refused(column, "a number or an ISO 8601 moment")
+            return time, True
+        moment = moment_of_number(number) if guessed else math.nan
+        return (number, False) if math.isnan(moment) else (moment, True)
 
     def flag(self, column: str) -> bool:
         """Return what a cell says: yes or no."""
@@ -409,7 +404,7 @@ def read_rows(
     trimmed: bool = False,  # whether blanks around cells do not count
     padded: bool = False,  # whether the last cells of a row may be missing; they are empty then
     placed: bool = False,  # whether faults are told with the place of their cell in the line
-    most: int | None = None,
+    most: float = math.inf,  # bytes of the file
     wrong: Callable[[RowError], None] = _raise,
 ) -> Iterator[Row]:
     """Yield the rows of a CSV file below its header, but blank lines."""
@@ -473,7 +468,7 @@ def read_header(path: Path, separator: str, most: int) -> list[str]:
 
 
 @contextmanager
-def _opened(path: Path | None, most: int | None) -> Iterator[TextIO]:
+def _opened(path: Path | None, most: float) -> Iterator[TextIO]:
     """Open a file as text; what goes wrong with reading it is bad input."""
     try:
         with closing(open_text(path, most)) as packed:

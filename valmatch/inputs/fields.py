@@ -22,7 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from valmatch.text.durations import in_unit
+from valmatch.text.numerals import in_unit
 
 Path = Sequence[str | int]
 
@@ -35,23 +35,23 @@ def _integer(value: object) -> object:
 # Strict: a bool or a quoted number is not a number; an int is a float.
 # A range must stand before these: Annotated[int, Field(ge=1), *Whole].
 # -0.0 becomes 0.0, which is the same number and must give the same config id.
-Real = (Strict(), AfterValidator(lambda value: value + 0.0))
-Number = Annotated[float, Field(allow_inf_nan=False), *Real]
-NonNegative = Annotated[float, Field(allow_inf_nan=False, ge=0), *Real]
-Fraction = Annotated[float, Field(allow_inf_nan=False, gt=0, lt=1), *Real]
-Positive = Annotated[float, Field(allow_inf_nan=False, gt=0), *Real]
+Real = (Field(allow_inf_nan=False), Strict(), AfterValidator(lambda value: value + 0.0))
+Number = Annotated[float, *Real]
+NonNegative = Annotated[float, Field(ge=0), *Real]
+Fraction = Annotated[float, Field(gt=0, lt=1), *Real]
+Positive = Annotated[float, Field(gt=0), *Real]
 Whole = (Strict(), BeforeValidator(_integer))
 Flag = Annotated[bool, Strict()]
 
 
 def real(low: float, high: float) -> tuple[Any, ...]:
     """Return the annotation of a number from a range."""
-    return Field(ge=low, le=high, allow_inf_nan=False), *Real
+    return Field(ge=low, le=high), *Real
 
 
 def up_to(high: float) -> tuple[Any, ...]:
     """Return the annotation of a number above 0."""
-    return Field(gt=0, le=high, allow_inf_nan=False), *Real
+    return Field(gt=0, le=high), *Real
 
 
 def whole(low: int, high: int) -> tuple[Any, ...]:

@@ -29,6 +29,11 @@ def regular(path: Path, most: float = math.inf) -> Path:
     return path
 
 
+def reason(error: OSError | ValueError) -> str:
+    """Return why a file cannot be read."""
+    return str(getattr(error, "strerror", None) or error)
+
+
 def read_document(path: Path) -> bytes:
     """Return the bytes of a config."""
     return regular(path, MAX_DOCUMENT).read_bytes()
@@ -46,8 +51,7 @@ def read_text(path: Path) -> str:
         what = f"not {encoding.upper()} from byte {error.start} on"
         raise InputError(f"{path}: cannot be read: {what}") from None
     except (OSError, ValueError) as error:
-        what = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"{path}: cannot be read: {what}") from None
+        raise InputError(f"{path}: cannot be read: {reason(error)}") from None
 
 
 def kind_of_text(text: str) -> str:

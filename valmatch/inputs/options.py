@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from valmatch.errors import InputError, option
 from valmatch.inputs import arguments
 from valmatch.inputs.csv_reader import SEPARATORS, cells_of, parse_columns
-from valmatch.text.durations import in_unit
-from valmatch.text.numerals import count, real_number
+from valmatch.text.numerals import count, in_unit, real_number
 from valmatch.text.terminal import shown
 
 _KEY = "declared"  # of what a field declares, in its metadata

@@ -204,24 +204,33 @@ def to_value(node: Node) -> object:
 
 def find(node: Node, path: Path) -> Node | None:
     """Return the node at `path` (keys, list indices) below `node`, if there is one."""
+    inner: Node | None = node
     for part in path:
-        inner: Node | None = None
-        if isinstance(node, MappingNode):
-            inner = next((value for key, value in node.value if key.value == part), None)
-        elif isinstance(node, SequenceNode) and isinstance(part, int) and part < len(node.value):
-            inner = node.value[part]
-        if inner is None:
+        if isinstance(inner, MappingNode):
+            inner = next((value for key, value in inner.value if key.value == part), None)
+        elif isinstance(inner, SequenceNode) and isinstance(part, int) and part < len(inner.value):
+            inner = inner.value[part]
+        else:
             return None
-        node = inner
-    return node
+    return inner
+
+
+def value_at(node: Node, path: Path) -> object:
+    """Return the plain value at `path`; None where there is none."""
+    inner = find(node, path)
+    return None if inner is None else to_value(inner)
+
+
+def entries(node: Node, path: Path) -> list[tuple[Node, Node]]:
+    """Return keys and values of the mapping at `path`; none where there is no mapping."""
+    mapping = find(node, path)
+    return mapping.value if isinstance(mapping, MappingNode) else []
 
 
 def written_key(node: Node, path: Path) -> Node | None:
     """Return the node of the key that the last part of `path` is, if it is written."""
-    section = find(node, path[:-1])
-    if path and isinstance(section, MappingNode):
-        return next((key for key, _ in section.value if key.value == path[-1]), None)
-    return None
+    pairs = entries(node, path[:-1]) if path else []
+    return next((key for key, _ in pairs if key.value == path[-1]), None)
 
 
 def assign(node: Node, path: Sequence[str], new: Node) -> Node:

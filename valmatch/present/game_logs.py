@@ -34,7 +34,7 @@ from valmatch.ratings.registry import system_named
 from valmatch.statistics.estimates import t_quantile
 from valmatch.statistics.rounding import arms_of, formatted
 from valmatch.storage.result_files import ResultFiles, damaged, result_files
-from valmatch.text.durations import seconds_of
+from valmatch.text.dates import seconds_of
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import correction
 

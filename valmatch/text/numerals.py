@@ -1,4 +1,4 @@
-"""Numbers in texts: ASCII digits alone, of moderate length."""
+"""Numbers in texts, of ASCII digits and of moderate length; durations, such as ``12 min``."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ import re
 DIGITS = 1000  # most characters of a number; Python itself refuses some thousand
 
 _REAL = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+_COUNT = re.compile(r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.([0-9]+))?(?:[eE]\+?([0-9]{1,3}))?")
 
 
 def whole_number(text: str) -> int | None:
     """Return the whole number >= 0 that a text is; None if it is none."""
-    if len(text) <= DIGITS and re.fullmatch("[0-9]+", text):
-        return int(text)
-    return None
-
-
-_COUNT = re.compile(r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.([0-9]+))?(?:[eE]\+?([0-9]{1,3}))?")
+    return int(text) if len(text) <= DIGITS and re.fullmatch("[0-9]+", text) else None
 
 
 def count(text: str) -> int | None:
@@ -28,12 +24,41 @@ def count(text: str) -> int | None:
     fraction, exponent = (match[2] or "").rstrip("0"), int(match[3] or 0)
     if len(fraction) > exponent:
         return None
-    return int(match[1].replace(",", "") + fraction + "0" * (exponent - len(fraction)))
+    return int(match[1].replace(",", "") + fraction.ljust(exponent, "0"))
 
 
 def real_number(text: str) -> float | None:
     """Return the finite number that a text is; None if it is none."""
-    if len(text) > DIGITS or not _REAL.fullmatch(text):
-        return None
-    value = float(text)
+    value = float(text) if len(text) <= DIGITS and _REAL.fullmatch(text) else math.inf
     return value if math.isfinite(value) else None
+
+
+SECONDS = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86400.0}
+"""The units that a duration can be wanted in."""
+
+_SPELLINGS = {
+    **dict.fromkeys(("s", "sec", "second", "seconds"), 1.0),
+    **dict.fromkeys(("m", "min", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hour", "hours"), 3600.0),
+    **dict.fromkeys(("d", "day", "days"), 86400.0),
+}
+
+_DURATION = re.compile(r"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)) *([a-z]+)")
+
+
+def in_unit(value: object, unit: str) -> object:
+    """Return a duration that is written with a unit as a number of another, all else as it is."""
+    match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None or unit not in SECONDS or match[2] not in _SPELLINGS:
+        return value
+    return float(match[1]) * _SPELLINGS[match[2]] / SECONDS[unit]
+
+
+def in_words(seconds: float) -> str:
+    """Return a duration in its two largest units, such as ``1 h 2 min``."""
+    rest, shown = round(seconds), []
+    for name, size in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
+        count, rest = divmod(rest, size)
+        shown.append(f"{count} {name}" if count else "")
+    first = next((k for k, text in enumerate(shown) if text), 3)
+    return " ".join(filter(None, shown[first : first + 2])) or "0 s"

@@ -16,7 +16,7 @@ from valmatch.errors import InputError, option
 from valmatch.game_logs.options import Further, LogOptions
 from valmatch.game_logs.reading import tables as t
 from valmatch.game_logs.reading.columns import CLOCK, LONG, find_columns
-from valmatch.inputs.csv_reader import SEPARATORS, BadRows, unmark
+from valmatch.inputs.csv_reader import SEPARATOR_NAMES, BadRows, unmark
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import FAR, MOST_PLAYERS
@@ -444,8 +444,7 @@ class GameLog:
             return []
         parts = [reading["format"]]
         if separator not in (",", None):
-            named = (name for name, between in SEPARATORS.items() if between == separator)
-            parts.append(f"separator {next(named)}")
+            parts.append(f"separator {SEPARATOR_NAMES[separator]}")
         for meaning, name in reading["columns"].items():
             more = words if meaning == "result" else kind if meaning == "time" else ""
             if meaning in guessed or (more and more != t.DATES):

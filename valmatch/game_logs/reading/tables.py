@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from valmatch.errors import InputError, option
 from valmatch.inputs.csv_reader import FLAGS, cell_starts, dividing, open_text, remembered, unmark
 from valmatch.kernels.arrays import Bools, Floats, Ints
-from valmatch.text import durations as d
+from valmatch.text import dates as d
 from valmatch.text.dates import ORDERS, SINCE, moment_by, moment_of
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import VALUE, shortened, shown
@@ -411,7 +411,7 @@ class Times:
             if d.date_of_digits(middle, SINCE):
                 self.kind = DIGITS
                 values, index = np.unique(times, return_inverse=True)
-                return np.array([d.moment_of_digits(x, SINCE) for x in values.tolist()])[index]
+                return np.array([d.moment_of_digits(x) for x in values.tolist()])[index]
             if unit := d.PER_SECOND.get(self.kind):
                 seconds = times / unit
                 most = d.LEAST[d.MILLISECONDS] if self.kind == d.SINCE_1970 else _LAST

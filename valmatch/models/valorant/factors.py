@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from valmatch.inputs.csv_reader import FLAGS, MOST, SEPARATORS
+from valmatch.inputs.csv_reader import FLAGS, MOST, SEPARATOR_NAMES
 from valmatch.inputs.fields import (
     Factors,
     Flag,
@@ -45,8 +45,7 @@ Text = Annotated[str, Strict()]
 
 def _named(separator: object) -> object:
     """Return the name of a separator that is given as itself."""
-    names = {between: name for name, between in SEPARATORS.items()}
-    return names.get(separator, separator) if isinstance(separator, str) else separator
+    return SEPARATOR_NAMES.get(separator, separator) if isinstance(separator, str) else separator
 
 
 def _list(value: object) -> Any:  # noqa: ANN401

@@ -34,7 +34,7 @@ from valmatch.matching.tickets.columns import spans
 from valmatch.models.valorant.arrivals import BLOCKS, ArrivingPlayers, Resample
 from valmatch.models.valorant.factors import LEFT, LogFactors, is_wanted
 from valmatch.statistics.sampling import Resampled, block_days, overlapping_degrees
-from valmatch.text.durations import PER_SECOND, date_of_digits, datetime_of, unit_since_1970
+from valmatch.text.dates import PER_SECOND, date_of_digits, datetime_of, unit_since_1970
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, Notice, shown

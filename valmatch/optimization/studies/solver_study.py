@@ -63,8 +63,7 @@ from valmatch.optimization.verdict import COMPARISONS, PointResult, best_run, po
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import reason_of_each, why_no_interval
 from valmatch.storage.output import write_atomically
-from valmatch.text.durations import in_unit
-from valmatch.text.numerals import real_number
+from valmatch.text.numerals import in_unit, real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shortened, shown
 
