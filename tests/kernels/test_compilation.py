@@ -23,6 +23,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return an install with kernels that call one another."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     package = tmp_path / "one" / "valmatch"
+    monkeypatch.setattr(kernel_cache, "PACKAGE", package)
     texts = {
         "kernels/compilation.py": "",
         "errors.py": "",
@@ -59,7 +60,7 @@ def start(
     kernel_cache._contents.cache_clear()
     kernel_cache._modules.cache_clear()
     files = tuple(package / part for part in parts)
-    return Path(cache_folder.__wrapped__(package, package / name, str(cache), variant, files))
+    return Path(cache_folder.__wrapped__(package / name, str(cache), variant, files))
 
 
 def leave(folder: Path) -> Path:

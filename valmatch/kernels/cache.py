@@ -45,7 +45,7 @@ _warned: set[tuple[str, Path]] = set()  # which of these has been said of which 
 def keep(kernel: Any, cache_dir: str, variant: str = "", parts: tuple[Path, ...] = ()) -> None:  # noqa: ANN401
     """Keep a kernel in the folder that is given, or the user's; one process compiles it."""
     source = Path(kernel.py_func.__code__.co_filename)
-    if folder := cache_folder(PACKAGE, source, cache_dir, variant, parts):
+    if folder := cache_folder(source, cache_dir, variant, parts):
         # A numba that keeps kernels in another way is left to do so.
         with suppress(ImportError, AttributeError):
             kernel._cache = _cache_class()(folder, kernel.py_func)
@@ -53,17 +53,13 @@ def keep(kernel: Any, cache_dir: str, variant: str = "", parts: tuple[Path, ...]
 
 
 @cache
-def cache_folder(
-    package: Path, source: Path, cache_dir: str, variant: str = "", parts: tuple[Path, ...] = ()
-) -> str:
+def cache_folder(source: Path, cache_dir: str, variant: str, parts: tuple[Path, ...]) -> str:
     """Return the folder for the kernels of a file and parts, "" where none is for oneself alone."""
-    inside = source.relative_to(package) if source.is_relative_to(package) else Path(source.name)
-    name = ".".join((*inside.with_suffix("").parts, *filter(None, [variant])))
+    name = ".".join((*_inside(source).with_suffix("").parts, *filter(None, [variant])))
     try:
         import numba
 
-        files = sorted(set().union(*(files_of(package, path) for path in (source, *parts))))
-        texts = [_contents(package, path)[0] for path in files]
+        texts = [_contents(path)[0] for path in sorted(files_of(source, *parts))]
         state = "\n".join([*texts, str(sys.implementation.cache_tag), numba.__version__])
         all_kernels = folder_of_all(cache_dir)
         folder = all_kernels / f"{name}-{_digest(state.encode())[:12]}"
@@ -103,41 +99,44 @@ def _open_to_others(folder: Path) -> str:
     return f"others can open {folder} (chmod 700 closes it)" if state.st_mode & 0o077 else ""
 
 
-def files_of(package: Path, source: Path) -> set[Path]:
-    """Return the files of the package that the kernels of a file are compiled from."""
-    files, left = {package / DECORATORS}, [source]
+def _inside(path: Path) -> Path:
+    """Return the path of a file in the package; of one outside its name alone."""
+    return path.relative_to(PACKAGE) if path.is_relative_to(PACKAGE) else Path(path.name)
+
+
+def files_of(*sources: Path) -> set[Path]:
+    """Return the files of the package that the kernels of some files are compiled from."""
+    files, left = {PACKAGE / DECORATORS}, list(sources)
     while left:
         path = left.pop()
         if path not in files:
             files.add(path)
-            left += [*_contents(package, path)[1], *COMPILED_IN.get(path, ())]
+            left += [*_contents(path)[1], *COMPILED_IN.get(path, ())]
     return files
 
 
 @cache
-def _contents(package: Path, path: Path) -> tuple[str, set[Path]]:
+def _contents(path: Path) -> tuple[str, set[Path]]:
     """Return a digest of a file with its data and its place, and the files that it imports."""
     text, data = path.read_bytes(), path.with_suffix(".npy")
-    modules = _modules(package)
-    imported: set[Path] = set()
+    modules, imported = _modules(), set[Path]()
     for module, names in IMPORT.findall(text):
         taken = [module, *(b"%s.%s" % (module, name) for name in re.findall(rb"\w+", names))]
         imported |= {modules[name] for name in taken if name in modules}
     beside = path.with_name("__init__.py")  # of another package, with parts of its own
-    if BY_NAME.search(text) or (not path.is_relative_to(package) and beside.exists()):
+    if BY_NAME.search(text) or (not path.is_relative_to(PACKAGE) and beside.exists()):
         imported |= set(path.parent.glob("*.py"))
     # Kernels know the modules of what they call by name: those of a file that was moved are others.
-    inside = path.relative_to(package) if path.is_relative_to(package) else path.name
     content = text + (data.read_bytes() if data.exists() else b"")
-    return _digest(b"%s\0%s" % (str(inside).encode(), content)), imported
+    return _digest(b"%s\0%s" % (str(_inside(path)).encode(), content)), imported
 
 
 @cache
-def _modules(package: Path) -> dict[bytes, Path]:
+def _modules() -> dict[bytes, Path]:
     """Return the files of the package by their modules' names without the package's."""
     modules = {}
-    for path in package.rglob("*.py"):
-        name = ".".join(path.relative_to(package).with_suffix("").parts)
+    for path in PACKAGE.rglob("*.py"):
+        name = ".".join(_inside(path).with_suffix("").parts)
         modules[name.removesuffix(".__init__").encode()] = path
     return modules
 
@@ -158,7 +157,7 @@ def _cache_class() -> Any:  # noqa: ANN401 - numba has no types
     class Cache(FunctionCache):
         def __init__(self, folder: str, function: Callable[..., object]) -> None:
             # Where numba keeps a function, whatever the place and the time of its file.
-            location = SimpleNamespace(
+            location: Any = SimpleNamespace(
                 from_function=lambda *_: location,
                 get_cache_path=lambda: folder,
                 ensure_cache_path=partial(os.makedirs, folder, exist_ok=True),

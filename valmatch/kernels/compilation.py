@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, TypeVar, cast, overload
+from typing import Any, Protocol, TypeVar, cast, overload
 
 import numpy as np
 
@@ -26,47 +26,46 @@ BASE, THREAD = 620e6, 40e6  # bytes that compiling takes; that each thread of Op
 VARIANT = "variant"  # where a copy made by `variant` has its name, and the files of its parts
 
 
-@overload
-def kernel(function: F, *, allocates: bool = False) -> F: ...
+class _Decorator(Protocol):
+    """Compiles a function; without one it returns a decorator with an option."""
+
+    @overload
+    def __call__(self, function: F, /, **option: bool) -> F: ...
+
+    @overload
+    def __call__(self, **option: bool) -> Callable[[F], F]: ...
 
 
-@overload
-def kernel(*, allocates: bool) -> Callable[[F], F]: ...
+def _decorator(compiled: Callable[..., Any]) -> _Decorator:
+    """Return a decorator by what compiles a function; in plain Python it changes none."""
+
+    def decorate(function: Any = None, **option: bool) -> Any:  # noqa: ANN401
+        if function is None:
+            return partial(decorate, **option)
+        return function if interpreted() else _without_literals(compiled(function, **option))
+
+    return cast(_Decorator, decorate)
 
 
-def kernel(function: F | None = None, *, allocates: bool = False) -> F | Callable[[F], F]:
+@_decorator
+def kernel(function: Callable[..., object], allocates: bool = False) -> Any:  # noqa: ANN401
     """Compile a function, cached and without the GIL; `.py_func` is its twin."""
     # One that makes or returns arrays `allocates`: it counts the references to all that it takes,
     # which takes longer, and may take no group by reference.
-    if function is None:
-        return partial(kernel, allocates=allocates)
-    if interpreted():
-        return function
     from valmatch.kernels.cache import keep
 
     numba = import_numba()
     compiled = numba.njit(_nrt=allocates, **STRICT)(function)
     keep(compiled, numba.config.CACHE_DIR, *function.__dict__.get(VARIANT, ()))
-    return cast(F, _without_literals(compiled))
+    return compiled
 
 
-@overload
-def part(function: F, *, inline: bool = False) -> F: ...
-
-
-@overload
-def part(*, inline: bool) -> Callable[[F], F]: ...
-
-
-def part(function: F | None = None, *, inline: bool = False) -> F | Callable[[F], F]:
+@_decorator
+def part(function: Callable[..., object], inline: bool = False) -> Any:  # noqa: ANN401
     """Compile a part of kernels, kept with those that call it: it makes and returns no array."""
     # Without what calls from Python need, which for many arrays is more code than most parts
     # have. Where Python calls one, as tests do, it is compiled by itself. `inline` is for small
     # ones that are called for each event with many arrays, each of which travels as seven words.
-    if function is None:
-        return partial(part, inline=inline)
-    if interpreted():
-        return function
     compiled = import_numba().njit(
         **STRICT,
         _nrt=False,
@@ -76,15 +75,12 @@ def part(function: F | None = None, *, inline: bool = False) -> F | Callable[[F]
         pipeline_class=part_compiler(),
     )(function)
 
-    @cache
-    def alone() -> F:
-        return kernel(function)
-
     # No machine code of a part is there for Python to call; who calls it nevertheless has it
     # compiled by itself.
+    alone = cache(lambda: kernel(function))
     compiled._insert = lambda *arguments, **named: None
     compiled._compile_for_args = lambda *arguments, **named: alone()
-    return cast(F, _without_literals(compiled))
+    return compiled
 
 
 def macro(function: F) -> F:
@@ -180,9 +176,8 @@ def part_compiler() -> Any:  # noqa: ANN401 - numba has no types
         """Numba's compiler, with libraries that keep code as it is."""
 
         def define_pipelines(self) -> list[Any]:
-            state = self.state
-            codegen, name = state.targetctx.codegen(), state.func_id.func_qualname
-            state.library = library_of(codegen, name)
+            codegen = self.state.targetctx.codegen()
+            self.state.library = library_of(codegen, self.state.func_id.func_qualname)
             return super().define_pipelines()  # type: ignore[no-any-return, no-untyped-call]
 
     return PartCompiler
@@ -192,8 +187,8 @@ def _library_class() -> Callable[[Any, str], Any]:
     """Return the class of libraries of code that is neither optimised nor made machine code of."""
     from numba.core.codegen import JITCodeLibrary
 
-    needed = ("finalize", "_finalize_final_module", "get_pointer_to_function")
-    for name in (*needed, "_finalize_dynamic_globals", "_get_module_for_linking"):
+    needed = "finalize _finalize_final_module get_pointer_to_function _get_module_for_linking"
+    for name in f"{needed} _finalize_dynamic_globals".split():
         getattr(JITCodeLibrary, name)
 
     class NoCodegen:
@@ -240,8 +235,7 @@ def _library_class() -> Callable[[Any, str], Any]:
 
 def _called_by(library: Any) -> list[Any]:  # noqa: ANN401
     """Return the libraries that a part needs, itself excluded, each once."""
-    libraries = {library: None}  # in order
-    waiting = [library]
+    libraries, waiting = {library: None}, [library]  # in order
     while waiting:
         for other in waiting.pop()._linking_libraries:
             if other not in libraries:
