@@ -20,7 +20,7 @@ from valmatch.game_logs.reading.tables import time_text
 from valmatch.game_logs.roster import COUNTS, LAST_GAME, RATINGS, Played, RatedPlayer
 from valmatch.game_logs.whole_log.result import BatchRating
 from valmatch.inputs.csv_reader import read_rows
-from valmatch.inputs.files import sha256
+from valmatch.inputs.files import readable, sha256
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.ratings.parameters import BatchSystem
@@ -71,12 +71,10 @@ class PreviousRatings:
         self.made, self.manifest = RatingManifest(), None
         manifest = self.path.parent / MANIFEST
         if self.path.name == RATINGS and manifest.exists():
-            try:
+            with readable(manifest):
                 if read_manifest(self.path.parent, Manifest).command in ("rate", "rank"):
                     self.made = read_manifest(self.path.parent, RatingManifest)
                     self.manifest = manifest
-            except OSError as error:
-                raise InputError(f"{manifest}: cannot be read: {error.strerror}") from None
 
     def made_by(self) -> str:
         """Return the system that made the ratings."""

@@ -21,10 +21,10 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
 from valmatch.errors import InputError, RunError, option
-from valmatch.inputs.files import MARKS_OF_UTF_16, reason, regular, too_large
+from valmatch.inputs.files import MARKS_OF_UTF_16, readable, reason, regular, too_large
 from valmatch.text.dates import moment_of_number, seconds_of
 from valmatch.text.numerals import real_number
-from valmatch.text.terminal import Notice, shown
+from valmatch.text.terminal import Notice, counted, shown
 
 # What may stand between cells, by name.
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
@@ -234,7 +234,7 @@ class BadRows:
         """Say that there are bad rows, if there are."""
         n = self.counts.total()
         first = next(iter(self._examples.values()), "")
-        return f"; {self._bad(n)}, the first: {first}" if n else ""
+        return f"; {counted(n, f'invalid {self._what}')}, the first: {first}" if n else ""
 
     def check(self, good: int) -> None:
         """Refuse a log of which too large a part would be left out."""
@@ -255,14 +255,12 @@ class BadRows:
         if not n:
             return []
         (_, first), *others = self._examples.items()
-        left = f"{self._name}: {self._bad(n)} skipped ({self._kinds()}), the first: {first}"
+        bad = counted(n, f"invalid {self._what}")
+        left = f"{self._name}: {bad} skipped ({self._kinds()}), the first: {first}"
         examples = (
             Notice(f"skipped, too: {other}", "example", self.counts[kind]) for kind, other in others
         )
         return [Notice(left, f"{self._what}s_left_out", n), *examples]
-
-    def _bad(self, n: int) -> str:
-        return f"{n:,} invalid {self._what}{'s' * (n > 1)}"
 
     def _kinds(self) -> str:
         return ", ".join(f"{count:,} {kind}" for kind, count in sorted(self.counts.items()))
@@ -470,11 +468,8 @@ def read_header(path: Path, separator: str, most: int) -> list[str]:
 @contextmanager
 def _opened(path: Path | None, most: float) -> Iterator[TextIO]:
     """Open a file as text; what goes wrong with reading it is bad input."""
-    try:
-        with closing(open_text(path, most)) as packed:
-            yield io.TextIOWrapper(packed, encoding="utf-8-sig", newline="")
-    except OSError as error:
-        raise InputError(f"{path or 'standard input'}: cannot be read: {error.strerror}") from None
+    with readable(path or "standard input"), closing(open_text(path, most)) as packed:
+        yield io.TextIOWrapper(packed, encoding="utf-8-sig", newline="")
 
 
 def rows_of(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import codecs
 import errno
+import io
 import json
 import math
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -34,6 +37,15 @@ def reason(error: OSError | ValueError) -> str:
     return str(getattr(error, "strerror", None) or error)
 
 
+@contextmanager
+def readable(path: object) -> Iterator[None]:
+    """Let what keeps a file from being read be bad input."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read: {reason(error)}") from None
+
+
 def read_document(path: Path) -> bytes:
     """Return the bytes of a config."""
     return regular(path, MAX_DOCUMENT).read_bytes()
@@ -41,17 +53,13 @@ def read_document(path: Path) -> bytes:
 
 def read_text(path: Path) -> str:
     """Return the text of a file in UTF-8, or in UTF-16 with its mark."""
-    encoding = "utf-8"
-    try:
-        with regular(path, MAX_FILE).open("rb") as file:
-            if file.read(2) in MARKS_OF_UTF_16:
-                encoding = "utf-16"
-        return path.read_text(encoding)
-    except UnicodeDecodeError as error:
-        what = f"not {encoding.upper()} from byte {error.start} on"
-        raise InputError(f"{path}: cannot be read: {what}") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read: {reason(error)}") from None
+    with readable(path):
+        content = regular(path, MAX_FILE).read_bytes()
+        encoding = "utf-16" if content.startswith(MARKS_OF_UTF_16) else "utf-8"
+        try:
+            return io.TextIOWrapper(io.BytesIO(content), encoding).read()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"not {encoding.upper()} from byte {error.start} on") from None
 
 
 def kind_of_text(text: str) -> str:

@@ -234,8 +234,8 @@ T = TypeVar("T", bound=Options)
 
 def from_texts(kind: type[T], texts: Mapping[str, Any]) -> T:
     """Return options by the texts of the command line that are given."""
-    wanted = ((entry.name, declared(entry)) for entry in options_of(kind))
-    return kind(**{name: value_of(name, of, texts[name]) for name, of in wanted if name in texts})
+    given = [entry for entry in options_of(kind) if entry.name in texts]
+    return kind(**{e.name: value_of(e.name, declared(e), texts[e.name]) for e in given})
 
 
 def help_of(of: Declared, default: object, call: Callable[[str], str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import yaml
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
@@ -237,37 +238,39 @@ def assign(node: Node, path: Sequence[str], new: Node) -> Node:
     """Return `node` with `new` at `path`; nodes along the path are copied, missing ones made."""
     if not path:
         return new
-    head, rest = path[0], path[1:]
+    head, *rest = path
+    if kind(node) == "null":
+        node = MappingNode(_TAG + "map", [], node.start_mark, node.end_mark)
     if isinstance(node, MappingNode):
         pairs = list(node.value)
-        at = next((k for k, (key, _) in enumerate(pairs) if key.value == head), len(pairs))
-        if at == len(pairs):
-            empty = MappingNode(_TAG + "map", [], new.start_mark, new.end_mark)
-            key = ScalarNode(_TAG + "str", head, new.start_mark, new.end_mark)
-            pairs.append((key, empty))
-        key, value = pairs[at]
-        pairs[at] = key, assign(value, rest, new)
-        return MappingNode(node.tag, pairs, node.start_mark, node.end_mark)
+        if find(node, [head]) is None:
+            marks = new.start_mark, new.end_mark
+            empty = MappingNode(_TAG + "map", [], *marks)
+            pairs.append((ScalarNode(_TAG + "str", head, *marks), empty))
+        inner = ((key, value, key.value == head) for key, value in pairs)
+        return _with(node, [(k, assign(v, rest, new) if there else v) for k, v, there in inner])
     if isinstance(node, SequenceNode):
-        items = list(node.value)
-        index = whole_number(head)
+        items, index = list(node.value), whole_number(head)
         if index is None or index >= len(items):
             last = len(items) - 1
             raise InputError(f"{shown(head)} is no element of a list of {len(items)} (0 to {last})")
         items[index] = assign(items[index], rest, new)
-        return SequenceNode(node.tag, items, node.start_mark, node.end_mark)
-    if node.tag == _TAG + "null":
-        return assign(MappingNode(_TAG + "map", [], node.start_mark, node.end_mark), path, new)
+        return _with(node, items)
     raise InputError(f"{show(node)} has no {shown(head)}")
+
+
+def _with(node: Node, value: list[Any]) -> Node:
+    """Return a copy of a mapping or a list with other things in it."""
+    copied: Node = type(node)(node.tag, value, node.start_mark, node.end_mark)
+    return copied
 
 
 def without(node: Node, path: Sequence[str]) -> Node:
     """Return `node` without what is at `path`, which is there; nodes along the path are copied."""
     *outer, last = path
     section = find(node, outer)
-    assert isinstance(section, MappingNode)
-    rest = [pair for pair in section.value if pair[0].value != last]
-    return assign(node, outer, MappingNode(section.tag, rest, section.start_mark, section.end_mark))
+    assert section is not None
+    return assign(node, outer, _with(section, [p for p in section.value if p[0].value != last]))
 
 
 def from_override(node: Node) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 from valmatch.errors import InputError, in_lines
-from valmatch.inputs.files import read_document
+from valmatch.inputs.files import read_document, readable
 from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
 from valmatch.rule_sets.json_text import Node, Path, Place, Places, Problem, Problems, read_json
 from valmatch.rule_sets.wrappers import NoRuleSetError, body_of
@@ -26,11 +26,8 @@ NUMBER = re.compile("[0-9][0-9.]*")
 
 def read_rule_file(path: FilePath, timeout: float | None = None, lenient: bool = False) -> Reading:
     """Return what the file of a rule set says and all that is wrong with it."""
-    try:
+    with readable(path):
         content = read_document(path)
-    except (OSError, ValueError) as error:
-        what = getattr(error, "strerror", None) or error
-        raise InputError(f"{path}: cannot be read: {what}") from None
     try:
         text = content.decode("utf-8")
         body = body_of(text)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError, OptionError
 from valmatch.inputs.csv_reader import rows_of
-from valmatch.inputs.files import regular
+from valmatch.inputs.files import readable, regular
 from valmatch.kernels.arrays import Floats
 from valmatch.storage.contents import MANIFEST
 from valmatch.storage.output import FAR, read_json
@@ -199,10 +199,8 @@ def result_files(folder: Path) -> ResultFiles:
     """Return what a folder with a manifest holds."""
     from valmatch.storage.manifest import Manifest, read_manifest  # takes long to import
 
-    try:
+    with readable(folder / MANIFEST):
         files = ResultFiles(folder, read_manifest(folder, Manifest))
-    except OSError as error:
-        raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
     if files.manifest.shards and not files.has("summary.json"):
         raise InputError(f"{folder}: holds shards; put them together: valmatch combine {folder}")
     return files

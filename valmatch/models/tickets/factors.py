@@ -24,7 +24,7 @@ from valmatch.inputs.fields import (
     up_to,
     whole,
 )
-from valmatch.inputs.files import read_document
+from valmatch.inputs.files import read_document, readable
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.living.registry import NEEDS, PRESETS, Numbers, Share, needs_of, numbers_of
 from valmatch.models.tickets.rule_file import EXPANSIONS, RULES, Expansions, OfRules
@@ -353,11 +353,8 @@ class RoundTrips(NamedTuple):
 
 def read_round_trips(path: Path) -> RoundTrips:
     """Return the table of a file: in each row a home region and milliseconds to data centres."""
-    try:
+    with readable(path):
         lines = read_document(path).decode("utf-8-sig").splitlines()
-    except (OSError, ValueError) as error:
-        what = getattr(error, "strerror", None) or error
-        raise InputError(f"{path}: cannot be read: {what}") from None
     rows = [
         (f"{path}:{number}", [cell.strip() for cell in cells])
         for number, cells in enumerate(csv.reader(lines), 1)

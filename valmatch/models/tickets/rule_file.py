@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 
 from valmatch.errors import InputError, in_lines
 from valmatch.inputs.fields import Factors, Misplaced, factor, refuse
-from valmatch.inputs.files import read_document
+from valmatch.inputs.files import read_document, readable
 from valmatch.rule_sets.files import LONGEST_PATH, as_remark, error_lines, is_yaml, read_rule_file
 from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
 from valmatch.rule_sets.json_text import WHOLE, Problem, Problems, label, plain
@@ -113,10 +113,8 @@ def _of_mapping(text: str) -> RuleDocument:
 
 def state_of(path: Path) -> tuple[int, int]:
     """Return what tells states of a file apart: when it was written last, and its size."""
-    try:
+    with readable(path):
         state = path.stat()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     return state.st_mtime_ns, state.st_size
 
 
