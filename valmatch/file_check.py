@@ -20,7 +20,7 @@ from valmatch.inputs.csv_reader import SEPARATOR_NAMES, open_text
 from valmatch.inputs.files import MAX_DOCUMENT, kind_of_text, read_text, regular
 from valmatch.storage.output import write_atomically
 from valmatch.text.dates import is_moment
-from valmatch.text.terminal import Note, Notice, one_line, shortened
+from valmatch.text.terminal import Note, Notice, counted, one_line, shortened
 
 if TYPE_CHECKING:
     from valmatch.game_logs.reading.log import GameLog
@@ -236,10 +236,6 @@ def _seen_from(target: Path | None, path: Path) -> str:
     return os.path.relpath(path.resolve(), (target.parent if target else Path()).resolve())
 
 
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' * (n != 1)}"
-
-
 def _errors(path: Path, problems: Sequence[Problem]) -> list[str]:
     from valmatch.rule_sets.files import in_line
 
@@ -345,7 +341,7 @@ def _world(path: Path) -> CheckedFile:
     world, problems = read_world(read_text(path))
     if world is None:
         return _faulty(path, "world", "a world with faults", _errors(path, problems))
-    about = f"a world: a rule set with {_counted(world.tickets.times.size, 'ticket')}"
+    about = f"a world: a rule set with {counted(world.tickets.times.size, 'ticket')}"
     teams = {"teams": ", ".join(team.name for team in world.table.teams)}
     return CheckedFile(path, "world", about, teams, commands=_commands("world", path))
 
@@ -396,7 +392,7 @@ def _tickets(path: Path, head: str) -> CheckedFile | None:
             return _faulty(path, kind, "a list of tickets with faults", [wrong])
     text = f"{again:,} exact duplicates of other tickets"
     dirt = [Notice(text, "duplicate_rows", again)] if again else []
-    about = f"a list of {_counted(len(lines), 'ticket')}"
+    about = f"a list of {counted(len(lines), 'ticket')}"
     names, commands = shortened(", ".join(attributes), 200) or "none", _commands(kind, path)
     understood = {"attributes": names}
     return CheckedFile(path, kind, about, understood, dirt, len(lines), commands=commands)
@@ -424,7 +420,7 @@ def _queue_columns(file: GameFile) -> dict[str, str]:
 
 
 def _queue_log(
-    path: Path, file: GameFile, names: Mapping[str, str], target: Path | None
+    path: Path, file: GameFile, names: Mapping[str, str], target: Path | None, sort: bool = False
 ) -> CheckedFile:
     """Return what a queue log holds, and the config that reads it."""
     from valmatch.config.writing import document
@@ -437,23 +433,21 @@ def _queue_log(
     log: dict[str, Any] = {"columns": columns} if columns else {}
     if file.separator != ",":
         log["separator"] = SEPARATOR_NAMES[file.separator]
+    dirt: list[Notice] = []
+    if sort:
+        log["sort"] = True
+        dirt.append(Notice("rows are not in order of time: log.sort sorts them", "unsorted", 0))
     multipliers = ValorantFactors.model_validate({}).multiplier_matrix
 
     def read() -> QueueLog:
         how = {"skip_bad_rows": True, "max_bad_rows": 1.0, **log}
         return read_queue_log(path, LogFactors.model_validate(how), multipliers, None)
 
-    dirt: list[Notice] = []
     try:
-        try:
-            first = read()
-        except InputError as error:
-            if "is before the row above" not in str(error):
-                raise
-            log["sort"] = True
-            first = read()
-            dirt.append(Notice("rows are not in order of time: log.sort sorts them", "unsorted", 0))
+        first = read()
     except InputError as error:
+        if not sort and "is before the row above" in str(error):
+            return _queue_log(path, file, names, target, sort=True)
         return _faulty(path, "queue log", "a queue log with faults", error.args)
     notices = [Notice.of(notice) for notice in first.remarks]
     dirt += [n for n in notices if not isinstance(n, Note) or n.kind == "queued_again"]
@@ -478,7 +472,7 @@ def _queue_log(
         {"log": log} if log else {"team_num": 5},
         arrivals=_seen_from(target, path),
     )
-    about, writes = f"a queue log: {_counted(rows, 'row')}", f"{MARK}.\n{text}{TO_OPTIMIZE}"
+    about, writes = f"a queue log: {counted(rows, 'row')}", f"{MARK}.\n{text}{TO_OPTIMIZE}"
     commands = _commands(kind, path)
     return CheckedFile(path, kind, about, understood, dirt, rows, commands=commands, writes=writes)
 
@@ -499,26 +493,20 @@ def _cleaned(first: QueueLog, log: dict[str, Any], read: Callable[[], QueueLog])
     return cleaned
 
 
-def _games(path: Path, file: GameFile) -> CheckedFile:
-    """Return what a game log holds, and how it is read."""
+def _games(path: Path, file: GameFile, ambiguous: str = "") -> CheckedFile:
+    """Return what a game log holds, and how it is read, with what is said of ambiguous dates."""
     from valmatch.game_logs.options import LogOptions
     from valmatch.game_logs.reading.log import GameLog
 
-    dirt: list[Notice] = []
-    how: dict[str, Any] = {"skip_bad_games": True, "max_bad_rows": 1.0}
-
+    dirt = [Notice(ambiguous, "ambiguous_dates", 0)] if ambiguous else []
+    order = "dmy" if ambiguous else None
     try:
-        try:
-            log = GameLog(path, LogOptions(**how), unused=["minutes"])
-            games = log.games()
-        except InputError as error:
-            if option("date_format") not in str(error):
-                raise
-            dirt.append(Notice(error.args[0], "ambiguous_dates", 0))
-            how["date_format"] = "dmy"
-            log = GameLog(path, LogOptions(**how), unused=["minutes"])
-            games = log.games()
+        how = LogOptions(skip_bad_games=True, max_bad_rows=1.0, date_format=order)
+        log = GameLog(path, how, unused=["minutes"])
+        games = log.games()
     except InputError as error:
+        if not ambiguous and option("date_format") in str(error):
+            return _games(path, file, error.args[0])
         return _table(path, file, error)
     understood, reading = {"format": log.file.format}, log.reading
     if log.file.format == CSV:
@@ -528,7 +516,7 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
     known = ("guessed_format", "games_without_result")
     dirt += [n for n in log.warnings() if n.kind not in known and not isinstance(n, Note)]
     if log.unfinished:
-        understood["without a result"] = f"{_counted(log.unfinished, 'game')}, skipped"
+        understood["without a result"] = f"{counted(log.unfinished, 'game')}, skipped"
     bad, names = log.bad.counts.total(), log.players.texts
     understood["players"] = shortened(", ".join(map(one_line, names[:10])), 100)
     rows = games.n_games + log.unrated + bad + log.unfinished
@@ -538,13 +526,13 @@ def _games(path: Path, file: GameFile) -> CheckedFile:
     kind = "votes" if votes else "PGN" if log.file.format == PGN else "game log"
     options = ["--skip-bad-games"] if bad else []
     options += [f"--max-bad-rows {share:g}"] if share > 0.05 else []
-    options += ["--date-format dmy"] if "date_format" in how else []
+    options += ["--date-format dmy"] if ambiguous else []
     called = {"PGN": "games in PGN", "votes": "a game log of votes"}.get(kind, "a game log")
     commands = _commands(kind, path, options)
     if len(names) == 2 and all(name.isprintable() and name[:1] != "-" for name in names):
         words = [str(path), "--player", names[0], "--against", names[1]]
         commands.append(f"valmatch sprt {' '.join([*map(shlex.quote, words), *options])}")
-    about = f"{called}: {_counted(rows, 'game')} between {_counted(len(log.players), 'player')}"
+    about = f"{called}: {counted(rows, 'game')} between {counted(len(log.players), 'player')}"
     writes = _mapping(path, log, share if bad else None)
     return CheckedFile(path, kind, about, understood, dirt, rows, commands=commands, writes=writes)
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar, cast
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -37,7 +37,7 @@ from valmatch.inputs.yaml_document import (
 from valmatch.models.registry import MODELS, OWN, ModelEntry, load_model, unknown_model
 from valmatch.text.numerals import SECONDS, in_unit
 from valmatch.text.suggestions import by_last_part, closest_name, correction, hint
-from valmatch.text.terminal import Notice, shortened, shown
+from valmatch.text.terminal import Notice, shown
 
 if TYPE_CHECKING:
     from valmatch.models.model import Response
@@ -73,6 +73,7 @@ RESPONSES_OF = (
 TOP_LEVEL = ("model", "factors", *c.SECTIONS)
 
 S = TypeVar("S", bound=Section)
+Place: TypeAlias = tuple[str | int, ...]  # keys and indices on the way to a value
 
 FILES = tuple(dict.fromkeys(key for entry in OWN.values() for key in entry.files))
 """The keys of files of some model of this package."""
@@ -112,8 +113,8 @@ class ConfigCheck:
         factors, replicate = self.factors, self._section("replicate", c.ReplicateOptions)
         # Names with ``*`` of mappings by factor are taken out of them.
         ranges = [path for path, keys in BY_FACTOR.items() if keys]
-        pairs = [(path, *pair) for path in ranges for pair in entries(self.root, path)]
-        starred = [entry for entry in pairs if "*" in entry[1].value]
+        pairs = [(path, *names) for path in ranges for names in entries(self.root, path)]
+        starred = [pair for pair in pairs if "*" in pair[1].value]
         for path, key, _ in starred:
             self.root = without(self.root, [*path, key.value])
         if entry and factors and not self.problems:
@@ -152,19 +153,16 @@ class ConfigCheck:
         others = [(key, value) for key, value in self.root.value if key.value not in known]
         self.further += max(len(others) - MOST, 0)
         for key, value in others[:MOST]:
-            node, factor = value, entry.mappings.get(key.value) if entry else None
-            if entry and factor:
-                complete, example = False, schema_at(entry.factors, [factor]).get("example")
-                wrong = f"{key.value}: should be a mapping such as {example} (got {show(value)})"
-            elif key.value not in FILES or kind(value) in ("map", "seq"):
+            name = key.value
+            if entry and name in entry.mappings:
+                complete, schema = False, schema_at(entry.factors, [entry.mappings[name]])
+                example = f"{schema.get('example')} (got {show(value)})"
+                self._wrong(value, [name], f"should be a mapping such as {example}")
+            elif name not in FILES or kind(value) in ("map", "seq"):
                 # A file is named by a text: a mapping is something else.
-                meant = _key_hint(key.value, self.keys, inner)
-                node, wrong = key, f"{shortened(key.value)}: unknown key ({meant})"
+                self._wrong(key, [name], f"unknown key ({_key_hint(name, self.keys, inner)})")
             elif kind(value) != "null":
-                wrong = f"{key.value}: this model takes none"
-            else:
-                continue
-            self.problems.append((node, wrong))
+                self._wrong(value, [name], "this model takes none")
         return complete
 
     def _spread(self, path: tuple[str, ...], key: Node, value: Node, factors: Factors) -> None:
@@ -236,7 +234,7 @@ class ConfigCheck:
         lines = []
         for node, what in sorted(self.problems, key=order):
             for name, key in self.moved.items():
-                what = f"{key}{what.removeprefix(name)}" if what.startswith(name) else what
+                what = re.sub(f"^{re.escape(name)}", key, what)
             lines.append(f"{place(node)}: {what}")
         raise InputError(*in_lines(lines, self.further))
 
@@ -325,7 +323,7 @@ class ConfigCheck:
         try:
             return cls.model_validate({} if value is None else value, context=dict(context))
         except ValidationError as error:
-            refusals: dict[tuple[int, str], tuple[Node, str, list[str]]] = {}
+            refusals: dict[tuple[int, Place], tuple[Node, str, list[str]]] = {}
             problems = error.errors(include_url=False)
             self.further += max(len(problems) - _LOOKED_AT, 0)
             for problem in problems[:_LOOKED_AT]:
@@ -334,12 +332,12 @@ class ConfigCheck:
                     len(problem["input"]) >= problem["ctx"]["min_length"]
                 ):
                     continue
-                node, label, what, got = self._refusal(name, cls, problem)
-                refusals.setdefault((id(node), label), (node, got, []))[2].append(what)
-            for (_, label), (node, got, (first, *others)) in refusals.items():
+                node, path, what, got = self._refusal(name, cls, problem)
+                refusals.setdefault((id(node), path), (node, got, []))[2].append(what)
+            for (_, path), (node, got, (first, *others)) in refusals.items():
                 # Each form that a value may have is refused for itself.
                 forms = dict.fromkeys(other.removeprefix("should be ") for other in others)
-                self.problems.append((node, f"{label}: {' or '.join([first, *forms])}{got}"))
+                self._wrong(node, path, f"{' or '.join([first, *forms])}{got}")
             return None
 
     def _in_units(self, value: object, path: tuple[str, ...], outer: object = None) -> object:
@@ -368,19 +366,19 @@ class ConfigCheck:
 
     def _refusal(
         self, name: str, cls: type[Section], error: ErrorDetails
-    ) -> tuple[Node, str, str, str]:
-        """Return where an error of pydantic is, its dotted path, what is wrong, what is there."""
+    ) -> tuple[Node, Place, str, str]:
+        """Return where an error of pydantic is, its path, what is wrong, what is there."""
         path = (name, *error["loc"])
         if error["type"] == "extra_forbidden":
             key = written_key(self.root, path)
             meant = self._meant(cls, path, key is not None and from_override(key))
-            return key or self._closest_node(path), f.label(path), f"unknown key ({meant})", ""
+            return key or self._closest_node(path), path, f"unknown key ({meant})", ""
         if error["type"] == "refused":
             section = path[: 1 + f.section_depth(cls, error["loc"])]
             at = [(*section, *key.split(".")) for key in error.get("ctx", {}).get("at", ())]
             # A default may be what is wrong, which is written nowhere.
             path = next((key for key in at if find(self.root, key)), (*at, path)[0])
-            return self._closest_node(path), f.label(path), error["msg"], ""
+            return self._closest_node(path), path, error["msg"], ""
         what = _WORDS.get(error["type"]) or _BEGIN.sub("", error["msg"])
         what = _LONG.sub(lambda number: f"{float(number[0]):g}", _COUNTED.sub("", what))
         outer = path
@@ -392,7 +390,7 @@ class ConfigCheck:
         if isinstance(node, SequenceNode) and error["type"] in ("missing", "too_short", "too_long"):
             what = f"should have {size} items" if size == schema.get("maxItems") else what
         elif node is None or (outer != path and (error["type"] == "missing" or len(outer) == 1)):
-            return self._closest_node(path), f.label(path), what, ""
+            return self._closest_node(path), path, what, ""
         if what == _MAPPING and "example" in schema:
             what += f" such as {schema['example']}"
         unit = schema.get("unit") or self._unit(path, value_at(self.root, path[:-1]))
@@ -402,7 +400,7 @@ class ConfigCheck:
         near = ""
         if error["type"] == "literal_error" and kind(node) == "str":
             near = correction(str(to_value(node)), re.findall("'([^']+)'", error["msg"]))
-        return node, f.label(outer), what, f" (got {show(node)}{near})"
+        return node, outer, what, f" (got {show(node)}{near})"
 
     def _meant(self, cls: type[Section], path: Sequence[str | int], bare: bool) -> str:
         """Say which key an unknown one is meant to be; a bare one stands on the command line."""
@@ -426,8 +424,7 @@ class ConfigCheck:
     def _closest_node(self, path: Sequence[str | int]) -> Node:
         """Return what is written at `path`, or else the key of the section that lacks it."""
         for length in range(len(path), 0, -1):
-            node = find(self.root, path[:length])
-            if node is not None:
+            if node := find(self.root, path[:length]):
                 key = written_key(self.root, path[:length]) if length < len(path) else None
                 return key or node
         return self.root

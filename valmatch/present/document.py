@@ -15,6 +15,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.rounding import mean_and_half
 from valmatch.text.suggestions import hint
+from valmatch.text.terminal import counted as counted
 from valmatch.text.terminal import escaped, labelled, shortened, shown
 
 if TYPE_CHECKING:
@@ -408,11 +409,6 @@ def first_of(texts: Sequence[str], most: int, more: str = "{:,} more") -> list[s
     """Return the first of some texts, and how many more there are."""
     rest = len(texts) - most
     return [*texts[:most], *([more.format(rest)] if rest > 0 else [])]
-
-
-def counted(n: int, what: str) -> str:
-    """Return a number of things."""
-    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def after(unit: str) -> str:

@@ -62,6 +62,11 @@ def print_wrapped(text: str, indent: str = "") -> None:
     print("\n".join(wrapped(text, indent)))
 
 
+def counted(n: int, what: str) -> str:
+    """Return a number of things."""
+    return f"{n:,} {what}{'s' * (n != 1)}"
+
+
 def labelled(name: str, unit: str) -> str:
     """Return a name with its unit in brackets, if it has one."""
     return f"{name} [{unit}]" if unit else name
