@@ -250,7 +250,7 @@ def _sides(
     """Return A and what it is compared with."""
     overrides = list(options.overrides)
     if not (others or options.variant):
-        from valmatch.config.checking import FILES
+        from valmatch.config.loading import FILES
 
         common = [
             override
