@@ -50,7 +50,8 @@ def factors(
     With --all it has every factor, and comments on the options of `replicate` and `optimize`.
     """
     from valmatch.config.factor_paths import factor_at, factor_names
-    from valmatch.config.writing import entry_of, template
+    from valmatch.config.writing import template
+    from valmatch.models.registry import entry_of
 
     entry = entry_of(model)
     names = factor_names(entry.factors)

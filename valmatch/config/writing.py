@@ -9,9 +9,8 @@ from typing import Any
 
 from valmatch.config.config import SECTIONS
 from valmatch.config.factor_paths import factor_at, factor_names, section_of
-from valmatch.errors import InputError
 from valmatch.inputs.fields import Section, allowed, plain_number, schema_at
-from valmatch.models.registry import MODELS, ModelEntry, unknown_model
+from valmatch.models.registry import entry_of
 
 WIDTH = 80
 
@@ -52,13 +51,6 @@ def template(model: str, names: Collection[str] = ()) -> str:
             lines += _entries(options, name, "#     # ")
         lines += [""]
     return "\n".join(lines[:-1]) + "\n"
-
-
-def entry_of(model: str) -> ModelEntry:
-    """Return what is known of a model; refuse a name of none."""
-    if model not in MODELS:
-        raise InputError(unknown_model(model))
-    return MODELS[model]
 
 
 def documented(model: type[Section], path: Sequence[str], names: Collection[str] = ()) -> list[str]:

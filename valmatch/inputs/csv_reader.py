@@ -17,13 +17,12 @@ from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
 from valmatch.errors import InputError, RunError, option
 from valmatch.inputs.files import MARKS_OF_UTF_16, readable, reason, regular, too_large
 from valmatch.text.dates import moment_of_number, seconds_of
-from valmatch.text.numerals import real_number
+from valmatch.text.numerals import REAL, real_number
 from valmatch.text.terminal import Notice, counted, shown
 
 # What may stand between cells, by name.
@@ -271,12 +270,11 @@ class BadRows:
 # that every name reads back as it was.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _MARKED = re.compile(r"'+[=+\-@\t\r]")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def mark(name: str) -> str:
     """Return a name as it is written: with one apostrophe more where a formula might begin."""
-    return f"'{name}" if _FORMULA.match(name) and not _NUMBER.fullmatch(name) else name
+    return f"'{name}" if _FORMULA.match(name) and not REAL.fullmatch(name) else name
 
 
 def unmark(cell: str) -> str:
@@ -300,9 +298,9 @@ class Row(NamedTuple):
     line: int  # number of its last line
     cells: Mapping[str, str]  # the cells by column, or by its meaning
     # what the file calls columns, where the cells go by their meaning
-    names: Mapping[str, str] = MappingProxyType({})
+    names: Mapping[str, str] = {}
     # where in the line the cell of each column starts, from 1; empty where that is not told
-    starts: Mapping[str, int] = MappingProxyType({})
+    starts: Mapping[str, int] = {}
 
     @property
     def place(self) -> str:

@@ -155,10 +155,15 @@ def origin(name: str) -> dict[str, str]:
 
 def load_model(name: str) -> Callable[[Factors, Mapping[str, Path]], Model[object]]:
     """Import and return the class of the model called `name`."""
+    model: Callable[[Factors, Mapping[str, Path]], Model[object]] = _imported(entry_of(name).path)
+    return model
+
+
+def entry_of(name: str) -> ModelEntry:
+    """Return what is known of a model; refuse a name of none."""
     if name not in MODELS:
         raise InputError(unknown_model(name))
-    model: Callable[[Factors, Mapping[str, Path]], Model[object]] = _imported(MODELS[name].path)
-    return model
+    return MODELS[name]
 
 
 def unknown_model(name: str) -> str:

@@ -7,7 +7,7 @@ import re
 
 DIGITS = 1000  # most characters of a number; Python itself refuses some thousand
 
-_REAL = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+REAL = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _COUNT = re.compile(r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.([0-9]+))?(?:[eE]\+?([0-9]{1,3}))?")
 
 
@@ -29,7 +29,7 @@ def count(text: str) -> int | None:
 
 def real_number(text: str) -> float | None:
     """Return the finite number that a text is; None if it is none."""
-    value = float(text) if len(text) <= DIGITS and _REAL.fullmatch(text) else math.inf
+    value = float(text) if len(text) <= DIGITS and REAL.fullmatch(text) else math.inf
     return value if math.isfinite(value) else None
 
 
