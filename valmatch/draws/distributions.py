@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.draws.streams import END, POSITION, next_word, refill
+from valmatch.draws.streams import END, ONE, POSITION, ZERO, next_word, refill
 from valmatch.kernels.arrays import Floats, Words
 from valmatch.kernels.compilation import part
 
@@ -79,8 +79,6 @@ NORMAL_INSIDE, EXPONENTIAL_INSIDE = _TABLES[0], _TABLES[3]
 NORMAL_SCALE, NORMAL_DENSITY, EXPONENTIAL_SCALE, EXPONENTIAL_DENSITY = (
     _TABLES[row].view(np.float64) for row in (1, 2, 4, 5)
 )
-
-ZERO, ONE = np.uint64(0), np.uint64(1)
 
 LAYER = np.uint64(0xFF)  # bits that give one of the 256 layers
 

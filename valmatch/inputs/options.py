@@ -89,10 +89,9 @@ def repeated(help: str, metavar: str, **more: Any) -> Any:  # noqa: ANN401
     return names(help, metavar, read=tuple, repeated=True, **more)
 
 
-def path(help: str, metavar: str = "FILE", **more: Any) -> Any:  # noqa: ANN401
+def path(help: str, metavar: str = "FILE", value: Any = None, **more: Any) -> Any:  # noqa: ANN401
     """Declare the path of a file or folder."""
-    more = {"value": None, "check": arguments.path, **more}
-    return declare(help=help, metavar=metavar, **more)
+    return declare(value, help, metavar, check=arguments.path, **more)
 
 
 def folders(help: str, metavar: str = "DIR...", value: Any = MISSING) -> Any:  # noqa: ANN401
@@ -106,10 +105,10 @@ def flag(help: str, **more: Any) -> Any:  # noqa: ANN401
     return declare(False, help, "", read=bool, check=arguments.flag, **more)
 
 
-def duration(help: str, metavar: str = "TIME", **more: Any) -> Any:  # noqa: ANN401
+def duration(help: str, value: float | None = None, **more: Any) -> Any:  # noqa: ANN401
     """Declare a time in seconds, which the command line takes with a unit, too."""
-    more = {"value": None, "read": seconds_of_text, "check": arguments.seconds, **more}
-    return declare(help=help, metavar=metavar, allowed=_TIMES, **more)
+    more |= {"read": seconds_of_text, "check": arguments.seconds, "allowed": _TIMES}
+    return declare(value, help, "TIME", **more)
 
 
 def columns(help: str, example: str = "game=match_id") -> Any:  # noqa: ANN401
