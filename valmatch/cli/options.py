@@ -189,7 +189,7 @@ class ConfigOptions(o.Options):
         " a NAME with a comma in quotes.",
         "rating=mmr",
     )
-    separator: str | None = o.separator(None)
+    separator: str | None = o.separator()
     skip_bad_rows: bool = o.flag("Skip invalid rows and report how many.")
     max_bad_rows: float | None = o.max_bad_rows("rows")
     sort_rows: bool = o.flag("Sort the rows of the arrivals file by arrival.")

@@ -96,7 +96,7 @@ class FileOptions(o.Options):
     columns: Mapping[str, str] = o.columns(
         "Which columns of the file to use, such as game=match_id,home=team1,away=team2."
     )
-    separator: str | None = o.separator(None, default="the one in the header")
+    separator: str | None = o.separator("the one in the header")
     warn: Callable[[str], None] = o.listener("Called with each warning.")
 
 

@@ -117,7 +117,7 @@ def columns(help: str, example: str = "game=match_id") -> Any:  # noqa: ANN401
     return declare({}, help, "MEANING=NAME,...", read=read, check=arguments.mapping)
 
 
-def separator(value: str | None = ",", default: str = "comma") -> Any:  # noqa: ANN401
+def separator(default: str = "comma") -> Any:  # noqa: ANN401
     """Declare the field separator of a CSV file."""
     help = "Field separator: comma, semicolon, tab, bar, or the character."
 
@@ -126,7 +126,7 @@ def separator(value: str | None = ",", default: str = "comma") -> Any:  # noqa: 
             return x
         return SEPARATORS[arguments.one_of("separator", x, SEPARATORS)]
 
-    return declare(value, help, "CHAR", check=check, default=default)
+    return declare(None, help, "CHAR", check=check, default=default)
 
 
 def max_bad_rows(what: str) -> Any:  # noqa: ANN401
