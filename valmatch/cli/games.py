@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -180,6 +181,23 @@ def _counts(text: str) -> tuple[int, ...] | None:
     return counts if len(counts) == len(numbers) in (3, 5) else None
 
 
+@dataclass(frozen=True)
+class Score(o.Options):
+    """How often one player won, in one of two ways."""
+
+    counts: tuple[int, ...] | None = o.declare(
+        None,
+        "Losses, draws and wins; or pentanomial LL,LD,LW+DD,DW,WW, how many pairs of games"
+        " made 0, 1/2, 1, 3/2 and 2 points.",
+        "L,D,W",
+        read=_counts,
+        allowed="L,D,W, or LL,LD,LW+DD,DW,WW: whole numbers >= 0",
+    )
+    wins: int | None = o.whole("min_games", None, "Wins, in place of --counts.")
+    draws: int | None = o.whole("min_games", None, "Draws, in place of --counts.", default="0")
+    losses: int | None = o.whole("min_games", None, "Losses, in place of --counts.", default="0")
+
+
 @command()
 def sprt(
     games: Annotated[
@@ -190,24 +208,7 @@ def sprt(
             argument=True,
         ),
     ],
-    counts: Annotated[
-        tuple[int, ...] | None,
-        o.declare(
-            None,
-            "Losses, draws and wins; or pentanomial LL,LD,LW+DD,DW,WW, how many pairs of games"
-            " made 0, 1/2, 1, 3/2 and 2 points.",
-            "L,D,W",
-            read=_counts,
-            allowed="L,D,W, or LL,LD,LW+DD,DW,WW: whole numbers >= 0",
-        ),
-    ],
-    wins: Annotated[int | None, o.whole("min_games", None, "Wins, in place of --counts.")],
-    draws: Annotated[
-        int | None, o.whole("min_games", None, "Draws, in place of --counts.", default="0")
-    ],
-    losses: Annotated[
-        int | None, o.whole("min_games", None, "Losses, in place of --counts.", default="0")
-    ],
+    score: Score,
     player: Annotated[str | None, o.text(None, "Count the wins of this player.", "NAME")],
     against: Annotated[str | None, o.text(None, "Their opponent.", "NAME")],
     options: g.SprtOptions,
@@ -222,11 +223,11 @@ def sprt(
     from valmatch.game_logs.duels import sprt_games
     from valmatch.statistics.sequential_tests import sequential_test
 
-    numbers = {"losses": losses, "draws": draws, "wins": wins}
-    if any(n is not None for n in numbers.values()):
+    counts, numbers = score.counts, (score.losses, score.draws, score.wins)
+    if any(n is not None for n in numbers):
         if counts is not None:
             raise InputError(f"{option('counts')}: goes without {option('wins')} and the others")
-        counts = tuple(n or 0 for n in numbers.values())
+        counts = tuple(n or 0 for n in numbers)
     if (games is None) == (counts is None):
         both = "one of both, not both" if counts is not None else "one of both"
         raise InputError(f"{option('games')} or {option('counts')}: {both} must be given")
