@@ -16,7 +16,7 @@ from tests.support.case_tables import cases
 from tests.support.command import Outcome, success, valmatch
 from valmatch.cli.app import MODULES
 from valmatch.config.loading import shipped_configs
-from valmatch.storage.contents import CONTENTS
+from valmatch.storage.output import CONTENTS
 
 LOG = "game,player,score\n" + "".join(
     f"g{game},p{(game + k) % 7},{(game * 5 + k * 3) % 4}\n" for game in range(40) for k in range(2)

@@ -26,7 +26,6 @@ from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage import store
-from valmatch.storage.contents import CONTENTS, MANIFEST, PROGRESS
 from valmatch.storage.manifest import (
     DesignManifest,
     Manifest,
@@ -35,7 +34,7 @@ from valmatch.storage.manifest import (
     manifest_in,
     read_manifest,
 )
-from valmatch.storage.output import write_bytes
+from valmatch.storage.output import CONTENTS, MANIFEST, PROGRESS, write_bytes
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 from valmatch.storage.store import ROWS, Warn

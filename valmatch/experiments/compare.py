@@ -32,8 +32,7 @@ from valmatch.statistics.no_interval import (
 )
 from valmatch.statistics.pairs import PairedDifference, differing, paired
 from valmatch.statistics.sampling import INDEPENDENT, Widened, no_difference_interval
-from valmatch.storage.contents import MANIFEST
-from valmatch.storage.output import write_csv, write_json
+from valmatch.storage.output import MANIFEST, write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged, result_files
 from valmatch.storage.results import Result, warnings_entry, warnings_of_parts
 from valmatch.storage.run_folder import RunFolder, files_of

@@ -44,9 +44,8 @@ from valmatch.rule_sets.files import as_remarks, error_lines, is_yaml, read_rule
 from valmatch.rule_sets.json_text import Problem, plain
 from valmatch.rule_sets.table import Lack, spelled
 from valmatch.rule_sets.types import OF_PREDICATE
-from valmatch.storage.contents import MANIFEST
 from valmatch.storage.manifest import Manifest, SimulateManifest, command_of, read_manifest
-from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.output import MANIFEST, to_json, write_atomically, write_csv
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in
 from valmatch.storage.run_folder import RunFolder

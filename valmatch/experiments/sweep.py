@@ -26,8 +26,7 @@ from valmatch.inputs.fields import Factors, schema_at
 from valmatch.inputs.yaml_document import parse, to_value
 from valmatch.models.registry import MODELS
 from valmatch.statistics.no_interval import doubtful_intervals, reason_of_each
-from valmatch.storage.contents import MANIFEST
-from valmatch.storage.output import write_csv, write_json
+from valmatch.storage.output import MANIFEST, write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged, result_files
 from valmatch.storage.results import Result, warnings_entry, warnings_of_parts
 from valmatch.storage.run_folder import RunFolder, ShardFolder

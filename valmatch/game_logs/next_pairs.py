@@ -26,7 +26,7 @@ from valmatch.policies.joint.batch import Choice, choose_batch
 from valmatch.policies.joint.belief import Belief, expected_score_at
 from valmatch.policies.joint.leader import unsure_of
 from valmatch.ratings.registry import BATCH_NAMES, batch_named
-from valmatch.storage.contents import MANIFEST
+from valmatch.storage.output import MANIFEST
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import SUMMARY, DocumentedResult, Warnings, plain
 from valmatch.storage.run_folder import RunFolder

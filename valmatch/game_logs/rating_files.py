@@ -25,9 +25,8 @@ from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.ratings.parameters import BatchSystem
 from valmatch.ratings.system import System
-from valmatch.storage.contents import MANIFEST
 from valmatch.storage.manifest import Count, Manifest, ManifestPart, read_manifest
-from valmatch.storage.output import csv_line, write_csv, write_json
+from valmatch.storage.output import MANIFEST, csv_line, write_csv, write_json
 from valmatch.storage.result_files import ResultFiles
 from valmatch.storage.results import SUMMARY, Result
 from valmatch.storage.run_folder import RunFolder

@@ -29,9 +29,8 @@ from valmatch.present.document import (
     unit_of_factor,
 )
 from valmatch.present.presenting import made_here, present, read_result, run_folder
-from valmatch.storage.contents import MANIFEST
 from valmatch.storage.manifest import ConfigPart, Manifest
-from valmatch.storage.output import write_bytes
+from valmatch.storage.output import MANIFEST, write_bytes
 from valmatch.storage.result_files import ResultFiles, result_files
 from valmatch.storage.results import Result
 from valmatch.text.terminal import shortened, shown

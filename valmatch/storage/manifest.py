@@ -11,8 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from valmatch.errors import InputError
 from valmatch.inputs.fields import allowed, refuse, schema_at
-from valmatch.storage.contents import CONTENTS, MANIFEST
-from valmatch.storage.output import read_json
+from valmatch.storage.output import CONTENTS, MANIFEST, read_json
 from valmatch.text.terminal import Notice
 
 if TYPE_CHECKING:

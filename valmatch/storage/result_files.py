@@ -20,8 +20,7 @@ from valmatch.errors import InputError, OptionError
 from valmatch.inputs.csv_reader import rows_of
 from valmatch.inputs.files import readable, regular
 from valmatch.kernels.arrays import Floats
-from valmatch.storage.contents import MANIFEST
-from valmatch.storage.output import FAR, read_json
+from valmatch.storage.output import FAR, MANIFEST, read_json
 from valmatch.text.terminal import shown
 
 if TYPE_CHECKING:

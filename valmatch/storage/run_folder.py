@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any, Self
 from valmatch.errors import InputError, RunError, WorkersLostError, option
 from valmatch.execution.interruption import ENDINGS, begin
 from valmatch.execution.shards import WHOLE, Shard, shard_files
-from valmatch.storage.contents import CONTENTS, MANIFEST, PROGRESS
-from valmatch.storage.output import PART, write_bytes, write_json
+from valmatch.storage.output import CONTENTS, MANIFEST, PART, PROGRESS, write_bytes, write_json
 from valmatch.storage.results import warnings_entry, warnings_in
 from valmatch.text.terminal import Notice
 

@@ -28,8 +28,8 @@ from valmatch.optimization.studies.study import (
     read_journal,
     summarised,
 )
-from valmatch.storage.contents import CONTENTS, MANIFEST
 from valmatch.storage.manifest import OptimizeManifest
+from valmatch.storage.output import CONTENTS, MANIFEST
 from valmatch.storage.run_folder import refuse_to_replace
 from valmatch.text.terminal import shortened
 

@@ -40,8 +40,7 @@ from valmatch.optimization.solver_run import (
     SharedPool,
 )
 from valmatch.optimization.verdict import PointResult
-from valmatch.storage.contents import MANIFEST
-from valmatch.storage.output import cell, numbers, write_bytes, write_csv, write_json
+from valmatch.storage.output import MANIFEST, cell, numbers, write_bytes, write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import Result, warnings_entry, warnings_in
 from valmatch.storage.run_folder import RunFolder, ShardFolder
