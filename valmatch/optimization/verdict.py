@@ -30,6 +30,7 @@ from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import why_no_interval
 from valmatch.statistics.pairs import PairedDifference, paired
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Resampled, Sampling
+from valmatch.storage.results import columns_of
 
 RESAMPLES = "which resamples of the log show (--set log.resample=block)"
 
@@ -384,31 +385,20 @@ def post_analysis(
     entries: dict[str, Any] = {}
     tables: Tables = {}
     for name, values in baselines.items():
-        rows, why = _compared(problem, replications(values), recommended, confidence)
-        units = units or {response.name: response.unit for response, _ in rows}
+        pairs, why = _compared(problem, replications(values), recommended, confidence)
+        units = {response.name: response.unit for response, _ in pairs}
         of, key = SHORT[name], beside(name, role)
-        entries[key] = {
-            "replications": n,
-            of: values,
-            role: point,
-            **({"no_interval": why} if why else {}),
-            "responses": {
-                response.name: {
-                    of: pair.a.mean,
-                    role: pair.b.mean,
-                    "difference": pair.difference.as_dict(),
-                }
-                for response, pair in rows
-            },
-        }
-        tables[key] = {
-            "response": [response.name for response, _ in rows],
-            of: [pair.a.mean for _, pair in rows],
-            role: [pair.b.mean for _, pair in rows],
-            "difference": [pair.difference.mean for _, pair in rows],
-            **{name: [getattr(pair.difference, name) for _, pair in rows] for name in COLUMNS},
-            "unit": [response.unit for response, _ in rows],
-        }
+        responses, rows = {}, []
+        for response, pair in pairs:
+            means, change = {of: pair.a.mean, role: pair.b.mean}, pair.difference.as_dict()
+            responses[response.name] = {**means, "difference": change}
+            row = {"response": response.name, **means, "difference": change["mean"]}
+            row |= {column: change[column] for column in COLUMNS}
+            rows.append({**row, "unit": response.unit})
+        reason = {"no_interval": why} if why else {}
+        points = {"replications": n, of: values, role: point}
+        entries[key] = {**points, **reason, "responses": responses}
+        tables[key] = columns_of(rows)
     made = n * (1 + len(baselines))
     if role == LEAST:
         return {**entries, "spent_beyond_budget": made}, tables

@@ -125,8 +125,10 @@ class Estimate:
         )
 
     def as_row(self) -> dict[str, Any]:
-        """Return the attributes by name, ready for a row of a table."""
-        return {**asdict(self), "remarks": " ".join(self.remarks)}
+        """Return the attributes by name, but for the extremes, ready for a row of a table."""
+        facts = {**asdict(self), "remarks": " ".join(self.remarks)}
+        del facts["min"], facts["max"]
+        return facts
 
 
 def limits_of_difference(limits: Limits) -> Limits:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 
 SUMMARY = "summary.json"  # the document of a result
+
+T = TypeVar("T")
 
 
 class Result(ABC):
@@ -121,6 +123,16 @@ def warnings_in(document: Mapping[str, Any], key: str = "warnings") -> list[Noti
     """Return the warnings that an entry of a file holds."""
     rows = document.get(key, ())
     return [Notice(str(row["text"]), str(row["kind"]), int(row["count"])) for row in rows]
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return rows of the same names as columns."""
+    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+
+
+def among(numbers: Mapping[str, T], chosen: Collection[str]) -> dict[str, T]:
+    """Return the numbers of the chosen responses, all without any."""
+    return {name: of for name, of in numbers.items() if not chosen or name in chosen}
 
 
 def arrays(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> dict[str, NDArray[Any]]:
