@@ -10,7 +10,6 @@ from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from string import ascii_lowercase
-from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -81,7 +80,7 @@ def _controls(
     if any(index not in rows for index in indices):
         warn(f"not all folders hold {store.CONTROLS}: the whole has no control variates")
         return None
-    return np.array([rows[index][1] for index in indices])
+    return np.array([rows[index] for index in indices])
 
 
 def _curves(
@@ -109,8 +108,6 @@ def _curves(
 class MergedReplications(Combined[Replications]):
     """The replications of several folders; of what is missing, how many and the first."""
 
-    rows: store.Rows  # the lines of the file of all
-    model: Model[object]  # what was simulated
     folders: Sequence[Path]  # where they were
 
     def open_run(self, out: Path) -> RunFolder:
@@ -123,13 +120,12 @@ class MergedReplications(Combined[Replications]):
         """Write them as `replicate` writes a run."""
         result = self.result
         with self.open_run(out) as folder:
-            form = store.row_format(result.config, result.seed, self.model)
-            text = form.header + "".join(self.rows[index][0] for index in result.indices)
-            write_bytes(out / ROWS, text.encode())
+            form = store.row_format(result.config, result.seed, result.responses)
+            write_bytes(out / ROWS, form.text(result.indices, result.values).encode())
             if result.controls is not None:
-                controls = store.control_format(result.config, result.seed, self.model)
-                lines = map(controls.line, result.indices, result.controls.tolist())
-                write_bytes(out / store.CONTROLS, (controls.header + "".join(lines)).encode())
+                form = store.control_format(result.config, result.seed, result.expectations)
+                text = form.text(result.indices, result.controls)
+                write_bytes(out / store.CONTROLS, text.encode())
             if result.curves:
                 store.write_sums(out / store.SUMS, result.curves, stretches(result.indices))
             write_results(folder, result)
@@ -175,11 +171,11 @@ def gather(
     warn: Warn = lambda text: None,
 ) -> MergedReplications:
     """Return the replications of folders, checked against each other; write nothing."""
-    manifests = read_manifests(folders, "replicate", ReplicateManifest, warn)
+    manifests = read_manifests(folders, "replicate", ReplicateManifest, warn, {})
     (folder, first), *_ = manifests.items()
     folders, config, seed = list(manifests), first.same_config(folder, "combine"), first.seed
     model = build(config)
-    form, files = store.row_format(config, seed, model), _files(folders, ROWS)
+    form, files = store.row_format(config, seed, model.responses), _files(folders, ROWS)
     rows = form.read(files, warn)
     indices = sorted(rows)
     # A run with a target stops where it is met.
@@ -188,8 +184,9 @@ def gather(
         for manifest in manifests.values()
     )
     wanted = range(requested if expect is None else expect)
-    owed = _owed(wanted, rows, set(files.values()))
-    controls = _controls(folders, indices, store.control_format(config, seed, model), warn)
+    owed = owed_by_shard(wanted, rows, set(files.values()))
+    known = store.control_format(config, seed, model.controls)
+    controls = _controls(folders, indices, known, warn)
     remarks = [remark.notice for manifest in manifests.values() for remark in manifest.remarks]
     input_remarks = [*(remark.notice for remark in first.input_remarks), *model.warnings]
     result = Replications(
@@ -198,7 +195,7 @@ def gather(
         max(requested, len(wanted)),
         model.responses,
         indices,
-        np.array([rows[index][1] for index in indices]).reshape(len(indices), len(form.names)),
+        np.array([rows[index] for index in indices]).reshape(len(indices), len(form.names)),
         confidence or first.confidence or 0.95,
         model.axes,
         _curves(folders, indices, model, seed, warn) if curves and model.axes else None,
@@ -214,18 +211,14 @@ def gather(
         "missing_counts": {name: total for name, (total, _) in owed.items()},
     }
     shortfalls = [owes(name, *part) for name, part in owed.items()]
-    return MergedReplications(result, missing, shortfalls, owed, rows, model, folders)
+    return MergedReplications(result, missing, shortfalls, owed, folders)
 
 
 M = TypeVar("M", bound=SimulationManifest)
 
 
 def read_manifests(
-    folders: Sequence[Path],
-    command: str,
-    kind: type[M],
-    warn: Warn,
-    same: Mapping[str, str] = MappingProxyType({}),
+    folders: Sequence[Path], command: str, kind: type[M], warn: Warn, same: Mapping[str, str]
 ) -> dict[Path, M]:
     """Return the manifests of folders that hold parts of one run; refuse those of another."""
     # All have the same config, the same seed and the same of the entries `same`.
@@ -281,10 +274,10 @@ def name_of(shard: Shard) -> str:
     return "the run" if shard == WHOLE else f"shard {shard}"
 
 
-def _owed(
+def owed_by_shard(
     wanted: range, there: Collection[int], parts: Collection[Shard]
 ) -> dict[str, tuple[int, list[int]]]:
-    """Return how many replications are missing, and the first, by the shard that owes them."""
+    """Return how many parts are missing, and the first, by the shard that owes them."""
     shards = shards_of(parts)
     done = Counter(index % len(shards) for index in there if index in wanted)
     owed = {}
@@ -308,7 +301,7 @@ def combine_designs(
     same = {"design_id": "designs"}
     manifests = read_manifests(with_whole(out, folders), "design", DesignManifest, warn, same)
     (first_folder, first), *_ = manifests.items()
-    ids, parts = first.design.config_ids, dict[str, list[Path]]()
+    (design, ids), parts = sweep.design_in(first), dict[str, list[Path]]()
     for key in ids:
         points = [folder / POINTS / key for folder in manifests]
         parts[key] = [point for point in points if (point / MANIFEST).is_file()]
@@ -320,12 +313,10 @@ def combine_designs(
     for key, point in merged.items():
         if config_id(point.result.config) != key:
             raise InputError(f"{point.folders[0]}: holds the replications of another point")
-    levels = list(map(tuple, first.design.points))
-    design = sweep.Design(first.design.factors, levels, beside=first.design.beside)
     there = {k: key for k, key in enumerate(ids) if key in merged}
     result = sweep.DesignReplications(
         first.restored(first_folder),
-        replace(design, points=[levels[k] for k in there]),
+        replace(design, points=[design.points[k] for k in there]),
         [merged[key].result for key in there.values()],
         "" if len(merged) == len(parts) else "incomplete",
     )

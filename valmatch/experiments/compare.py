@@ -34,7 +34,14 @@ from valmatch.statistics.pairs import PairedDifference, differing, paired
 from valmatch.statistics.sampling import INDEPENDENT, Widened, no_difference_interval
 from valmatch.storage.output import MANIFEST, write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged, result_files
-from valmatch.storage.results import Result, warnings_entry, warnings_of_parts
+from valmatch.storage.results import (
+    SUMMARY,
+    Result,
+    among,
+    columns_of,
+    warnings_entry,
+    warnings_of_parts,
+)
 from valmatch.storage.run_folder import RunFolder, files_of
 from valmatch.text.terminal import Notice, escaped
 
@@ -62,8 +69,8 @@ class Variant:
 
     def differences(self, chosen: Collection[str] = ()) -> dict[str, Estimate]:
         """Return the differences by response, of the chosen ones if any are."""
-        pairs = self.comparisons.items()
-        return {name: pair.difference for name, pair in pairs if not chosen or name in chosen}
+        pairs = among(self.comparisons, chosen).items()
+        return {name: pair.difference for name, pair in pairs}
 
     def as_dict(self) -> dict[str, Any]:
         """Return what ``summary.json`` says of the system."""
@@ -142,12 +149,10 @@ class Comparison(Result):
         for variant in self.variants:
             name = variant.name.upper()
             samplings = {BASE.upper(): self.base.sampling, name: variant.run.sampling}
-            of_all = no_difference_interval(samplings, self.n)
-            if of_all and not self.is_pair:
+            if of_all := no_difference_interval(samplings, self.n):
                 return of_all
-            differences = variant.differences(chosen)
-            reasons[f"{name} - {BASE.upper()}"] = why_no_interval(differences, of_all)
-        return next(iter(reasons.values())) if self.is_pair else reason_of_each(reasons)
+            reasons[f"{name} - {BASE.upper()}"] = why_no_interval(variant.differences(chosen), "")
+        return reason_of_each(reasons)
 
     @property
     def replications_in_words(self) -> str:
@@ -234,9 +239,8 @@ class Comparison(Result):
             for response, facts in self._rows(variant).items():
                 remarks = " ".join(facts["remarks"])
                 rows.append({**of, "response": response, **facts, "remarks": remarks})
-        columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
         joint = {} if self.is_pair else {"simultaneous_confidence": [self.confidence] * len(rows)}
-        return columns | joint
+        return columns_of(rows) | joint
 
     @property
     def warnings(self) -> list[Notice]:
@@ -255,7 +259,7 @@ class Comparison(Result):
         if self.n and (why := self.why_no_interval(chosen)):
             notes.append(Notice(f"no interval: {why}", "no_interval"))
         rare = self.rare if self.joint else {}
-        if names := [name for name in rare if not chosen or name in chosen]:
+        if names := list(among(rare, chosen)):
             what = "intervals may not hold together: a variant differs in fewer than"
             text = f"{listed(names)}: {what} {ENOUGH} replications"
             notes.append(Notice(text, "differ_in_few", len(names)))
@@ -267,9 +271,9 @@ class Comparison(Result):
     def read(cls, files: ResultFiles) -> Comparison:
         """Return the comparison that a folder holds, of the replications of its systems."""
         confidence = 0.95
-        if files.has("summary.json") or files.status == "complete":
-            with damaged(files.folder / "summary.json"):
-                confidence = float(files.json("summary.json")["confidence"])
+        if files.has(SUMMARY) or files.status == "complete":
+            with damaged(files.folder / SUMMARY):
+                confidence = float(files.json(SUMMARY)["confidence"])
         letters = [name for name in (BASE, *NAMES) if (files.folder / name / MANIFEST).is_file()]
         if len(letters) < 2:
             raise InputError(f"{files.folder}: holds no two systems ({files.remark or 'damaged'})")
@@ -357,7 +361,7 @@ def compare_configs(
         compared = replace(compare_runs(runs[0], runs[1:], plan.confidence), folder=out)
         if folder:
             write_csv(folder.path / "differences.csv", compared.columns())
-            write_json(folder.path / "summary.json", compared.summary())
+            write_json(folder.path / SUMMARY, compared.summary())
             folder.note(**({"shown": [*shown]} if shown else {}))
             folder.remark_input(chain.from_iterable(run.input_remarks for run in runs))
             folder.close(compared.status, replications=compared.n)

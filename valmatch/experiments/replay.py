@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias, cast
 
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
@@ -29,6 +29,7 @@ from valmatch.matching.tickets.reading import (
     LATENCIES,
     TIMEOUT,
     EventLog,
+    LatencyOf,
     WorldReading,
     has_world,
     is_event_log,
@@ -47,7 +48,7 @@ from valmatch.rule_sets.types import OF_PREDICATE
 from valmatch.storage.manifest import Manifest, SimulateManifest, command_of, read_manifest
 from valmatch.storage.output import MANIFEST, to_json, write_atomically, write_csv
 from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result, Warnings, warnings_entry, warnings_in
+from valmatch.storage.results import SUMMARY, Result, Warnings, warnings_entry, warnings_in
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.suggestions import closest_name
 from valmatch.text.terminal import shown
@@ -58,7 +59,6 @@ Warn: TypeAlias = Callable[[str], None]
 Columns: TypeAlias = dict[str, list[Any]]
 Rows: TypeAlias = Iterable[tuple[Any, ...]]
 
-SUMMARY = "summary.json"
 STATUSES = (DONE, "TIMED_OUT", "CANCELLED", "FAILED", "SEARCHING")
 REVIEW = 1.0  # seconds between reviews, where there is no world that says it
 
@@ -89,8 +89,7 @@ def _world_of(
         if read is None:
             raise InputError(f"{source}: is no world")
         world, log, whose = read, None, whose or read.latency_of
-    whose = whose or "ticket"
-    return world.with_latency_of(next(name for name in LATENCIES if name == whose)), log
+    return world.with_latency_of(cast(LatencyOf, whose or "ticket")), log
 
 
 def _world_of_rules(
@@ -439,7 +438,7 @@ def replay(rules: Path, options: ReplayOptions, warn: Warn = lambda text: None) 
     world, log = _world_of(rules, options, warnings)
     if options.search is not None:
         chosen = arguments.one_of("search", options.search, SEARCHES)
-        world = world._replace(searches=tuple(search for search in SEARCHES if search == chosen))
+        world = world._replace(searches=(cast(Search, chosen),))
     around: AbstractContextManager[RunFolder | None] = nullcontext()
     if out is not None:
         given = {"rules": rules, "tickets": options.tickets, "players": options.players}

@@ -39,37 +39,24 @@ from valmatch.statistics.no_interval import (
 from valmatch.statistics.precision import LEAST, Precision, Target, looks, parse_target
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Sampling, sampling_of
 from valmatch.statistics.windows import PolicyDifference, nested_facts, policy_differences
+from valmatch.storage.manifest import ReplicateManifest, read_manifest
 from valmatch.storage.output import write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result, warnings_entry
+from valmatch.storage.results import SUMMARY, Result, among, columns_of, warnings_entry
 from valmatch.storage.run_folder import RunFolder, ShardFolder
 from valmatch.storage.store import (
     CONTROLS,
     ROWS,
     SUMS,
     Place,
-    RowFormat,
     Store,
+    control_format,
     read_sums,
+    row_format,
     write_curves,
 )
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Notice
-
-SUMMARY = "summary.json"
-
-STATISTICS = (
-    "n",
-    "undefined",
-    "mean",
-    "std",
-    "std_error",
-    "ci_low",
-    "ci_high",
-    "confidence",
-    "remarks",
-)
-"""What tables hold of an estimate."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -158,17 +145,16 @@ class Replications(Result):
             *undefined_in(counts, self.count, "replications"),
             *self.notes_below(),
         ]
-        for target in self.precision:
-            if not target.reached:
-                text = f"target of {target.response} missed: {target.why}"
-                warnings.append(Notice(text, "target_missed"))
+        warnings += [
+            Notice(f"target of {target.response} missed: {target.why}", "target_missed")
+            for target in self.precision
+            if not target.reached
+        ]
         return list(dict.fromkeys(warnings))
 
     def notes_below(self, chosen: Collection[str] = ()) -> list[Notice]:
         """Return what the means lack, and which are doubtful, of the chosen ones if any are."""
-        names = [name for name in self.estimates if not chosen or name in chosen]
-        means = {name: self.estimates[name] for name in names}
-        adjusted = {name: self.adjusted[name] for name in names if name in self.adjusted}
+        means, adjusted = among(self.estimates, chosen), among(self.adjusted, chosen)
         lacking = {
             "no interval": self.why_no_interval(chosen) if self.count else "",
             "not adjusted": why_not_adjusted(adjusted, means, len(self.expectations)),
@@ -180,8 +166,8 @@ class Replications(Result):
 
     def why_no_interval(self, chosen: Collection[str] = ()) -> str:
         """Return why some means have no interval, of the chosen ones if any are; "" if all have."""
-        means = {k: mean for k, mean in self.estimates.items() if not chosen or k in chosen}
-        return why_no_interval(means, self.sampling.no_interval(self.count))
+        reason = self.sampling.no_interval(self.count)
+        return why_no_interval(among(self.estimates, chosen), reason)
 
     @property
     def complete(self) -> bool:
@@ -224,27 +210,25 @@ class Replications(Result):
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the columns of ``summary.csv``: a row for each response."""
-        facts = [mean.as_row() for mean in self.estimates.values()]
-        adjusted = [mean.as_dict() for mean in self.adjusted.values()]
-        return {
-            "response": list(self.estimates),
-            "unit": [response.unit for response in self.responses],
-            **{name: [fact[name] for fact in facts] for name in STATISTICS},
-            **{name: [fact[name] for fact in adjusted] for name in (adjusted or [{}])[0]},
-        }
+        rows = []
+        for response in self.responses:
+            name = response.name
+            facts = {**self.estimates[name].as_row(), **self._adjusted_facts(name)}
+            rows.append({"response": name, "unit": response.unit, **facts})
+        return columns_of(rows)
+
+    def _adjusted_facts(self, name: str) -> dict[str, Any]:
+        """Return what files say of the adjusted mean of a response."""
+        return self.adjusted[name].as_dict() if self.adjusted else {}
 
     def paired_columns(self) -> dict[str, list[Any]]:
         """Return the columns of ``paired.csv``: a row for each difference between policies."""
         units = {response.window: response.unit for response in self.responses}
-        rows = self.differences
-        facts = [row.estimate.as_row() for row in rows]
+        rows, keys = self.differences, ("policy", "other", "measure", "games")
         return {
-            "policy": [row.policy for row in rows],
-            "other": [row.other for row in rows],
-            "measure": [row.measure for row in rows],
-            "games": [row.games for row in rows],
+            **{key: [getattr(row, key) for row in rows] for key in keys},
             "unit": [units[Window(row.policy, row.measure, row.games)] for row in rows],
-            **{name: [fact[name] for fact in facts] for name in STATISTICS},
+            **columns_of([row.estimate.as_row() for row in rows]),
         }
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
@@ -278,7 +262,7 @@ class Replications(Result):
             "requested": self.requested,
             **{name: value for name, value in optional.items() if value},
             "responses": {
-                name: {**mean.as_dict(), **(self.adjusted[name].as_dict() if self.adjusted else {})}
+                name: {**mean.as_dict(), **self._adjusted_facts(name)}
                 for name, mean in self.estimates.items()
             },
             **({"targets": targets} if targets else {}),
@@ -288,11 +272,11 @@ class Replications(Result):
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
         """Return the replications that a folder holds, as far as its run got."""
-        config, manifest, summary = files.config, files.manifest, {}
+        manifest = read_manifest(files.folder, ReplicateManifest)
+        config, seed, summary = files.config, manifest.seed, {}
         if files.has(SUMMARY) or files.status == "complete":
             summary = files.json(SUMMARY)
         with damaged(files.folder / SUMMARY):
-            seed = int(files.fact("seed"))
             sampling = sampling_of(summary.get("sampling", {}), config.one_history)
             controls = {str(k): float(v) for k, v in summary.get("controls", {}).items()}
             precision = [Precision(**target) for target in summary.get("targets", ())]
@@ -302,28 +286,27 @@ class Replications(Result):
         if summarised is not None and summarised != names:
             what = "its responses are those of another version of the model"
             raise InputError(f"{files.folder / SUMMARY}: {what}")
-
-        def rows_of(name: str, columns: Sequence[str], whole: Sequence[bool]) -> dict[int, Any]:
-            held = RowFormat(config_id(config), seed, columns, whole).read([files.folder / name])
-            return {index: held[index][1] for index in sorted(held)}
-
-        rows = rows_of(ROWS, names, [response.whole for response in responses])
-        known = rows_of(CONTROLS, list(controls), [False] * len(controls)) if controls else {}
+        rows = row_format(config, seed, responses).read([files.folder / ROWS])
+        indices, known = sorted(rows), dict[int, list[float]]()
+        if controls:
+            known = control_format(config, seed, controls).read([files.folder / CONTROLS])
         sums = read_sums(files.folder / SUMS, axes.shape, lambda text: None)[0] if axes else None
         return cls(
             config,
             seed,
-            manifest.requested or len(rows),
+            manifest.requested,
             responses,
-            list(rows),
-            np.array(list(rows.values())).reshape(len(rows), len(names)),
+            indices,
+            np.array([rows[k] for k in indices]).reshape(len(rows), len(names)),
             manifest.confidence or 0.95,
             axes,
             sums if sums and sums.n else None,
             WHOLE,
             files.status,
             precision,
-            np.array([known[k] for k in rows]) if known and known.keys() >= rows.keys() else None,
+            np.array([known[k] for k in indices])
+            if known and known.keys() >= rows.keys()
+            else None,
             controls,
             [remark.notice for remark in manifest.remarks],
             [remark.notice for remark in manifest.input_remarks],

@@ -58,14 +58,9 @@ def folded(listed: Iterable[Listed]) -> list[tuple[str, str, str, dict[str, None
     return list(rows.values())
 
 
-def groups_of(
-    names: Sequence[str],
-    source: ConfigLike,
-    overrides: Sequence[str] = (),
-    levels: Sequence[tuple[str, str]] = (),
-) -> list[str]:
+def groups_of(names: Sequence[str], source: ConfigLike) -> list[str]:
     """Return the groups that must be asked for, so that all of some responses are there."""
-    listed = {row.response.name: row for row in list_responses(source, overrides, levels)}
+    listed = {row.response.name: row for row in list_responses(source)}
     for name in names:
         if name not in listed:
             raise InputError(

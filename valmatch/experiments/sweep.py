@@ -20,15 +20,23 @@ from valmatch.config.identity import config_id
 from valmatch.errors import InputError, option
 from valmatch.execution.run_options import DEFAULT_SEED, RunOptions
 from valmatch.execution.shards import WHOLE
-from valmatch.experiments.replicate import STATISTICS, Plan, Replications, open_cases
+from valmatch.experiments.replicate import Plan, Replications, open_cases
 from valmatch.inputs.arguments import LARGEST, RANGES
 from valmatch.inputs.fields import Factors, schema_at
 from valmatch.inputs.yaml_document import parse, to_value
 from valmatch.models.registry import MODELS
 from valmatch.statistics.no_interval import doubtful_intervals, reason_of_each
+from valmatch.storage.manifest import DesignManifest, read_manifest
 from valmatch.storage.output import MANIFEST, write_csv, write_json
-from valmatch.storage.result_files import ResultFiles, damaged, result_files
-from valmatch.storage.results import Result, warnings_entry, warnings_of_parts
+from valmatch.storage.result_files import ResultFiles, result_files
+from valmatch.storage.results import (
+    SUMMARY,
+    Result,
+    among,
+    columns_of,
+    warnings_entry,
+    warnings_of_parts,
+)
 from valmatch.storage.run_folder import RunFolder, ShardFolder
 from valmatch.text.numerals import SECONDS, in_unit, real_number
 from valmatch.text.terminal import Notice, shortened, shown
@@ -219,20 +227,15 @@ class DesignReplications(Result):
             levels = (f"{key.removeprefix('factors.')}={level}" for key, level in point.items())
             reasons[f"at {', '.join(levels)}"] = result.why_no_interval(chosen)
         why = reason_of_each(reasons)
-        means = [pair for result in self.results for pair in result.estimates.items()]
-        doubtful = [pair for pair in means if not chosen or pair[0] in chosen]
+        means = (among(result.estimates, chosen).items() for result in self.results)
         fixed = any(result.sampling.fixed for result in self.results)
         notes = [Notice(f"no interval: {why}", "no_interval")] if why else []
-        return [*notes, *doubtful_intervals(doubtful, fixed)]
+        return [*notes, *doubtful_intervals(chain.from_iterable(means), fixed)]
 
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
         """Return the points that a folder holds, as far as its run got."""
-        with damaged(files.folder / MANIFEST):
-            entry = files.fact("design")
-            factors, ids = list(map(str, entry["factors"])), list(map(str, entry["config_ids"]))
-            points = [tuple(point) for point in entry["points"]]
-            design = Design(factors, points, beside=bool(entry.get("beside")))
+        design, ids = design_in(read_manifest(files.folder, DesignManifest))
         results: dict[str, Replications] = {}
         for key in dict.fromkeys(ids):
             folder = files.folder / POINTS / key
@@ -249,9 +252,15 @@ class DesignReplications(Result):
         for number, (point, result) in enumerate(zip(self.points, self.results, strict=True)):
             identity = {"point": number, "config_id": config_id(result.config), **point}
             for name, estimate in result.estimates.items():
-                facts = estimate.as_row()
-                rows.append({**identity, "response": name, **{k: facts[k] for k in STATISTICS}})
-        return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+                rows.append({**identity, "response": name, **estimate.as_row()})
+        return columns_of(rows)
+
+
+def design_in(manifest: DesignManifest) -> tuple[Design, list[str]]:
+    """Return the design of a manifest, with the ids of its points' configs."""
+    part = manifest.design
+    points = list(map(tuple, part.points))
+    return Design(part.factors, points, beside=part.beside), part.config_ids
 
 
 def run_design(
@@ -311,7 +320,7 @@ def write_experiment(folder: RunFolder, experiment: DesignReplications) -> None:
     """Write the files of an experiment but those of its points, and say how it ended."""
     if folder.shard == WHOLE:
         write_csv(folder.path / "design.csv", experiment.columns())
-        write_json(folder.path / "summary.json", experiment.summary())
+        write_json(folder.path / SUMMARY, experiment.summary())
     remarks = (result.input_remarks for result in experiment.results)
     folder.remark_input(chain.from_iterable(remarks))
     folder.close(experiment.status, points=len(experiment.results))

@@ -8,7 +8,6 @@ from collections.abc import Collection, Generator, Iterator, Mapping, Sequence, 
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from sys import intern
 from typing import TYPE_CHECKING, Any
@@ -73,13 +72,6 @@ class ResultFiles:
         """Return whether a file is there."""
         return (self.folder / name).exists()
 
-    def fact(self, name: str) -> Any:  # noqa: ANN401 - a fact is of any type
-        """Return an entry of the manifest."""
-        entry = self.manifest.get(name)
-        if entry is None:
-            raise InputError(f"{self.folder / MANIFEST}: damaged: there is no {name!r}")
-        return entry
-
     def header(self, name: str) -> list[str]:
         """Return the names of the columns of a CSV file."""
         with closing(self._rows(name)) as rows:
@@ -110,13 +102,12 @@ class ResultFiles:
         texts: Collection[str] = (),
         *,
         infinite: bool = False,
-        most: int | None = None,
     ) -> FileTable:
         """Read some columns of a CSV file, whose numbers may be infinite where that is said."""
         columns = {column: array("d") for column in numbers}
         words: dict[str, list[str]] = {column: [] for column in texts}
         path = self.folder / name
-        for line, row in islice(self._cells(name, [*columns, *words]), most):
+        for line, row in self._cells(name, [*columns, *words]):
             cells = iter(row)
             for column, values in columns.items():
                 where = f"{path}:{line}: damaged: {column}"

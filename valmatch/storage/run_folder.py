@@ -246,8 +246,9 @@ class RunFolder:
         if isinstance(error, WorkersLostError) and self._progress:
             error.goes_on()
         if kind and self._manifest["status"] == "running":
+            lasting = self._progress and not issubclass(kind, InputError)
             with suppress(RunError, OSError):  # the disk may be full
-                if not (issubclass(kind, InputError) or not self._progress) or not self._undo():
+                if lasting or not self._undo():
                     stopped = issubclass(kind, (KeyboardInterrupt, SystemExit))
                     self.close("interrupted" if stopped else "failed")
         self._release()

@@ -7,7 +7,7 @@ import os
 import re
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import compress, pairwise, product, takewhile
@@ -24,7 +24,7 @@ from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, Shard, shard_files
 from valmatch.inputs.files import MAX_FILE, regular
 from valmatch.kernels.arrays import Floats
-from valmatch.models.model import Axes, Batch, Model
+from valmatch.models.model import Axes, Batch, Model, Response
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.output import cell, numbers, read_lines, write_bytes, write_csv, writing
 from valmatch.storage.result_files import DAMAGED, read_array
@@ -32,8 +32,6 @@ from valmatch.storage.result_files import DAMAGED, read_array
 Warn: TypeAlias = Callable[[str], None]
 
 Key = TypeVar("Key")
-
-Rows: TypeAlias = dict[int, tuple[str, list[float]]]  # lines and their values, by replication
 
 
 class LineFormat(ABC, Generic[Key]):
@@ -50,12 +48,10 @@ class LineFormat(ABC, Generic[Key]):
     def named(self, key: Key) -> str:
         """Return what messages call a key."""
 
-    def read(
-        self, paths: Iterable[Path], warn: Warn = lambda text: None
-    ) -> dict[Key, tuple[str, list[float]]]:
-        """Return all lines of those of some files that exist, with their numbers, by key."""
+    def read(self, paths: Iterable[Path], warn: Warn = lambda text: None) -> dict[Key, list[float]]:
+        """Return the numbers of all lines of those of some files that exist, by key."""
         # Torn and repeated ones are dropped with a warning.
-        rows: dict[Key, tuple[str, list[float]]] = {}
+        rows: dict[Key, list[float]] = {}
         origin: dict[Key, Path] = {}
         for path in paths:
             try:
@@ -72,7 +68,7 @@ class LineFormat(ABC, Generic[Key]):
                 if row is None:
                     raise InputError(f"{path}:{number}: damaged: {line[:60]!r}; remove this line")
                 key, values = row
-                known = rows.setdefault(key, (f"{line}\n", values))[1]
+                known = rows.setdefault(key, values)
                 if known is not values and repr(known) != repr(values):  # NaN is the same there
                     columns = zip(self.names, map(repr, known), map(repr, values), strict=True)
                     shown = next(f"{name} {a} and {b}" for name, a, b in columns if a != b)
@@ -141,12 +137,12 @@ class RowFormat(LineFormat[int]):
         cells = ",".join(map(cell, values, self.whole))
         return f"{self.config_id},{self.seed},{replication},{cells}\n"
 
-    def lines(self, replications: range, rows: Floats) -> str:
-        """Return the lines of replications, (n, len(names)), at least one."""
+    def lines(self, replications: Sequence[int], rows: Floats) -> str:
+        """Return the lines of replications, (n, len(names))."""
         sizes = np.abs(rows)
         usual = (sizes >= 1e-4) & (sizes < 1e15) | (sizes == 0.0)
         missing = np.isnan(rows) & ~np.array(self.whole, np.bool_)
-        if not (usual | missing).all():
+        if not (len(rows) and (usual | missing).all()):
             return "".join(map(self.line, replications, rows.tolist()))
         columns = [
             column.astype(np.int64).tolist() if whole else column.tolist()
@@ -157,6 +153,10 @@ class RowFormat(LineFormat[int]):
         start = f"{self.config_id},{self.seed},"
         text = text[2:-2].replace("],[", f"\n{start}").replace("NaN", "")
         return f"{start}{text}\n"
+
+    def text(self, replications: Sequence[int], rows: Floats) -> str:
+        """Return the whole file of replications."""
+        return self.header + self.lines(replications, rows)
 
     def parse(self, line: str) -> tuple[int, list[float]] | None:
         """Return the replication of a line (without its end) and its values; None if damaged."""
@@ -180,8 +180,8 @@ class RowFile:
         self._path, self._form, self._indices = home.file(name), form, indices
         self._file: GrowingFile | None = None
         rest = indices.start % indices.step  # other shards have replications of their own
-        read = form.read(home.parts(name), home.warn).items()
-        rows = {index: row for index, row in read if index % indices.step == rest}
+        read = form.read(home.parts(name), home.warn)
+        rows = {index: row for index, row in read.items() if index % indices.step == rest}
         if beyond := [index for index in rows if index not in indices]:
             raise InputError(
                 f"{self._path}: holds {len(beyond)} replications that this run is not to make, such"
@@ -191,8 +191,7 @@ class RowFile:
         if len(kept) < len(rows):
             gap = len(rows) - len(kept)
             home.warn(f"{self._path}: {gap} replications after a gap are made again")
-        self._lines = [line for line, _ in kept]
-        self._blocks = [np.array([row for _, row in kept]).reshape(len(kept), len(form.names))]
+        self._blocks = [np.array(kept).reshape(len(kept), len(form.names))]
         self.done = len(kept)  # number of replications that are there
 
     @property
@@ -205,13 +204,13 @@ class RowFile:
     def open(self) -> None:
         """Open the file for further replications, after those that were read and kept."""
         if self._path:
-            self._file = GrowingFile(self._path, self._form.header + "".join(self._lines))
-        self._lines.clear()
+            kept = self._form.text(self._indices[: self.done], self.values)
+            self._file = GrowingFile(self._path, kept)
 
     def add(self, rows: Floats) -> None:
         """Take in the next replications; they are on disk when this returns."""
         indices = self._indices[self.done : self.done + len(rows)]
-        if self._file and len(rows):
+        if self._file:
             self._file.append(self._form.lines(indices, rows), synced=True)
         self._blocks.append(rows)
         self.done += len(rows)
@@ -226,16 +225,15 @@ ROWS = "replications.csv"
 CONTROLS = "controls.csv"
 
 
-def row_format(config: Config, seed: int, model: Model[object]) -> RowFormat:
+def row_format(config: Config, seed: int, responses: Sequence[Response]) -> RowFormat:
     """Return the lines of ``replications.csv``."""
-    names, whole = [r.name for r in model.responses], [r.whole for r in model.responses]
+    names, whole = [r.name for r in responses], [r.whole for r in responses]
     return RowFormat(config_id(config), seed, names, whole)
 
 
-def control_format(config: Config, seed: int, model: Model[object]) -> RowFormat:
+def control_format(config: Config, seed: int, names: Collection[str]) -> RowFormat:
     """Return the lines of ``controls.csv``."""
-    names = list(model.controls)
-    return RowFormat(config_id(config), seed, names, [False] * len(names))
+    return RowFormat(config_id(config), seed, list(names), [False] * len(names))
 
 
 @dataclass(frozen=True)
@@ -379,10 +377,10 @@ class Store:
     ) -> None:
         self.indices = indices
         self.remarks: list[str] = []  # those on the replications made since
-        self._rows = RowFile(home, ROWS, row_format(config, seed, model), indices)
+        self._rows = RowFile(home, ROWS, row_format(config, seed, model.responses), indices)
         self._parts: dict[str, Any] = {"responses": self._rows}  # as a batch calls them
         if controls:
-            form = control_format(config, seed, model)
+            form = control_format(config, seed, model.controls)
             self._parts["controls"] = RowFile(home, CONTROLS, form, indices)
         if model.axes:
             self._parts["curves"] = CurveFile(home, model.axes.shape, indices)

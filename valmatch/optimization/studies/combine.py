@@ -93,33 +93,31 @@ def combine_optimizations(
     if not check:
         names = (MANIFEST, *CONTENTS["optimize"])
         refuse_to_replace(out, names, experiments.files_of_runs("optimize", folders, out))
-    result, missing = _combined(spec, manifests, None if check else out)
-    files, owed = (shard_files(folder, JOURNAL).values() for folder in manifests), {}
-    for shard in experiments.shards_of(set(chain.from_iterable(files))):
-        if indices := [index for index in missing if index % shard.count == shard.index]:
-            owed[experiments.name_of(shard)] = indices
-    lines = [experiments.owes(name, len(runs), runs, spec.part) for name, runs in owed.items()]
-    return experiments.Combined(result, {"missing": owed}, lines, owed)
+    result, made = _combined(spec, manifests, None if check else out)
+    files = (shard_files(folder, JOURNAL).values() for folder in manifests)
+    owed = experiments.owed_by_shard(range(spec.size), made, set(chain.from_iterable(files)))
+    lines = [experiments.owes(name, *runs, spec.part) for name, runs in owed.items()]
+    missing = {name: indices for name, (_, indices) in owed.items()}
+    return experiments.Combined(result, {"missing": missing}, lines, owed)
 
 
-def _combined(
-    spec: StudySpec, folders: Iterable[Path], out: Path | None
-) -> tuple[Study, list[int]]:
-    """Make a study again of its replications; return it with the indices of what is missing."""
+def _combined(spec: StudySpec, folders: Iterable[Path], out: Path | None) -> tuple[Study, set[int]]:
+    """Make a study again of its replications; return it with the indices of what is there."""
     # What a run has used is in these, and all else follows from them: one that lacks any is owed.
     rows, truths = (read_journal(folders, name, spec.problem) for name in (JOURNAL, TRUTHS))
     with open_files(spec, out, resume=True) as files:
         past = _Past(_with_rows(files.journal, rows))
         files = files._replace(truths=_with_rows(files.truths, truths))
         made: list[tuple[Job, Any]] = []
-        missing: dict[int, None] = {}
+        missing = set[int]()
         for job in spec.jobs():
             try:
                 made.append((job, job.make(Execution(past))))
             except _Absent:
-                missing[job.index] = None
+                missing.add(job.index)
         execution, stopped = Execution(check=Stop().check), INCOMPLETE if missing else ""
-        return summarised(spec, made, files, execution, lambda: stopped), sorted(missing)
+        there = set(range(spec.size)) - missing
+        return summarised(spec, made, files, execution, lambda: stopped), there
 
 
 class _Absent(Exception):  # noqa: N818 - no error

@@ -42,14 +42,12 @@ from valmatch.optimization.solver_run import (
 from valmatch.optimization.verdict import PointResult
 from valmatch.storage.output import MANIFEST, cell, numbers, write_bytes, write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result, warnings_entry, warnings_in
+from valmatch.storage.results import SUMMARY, Result, columns_of, warnings_entry, warnings_in
 from valmatch.storage.run_folder import RunFolder, ShardFolder
 from valmatch.storage.store import GrowingFile, LineFormat, Place
 from valmatch.text.terminal import Notice
 
 DEFAULT_BUDGET = 1000
-
-SUMMARY = "summary.json"
 
 # Tables of which charts are drawn, and which of their columns are texts.
 TABLES = {"candidates": ("solver", "stage"), "progress": ("solver",)}
@@ -89,7 +87,7 @@ class _Lines(LineFormat[Address]):
 
     def rows(self, paths: Iterable[Path]) -> Rows:
         """Return what files hold."""
-        return {address: tuple(values) for address, (_, values) in self.read(paths).items()}
+        return {address: tuple(values) for address, values in self.read(paths).items()}
 
 
 def open_journal(home: Place, name: str, problem: Problem) -> FileJournal:
@@ -355,7 +353,7 @@ class Study(Result):
                 for name in (*point.point, *ends):
                     low, high = ends.get(name, (None, None))
                     rows.append({"name": name, "value": row[name], "ci_low": low, "ci_high": high})
-        return {name: [row[name] for row in rows] for name in (rows[0] if rows else [])}
+        return columns_of(rows)
 
     @classmethod
     def read(cls, files: ResultFiles) -> Self:
