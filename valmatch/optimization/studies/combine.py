@@ -14,13 +14,12 @@ from valmatch.execution.interruption import Stop
 from valmatch.execution.run_options import OptimizeArguments
 from valmatch.execution.shards import shard_files
 from valmatch.experiments import combine as experiments
-from valmatch.optimization.solver_run import Address, Execution, Journal, Row, Rows
+from valmatch.optimization.solver_run import Address, Execution, Row
 from valmatch.optimization.studies.pareto import front_spec
 from valmatch.optimization.studies.solver_study import named_solvers, study_spec, sweep_spec
 from valmatch.optimization.studies.study import (
     JOURNAL,
     TRUTHS,
-    FileJournal,
     Job,
     Study,
     StudySpec,
@@ -104,10 +103,10 @@ def combine_optimizations(
 def _combined(spec: StudySpec, folders: Iterable[Path], out: Path | None) -> tuple[Study, set[int]]:
     """Make a study again of its replications; return it with the indices of what is there."""
     # What a run has used is in these, and all else follows from them: one that lacks any is owed.
-    rows, truths = (read_journal(folders, name, spec.problem) for name in (JOURNAL, TRUTHS))
-    with open_files(spec, out, resume=True) as files:
-        past = _Past(_with_rows(files.journal, rows))
-        files = files._replace(truths=_with_rows(files.truths, truths))
+    known = {name: read_journal(folders, name, spec.problem) for name in (JOURNAL, TRUTHS)}
+    with open_files(spec, out, True, known) as files:
+        assert files.journal is not None
+        past = _Past(files.journal)
         made: list[tuple[Job, Any]] = []
         missing = set[int]()
         for job in spec.jobs():
@@ -131,11 +130,3 @@ class _Past(ChainMap[Address, Row]):
         if not super().__contains__(address):
             raise _Absent
         return True
-
-
-def _with_rows(journal: Journal | None, rows: Rows) -> Journal:
-    """Return a journal that has all rows, in a file if there is one."""
-    if not isinstance(journal, FileJournal):
-        return rows
-    journal.absorb(rows)
-    return journal

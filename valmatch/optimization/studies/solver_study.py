@@ -198,7 +198,7 @@ def study_spec(
     return SolverStudySpec(
         **common,
         solvers=named,
-        solver_names=list(named),
+        searches=len(named),
         size=macroreps,
         parts_in_words="runs of each solver",
         compares=len(named) * macroreps > 1,
@@ -555,7 +555,6 @@ def sweep_spec(
         name=name,
         points=points,
         solver=solver,
-        solver_names=[solver],
         size=len(points),
         part="point",
         parts_in_words=f"values of {name}",

@@ -11,6 +11,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from valmatch.config.config import Config, OptimizeOptions
@@ -55,6 +56,8 @@ TABLES = {"candidates": ("solver", "stage"), "progress": ("solver",)}
 Columns: TypeAlias = Mapping[str, Sequence[Any]]  # the columns of a table by name
 
 
+Known: TypeAlias = Mapping[str, Rows]  # what is known besides, by the file that it belongs to
+
 JOURNAL = "evaluations.csv"  # file of all replications
 
 # File of the objective and the violation of points by many fresh replications.
@@ -90,11 +93,11 @@ class _Lines(LineFormat[Address]):
         return {address: tuple(values) for address, values in self.read(paths).items()}
 
 
-def open_journal(home: Place, name: str, problem: Problem) -> FileJournal:
+def open_journal(home: Place, name: str, problem: Problem, known: Known) -> FileJournal:
     """Open one of the two files of a run, with the replications that it goes on with."""
     path, lines = home.file(name), _Lines(name, problem)
     assert path
-    return FileJournal(path, lines.header, lines.rows(home.parts(name)))
+    return FileJournal(path, lines.header, lines.rows(home.parts(name)) | known.get(name, {}))
 
 
 def read_journal(folders: Iterable[Path], name: str, problem: Problem) -> Rows:
@@ -133,12 +136,6 @@ class FileJournal(UsedRows):
     def __setitem__(self, address: Address, row: Row) -> None:
         super().__setitem__(address, row)
         self._file.append(_text({address: row}), synced=False)
-
-    def absorb(self, rows: Rows) -> None:
-        """Add what others have made, which is not used by that."""
-        new = {address: row for address, row in rows.items() if address not in self.data}
-        self.data |= new
-        self._file.append(_text(new), synced=False)
 
     def close(self) -> None:
         """Close the file."""
@@ -401,7 +398,7 @@ class StudySpec(ABC):
     size: int = 1  # number of the parts that shards divide among them
     part: str = "run"  # what is made for each of these
     parts_in_words: str = "runs"  # what they are
-    solver_names: Sequence[str] = ()  # the solvers, none where they are not a matter of choice
+    searches: int = 1  # how many solvers make each of them
     compares: bool = False  # whether solvers are compared, by replications in a file of their own
     # sizes by name, of which a folder to go on with may have less
     grows: Mapping[str, int] = field(default_factory=dict)
@@ -410,8 +407,7 @@ class StudySpec(ABC):
     @property
     def replications(self) -> int:
         """Replications of all runs of the shard."""
-        runs = len(self.shard.indices(self.size)) * max(1, len(self.solver_names))
-        return self.settings.budget * runs
+        return self.settings.budget * len(self.shard.indices(self.size)) * self.searches
 
     @property
     def shard_entry(self) -> dict[str, str]:
@@ -459,7 +455,7 @@ class StudyFiles(NamedTuple):
     """The opened folder of a study and the files that it resumes from, if any."""
 
     folder: RunFolder | None = None
-    journal: FileJournal | None = None  # all replications of the runs
+    journal: Journal | None = None  # all replications of the runs
     truths: Journal | None = None  # what comparisons of solvers know of points
 
 
@@ -481,10 +477,12 @@ def execute(spec: StudySpec, options: SearchArguments) -> Study:
 
 
 @contextmanager
-def open_files(spec: StudySpec, out: Path | None, resume: bool) -> Iterator[StudyFiles]:
+def open_files(
+    spec: StudySpec, out: Path | None, resume: bool, known: Known = MappingProxyType({})
+) -> Iterator[StudyFiles]:
     """Open a folder for a study and its files in it; none where `out` is None."""
     if out is None:
-        yield StudyFiles()
+        yield StudyFiles(None, known.get(JOURNAL), known.get(TRUTHS))
         return
     config, kind = spec.config, RunFolder if spec.shard == WHOLE else ShardFolder
     folder = kind(
@@ -505,9 +503,9 @@ def open_files(spec: StudySpec, out: Path | None, resume: bool) -> Iterator[Stud
     truths, home = None, Place(out, spec.shard, resume)
     with ExitStack() as stack:
         stack.enter_context(folder)
-        journal = stack.enter_context(closing(open_journal(home, JOURNAL, spec.problem)))
+        journal = stack.enter_context(closing(open_journal(home, JOURNAL, spec.problem, known)))
         if spec.compares:
-            truths = stack.enter_context(closing(open_journal(home, TRUTHS, spec.problem)))
+            truths = stack.enter_context(closing(open_journal(home, TRUTHS, spec.problem, known)))
         yield StudyFiles(folder, journal, truths)
 
 
