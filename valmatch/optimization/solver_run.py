@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain
 
@@ -14,8 +14,7 @@ import numpy as np
 
 from valmatch.config.config import Config
 from valmatch.draws.streams import Streams
-from valmatch.execution import chunks
-from valmatch.execution.chunks import TARGET, Chunks, Work, build
+from valmatch.execution.chunks import TARGET, Chunks, build, replicate_chunk
 from valmatch.execution.executors import WorkerPool
 from valmatch.execution.interruption import Stop, Stopped
 from valmatch.kernels.arrays import Floats
@@ -68,30 +67,16 @@ class SharedPool:
         """Return whether sharing so many replications is faster, by those made here so far."""
         return n > 1 and LEAST_SECONDS <= n * self._seconds < math.inf
 
-    def make(self, work: Work[Floats], todo: range) -> Generator[Floats]:
-        """Yield the rows of a point's replications in order, as they are made."""
+    def make(self, config: Config, seed: int, todo: range) -> Generator[Floats]:
+        """Yield the responses of replications in order, as they are made."""
         size, left = max(1, int(TARGET / max(self._seconds, 1e-9))), len(todo)
-        with closing(Chunks(self._pool, work, size).run(todo, self._stop)) as pieces:
-            for rows in pieces:
-                left -= len(rows)
-                yield rows
+        work = partial(replicate_chunk, config, seed, False)
+        with closing(Chunks(self._pool, work, size).run(todo, self._stop)) as batches:
+            for batch in batches:
+                left -= len(batch.responses)
+                yield batch.responses
         if left:
             raise Stopped
-
-
-def _replications(
-    config: Config,
-    values: Mapping[str, float],
-    seed: int,
-    columns: Sequence[int],
-    replications: range,
-    check: Callable[[], None] = lambda: None,
-) -> tuple[Floats, float]:
-    """Make replications of a point in a worker; return them and the seconds they took."""
-    started = time.perf_counter()
-    model = build(config, with_factors(config, values))
-    rows = chunks.run(model, seed, replications, check=check).responses[:, columns]
-    return rows, time.perf_counter() - started
 
 
 @dataclass(frozen=True)
@@ -193,10 +178,10 @@ class Evaluator:
                 known = (n for n, k in enumerate(todo) if (*point, self._first + k) in journal)
                 fresh = todo[: next(known, len(todo))]
                 if pool.pays(len(fresh)):
-                    inputs = self._config, dict(values), self._streams.seed, self._columns
+                    config = replace(self._config, factors=with_factors(self._config, values))
                     indices = range(self._first + fresh.start, self._first + fresh.stop)
-                    made = pool.make(partial(_replications, *inputs), indices)
-                    rows = chain.from_iterable(of_worker.tolist() for of_worker in made)
+                    made = pool.make(config, self._streams.seed, indices)
+                    rows = chain.from_iterable(of[:, self._columns].tolist() for of in made)
                     for row, index in zip(map(tuple, rows), indices, strict=False):
                         journal[(*point, index)] = row
                         yield row

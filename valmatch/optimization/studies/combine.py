@@ -28,8 +28,6 @@ from valmatch.optimization.studies.study import (
     summarised,
 )
 from valmatch.storage.manifest import OptimizeManifest
-from valmatch.storage.output import CONTENTS, MANIFEST
-from valmatch.storage.run_folder import refuse_to_replace
 from valmatch.text.terminal import shortened
 
 Warn = Callable[[str], None]
@@ -89,10 +87,8 @@ def combine_optimizations(
         budget=first.budget, seed=first.seed, macroreps=macroreps, confidence=first.confidence
     )
     spec = spec_of(config, options, first.solver, first.sweep)
-    if not check:
-        names = (MANIFEST, *CONTENTS["optimize"])
-        refuse_to_replace(out, names, experiments.files_of_runs("optimize", folders, out))
-    result, made = _combined(spec, manifests, None if check else out)
+    read = experiments.files_of_runs("optimize", folders, out)
+    result, made = _combined(spec, manifests, None if check else out, read)
     files = (shard_files(folder, JOURNAL).values() for folder in manifests)
     owed = experiments.owed_by_shard(range(spec.size), made, set(chain.from_iterable(files)))
     lines = [experiments.owes(name, *runs, spec.part) for name, runs in owed.items()]
@@ -100,11 +96,13 @@ def combine_optimizations(
     return experiments.Combined(result, {"missing": missing}, lines, owed)
 
 
-def _combined(spec: StudySpec, folders: Iterable[Path], out: Path | None) -> tuple[Study, set[int]]:
+def _combined(
+    spec: StudySpec, folders: Iterable[Path], out: Path | None, read: Sequence[Path]
+) -> tuple[Study, set[int]]:
     """Make a study again of its replications; return it with the indices of what is there."""
     # What a run has used is in these, and all else follows from them: one that lacks any is owed.
     known = {name: read_journal(folders, name, spec.problem) for name in (JOURNAL, TRUTHS)}
-    with open_files(spec, out, True, known) as files:
+    with open_files(spec, out, True, known, read) as files:
         assert files.journal is not None
         past = _Past(files.journal)
         made: list[tuple[Job, Any]] = []

@@ -478,7 +478,11 @@ def execute(spec: StudySpec, options: SearchArguments) -> Study:
 
 @contextmanager
 def open_files(
-    spec: StudySpec, out: Path | None, resume: bool, known: Known = MappingProxyType({})
+    spec: StudySpec,
+    out: Path | None,
+    resume: bool,
+    known: Known = MappingProxyType({}),
+    read: Sequence[Path] = (),
 ) -> Iterator[StudyFiles]:
     """Open a folder for a study and its files in it; none where `out` is None."""
     if out is None:
@@ -498,6 +502,7 @@ def open_files(
             "wanted": replace(spec, shard=WHOLE).replications,
             "optimize": config.optimize.model_dump(exclude_none=True),
         },
+        read=read,
         shard=spec.shard,
     )
     truths, home = None, Place(out, spec.shard, resume)
