@@ -10,11 +10,10 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from valmatch.config.config import Config, Constraint
-from valmatch.draws.streams import Streams
-from valmatch.execution.chunks import build
+from valmatch.execution import chunks
 from valmatch.inputs.fields import plain_number
 from valmatch.kernels.arrays import Floats
-from valmatch.models.model import ANY, Model, Response, row_of
+from valmatch.models.model import ANY, Model, Response
 from valmatch.optimization.certification import Certificate, Evaluate
 from valmatch.optimization.problem import EDGE, START, TODAY, Problem, Term, with_factors
 from valmatch.optimization.solver_run import (
@@ -366,14 +365,10 @@ def post_analysis(
     role = LEAST if run.certificate.feasible is False else RECOMMENDED
 
     def replications(values: Mapping[str, float]) -> Replications:
-        """Make the replications of a point one by one, as searches make them."""
-        at_point = build(config, with_factors(config, values))
-        streams, rows = Streams(settings.seed), []
-        for replication in range(POST_ANALYSIS, POST_ANALYSIS + n):
-            check()
-            outcome = at_point.run(at_point.draw(streams, replication))
-            rows.append(row_of(at_point, outcome.responses))
-        columns = dict(zip(at_point.responses.names, np.array(rows).T, strict=True))
+        at_point = chunks.build(config, with_factors(config, values))
+        indices = range(POST_ANALYSIS, POST_ANALYSIS + n)
+        made = chunks.run(at_point, settings.seed, indices, check=check).responses
+        columns = dict(zip(at_point.responses.names, made.T, strict=True))
         return at_point, {OBJECTIVE: problem.outcomes(columns)[:, 0], **columns}
 
     point = problem.point(unit)
