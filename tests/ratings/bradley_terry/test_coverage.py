@@ -51,7 +51,7 @@ def test_intervals_hold_the_truth(league: BatchLeague) -> None:
 
 @pytest.mark.slow
 def test_votes_are_held_by_clustered_intervals_and_not_by_plain_ones() -> None:
-    measured = shares(NAMED["votes, 20 voters of 100"], 60, 0)
+    measured = shares(NAMED["votes, 20 voters of 100"], 30, 0)
     assert abs(z_of(measured[CLUSTERED], "differences")) < 3.0
     assert z_of(measured[CLUSTERED], "ranks together") > -3.0
     assert z_of(measured[INFORMATION], "differences") < -10.0

@@ -155,7 +155,7 @@ def decides(wins: Floats, a: int, b: int, size: int) -> bool:
 @pytest.mark.slow
 def test_no_smaller_set_decides_in_nearly_all_small_logs() -> None:
     compared, larger = 0, 0
-    for seed in range(400):
+    for seed in range(160):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(3, 6))
         met = [(i, j) for i in range(n) for j in range(i) for _ in range(rng.integers(4, 13))]
@@ -183,11 +183,13 @@ def test_no_smaller_set_decides_in_nearly_all_small_logs() -> None:
         least = min(sizes, default=games)
         assert games - least <= 1, seed
         compared, larger = compared + 1, larger + (games > least)
-    assert compared >= 200
+    assert compared >= 80
     assert larger <= 0.05 * compared
 
 
 # The best of equals, and order.
+
+LOGS = 120  # the standard error of the mean lead is 3 to 7 % of it, that of the coverage .02
 
 
 def test_the_largest_of_two_and_three() -> None:
@@ -204,7 +206,7 @@ def test_the_best_of_equals_is_ahead_by_as_much_as_in_simulation(variants: int) 
     field, games = 12, 120
     strengths = np.append(rng.normal(0.0, 40.0, field), np.zeros(variants))
     gains, errors = [], []
-    for _ in range(300):
+    for _ in range(LOGS):
         pairs = pairs_of(field, field * games // 2, rng)
         _, made = rated(pairs, played(strengths, pairs, rng), Model())
         errors.append(error_of_own_games(made)[1])
@@ -223,9 +225,9 @@ def test_the_best_of_equals_is_ahead_by_as_much_as_in_simulation(variants: int) 
 def test_the_advantage_of_order_is_recovered(sandwich: bool) -> None:
     rng = np.random.default_rng(5)
     strengths, held = rng.normal(0.0, 100.0, 8), 0
-    for _ in range(300):
+    for _ in range(LOGS):
         pairs = pairs_of(8, 500, rng)
         _, made = rated(pairs, played(strengths, pairs, rng, 25.0), Model(), home=True)
         error = error_of_feature(made, 0, sandwich)
         held += abs(made.coefficients[0] - 25.0) <= 1.959964 * error
-    assert held / 300 > 0.95 - 3.0 * math.sqrt(0.95 * 0.05 / 300)
+    assert held / LOGS > 0.95 - 3.0 * math.sqrt(0.95 * 0.05 / LOGS)
