@@ -20,7 +20,7 @@ import yaml
 
 import valmatch as library
 from tests import doc_examples
-from tests.support.command import python, refusal, valmatch
+from tests.support.command import python, refusal, sets, valmatch
 from tests.support.folders import rows
 from valmatch import rate_games
 from valmatch.cli.app import command_line
@@ -400,9 +400,8 @@ def test_added_rules_policies_and_systems(tmp_path: Path) -> None:
         return python("-m", "valmatch", *words, env=environment, cwd=tmp_path)
 
     newest = ("replicate", "valorant", "--set", "matching=newest", "--out", "o")
-    ours = ("rule.policy=early", "rating.system=cooling-elo")
-    days = ("--set", "days=2", "--set", "warmup_days=1")
-    for words in (newest, *(("replicate", "ladder-duel", "--set", one, *days) for one in ours)):
+    changes = ("rule.policy=early", "rating.system=cooling-elo", "days=2", "warmup_days=1")
+    for words in (newest, ("replicate", "ladder-duel", *sets(changes))):
         done = run(*words, "-n", 2)
         assert (done.returncode, "avg_wait_time" in done.stdout) == (0, True), done.stderr
     assert run("rate", log, "--system", "cooling-elo", "--out", "r").returncode == 0
