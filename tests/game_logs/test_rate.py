@@ -6,8 +6,11 @@ import json
 import math
 import os
 import statistics
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -211,20 +214,25 @@ def test_scores_by_hand(tmp_path: Path) -> None:
     assert [one.observed for one in all_.calibration] == [0.5, 0.5, 0.0]
 
 
+def rated_by(path: Path, newcomer: Callable[[], Any], rate: Callable[..., Any]) -> dict[str, Any]:
+    """Return what a package rates the players of a log."""
+    known: dict[str, Any] = {}
+    for game in read_long(path):
+        teams = [[known.get(row.player) or newcomer() for row in side] for side in game.sides]
+        new = rate(teams, ranks=[-points for points in game.points()])
+        for side, ratings in zip(game.sides, new, strict=True):
+            known.update(zip([row.player for row in side], ratings, strict=True))
+    return known
+
+
 @pytest.mark.slow
 def test_openskill_is_the_library(tmp_path: Path) -> None:
     models = pytest.importorskip("openskill.models")
     path = write(tmp_path / "log.csv", random_rows(18, sides=(2, 3)))
-    result = rate_games(path, "openskill")
+    ranking = rate_games(path, "openskill").ranking
     model = models.PlackettLuce()
-    known: dict[str, object] = {}
-    for game in read_long(path):
-        teams = [[known.get(r.player) or model.rating() for r in side] for side in game.sides]
-        new = model.rate(teams, ranks=[-points for points in game.points()])
-        for side, ratings in zip(game.sides, new, strict=True):
-            known.update(zip([row.player for row in side], ratings, strict=True))
-    got = dict(zip(result.ranking.players, result.ranking.state["mu"], strict=True))
-    assert got == {player: one.mu for player, one in known.items()}  # type: ignore[attr-defined]
+    got = dict(zip(ranking.players, ranking.state["mu"], strict=True))
+    assert got == {name: one.mu for name, one in rated_by(path, model.rating, model.rate).items()}
 
 
 @pytest.mark.parametrize("sides", [(2,), (2, 3, 5)])
@@ -232,19 +240,10 @@ def test_trueskill_is_the_package(sides: tuple[int, ...], tmp_path: Path) -> Non
     """A whole log of teams, with draws, by the package that passes messages."""
     environment = trueskill.TrueSkill(draw_probability=0.1, backend="mpmath")
     path = write(tmp_path / "log.csv", random_rows(23, 30, sides=sides))
-    result = rate_games(path, "trueskill")
-    known: dict[str, trueskill.Rating] = {}
-    for game in read_long(path):
-        teams = [
-            [known.get(row.player) or environment.create_rating() for row in side]
-            for side in game.sides
-        ]
-        ranks = [-points for points in game.points()]
-        new = environment.rate(teams, ranks=ranks, min_delta=1e-12)
-        for side, ratings in zip(game.sides, new, strict=True):
-            known.update(zip([row.player for row in side], ratings, strict=True))
-    assert sum(result.ranking.draws) > 0
-    ranking = result.ranking
+    ranking = rate_games(path, "trueskill").ranking
+    rate = partial(environment.rate, min_delta=1e-12)
+    known = rated_by(path, environment.create_rating, rate)
+    assert sum(ranking.draws) > 0
     for name in ("mu", "sigma"):
         got = dict(zip(ranking.players, ranking.state[name], strict=True))
         want = {player: getattr(one, name) for player, one in known.items()}

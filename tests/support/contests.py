@@ -6,10 +6,35 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tests.oracles.bradley_terry import World
+from tests.oracles.bradley_terry import Game, Side, World
 from tests.oracles.whole_history import PathWorld
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.contests import Contests
+
+
+def random_games(
+    rng: np.random.Generator,
+    *,
+    kinds: tuple[int, ...] = (2,),
+    team: int = 1,
+    draws: float = 0.3,
+    features: int = 0,
+    games: int = 40,
+) -> list[Game]:
+    """Return games of six players; of numbers of sides, and teams of so many at most."""
+    made = []
+    for _ in range(games):
+        k = int(rng.choice(kinds))
+        players = rng.permutation(6)[: k * min(team, 6 // k)]
+        scores = rng.permutation(k) * 1.0
+        if rng.random() < draws:
+            scores = rng.integers(0, 2, k) * 1.0
+        sides = [
+            Side(members.tolist(), float(score), rng.normal(size=features).round(1).tolist())
+            for members, score in zip(np.array_split(players, k), scores, strict=True)
+        ]
+        made.append(Game(sides, float(rng.integers(1, 3)), int(rng.integers(8))))
+    return made
 
 
 def contests_of(world: World | PathWorld) -> Contests:

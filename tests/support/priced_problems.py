@@ -112,7 +112,8 @@ def priced_of(problem: Problem, seed: int, n: int) -> tuple[Price, float]:
     return found[0], problem.slopes[0]
 
 
-def _duels(x: Floats) -> list[float]:
+def duels(x: Floats) -> list[float]:
+    """Take a tolerance of 10 to 400: 0.48 of it is the difference, 500 over it the wait."""
     tolerance = 10.0 + 39.0 * float(x[0])
     return [0.48 * tolerance, 500.0 / tolerance - 5.0]
 
@@ -130,7 +131,7 @@ def _along(tightened: float) -> list[float]:
 PROBLEMS = [
     Problem(
         "line and hyperbola",
-        _duels,
+        duels,
         [1],
         lambda t: [(500.0 / (5.0 - t) - 10.0) / 39.0],
         [-9.6],

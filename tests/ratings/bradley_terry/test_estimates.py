@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.oracles import bradley_terry as plain
 from tests.oracles.bradley_terry import Game, Side, World
-from tests.support.contests import contests_of, duels_of
+from tests.support.contests import contests_of, duels_of, random_games
 from tests.support.refusals import defined
 from valmatch.kernels.arrays import Bools, Floats
 from valmatch.ratings.bradley_terry import covariance, fit, rating
@@ -103,29 +104,9 @@ def rated(world: World, draws: str = "") -> Estimate:
     return rate(design_of(contests), model)
 
 
-def log(
-    seed: int,
-    *,
-    kinds: tuple[int, ...] = (2,),
-    team: int = 1,
-    draws: float = 0.3,
-    features: int = 0,
-) -> list[Game]:
+def log(seed: int, **shape: Any) -> list[Game]:  # noqa: ANN401
     """Return a random log of six players, in which everybody has won and lost."""
-    rng = np.random.default_rng(seed)
-    games = []
-    for _ in range(40):
-        k = int(rng.choice(kinds))
-        players = rng.permutation(6)[: k * min(team, 6 // k)]
-        scores = rng.permutation(k) * 1.0
-        if rng.random() < draws:
-            scores = rng.integers(0, 2, k) * 1.0
-        sides = [
-            Side(members.tolist(), float(score), rng.normal(size=features).round(1).tolist())
-            for members, score in zip(np.array_split(players, k), scores, strict=True)
-        ]
-        games.append(Game(sides, float(rng.integers(1, 3)), int(rng.integers(8))))
-    return games
+    return random_games(np.random.default_rng(seed), **shape)
 
 
 NOBODY = np.zeros(0, np.int64)

@@ -11,7 +11,7 @@ import pytest
 from tests.oracles import whole_history as plain
 from tests.oracles.bradley_terry import Game, Side
 from tests.oracles.whole_history import PathWorld
-from tests.support.contests import contests_of
+from tests.support.contests import contests_of, random_games
 from tests.support.refusals import defined
 from valmatch.ratings.bradley_terry import rating as unmoved
 from valmatch.ratings.bradley_terry.connections import Linked, link
@@ -57,29 +57,10 @@ def sure_of(world: PathWorld, fitted: Estimate, sandwich: bool) -> Uncertainty:
     return model_of(world).uncertainty(fitted, sandwich, np.random.default_rng(1))
 
 
-def log(
-    seed: int,
-    *,
-    kinds: tuple[int, ...] = (2,),
-    team: int = 1,
-    draws: float = 0.3,
-    features: int = 0,
-    games: int = 40,
-) -> tuple[list[Game], list[int]]:
+def log(seed: int, games: int = 40, **shape: Any) -> tuple[list[Game], list[int]]:  # noqa: ANN401
     """Return a random log of six players over some days."""
     rng = np.random.default_rng(seed)
-    made = []
-    for _ in range(games):
-        k = int(rng.choice(kinds))
-        players = rng.permutation(N)[: k * min(team, N // k)]
-        scores = rng.permutation(k) * 1.0
-        if rng.random() < draws:
-            scores = rng.integers(0, 2, k) * 1.0
-        sides = [
-            Side(values.tolist(), float(score), rng.normal(size=features).round(1).tolist())
-            for values, score in zip(np.array_split(players, k), scores, strict=True)
-        ]
-        made.append(Game(sides, float(rng.integers(1, 3)), int(rng.integers(8))))
+    made = random_games(rng, games=games, **shape)
     return made, np.sort(rng.integers(-20, 60, games)).tolist()
 
 
