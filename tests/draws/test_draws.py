@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.interpreted import interpreted
+from tests.support.command import interpreted
 from valmatch.draws.distributions import (
     EXPONENTIAL_DENSITY,
     EXPONENTIAL_END,
@@ -68,16 +68,13 @@ def expect_same(name: str, ours: Floats, numpys: Floats) -> None:
 
 def expect_same_place(name: str, words: Words, generator: np.random.Generator) -> None:
     """Compare how many words the numbers have taken."""
-    assert words_used(words) == words_used_by_numpy(generator), name
+    state: Any = generator.bit_generator.state
+    used = 4 * int(state["state"]["counter"][0]) - (4 - int(state["buffer_pos"]))
+    assert words_used(words) == used, name
 
 
 def words_used(words: Words) -> int:
     return 4 * (int(words[BLOCK]) - 1) - (END - int(words[POSITION]))
-
-
-def words_used_by_numpy(generator: np.random.Generator) -> int:
-    state: Any = generator.bit_generator.state
-    return 4 * int(state["state"]["counter"][0]) - (4 - int(state["buffer_pos"]))
 
 
 @pytest.mark.slow

@@ -64,19 +64,14 @@ def test_a_rule_set_and_a_list_of_tickets(tmp_path: Path) -> None:
     assert (last["status"], last["unmatchable"], last["wait"]) == ("TIMED_OUT", "skill", "120.0")
 
 
-def changed(number: int, **values: object) -> list[dict[str, Any]]:
-    tickets = json.loads(json.dumps(TICKETS))
-    tickets[number] |= values
-    return tickets  # type: ignore[no-any-return]
-
-
 PLAYER = {"id": "p", "attributes": {"skill": 1}}
 
 
 def test_whose_latency_counts(tmp_path: Path) -> None:
     rule = {"name": "Ping", "type": "latency", "maxLatency": 50}
     pair = [{**PLAYER, "id": f"q{k}", "latency": {"eu": ping}} for k, ping in enumerate((20, 60))]
-    tickets, rules = changed(0, players=pair), {**RULES, "rules": [rule]}
+    tickets = [{**TICKETS[0], "players": pair}, *TICKETS[1:]]
+    rules = {**RULES, "rules": [rule]}
     out = tmp_path / "player"
     assert "1 match of" in played(tmp_path, tickets, rules=rules).out
     argv = ("--latency-of", "player", "--out", out)

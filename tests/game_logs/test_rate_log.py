@@ -249,14 +249,11 @@ def games_csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path("games.csv")
 
 
-def write_with(games_csv: Path, *bad: str) -> None:
-    games_csv.write_text("winner,loser,winner_score,loser_score\n" + NINETY_FIVE + "".join(bad))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("system", ["elo", "elo,glicko2"])
 def test_more_are_refused_unless_told_otherwise(games_csv: Path, system: str) -> None:
-    write_with(games_csv, *[TWICE] * 4, *[NO_NUMBER] * 2)
+    head = "winner,loser,winner_score,loser_score\n"
+    games_csv.write_text(head + NINETY_FIVE + 4 * TWICE + 2 * NO_NUMBER)
     command = ("rate", games_csv, "--system", system, "--out", "out")
     done = valmatch(*command, "--skip-bad-games")
     assert (done.code, done.out) == (2, "")

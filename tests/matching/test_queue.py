@@ -13,8 +13,8 @@ from scipy import stats
 from tests.models.valorant.test_valorant_model import replicated
 from tests.oracles.ladder import Matcher
 from tests.oracles.queue_rules import Line, Lobby, Pool
+from tests.support.command import interpreted
 from tests.support.days import HORIZON, check_sums, random_day, random_rules
-from tests.support.interpreted import interpreted
 from valmatch.matching import fifo, joint, team_first
 from valmatch.matching.living.ladder_adapter import queue_of
 from valmatch.matching.living.registry import PRESETS

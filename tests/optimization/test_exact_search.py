@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.support.command import valmatch
+from tests.support.command import success, valmatch
 from tests.support.folders import rows
 
 PROBLEM = """\
@@ -51,20 +50,14 @@ def evaluated(path: str) -> list[dict[str, float]]:
     return [{name: float(x) for name, x in row.items()} for row in table]
 
 
-def optimized(*options: object, code: int = 0) -> dict[str, Any]:
-    made = valmatch("optimize", "mine.yaml", "--out", "out", "--json", *options)
-    assert made.code == code, made.err
-    found: dict[str, Any] = json.loads(made.out)
-    return found
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_best_feasible_point_evaluated_is_recommended(
     folder: Path, solver: str, seed: int
 ) -> None:
-    found = optimized("--budget", 100, "--solver", solver, "--seed", seed)
+    given = ("--budget", 100, "--solver", solver, "--seed", seed, "--out", "out", "--json")
+    found = json.loads(success("optimize", "mine.yaml", *given).out)
     points = evaluated("out")
     assert found["spent"] == len(points) <= 100
     assert len(points) == 100 or f"after {len(points)} of 100 evaluations" in found["why"]

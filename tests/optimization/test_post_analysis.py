@@ -18,6 +18,7 @@ from tests.support.priced_problems import (
     PROBLEMS,
     SIDE,
     Problem,
+    duels,
     outcomes_of,
     priced_of,
     searched,
@@ -36,11 +37,6 @@ from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.sampling import INDEPENDENT
 
 PROBLEM = "valorant-30min"
-FILE = "start_and_recommended.csv"
-
-
-def rows_of(folder: Path) -> dict[str, dict[str, str]]:
-    return {row["response"]: row for row in rows(folder / FILE)}
 
 
 @pytest.mark.slow
@@ -61,7 +57,7 @@ def test_both_points_meet_the_same_fresh_replications(tmp_path: Path) -> None:
         columns = dict(zip(model.responses.names, table.T, strict=True))
         columns["objective"] = columns["avg_team_diff"] + columns["avg_player_diff"]
         values.append(columns)
-    written = rows_of(tmp_path)
+    written = {row["response"]: row for row in rows(tmp_path / "start_and_recommended.csv")}
     assert list(written) == list(found["responses"]) == ["objective", *model.responses.names]
     for name, row in written.items():
         change = values[1][name] - values[0][name]
@@ -177,12 +173,6 @@ def test_ten_problems_are_priced_truly() -> None:
 WAIT = Constraint.of("avg_wait_time", 1, 5.0)
 
 
-def duel(x: Floats) -> list[float]:
-    """Take a tolerance of 10 to 400: 0.48 of it is the difference, 500 over it the wait."""
-    tolerance = 10.0 + 39.0 * float(x[0])
-    return [0.48 * tolerance, 500.0 / tolerance - 5.0]
-
-
 @pytest.mark.slow
 def test_noise_is_no_price() -> None:
     """What is not seen clearly is said so; no wrong sign is given, and no "not binding"."""
@@ -190,8 +180,8 @@ def test_noise_is_no_price() -> None:
     for seed in range(60):
         noise = (40.0, 0.3)
         unit = np.array([(102.0 - 10.0) / 390.0])
-        evaluations = searched(outcomes_of(duel, noise, seed), unit, seed)
-        fresh = outcomes_of(duel, noise, 500 + seed)
+        evaluations = searched(outcomes_of(duels, noise, seed), unit, seed)
+        fresh = outcomes_of(duels, noise, 500 + seed)
         (one,) = prices([WAIT], evaluations, unit, fresh, 25, INDEPENDENT, 0.95)
         said.append(one.entry("")["in_words"])
         if one.slope:

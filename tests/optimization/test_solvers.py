@@ -35,11 +35,6 @@ def solver_for(name: str, case: Case, budget: int = BUDGET, seed: int = 0) -> Se
     return make(name, SearchTask(problem, budget, rng, problem.start, Archive(problem, TEST)))
 
 
-def truths(case: Case, units: Floats) -> Floats:
-    points = [case.problem.point(unit).values() for unit in units]
-    return np.array([case.truth(np.array(list(point))) for point in points])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SEARCHES)
 @pytest.mark.parametrize("title", RANGE)
@@ -51,7 +46,8 @@ def test_finds_the_optimum(name: str, title: str) -> None:
         solver = solver_for(name, case, seed=seed)
         search(solver, laboratory)
         assert 0.5 * BUDGET < laboratory.spent <= BUDGET or title == "whole numbers"
-        outcomes = truths(case, solver.finalists(8).units)
+        points = [case.problem.point(unit).values() for unit in solver.finalists(8).units]
+        outcomes = np.array([case.truth(np.array(list(point))) for point in points])
         feasible = (outcomes[:, 1:] <= 0.0).all(axis=1)
         assert feasible.any()
         gaps.append(outcomes[feasible, 0].min() - case.optimum)

@@ -88,14 +88,11 @@ def test_the_finding_of_a_comparison_is_that_of_its_summary(run_of: RunOf) -> No
     half = fair["ci_high"] - fair["mean"]
     match = re.search(r"avg_team_diff (?:falls|rises) by ([\d.]+) ± ([\d.]+) Elo points", finding)
     assert match, finding
-    assert float(match[1]) == pytest.approx(abs(fair["mean"]), abs=0.6 * 10 ** -_digits(match[1]))
+    digits = len(match[1].partition(".")[2])
+    assert float(match[1]) == pytest.approx(abs(fair["mean"]), abs=0.6 * 10**-digits)
     assert float(match[2]) == pytest.approx(half, rel=0.06)
     assert ("falls" in match[0]) == (fair["mean"] < 0)
     assert finding.endswith("95% intervals, n = 12 common replications.")
-
-
-def _digits(number: str) -> int:
-    return len(number.partition(".")[2])
 
 
 def test_infeasible_and_undecided_points_are_called_so(run_of: RunOf, tmp_path: Path) -> None:

@@ -53,10 +53,6 @@ def offsets(party: Party) -> list[float]:
     return list(map(float, game.offsets))
 
 
-def capped(offsets: Sequence[float], minutes: Sequence[float], rules: Rules = RULES) -> float:
-    return float(cap_scale(rules, np.array(offsets), np.array(minutes)))
-
-
 def test_constants_are_those_of_the_source() -> None:
     constants = (zonestats.T, zonestats.GAME_MULT, zonestats.MAX_GAME_LENGTH)
     assert (*constants, zonestats.INITIAL_RATING) == (120.0, 2.0, 20.0, 500.0)
@@ -96,7 +92,7 @@ def test_time_together_is_that_of_every_minute_in_which_both_are_there() -> None
     ],
 )
 def test_cap_by_hand(offsets: list[float], minutes: list[float], scale: float) -> None:
-    assert capped(offsets, minutes) == scale
+    assert cap_scale(RULES, np.array(offsets), np.array(minutes)) == scale
 
 
 def most_per_minute(party: Party, rules: Rules) -> float:

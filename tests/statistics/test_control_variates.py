@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.interpreted import interpreted
+from tests.support.command import interpreted
 from tests.support.refusals import defined
 from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -58,6 +59,14 @@ def python(*words: object, **options: Any) -> subprocess.CompletedProcess[str]: 
     """Run Python with words of a command line in a process of its own."""
     command = [sys.executable, *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def interpreted(module: str, function: str, *arguments: object) -> str:
+    """Return the repr of a call in a process where kernels are plain Python, their twin."""
+    call = f"import {module} as m; print(repr(m.{function}(*{arguments!r})))"
+    done = python("-c", call, env={**os.environ, "NUMBA_DISABLE_JIT": "1"})
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
 def started(*arguments: object, **options: Any) -> subprocess.Popen[str]:  # noqa: ANN401

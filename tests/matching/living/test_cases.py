@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.interpreted import interpreted
+from tests.support.command import interpreted
 from tests.support.matchmaker_case import play_case
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "matchmaker_cases"

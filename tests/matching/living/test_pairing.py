@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.interpreted import interpreted
+from tests.support.command import interpreted
 from tests.support.living_days import DAYS, HOUR, TIMEOUT, digests, drawn, matches_of, played
 from tests.support.matchmaker_case import LichessPool, OsuQueue
 from valmatch.draws.streams import uniform_at

@@ -17,7 +17,7 @@ from tests.oracles.ladder import Ladder, Match
 from tests.oracles.ladder_measures import career_curves, days, responses
 from tests.oracles.ladder_world import draw_world
 from tests.support import folders
-from tests.support.interpreted import interpreted
+from tests.support.command import interpreted
 from tests.support.ladders import NO_FILES, random_factors, random_files, with_files
 from valmatch import rate_games, simulate
 from valmatch.config.loading import load_config

@@ -96,12 +96,6 @@ def test_the_interval_is_that_of_the_log(log: Path) -> None:
     assert difference.mean == pytest.approx(differences[0], rel=1e-12)
 
 
-def write_days(path: Path, days: int) -> Path:
-    times = (0.5 + np.arange(48 * days)) / 2.0
-    path.write_text("arrival_hours,rating\n" + "".join(f"{t!r},1000\n" for t in times.tolist()))
-    return path
-
-
 @pytest.mark.parametrize(
     ("days", "hours", "degrees"),
     [
@@ -115,7 +109,8 @@ def write_days(path: Path, days: int) -> Path:
 def test_blocks_are_as_long_as_goes_with_the_log(
     days: int, hours: int, degrees: float, tmp_path: Path
 ) -> None:
-    path = write_days(tmp_path / "log.csv", days)
+    path, times = tmp_path / "log.csv", (0.5 + np.arange(48 * days)) / 2.0
+    path.write_text("arrival_hours,rating\n" + "".join(f"{t!r},1000\n" for t in times.tolist()))
     warned: list[str] = []
     model = build(library.load_config("valorant", factors(path, None)), warn=warned.append)
     assert warned == [f"{path}: resampled by blocks of {hours} hours"]

@@ -35,10 +35,6 @@ def recorded(
     return result, {table.name: table.columns for table in result.tables}
 
 
-def named(model: Any, responses: Any) -> dict[str, float]:  # noqa: ANN401
-    return dict(zip(model.responses.names, responses.tolist(), strict=True))
-
-
 def trace(folder: Path, times: list[float], ratings: list[float]) -> str:
     path = folder / "trace.csv"
     rows = [f"{t!r},{r!r}\n" for t, r in zip(times, ratings, strict=True)]
@@ -64,7 +60,7 @@ def test_published_matches_are_reproduced(path: Path, tmp_path: Path) -> None:
     waiting = [p for p, m in zip(players["player"], players["match"], strict=True) if np.isnan(m)]
     assert waiting == case["unmatched"]
     assert len(players["player"]) + len(case["dropped_at_or_after_24h"]) == len(case["arrivals"])
-    values = named(build(config), result.responses)
+    values = dict(zip(build(config).responses.names, result.responses.tolist(), strict=True))
     for name, expected in (
         ("avg_team_diff", case["avg_team_diff"]),
         ("avg_wait_time", case["avg_wait_time_minutes"]),
