@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 
 from valmatch.present import experiments, figures
 from valmatch.present.document import Interval, Intervals, bin_edges
-from valmatch.present.plotting import INCH
+from valmatch.present.figures import INCH
 
 RunOf = Callable[[str], Path]
 

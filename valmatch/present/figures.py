@@ -21,7 +21,6 @@ from matplotlib.figure import Figure
 
 from valmatch.errors import InputError, option
 from valmatch.present.document import Chart, Graph, Intervals, Line
-from valmatch.present.plotting import INCH, Inches
 from valmatch.present.presenting import made_here
 from valmatch.storage.output import write_bytes
 from valmatch.text.terminal import escaped, shortened
@@ -33,6 +32,7 @@ LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), "-.", (0, (1, 1)), (0, (8, 2)), (0
 """Styles for print in black, one after the other like the colours."""
 
 DPI = 120
+INCH = 2.54  # centimetres
 CHARACTERS_PER_INCH = 13
 LEGEND = 14.0  # characters to an inch of a legend
 HANDLE = 0.55  # inches that an entry of a legend takes besides its text
@@ -52,6 +52,8 @@ MARKS = {
     "pdf": "/Creator (valmatch)",
 }
 """By what a file of each format is known as one of ours."""
+
+Size = Sequence[float] | None  # centimetres: width and height; None for those that a figure needs
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
@@ -118,24 +120,25 @@ def save(
 
 
 def panels(
-    count: int, columns: int, width: float = 2.75, height: float = 2.2, size: Inches = None
+    count: int, columns: int, width: float = 2.75, height: float = 2.2, size: Size = None
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure of `count` panels in rows, as large as its size allows."""
     columns = min(columns, count)
-    if size:
+    inches = [side / INCH for side in size or ()]
+    if inches:
         columns = max(
             range(1, count + 1),
-            key=lambda k: min(size[0] / k / width, size[1] / math.ceil(count / k) / height),
+            key=lambda k: min(inches[0] / k / width, inches[1] / math.ceil(count / k) / height),
         )
     rows = math.ceil(count / columns)
     needed = max(5.0, width * columns), height * rows + 0.5
-    if size and any(LEAST * side > there for side, there in zip(needed, size, strict=True)):
-        wanted = "x".join(f"{INCH * side:.3g}" for side in size)
+    if size and any(LEAST * side > there for side, there in zip(needed, inches, strict=True)):
+        wanted = "x".join(f"{side:.3g}" for side in size)
         least = "x".join(f"{INCH * (LEAST * side + 0.02):.3g}" for side in needed)
         raise InputError(
             f"{option('size')}: {wanted} is too small for what is drawn (allowed: {least} and more)"
         )
-    figure = Figure(figsize=size or needed, layout="constrained")
+    figure = Figure(figsize=(inches[0], inches[1]) if inches else needed, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for empty in axes[count:]:
         empty.remove()
@@ -171,7 +174,7 @@ def _broken(name: str, width: int) -> str:
 
 
 def figures_of(
-    name: str, charts: Sequence[Chart], heading: str, size: Inches = None
+    name: str, charts: Sequence[Chart], heading: str, size: Size = None
 ) -> dict[str, Figure]:
     """Return charts as figures: name, name-2, name-3 and so on."""
     count = math.ceil(len(charts) / (COLUMNS * MOST_ROWS))
@@ -182,7 +185,7 @@ def figures_of(
     }
 
 
-def _figure(charts: Sequence[Chart], heading: str, size: Inches) -> Figure:
+def _figure(charts: Sequence[Chart], heading: str, size: Size) -> Figure:
     rows = max((len(c.rows) for c in charts if isinstance(c, Intervals)), default=0)
     height = max(0.9 + 0.26 * rows, 2.8 if any(isinstance(c, Graph) for c in charts) else 0.0)
     alone = (8.0, max(height, 1.6 if rows else 4.4))

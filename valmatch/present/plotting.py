@@ -26,9 +26,6 @@ CHOSEN = ("replicate", "design", "compare")  # commands of whose responses some 
 
 FORMATS = ("png", "svg", "pdf")
 CENTIMETRES = (5.0, 100.0)  # least and largest width and height
-INCH = 2.54
-
-Inches = tuple[float, float] | None  # width and height; None for those that a figure needs
 
 
 def _centimetres(name: str, value: object) -> tuple[float, float]:
@@ -72,11 +69,6 @@ class PlotOptions(o.Options):
         check=_centimetres,
         default="as needed",
     )
-
-    @property
-    def inches(self) -> Inches:
-        """Width and height of figures."""
-        return (self.size[0] / INCH, self.size[1] / INCH) if self.size else None
 
 
 @dataclass(frozen=True)
@@ -147,7 +139,7 @@ def _figures(presentation: Presentation, source: str, wanted: PlotOptions) -> di
     figures, heading = dict[str, "Figure"](), wanted.title or presentation.title
     with style_context():
         for name, of_figure in charts.items():
-            figures |= figures_of(name, of_figure, heading, wanted.inches)
+            figures |= figures_of(name, of_figure, heading, wanted.size)
     return figures
 
 
