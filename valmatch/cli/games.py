@@ -182,13 +182,13 @@ def _counts(text: str) -> tuple[int, ...] | None:
 
 
 @dataclass(frozen=True)
-class Score(o.Options):
-    """How often one player won, in one of two ways."""
+class TestedOptions(o.Options):
+    """Who is tested: two of a log, or the counts themselves."""
 
     counts: tuple[int, ...] | None = o.declare(
         None,
-        "Losses, draws and wins; or pentanomial LL,LD,LW+DD,DW,WW, how many pairs of games"
-        " made 0, 1/2, 1, 3/2 and 2 points.",
+        "Losses, draws and wins; or pentanomial LL,LD,LW+DD,DW,WW, how many pairs of games made 0,"
+        " 1/2, 1, 3/2 and 2 points.",
         "L,D,W",
         read=_counts,
         allowed="L,D,W, or LL,LD,LW+DD,DW,WW: whole numbers >= 0",
@@ -196,6 +196,8 @@ class Score(o.Options):
     wins: int | None = o.whole("min_games", None, "Wins, in place of --counts.")
     draws: int | None = o.whole("min_games", None, "Draws, in place of --counts.", default="0")
     losses: int | None = o.whole("min_games", None, "Losses, in place of --counts.", default="0")
+    player: str | None = o.text(None, "Count the wins of this player.", "NAME")
+    against: str | None = o.text(None, "Their opponent.", "NAME")
 
 
 @command()
@@ -208,9 +210,7 @@ def sprt(
             argument=True,
         ),
     ],
-    score: Score,
-    player: Annotated[str | None, o.text(None, "Count the wins of this player.", "NAME")],
-    against: Annotated[str | None, o.text(None, "Their opponent.", "NAME")],
+    tested: TestedOptions,
     options: g.SprtOptions,
     json: Json,
 ) -> None:
@@ -223,7 +223,7 @@ def sprt(
     from valmatch.game_logs.duels import sprt_games
     from valmatch.statistics.sequential_tests import sequential_test
 
-    counts, numbers = score.counts, (score.losses, score.draws, score.wins)
+    counts, numbers = tested.counts, (tested.losses, tested.draws, tested.wins)
     if any(n is not None for n in numbers):
         if counts is not None:
             raise InputError(f"{option('counts')}: goes without {option('wins')} and the others")
@@ -231,7 +231,7 @@ def sprt(
     if (games is None) == (counts is None):
         both = "one of both, not both" if counts is not None else "one of both"
         raise InputError(f"{option('games')} or {option('counts')}: {both} must be given")
-    players = {"player": player, "against": against}
+    players = {"player": tested.player, "against": tested.against}
     if games is None:
         assert counts is not None
         of_log = ("pairs_by", "columns", "skip_bad_games", "max_bad_rows", "alias")
@@ -246,8 +246,8 @@ def sprt(
                 raise InputError(f"{option(name)}: is missing (allowed: {allowed})")
         with progress("bytes", None) as bar:
             values = vars(options) | {"progress": bar, "warn": warn}
-            result = sprt_games(games, str(player), str(against), **values)
-        names = f" of {shortened(escaped(f'{player} against {against}'))}"
+            result = sprt_games(games, str(tested.player), str(tested.against), **values)
+        names = f" of {shortened(escaped(' against '.join(map(str, players.values()))))}"
     show(json, result.as_dict(), lambda: _print_test(result, names))
 
 
