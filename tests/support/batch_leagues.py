@@ -19,7 +19,7 @@ from valmatch.ratings.bradley_terry.contests import Contests, design_of
 from valmatch.ratings.bradley_terry.covariance import rank_ranges
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
 from valmatch.ratings.bradley_terry.rating import HALF, Estimate, Model, estimate, rate
-from valmatch.ratings.whole_history.rating import PathModel, player_days
+from valmatch.ratings.whole_history import PathModel, player_days
 from valmatch.statistics.estimates import range_quantile, t_quantile
 
 LEVEL = 0.95

@@ -28,7 +28,7 @@ from valmatch.ratings.bradley_terry.rating import (
     rate,
     refit,
 )
-from valmatch.ratings.whole_history.rating import Tuned
+from valmatch.ratings.whole_history import Tuned
 from valmatch.statistics.estimates import clopper_pearson
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown

@@ -30,6 +30,7 @@ from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.threads import one_thread
+from valmatch.ratings import whole_history as wh
 from valmatch.ratings.bradley_terry import contests as c
 from valmatch.ratings.bradley_terry import rating as bt
 from valmatch.ratings.bradley_terry.connections import RATED, link
@@ -37,7 +38,6 @@ from valmatch.ratings.bradley_terry.covariance import rank_ranges
 from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import BATCH_NAMES
-from valmatch.ratings.whole_history import rating as wh
 from valmatch.statistics.estimates import range_quantile, t_quantile
 from valmatch.storage.output import cell, csv_line, csv_text, write_atomically, write_binary
 from valmatch.storage.results import Warnings

@@ -1,4 +1,7 @@
-"""Ratings by player and day, in points: how strong, and how sure that is."""
+"""Ratings that move in time, all at once: one for each player and day on which they played.
+
+Sources: Coulom 2008, Whole-History Rating; Irons 1970 (elimination by fronts).
+"""
 
 from __future__ import annotations
 

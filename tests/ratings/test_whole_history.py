@@ -13,13 +13,13 @@ from tests.oracles.bradley_terry import Game, Side
 from tests.oracles.whole_history import PathWorld
 from tests.support.contests import contests_of, random_games
 from tests.support.refusals import defined
+from valmatch.ratings import whole_history as evidence
 from valmatch.ratings.bradley_terry import rating as unmoved
 from valmatch.ratings.bradley_terry.connections import Linked, link
 from valmatch.ratings.bradley_terry.contests import Contests
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
 from valmatch.ratings.bradley_terry.rating import Estimate, Uncertainty, estimate
-from valmatch.ratings.whole_history import rating as evidence
-from valmatch.ratings.whole_history.rating import PathModel, player_days
+from valmatch.ratings.whole_history import PathModel, player_days
 
 N = 6
 
@@ -112,7 +112,7 @@ def test_fronts_and_draws_are_the_whole_inverse(name: str, monkeypatch: pytest.M
     fitted = rated(world, "" if world.davidson else "half")
     exact = sure_of(world, fitted, False)
     monkeypatch.setattr(evidence, "SMALL", 0)
-    monkeypatch.setattr("valmatch.ratings.whole_history.rating.BLOCK", 7)
+    monkeypatch.setattr("valmatch.ratings.whole_history.BLOCK", 7)
     fronts = sure_of(world, fitted, False)
     monkeypatch.setattr(evidence, "DENSE_COVARIANCE", 0)
     for sandwich in (False, True):

@@ -1,1 +1,0 @@
-"""Tests of `valmatch.ratings.whole_history`."""
