@@ -18,7 +18,7 @@ from valmatch.ratings.bradley_terry.contests import design_of, duel_chances
 from valmatch.ratings.bradley_terry.firmness import Cells, fewest_games
 from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.ratings.bradley_terry.rating import HALF, Model, rate
-from valmatch.ratings.davidson import weight_of_draws
+from valmatch.ratings.system import weight_of_draws
 from valmatch.statistics.estimates import clopper_pearson
 
 # Claim 5: games of a player until their level is known.

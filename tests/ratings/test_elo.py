@@ -14,9 +14,9 @@ from tests.support.folders import rows as table
 from tests.support.game_logs import of_sides, write
 from valmatch.game_logs.prediction import predict_games
 from valmatch.game_logs.rating import compare_ratings, rate_games
-from valmatch.ratings.davidson import chances, weight_of_draws
 from valmatch.ratings.elo import margin_multiplier
 from valmatch.ratings.matches import update_ratings
+from valmatch.ratings.system import davidson_chances, weight_of_draws
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 
@@ -50,14 +50,14 @@ def test_probabilities_are_davidsons(lead: float) -> None:
     """The draw is nu times the geometric mean of the other two, of equals as often as told."""
     for draw in (0.05, 0.3, 0.9):
         nu = weight_of_draws(draw)
-        expected, drawn = chances(lead / (400.0 / LN_10), nu)
+        expected, drawn = davidson_chances(lead / (400.0 / LN_10), nu)
         win, loss = expected - drawn / 2.0, 1.0 - expected - drawn / 2.0
         assert drawn == pytest.approx(nu * math.sqrt(win * loss), rel=1e-9)
         assert win / loss == pytest.approx(10 ** (lead / 400.0), rel=1e-6)
-        assert chances(0.0, nu) == pytest.approx((0.5, draw), rel=1e-12)
-    assert math.isnan(chances(lead, 0.0)[1])
+        assert davidson_chances(0.0, nu) == pytest.approx((0.5, draw), rel=1e-12)
+    assert math.isnan(davidson_chances(lead, 0.0)[1])
     plain = 1.0 / (1.0 + 10 ** (-lead / 400.0))
-    assert chances(lead / (400.0 / LN_10), 0.0)[0] == pytest.approx(plain, rel=1e-12)
+    assert davidson_chances(lead / (400.0 / LN_10), 0.0)[0] == pytest.approx(plain, rel=1e-12)
 
 
 def test_every_step_is_that_of_a_loop(tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ from valmatch.kernels.arrays import Bools, Ints
 from valmatch.policies.joint.batch import Choice, choose_batch
 from valmatch.policies.joint.belief import Belief, expected_score_at
 from valmatch.policies.joint.leader import unsure_of
-from valmatch.ratings.registry import BATCH_NAMES, batch_named
+from valmatch.ratings.parameters import BATCH_SYSTEMS
+from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.storage.output import MANIFEST
 from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import SUMMARY, DocumentedResult, Warnings, plain
@@ -89,7 +90,7 @@ class RatedTogether:
 def read_together(path: Path) -> RatedTogether:
     """Read the folder of a rating in which everybody has a rating."""
     previous = PreviousRatings(path)
-    rating, path = previous.of_whole_log(batch_named(SYSTEM)), previous.path
+    rating, path = previous.of_whole_log(BATCH_SYSTEMS[SYSTEM]), previous.path
     posterior, n = rating.posterior, len(rating.rated)
     if not rating.complete:
         unrated = [row.player for row in rating.players if row.rating is None]

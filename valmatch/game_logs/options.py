@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from valmatch.errors import InputError, option
 from valmatch.inputs import arguments
@@ -15,12 +15,9 @@ from valmatch.inputs import csv_reader as c
 from valmatch.inputs import options as o
 from valmatch.policies.registry import GOALS, JOINT, meanings
 from valmatch.ratings import registry as systems
-from valmatch.ratings.parameters import values_of
+from valmatch.ratings.parameters import BATCH_SYSTEMS, BatchSystem, values_of
 from valmatch.text.numerals import count, real_number
 from valmatch.text.terminal import shown
-
-if TYPE_CHECKING:
-    from valmatch.ratings.parameters import BatchSystem
 
 
 def parse_parameters(texts: Sequence[str]) -> dict[str, float]:
@@ -409,7 +406,7 @@ class RankOptions(LogOptions, o.OutOptions):
     @property
     def system_of(self) -> BatchSystem:
         """The system."""
-        return systems.batch_named(self.system)
+        return BATCH_SYSTEMS[self.system]
 
     @property
     def values(self) -> dict[str, float]:

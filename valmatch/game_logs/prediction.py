@@ -28,8 +28,8 @@ from valmatch.inputs.options import takes
 from valmatch.ratings.bradley_terry.contests import duel_chances
 from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.ratings.games import Games, Players, one_game
-from valmatch.ratings.parameters import values_of
-from valmatch.ratings.registry import BATCH_NAMES, batch_named, system_named
+from valmatch.ratings.parameters import BATCH_SYSTEMS, values_of
+from valmatch.ratings.registry import BATCH_NAMES, system_named
 from valmatch.ratings.system import MOST_PLAYERS, Chances, Z
 from valmatch.storage.result_files import damaged
 from valmatch.storage.results import SUMMARY, DocumentedResult, Warnings
@@ -402,7 +402,7 @@ class WholeRatings:
         if parameters:
             what = f"{name} predicts by what it has fitted"
             raise InputError(f"{option('parameters')} {next(iter(parameters))}: {what}")
-        system, self._warn = batch_named(name), warn
+        system, self._warn = BATCH_SYSTEMS[name], warn
         rating = previous.of_whole_log(system)
         if not rating.rated:
             raise InputError(f"{previous.path}: nobody has a rating")

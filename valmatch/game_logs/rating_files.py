@@ -23,7 +23,7 @@ from valmatch.inputs.csv_reader import read_rows
 from valmatch.inputs.files import readable, sha256
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.games import Games
-from valmatch.ratings.parameters import BatchSystem
+from valmatch.ratings.parameters import BatchSystem, Parametric
 from valmatch.ratings.system import System
 from valmatch.storage.manifest import Count, Manifest, ManifestPart, read_manifest
 from valmatch.storage.output import MANIFEST, csv_line, write_csv, write_json
@@ -84,7 +84,7 @@ class PreviousRatings:
             raise InputError(f"{self.path}: no {MANIFEST} of a rating beside it: {says}")
         return self.made.system
 
-    def check(self, system: System | BatchSystem) -> None:
+    def check(self, system: Parametric) -> None:
         """Check that a system can go on from these ratings."""
         if self.made.system not in (None, system.name):
             what = f"holds ratings by {self.made.system} (allowed: by {system.name})"

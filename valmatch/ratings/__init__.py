@@ -13,9 +13,9 @@ array([1516., 1516., 1484., 1484.])
 0.546
 
 The formulas of each, with their sources, are modules of this folder: `elo` (also by margins and
-goals), `davidson` (draws), `glicko2` (and Glicko), `trueskill` (two players),
-`trueskill_teams`, `openskill` (Plackett-Luce) and `zonestats`. A system of one's own is a file here
-and a line in `registry`, see `system`.
+goals), `glicko2` (and Glicko), `trueskill` (two players), `trueskill_teams`, `openskill`
+(Plackett-Luce) and `zonestats`. A system of one's own is a file here and a line in `registry`, see
+`system`, which also says how games are drawn.
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import part
-from valmatch.ratings import davidson
 from valmatch.ratings.games import Assessment, Games, Players, score_of
 from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.system import (
@@ -26,9 +25,12 @@ from valmatch.ratings.system import (
     System,
     Values,
     Verbs,
+    davidson_chances,
     decided_chances,
     logistic_chances,
     mean_strengths,
+    share_of_slope,
+    weight_of_draws,
 )
 
 SCALE = 400.0
@@ -122,7 +124,7 @@ class Elo(System):
 
     # With a `draw_probability`, that of a draw between equals, draws are predicted by Davidson's
     # model: the expected score then grows more slowly with the lead, so that ratings and advantages
-    # come out larger, see `valmatch.ratings.davidson.share_of_slope`.
+    # come out larger, see `share_of_slope`.
 
     name = "elo"
     parameters: Sequence[Parameter] = (
@@ -144,18 +146,18 @@ class Elo(System):
 
     def numbers(self, values: Values) -> Sequence[float]:
         """Return spread, K, advantage at home, weight of draws, and autocorrelation or 0."""
-        nu = davidson.weight_of_draws(values["draw_probability"])
+        nu = weight_of_draws(values["draw_probability"])
         lead = values.get("autocorrelation", 0.0)
         spread = values["scale"] / math.log(10.0)
         return [spread, values["K"], values["home_advantage"], nu, lead]
 
     def outcomes(self, values: Values, games: Games, state: Floats, sums: Assessment) -> Chances:
         """Return how games of two sides will end, see `System.outcomes`."""
-        chances, nu = decided_chances(sums), davidson.weight_of_draws(values["draw_probability"])
+        chances, nu = decided_chances(sums), weight_of_draws(values["draw_probability"])
         if not nu:
             return chances
         lead = (sums.strengths[::2] - sums.strengths[1::2]) / (values["scale"] / math.log(10.0))
-        draws = np.array([davidson.chances(x, nu)[1] for x in lead.tolist()])
+        draws = np.array([davidson_chances(x, nu)[1] for x in lead.tolist()])
         return chances._replace(wins=chances.expected - 0.5 * draws, draws=draws)
 
     def searched(self, values: Values) -> Ranges:
@@ -178,7 +180,7 @@ class Elo(System):
         draws = values["draw_probability"]
         if not draws:
             return ""
-        share = davidson.share_of_slope(draws)
+        share = share_of_slope(draws)
         return (
             f"draw_probability = {draws:.4g} stretches the scale of {self.name}: between equals 100"
             f" points are worth what {100.0 * share:.3g} are without draws, home_advantage included"

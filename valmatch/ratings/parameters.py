@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from valmatch.errors import InputError, option
 from valmatch.text.suggestions import hint
-
-if TYPE_CHECKING:
-    from valmatch.ratings.system import System
 
 
 @dataclass(frozen=True)
@@ -37,8 +33,15 @@ class Parameter:
         return replace(self, meaning=meaning, unit=unit, factor=name, default=default)
 
 
+class Parametric:
+    """A system that depends on numbers."""
+
+    name: str  # what ``--system`` and ``rating.system`` call it
+    parameters: Sequence[Parameter]  # the numbers
+
+
 @dataclass(frozen=True)
-class BatchSystem:
+class BatchSystem(Parametric):
     """A system that rates all games of a log at once, so that nothing goes on from its ratings."""
 
     name: str  # what ``--system`` calls it
@@ -57,14 +60,14 @@ BATCH_SYSTEMS = {
 }
 
 
-def check_tuned(system: System | BatchSystem, names: Sequence[str]) -> None:
+def check_tuned(system: Parametric, names: Sequence[str]) -> None:
     """Check the names of parameters that are to be fitted."""
     for name in names:
         _limits_of(system, "tune", name)
 
 
 def values_of(
-    system: System | BatchSystem, values: Mapping[str, float], before: Mapping[str, float]
+    system: Parametric, values: Mapping[str, float], before: Mapping[str, float]
 ) -> dict[str, float]:
     """Return the values of all parameters of a system."""
     for name, value in values.items():
@@ -78,7 +81,7 @@ def values_of(
     }
 
 
-def _limits_of(system: System | BatchSystem, argument: str, name: str) -> Parameter:
+def _limits_of(system: Parametric, argument: str, name: str) -> Parameter:
     """Return the parameter of a name."""
     known = {parameter.name: parameter for parameter in system.parameters}
     if name not in known:

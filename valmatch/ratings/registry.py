@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from valmatch.errors import InputError, option
 from valmatch.kernels.plugins import Extended, an
-from valmatch.ratings.parameters import BATCH_SYSTEMS, BatchSystem
+from valmatch.ratings.parameters import BATCH_SYSTEMS
 from valmatch.text.suggestions import hint
 
 if TYPE_CHECKING:
@@ -83,11 +83,6 @@ def refuse_system_of_other_command(name: object, taken: Sequence[str]) -> None:
         if name in names and names is not taken:
             what = f"valmatch {command} (allowed here: {', '.join(taken)})"
             raise InputError(f"{option('system')} {name}: {what}")
-
-
-def batch_named(name: str) -> BatchSystem:
-    """Return the system of a name that rates a whole log at once."""
-    return BATCH_SYSTEMS[name]
 
 
 def all_systems() -> list[System]:

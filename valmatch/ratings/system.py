@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +12,8 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import part
-from valmatch.ratings.davidson import chances as davidson_chances
 from valmatch.ratings.games import Assessment, Games, Players
-from valmatch.ratings.parameters import Parameter
+from valmatch.ratings.parameters import Parameter, Parametric
 
 Values = Mapping[str, float]
 Ranges = Mapping[str, tuple[float, float]]  # least and greatest values of parameters by name
@@ -76,11 +76,9 @@ def decided_chances(
     return Chances(expected, expected, unknown, *bounds)
 
 
-class System(ABC):
+class System(Parametric, ABC):
     """The declaration of a rating system."""
 
-    name: str  # what ``--system`` and ``rating.system`` call it
-    parameters: Sequence[Parameter]  # numbers that it depends on
     # parameters that all carry the unit of the ratings: a common factor on them changes no
     # prediction among new players; () where there is no such factor
     unit: Sequence[str] = ()
@@ -144,6 +142,33 @@ def mean_strengths(
         for row in range(lo, hi):
             total += players.state[games.players[row], 0]
         sums.strengths[side] = total / (hi - lo)
+
+
+# Games that may be drawn, by the strengths of two sides (Davidson, "On extending the Bradley-Terry
+# model to accommodate ties in paired comparison experiments", 1970; Szczecinski, Djebbi,
+# "Understanding draws in Elo rating algorithm", 2020).
+
+
+def weight_of_draws(draw_probability: float) -> float:
+    """Return the nu by which so many games between equals are drawn."""
+    return 2.0 * draw_probability / (1.0 - draw_probability)
+
+
+def share_of_slope(draw_probability: float) -> float:
+    """Return by what share the expected score grows more slowly than without draws."""
+    # The expected score (e^(x/2) + nu/2) / (e^(x/2) + e^(-x/2) + nu) of a lead x has the slope
+    # 1 / (2 (2 + nu)) between equals; without draws it is 1/4.
+    return 1.0 - draw_probability
+
+
+@part(inline=True)
+def davidson_chances(lead: float, nu: float) -> tuple[float, float]:
+    """Return the expected score of a side, P(win) + P(draw) / 2, and the probability of a draw."""
+    odds = math.exp(-abs(lead))  # of the weaker side; never overflows
+    drawn = nu * math.sqrt(odds)
+    total = 1.0 + odds + drawn
+    expected = ((1.0 if lead >= 0.0 else odds) + 0.5 * drawn) / total
+    return expected, (drawn / total if nu > 0.0 else math.nan)
 
 
 @part(inline=True)
