@@ -23,8 +23,7 @@ from valmatch.experiments.sweep import Design, DesignReplications
 from valmatch.models.model import Response
 from valmatch.present.html import html_of
 from valmatch.present.presenting import present
-from valmatch.statistics.estimates import Estimate
-from valmatch.statistics.rounding import mean_and_half
+from valmatch.statistics.estimates import Estimate, mean_and_half
 
 OVER: dict[str, list[Any]] = {"team_diff": [200, 10], "wait_thresh": ["6 min", "60min"]}
 SMALL = {"model": "valorant", "factors": {"horizon": 4, "team_num": 2, "wait_thresh": 1}}

@@ -18,9 +18,10 @@ from valmatch.models.model import ANY, NOT_NEGATIVE, SHARE
 from valmatch.optimization.problem import Term
 from valmatch.optimization.verdict import limits_of_objective
 from valmatch.statistics.control_variates import Adjusted
-from valmatch.statistics.crossing import crossing, crossing_interval, monotone
-from valmatch.statistics.curve_sums import CurveSums
+from valmatch.statistics.curves import CurveSums, crossing, crossing_interval, monotone
 from valmatch.statistics.estimates import (
+    UNIT,
+    arms_of,
     cantelli_factor,
     clopper_pearson,
     estimate,
@@ -29,10 +30,9 @@ from valmatch.statistics.estimates import (
     limits_of_difference,
     range_quantile,
     student,
+    sums_of,
     t_quantile,
 )
-from valmatch.statistics.exact_sums import UNIT, sums_of
-from valmatch.statistics.rounding import arms_of
 from valmatch.statistics.sampling import Resampled, block_days, overlapping_degrees, widening
 
 

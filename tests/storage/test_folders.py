@@ -23,7 +23,7 @@ from valmatch.experiments.replicate import Plan, open_run, replicate
 from valmatch.experiments.simulate import simulate
 from valmatch.game_logs import rating_files
 from valmatch.game_logs.rating import rate_games
-from valmatch.statistics.curve_sums import CurveSums
+from valmatch.statistics.curves import CurveSums
 from valmatch.storage import run_folder
 from valmatch.storage.output import ROWS_AT_ONCE, cell, write_bytes, write_csv
 from valmatch.storage.run_folder import RunFolder

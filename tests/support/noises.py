@@ -10,8 +10,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import ANY, NOT_NEGATIVE, SHARE
-from valmatch.statistics.estimates import estimate, student
-from valmatch.statistics.exact_sums import sums_of
+from valmatch.statistics.estimates import estimate, student, sums_of
 
 DIFFERENCE = (-1.0, 1.0)
 

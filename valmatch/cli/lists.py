@@ -114,7 +114,7 @@ def problems(json: Json) -> None:
     effort is the number of replications that all searches for it took.
     """
     from valmatch.optimization.problem import listed
-    from valmatch.statistics.rounding import rounded
+    from valmatch.statistics.estimates import rounded
 
     rows = listed()
 

@@ -23,7 +23,7 @@ from valmatch.experiments.replicate import Plan, Replications, open_run, write_r
 from valmatch.experiments.sweep import POINTS
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
-from valmatch.statistics.curve_sums import CurveSums
+from valmatch.statistics.curves import CurveSums
 from valmatch.storage import store
 from valmatch.storage.manifest import (
     DesignManifest,

@@ -28,7 +28,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Axes, Batch, Model, Response, Window
 from valmatch.models.registry import no_response
 from valmatch.statistics.control_variates import Adjusted, adjust
-from valmatch.statistics.curve_sums import CurveSums
+from valmatch.statistics.curves import CurveSums
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import (
     doubtful_intervals,
@@ -36,9 +36,9 @@ from valmatch.statistics.no_interval import (
     why_no_interval,
     why_not_adjusted,
 )
+from valmatch.statistics.pairs import PolicyDifference, nested_facts, policy_differences
 from valmatch.statistics.precision import LEAST, Precision, Target, looks, parse_target
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Sampling, sampling_of
-from valmatch.statistics.windows import PolicyDifference, nested_facts, policy_differences
 from valmatch.storage.manifest import ReplicateManifest, read_manifest
 from valmatch.storage.output import write_csv, write_json
 from valmatch.storage.result_files import ResultFiles, damaged

@@ -34,7 +34,7 @@ from valmatch.policies.joint.leagues import (
 )
 from valmatch.ratings.bradley_terry.dense import frame_of, frame_of_belief
 from valmatch.ratings.system import weight_of_draws
-from valmatch.statistics.crossing import crossing, crossing_interval
+from valmatch.statistics.curves import crossing, crossing_interval
 from valmatch.statistics.estimates import range_quantile, t_quantile
 from valmatch.storage.result_files import ResultFiles
 from valmatch.storage.results import DocumentedResult

@@ -18,7 +18,7 @@ from valmatch.draws.streams import Streams
 from valmatch.errors import RunError
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats
-from valmatch.statistics.curve_sums import CurveSums
+from valmatch.statistics.curves import CurveSums
 from valmatch.statistics.estimates import UNLIMITED
 from valmatch.statistics.sampling import INDEPENDENT, Sampling
 

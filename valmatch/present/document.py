@@ -12,8 +12,7 @@ import numpy as np
 
 from valmatch.errors import OptionError, option
 from valmatch.kernels.arrays import Floats
-from valmatch.statistics.estimates import Estimate
-from valmatch.statistics.rounding import mean_and_half
+from valmatch.statistics.estimates import Estimate, mean_and_half
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import counted as counted
 from valmatch.text.terminal import escaped, labelled, shortened, shown

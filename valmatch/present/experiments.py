@@ -30,9 +30,8 @@ from valmatch.matching.tickets.layout import DONE
 from valmatch.models.model import Response, Window
 from valmatch.present import document as d
 from valmatch.present.svg import number
-from valmatch.statistics.estimates import FEW_VALUES, Estimate, t_quantile
+from valmatch.statistics.estimates import FEW_VALUES, Estimate, formatted, mean_and_half, t_quantile
 from valmatch.statistics.pairs import paired
-from valmatch.statistics.rounding import formatted, mean_and_half
 from valmatch.text.terminal import WIDTH, escaped, labelled, one_line, shortened
 
 if TYPE_CHECKING:  # those take long to import

@@ -31,8 +31,7 @@ from valmatch.game_logs.whole_log.result import (
 from valmatch.present import document as d
 from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW
 from valmatch.ratings.registry import system_named
-from valmatch.statistics.estimates import t_quantile
-from valmatch.statistics.rounding import arms_of, formatted
+from valmatch.statistics.estimates import arms_of, formatted, t_quantile
 from valmatch.storage.result_files import ResultFiles, damaged, result_files
 from valmatch.text.dates import seconds_of
 from valmatch.text.numerals import real_number

@@ -22,8 +22,7 @@ from valmatch.optimization.studies.study import Study
 from valmatch.optimization.verdict import LEAST, OBJECTIVE, RECOMMENDED, SHORT, PointResult, beside
 from valmatch.present import document as d
 from valmatch.present.experiments import compared_parts_blocks, glossary, responses_table
-from valmatch.statistics.estimates import Estimate
-from valmatch.statistics.rounding import decimals, mean_and_half, rounded
+from valmatch.statistics.estimates import Estimate, decimals, mean_and_half, rounded
 from valmatch.text.terminal import WIDTH, escaped, labelled
 
 VARIABLES = 6  # variables against which the points of searches are drawn

@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from typing import Any, Self, TypeAlias
 
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.statistics.exact_sums import ExactSums, sums_of
 
 Limits: TypeAlias = tuple[float, float]  # the least and the largest possible value
 UNLIMITED = (-math.inf, math.inf)  # limits of values that may be any number
@@ -285,3 +285,100 @@ def johnson_shift(skewness: float, n: int, quantile: float) -> float:
 def cantelli_factor(tail: float) -> float:
     """Return how many standard errors any distribution exceeds with at most probability `tail`."""
     return math.sqrt((1.0 - tail) / tail)
+
+
+# Exact sums of numbers and of their squares, without a rounding.
+
+UNIT = 1074 + 53  # numbers are whole multiples of 2**-UNIT, squares of 2**-(2 * UNIT)
+
+_ONE, _SQUARED = 1 << UNIT, 1 << (2 * UNIT)
+
+
+@dataclass
+class ExactSums:
+    """The sum of some numbers, and that of their squares, before anything is rounded."""
+
+    n: int = 0  # numbers that are there
+    undefined: int = 0  # those that are NaN
+    total: int = 0  # the sum, in units of 2**-UNIT
+    squares: int = 0  # in units of 2**-(2 * UNIT)
+    low: float = math.inf  # extremes; infinite where there is no number
+    high: float = -math.inf
+
+    @property
+    def mean(self) -> float:
+        """The sum, rounded once, over the number; of some at least."""
+        if math.isinf(self.low) or math.isinf(self.high):
+            return self.low + self.high
+        return self.total / _ONE / self.n
+
+    @property
+    def std(self) -> float:
+        """The standard deviation (n - 1), of two at least: the variance is rounded once."""
+        if math.isinf(self.low) or math.isinf(self.high):
+            return math.nan
+        excess = self.n * self.squares - self.total * self.total
+        return math.sqrt(excess / (self.n * (self.n - 1) * _SQUARED))
+
+    def count_of(self, high: float, low: float) -> int | None:
+        """Return how many are `high` if all others are `low`; None if some lie between them."""
+        top, bottom = (_ONE * Fraction(end) for end in (high, low))
+        if (top + bottom) * self.total != self.squares + self.n * top * bottom:
+            return None  # (x - low) (high - x) is 0 at the ends alone
+        return int((self.total - self.n * bottom) / (top - bottom))
+
+
+def sums_of(values: Floats) -> ExactSums:
+    """Return the exact sums of numbers, of which those that are NaN are undefined."""
+    known = values[~np.isnan(values)]
+    sums = ExactSums(len(known), len(values) - len(known))
+    sums.low, sums.high = float(known.min(initial=math.inf)), float(known.max(initial=-math.inf))
+    significands, exponents = np.frexp(known[np.isfinite(known)])
+    integers = np.ldexp(significands, 53).astype(np.int64)
+    for exponent in np.unique(exponents).tolist():
+        alike, shift = integers[exponents == exponent].tolist(), exponent - 53 + UNIT
+        sums.total += sum(alike) << shift
+        sums.squares += sum(x * x for x in alike) << 2 * shift
+    return sums
+
+
+# Means in words, with as many digits as their intervals leave them.
+
+DECIMALS = 12  # most decimals of a number; with more it is written with a power of ten
+
+
+def mean_and_half(estimate: Estimate) -> tuple[str, str]:
+    """Return a mean and its half-width with two digits of the half-width."""
+    if estimate.mean is None:
+        return "undefined", ""
+    mean, half = rounded(estimate.mean, estimate.half_width)
+    return mean, arms_of(estimate.arms, half) if estimate.asymmetric else half
+
+
+def rounded(mean: float, half: float | None) -> tuple[str, str]:
+    """Return a mean and its half-width; without one, four digits of what is below 1."""
+    most = decimals(max(abs(mean), half or 0.0), 4)
+    digits = max(4, most) if not half else min(max(6, most), decimals(half, 2))
+    if digits > DECIMALS:
+        return f"{mean:z.3e}", formatted(half, ".1e")
+    return f"{mean:z.{digits}f}", formatted(half, f".{digits}f")
+
+
+def decimals(value: float, digits: int) -> int:
+    """Return after how many decimals a number has so many digits."""
+    if not value or not math.isfinite(value):
+        return 0
+    return max(0, digits - 1 - math.floor(math.log10(abs(value))))
+
+
+def arms_of(arms: tuple[float, float] | None, half: str) -> str:
+    """Return both arms of an interval that limits have cut, with the digits of the longer one."""
+    assert arms is not None
+    digits = len(half.partition(".")[2])
+    below, above = (f"{abs(arm):.{digits}f}" for arm in arms)
+    return f"{'-' if float(below) else ''}{below}/{'+' if float(above) else ''}{above}"
+
+
+def formatted(value: float | None, form: str) -> str:
+    """Return a number in a format of `format`; "" for none."""
+    return "" if value is None else f"{value:{form}}"

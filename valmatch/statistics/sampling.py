@@ -18,9 +18,9 @@ from valmatch.statistics.estimates import (
     central_moments,
     estimate,
     student,
+    sums_of,
     t_quantile,
 )
-from valmatch.statistics.exact_sums import sums_of
 
 Numbers: TypeAlias = Sequence[int]  # of replications; () where they are not known
 

@@ -25,7 +25,7 @@ from valmatch.execution.shards import WHOLE, Shard, shard_files
 from valmatch.inputs.files import MAX_FILE, regular
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Axes, Batch, Model, Response
-from valmatch.statistics.curve_sums import CurveSums
+from valmatch.statistics.curves import CurveSums
 from valmatch.storage.output import cell, numbers, read_lines, write_bytes, write_csv, writing
 from valmatch.storage.result_files import DAMAGED, read_array
 
