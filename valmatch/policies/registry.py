@@ -51,114 +51,94 @@ class Policy:
 GROUP = "valmatch.policies"
 """Entry points by which other packages bring policies: ``name = "module:POLICY"``."""
 
+_OPPONENT = {
+    "point_estimate": Decision("the nearest believed mean (8)", "myopic:choose_nearest"),
+    "draw_chance": Decision("the largest believed draw quality (9)", "myopic:choose_draw_chance"),
+    "knowledge_gradient": Decision(
+        "draw quality now and, discounted, after the game (13)", "lookahead_search:choose"
+    ),
+    "knowledge_gradient_finite": Decision(
+        "draw quality now and in the games left (12)", "lookahead_search:choose_finite"
+    ),
+    "ucb_opponent": Decision(
+        "draw quality plus kappa standard deviations over the opponent's skill",
+        "upper_confidence:choose_opponent",
+    ),
+    "ucb_both": Decision(
+        "draw quality plus kappa standard deviations over both skills",
+        "upper_confidence:choose_both",
+    ),
+    "random": Decision("any opponent, all equally likely", "myopic:choose_random"),
+    "oracle": Decision(
+        "the nearest true skill, which no other policy knows", "myopic:choose_oracle"
+    ),
+}
+_PAIR = {
+    "nearest": Decision(
+        "1 less its difference over the largest allowed one", "myopic:weigh_nearest"
+    ),
+    "draw_chance": Decision(
+        "how likely the players are equal, as the belief has it", "myopic:weigh_draw_chance"
+    ),
+    "knowledge_gradient": Decision(
+        "that, and what the game teaches about whom both can play later",
+        "pair_lookahead:weigh",
+        ("gamma",),
+        learns=True,
+    ),
+    "knowledge_gradient_variance": Decision(
+        "the knowledge gradient, by the variances alone",
+        "pair_lookahead:weigh_by_variance",
+        ("gamma",),
+        learns=True,
+    ),
+    "ucb": Decision(
+        "an upper bound of the chance to be equal",
+        "upper_confidence:weigh",
+        ("kappa",),
+        learns=True,
+    ),
+    "random": Decision("a random number", "myopic:weigh_random"),
+    "oracle": Decision("how equal the players truly are", "myopic:weigh_oracle"),
+}
+_JOINT = {
+    "knowledge_gradient": Decision(
+        "how much better the goal is known after a game, or after several, per game",
+        "joint.lookahead:knowledge_gradient",
+        learns=True,
+    ),
+    "uniform": Decision("the pair with the fewest games first", "joint.lookahead:uniform"),
+    "closeness": Decision(
+        "exp(-|difference| / 200) times both standard errors, a heuristic in use",
+        "joint.lookahead:closeness",
+    ),
+    "contenders": Decision(
+        "only the leader and the nearest rival, in standard errors, count",
+        "joint.lookahead:contenders",
+    ),
+    "information": Decision(
+        "what its outcome tells of the difference, in nats", "joint.lookahead:information"
+    ),
+}
+_TARGET = {
+    "point_estimate": Decision("the believed mean nearest to the target", "target:choose_nearest"),
+    "draw_chance": Decision("the largest expected quality", "target:choose_quality"),
+    "knowledge_gradient": Decision(
+        "how much the largest expected quality is expected to grow by the measurement",
+        "target:choose_lookahead",
+    ),
+    "ucb": Decision(
+        "expected quality plus kappa standard deviations of the quality", "target:choose_bound"
+    ),
+    "bold": Decision(
+        "the nearest believed mean, or the likeliest to be mistaken for it, in balance (BOLD)",
+        "target:choose_balanced",
+    ),
+    "uniform": Decision("the fewest measurements so far", "target:choose_fewest"),
+}
 OWN = {
-    "point_estimate": Policy(
-        opponent=Decision("the nearest believed mean (8)", "myopic:choose_nearest"),
-        target=Decision("the believed mean nearest to the target", "target:choose_nearest"),
-    ),
-    "nearest": Policy(
-        pair=Decision("1 less its difference over the largest allowed one", "myopic:weigh_nearest")
-    ),
-    "draw_chance": Policy(
-        opponent=Decision("the largest believed draw quality (9)", "myopic:choose_draw_chance"),
-        pair=Decision(
-            "how likely the players are equal, as the belief has it", "myopic:weigh_draw_chance"
-        ),
-        target=Decision("the largest expected quality", "target:choose_quality"),
-    ),
-    "knowledge_gradient": Policy(
-        opponent=Decision(
-            "draw quality now and, discounted, after the game (13)", "lookahead_search:choose"
-        ),
-        pair=Decision(
-            "that, and what the game teaches about whom both can play later",
-            "pair_lookahead:weigh",
-            ("gamma",),
-            learns=True,
-        ),
-        joint=Decision(
-            "how much better the goal is known after a game, or after several, per game",
-            "joint.lookahead:knowledge_gradient",
-            learns=True,
-        ),
-        target=Decision(
-            "how much the largest expected quality is expected to grow by the measurement",
-            "target:choose_lookahead",
-        ),
-    ),
-    "knowledge_gradient_finite": Policy(
-        opponent=Decision(
-            "draw quality now and in the games left (12)", "lookahead_search:choose_finite"
-        )
-    ),
-    "knowledge_gradient_variance": Policy(
-        pair=Decision(
-            "the knowledge gradient, by the variances alone",
-            "pair_lookahead:weigh_by_variance",
-            ("gamma",),
-            learns=True,
-        )
-    ),
-    "ucb_opponent": Policy(
-        opponent=Decision(
-            "draw quality plus kappa standard deviations over the opponent's skill",
-            "upper_confidence:choose_opponent",
-        )
-    ),
-    "ucb_both": Policy(
-        opponent=Decision(
-            "draw quality plus kappa standard deviations over both skills",
-            "upper_confidence:choose_both",
-        )
-    ),
-    "ucb": Policy(
-        pair=Decision(
-            "an upper bound of the chance to be equal",
-            "upper_confidence:weigh",
-            ("kappa",),
-            learns=True,
-        ),
-        target=Decision(
-            "expected quality plus kappa standard deviations of the quality", "target:choose_bound"
-        ),
-    ),
-    "bold": Policy(
-        target=Decision(
-            "the nearest believed mean, or the likeliest to be mistaken for it, in balance (BOLD)",
-            "target:choose_balanced",
-        )
-    ),
-    "random": Policy(
-        opponent=Decision("any opponent, all equally likely", "myopic:choose_random"),
-        pair=Decision("a random number", "myopic:weigh_random"),
-    ),
-    "oracle": Policy(
-        opponent=Decision(
-            "the nearest true skill, which no other policy knows", "myopic:choose_oracle"
-        ),
-        pair=Decision("how equal the players truly are", "myopic:weigh_oracle"),
-    ),
-    "uniform": Policy(
-        joint=Decision("the pair with the fewest games first", "joint.lookahead:uniform"),
-        target=Decision("the fewest measurements so far", "target:choose_fewest"),
-    ),
-    "closeness": Policy(
-        joint=Decision(
-            "exp(-|difference| / 200) times both standard errors, a heuristic in use",
-            "joint.lookahead:closeness",
-        )
-    ),
-    "contenders": Policy(
-        joint=Decision(
-            "only the leader and the nearest rival, in standard errors, count",
-            "joint.lookahead:contenders",
-        )
-    ),
-    "information": Policy(
-        joint=Decision(
-            "what its outcome tells of the difference, in nats", "joint.lookahead:information"
-        )
-    ),
+    name: Policy(_OPPONENT.get(name), _PAIR.get(name), _JOINT.get(name), _TARGET.get(name))
+    for name in {**_OPPONENT, **_PAIR, **_JOINT, **_TARGET}
 }
 POLICIES = Extended(OWN, GROUP, "policy", an(Policy))
 """The policies of this package, and those that installed packages bring under `GROUP`."""
