@@ -20,6 +20,7 @@ from valmatch.kernels.threads import one_thread
 from valmatch.policies.joint.batch import Choice, choose_batch
 from valmatch.policies.joint.belief import Belief
 from valmatch.policies.registry import GOALS
+from valmatch.ratings.bradley_terry.fit import POINTS
 
 study = Study(globals())
 Z, MARKS, SEED = 1.959963984540054, 20, 1
@@ -125,7 +126,7 @@ def update(belief: Belief, games: Ints, scores: Floats, start: Floats) -> Belief
     the zero is held.
     """
     with one_thread():
-        b, nu, v = belief.points, belief.draw_weight, belief.covariance
+        b, nu, v = POINTS, belief.draw_weight, belief.covariance
         n, x = belief.mean.size, start
         for _ in range(_STEPS):
             lead = b * (x[:, np.newaxis] - x)
@@ -149,7 +150,7 @@ def update(belief: Belief, games: Ints, scores: Floats, start: Floats) -> Belief
 
 def _scores(belief: Belief, leads: Floats, luck: Floats) -> Floats:
     """Return how games end: 1, 1/2 or 0, by how strong the players are and a uniform number."""
-    x = belief.points * leads
+    x = POINTS * leads
     win, lose = np.exp(0.5 * (x - np.abs(x))), np.exp(0.5 * (-x - np.abs(x)))
     draw = belief.draw_weight * np.exp(-0.5 * np.abs(x))
     total = win + draw + lose

@@ -57,7 +57,7 @@ def rated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_batch_is_that_of_direct_sums(rated: Path, policy: str) -> None:
     found = library.next_pairs(rated, policy, batch=1)
     known = read_together(rated)
-    mean, covariance, nu, _ = known.belief
+    mean, covariance, nu = known.belief
     values = {
         pair: joint_pairs.value(policy, "best", mean, covariance, nu, pair, known.games)
         for pair in combinations(range(len(NAMES)), 2)

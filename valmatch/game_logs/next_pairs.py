@@ -25,6 +25,7 @@ from valmatch.kernels.arrays import Bools, Ints
 from valmatch.policies.joint.batch import Choice, choose_batch
 from valmatch.policies.joint.belief import Belief, expected_score_at
 from valmatch.policies.joint.leader import unsure_of
+from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.ratings.parameters import BATCH_SYSTEMS
 from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.storage.output import MANIFEST
@@ -359,7 +360,7 @@ def _chosen(rated: RatedTogether, settings: NextOptions, may_play: Bools) -> lis
     pairs = []
     columns = zip(*(column.tolist() for column in chosen), strict=True)
     for place, (i, j, value, error, games, propensity) in enumerate(columns, 1):
-        lead = belief.points * (belief.mean[i] - belief.mean[j])
+        lead = POINTS * (belief.mean[i] - belief.mean[j])
         score = expected_score_at(lead, belief.draw_weight)
         numbers = (*map(_rounded, (value, score, error)), games, _rounded(propensity))
         pairs.append(PairRow(place, names[i], names[j], *numbers))

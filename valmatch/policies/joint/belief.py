@@ -11,7 +11,6 @@ from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.compilation import kernel, part
 from valmatch.policies.registry import GOALS
 
-POINTS = math.log(10.0) / 400.0  # log odds of a point, b
 LOOKS = 11  # numbers of games that a look-ahead tries: 1, 2, 4, ..., 1024
 
 
@@ -21,7 +20,6 @@ class Belief(NamedTuple):
     mean: Floats  # (n,); ratings in points
     covariance: Floats  # (n, n); of these
     draw_weight: float = 0.0  # nu of Davidson's model; 0 where there are no draws
-    points: float = POINTS  # log odds of a point
 
 
 class Pairs(NamedTuple):
@@ -30,11 +28,10 @@ class Pairs(NamedTuple):
     # first, second: (pairs,) their players
     first: Ints
     second: Ints
-    # mean, draw_weight, points: as in `Belief`
+    # mean, draw_weight: as in `Belief`
     mean: Floats
     covariance: Floats  # (n, n); as it is after the games chosen so far
     draw_weight: float
-    points: float
     exact: bool  # whether values of pairs are wanted that cannot be the best
     goal: int  # place in `GOALS`
     open: Bools  # which pairs may be chosen
@@ -68,7 +65,6 @@ def pairs_of(
         belief.mean,
         belief.covariance.copy(),
         float(belief.draw_weight),
-        float(belief.points),
         exact,
         GOALS.index(goal),
         open.copy(),

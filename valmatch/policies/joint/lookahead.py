@@ -15,6 +15,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import at, kernel, part
 from valmatch.policies.joint.belief import LOOKS, Pairs, game_information, mutual_information
 from valmatch.policies.knowledge import place_of_largest
+from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.ratings.trueskill import hazard_excess, normal_cdf, normal_density
 
 # The expected maximum of lines at a normal point: what a look-ahead of one step gains (2009,
@@ -181,8 +182,8 @@ def information(pairs: Pairs) -> None:
 @kernel
 def _log_odds(pairs: Pairs, i: int, j: int) -> tuple[float, float]:
     """Return the lead of a player over another in log odds, and its standard deviation."""
-    lead = pairs.points * (pairs.mean[at(i)] - pairs.mean[at(j)])
-    return lead, pairs.points * math.sqrt(variance_of(pairs, i, j))
+    lead = POINTS * (pairs.mean[at(i)] - pairs.mean[at(j)])
+    return lead, POINTS * math.sqrt(variance_of(pairs, i, j))
 
 
 # What is gained for a goal per game.
@@ -228,7 +229,7 @@ def knowledge_gradient(pairs: Pairs) -> None:
 def pair_information(pairs: Pairs, i: int, j: int) -> float:
     """Return the information of a game of two players, per squared point."""
     lead, deviation = _log_odds(pairs, i, j)
-    return pairs.points * pairs.points * game_information(lead, deviation, pairs.draw_weight)
+    return POINTS * POINTS * game_information(lead, deviation, pairs.draw_weight)
 
 
 @part(inline=True)
@@ -254,7 +255,7 @@ def _value(pairs: Pairs, i: int, j: int, count: int) -> float:
 @part(inline=True)
 def _ceiling(pairs: Pairs, i: int, j: int, count: int) -> float:
     """Return an upper bound of the value of a pair: that of games that tell as much as any can."""
-    spread, most = variance_of(pairs, i, j), 0.25 * pairs.points * pairs.points
+    spread, most = variance_of(pairs, i, j), 0.25 * POINTS * POINTS
     if spread == 0.0:
         return 0.0
     if pairs.goal == _BEST:
