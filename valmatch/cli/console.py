@@ -6,7 +6,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,6 +117,14 @@ def show_result(
     show(as_json, document or result.as_json(), table, out)
     for warning in result.warned:
         warn(warning)
+
+
+def print_columns(columns: Mapping[str, Sequence[str]]) -> None:
+    """Print a table of columns."""
+    from valmatch.present.document import TextTable
+    from valmatch.present.terminal import print_table
+
+    print_table("", TextTable.of_columns(columns.items()))
 
 
 EVERY = 30.0  # least seconds between two lines

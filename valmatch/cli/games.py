@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import valmatch
 from valmatch.cli.console import MISSED, is_quiet, progress, show, show_result, warn
 from valmatch.cli.options import Json, command, needed, warn_in_job_array
 from valmatch.errors import InputError, option
@@ -15,7 +16,7 @@ from valmatch.game_logs import options as g
 from valmatch.inputs import options as o
 from valmatch.kernels.plain_python import interpret
 from valmatch.text.numerals import whole_number
-from valmatch.text.terminal import escaped, print_wrapped, shortened
+from valmatch.text.terminal import counted, escaped, print_wrapped, shortened
 
 if TYPE_CHECKING:
     from valmatch.game_logs.whole_log.result import BatchRating
@@ -45,14 +46,12 @@ def rate(games: LogArgument, options: g.RateOptions, min_games: MinGames, json: 
     home_advantage,draw_probability,K fits both. `valmatch rank` rates a whole log at once, with
     intervals.
     """
-    from valmatch.game_logs.rating import compare_ratings, rate_games
-
     warn_in_job_array("rate")
     systems = [name.strip() for name in (options.system or "").split(",")]
     with progress("bytes", games.stat().st_size if games.is_file() else None) as bar:
         values = vars(options) | {"progress": bar, "warn": warn}
-        compared = compare_ratings(games, systems, **values) if len(systems) > 1 else None
-        result = compared or rate_games(games, **values)
+        compared = valmatch.compare_ratings(games, systems, **values) if len(systems) > 1 else None
+        result = compared or valmatch.rate_games(games, **values)
     show_result(json, result, options.out, min_games=min_games)
 
 
@@ -74,11 +73,9 @@ def rank(
     Exit code 3: a player can have no rating (--prior rates all).
     """
     interpret()  # no kernel is called, so that numba need not be imported
-    from valmatch.game_logs.whole_log.rating import rank_games
-
     warn_in_job_array("rank")
     with progress("bytes", games.stat().st_size if games.is_file() else None) as bar:
-        result = rank_games(games, **vars(options) | {"progress": bar, "warn": warn})
+        result = valmatch.rank_games(games, **vars(options) | {"progress": bar, "warn": warn})
     if markdown and not json:
         show(False, {}, lambda: _print_markdown(result, top, min_games), options.out)
     else:
@@ -119,9 +116,7 @@ def predict(
     a time. Only a side in the column home plays at home, which elo may know to be of advantage,
     unless a column neutral says yes.
     """
-    from valmatch.game_logs.prediction import predict_games
-
-    result = predict_games(ratings, fixtures, **vars(options) | {"warn": warn})
+    result = valmatch.predict_games(ratings, fixtures, **vars(options) | {"warn": warn})
     show_result(json, result, options.out)
 
 
@@ -142,11 +137,9 @@ def plan(
     numbers of games. True strengths are drawn from the belief of RATINGS, or afresh. Exit code 3:
     --max-games does not reach what is wanted.
     """
-    from valmatch.game_logs.planning import plan_games
-
     warn_in_job_array("plan")
     with progress("leagues", None) as bar:
-        result = plan_games(ratings, **vars(options) | {"progress": bar})
+        result = valmatch.plan_games(ratings, **vars(options) | {"progress": bar})
     show_result(json, result, options.out)
     if not result.reached:
         if json or is_quiet():
@@ -166,11 +159,9 @@ def next(
     stands how uncertain the goal is now, and what choosing does to intervals. `valmatch plan
     RATINGS --policy NAME` says how many games it takes under a policy.
     """
-    from valmatch.game_logs.next_pairs import next_pairs
-
     warn_in_job_array("next")
     with progress("pairs", options.batch) as bar:
-        result = next_pairs(ratings, **vars(options) | {"progress": bar, "warn": warn})
+        result = valmatch.next_pairs(ratings, **vars(options) | {"progress": bar, "warn": warn})
     show_result(json, result, options.out)
 
 
@@ -220,7 +211,6 @@ def sprt(
     of games: accept_h1 at the upper bound, accept_h0 at the lower one, else continue. It may be
     asked after every game. The exit code is 0 whatever it says.
     """
-    from valmatch.game_logs.duels import sprt_games
     from valmatch.statistics.sequential_tests import sequential_test
 
     counts, numbers = tested.counts, (tested.losses, tested.draws, tested.wins)
@@ -246,7 +236,7 @@ def sprt(
                 raise InputError(f"{option(name)}: is missing (allowed: {allowed})")
         with progress("bytes", None) as bar:
             values = vars(options) | {"progress": bar, "warn": warn}
-            result = sprt_games(games, str(tested.player), str(tested.against), **values)
+            result = valmatch.sprt_games(games, str(tested.player), str(tested.against), **values)
         names = f" of {shortened(escaped(' against '.join(map(str, players.values()))))}"
     show(json, result.as_dict(), lambda: _print_test(result, names))
 
@@ -257,7 +247,7 @@ HEADS = {3: ("losses", "draws", "wins"), 5: ("0", "1/2", "1", "3/2", "2")}
 
 def _print_test(test: SequentialTest, names: str) -> None:
     """Print counts, where the ratio stands, what is to be expected."""
-    from valmatch.present.document import TextTable, counted
+    from valmatch.present.document import TextTable
     from valmatch.present.terminal import print_table
 
     table = TextTable.of(*HEADS[len(test.counts)], "score", "Elo")

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from valmatch.cli.console import info, progress, say, show
+import valmatch
+from valmatch.cli.console import info, print_columns, progress, say, show
 from valmatch.cli.options import Json, command, complete_model, needed
 from valmatch.errors import InputError
 from valmatch.inputs import options as o
+from valmatch.text.suggestions import hint
 from valmatch.text.terminal import WIDTH, escaped, labelled, one_line, print_wrapped, shown, wrapped
 
 if TYPE_CHECKING:
@@ -103,7 +105,7 @@ def solvers(json: Json) -> None:
     heads = {"solver": "solver", "summary": "what it does", "needs": "needs", "from": "from"}
     columns = {head: [row[key] for row in rows] for key, head in heads.items()}
     columns = {head: cells for head, cells in columns.items() if any(cells)}
-    show(json, {"solvers": rows}, lambda: _print_columns(columns))
+    show(json, {"solvers": rows}, lambda: print_columns(columns))
 
 
 @command(speaks=())
@@ -136,7 +138,7 @@ def problems(json: Json) -> None:
             "effort": [f"{best['replications']:,}" if best else "" for best in known],
             "date": [best.get("date", "") for best in known],
         }
-        _print_columns(columns)
+        print_columns(columns)
 
     show(json, {"problems": rows}, table)
 
@@ -180,13 +182,6 @@ def configs(all: All, json: Json) -> None:
     show(json, {"configs": rows}, table)
 
 
-def _print_columns(columns: Mapping[str, Sequence[str]]) -> None:
-    from valmatch.present.document import TextTable
-    from valmatch.present.terminal import print_table
-
-    print_table("", TextTable.of_columns(columns.items()))
-
-
 def _print_meanings(rows: Sequence[tuple[str, str, str]]) -> None:
     """Print what responses mean on several lines, below them where there is no room beside."""
     heads = ("response", "unit", "meaning")
@@ -200,7 +195,7 @@ def _print_meanings(rows: Sequence[tuple[str, str, str]]) -> None:
     for *names, text in rows:
         first, *further = textwrap.wrap(text, WIDTH - taken, break_on_hyphens=False) or [""]
         lines += [(*names, first), *(("", "", line) for line in further)]
-    _print_columns(dict(zip(heads, zip(*lines, strict=True), strict=True)))
+    print_columns(dict(zip(heads, zip(*lines, strict=True), strict=True)))
 
 
 def _print_first(listed: Sequence[Listed]) -> None:
@@ -302,7 +297,6 @@ def warm(
     from valmatch.kernels.first_run import compiling
     from valmatch.models.registry import OWN
     from valmatch.ratings.registry import BATCH_NAMES, NAMES
-    from valmatch.text.suggestions import hint
 
     compiling.announced = True  # the bar shows it
     known = [*OWN, *NAMES, *BATCH_NAMES, *COMMANDS]
@@ -333,7 +327,6 @@ def warm(
 
 def _call(name: str, folder: Path) -> None:
     """Rate a small log by a system, or do what a command does, on a small scale."""
-    import valmatch
     from valmatch.policies.registry import JOINT
     from valmatch.ratings.registry import NAMES
 

@@ -15,6 +15,7 @@ import typer
 from valmatch.cli.console import Bar, detail, load_config, start_speaking, warn
 from valmatch.errors import call_options
 from valmatch.execution.run_options import RunOptions
+from valmatch.execution.shards import in_job_array
 from valmatch.inputs import options as o
 from valmatch.inputs.csv_reader import SEPARATOR_NAMES
 from valmatch.text.terminal import Note
@@ -157,8 +158,6 @@ def name_options(config: Config, section: str, options: RunOptions) -> None:
 
 def warn_in_job_array(command: str) -> None:
     """Say in a task of a job array that a command takes no shares."""
-    from valmatch.execution.shards import in_job_array
-
     if in_job_array(os.environ):
         warn(
             f"every task of this job array does the whole work: {command} takes no shares (as"

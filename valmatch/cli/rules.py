@@ -15,7 +15,8 @@ from valmatch.cli.options import Json, command, needed
 from valmatch.errors import InputError
 from valmatch.execution.run_options import REQUEST_TIMEOUT, ReplayOptions
 from valmatch.inputs import options as o
-from valmatch.text.terminal import one_line, print_wrapped
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import counted, one_line, print_wrapped, shown
 
 if TYPE_CHECKING:
     from valmatch.rule_sets.flexmatch import Reading
@@ -90,8 +91,6 @@ def show_rules(
         raise InputError("FILE or --preset is needed")
     from valmatch.config.writing import documented
     from valmatch.matching.living.registry import PRESETS, numbers_of
-    from valmatch.text.suggestions import hint
-    from valmatch.text.terminal import shown
 
     if preset not in PRESETS:
         raise InputError(f"preset: {shown(preset)} is unknown ({hint(preset, PRESETS)})")
@@ -285,8 +284,6 @@ def _headline(document: Document, candidates: int) -> str:
 
 def _about(document: Document, candidates: int) -> Iterator[str]:
     """Yield when a ticket came and went, what its players are, and what its reviews were."""
-    from valmatch.present.document import counted
-
     when = f"joined at {document['joined']:g} s, ended at {document['ended']:g} s"
     yield "; ".join([when, *map(_player, document["players"])])
     if document["unmatchable"]:
@@ -321,8 +318,6 @@ def _player(player: Document) -> str:
 
 def _failures(document: Document) -> Iterator[str]:
     """Yield who blocked a ticket, and what the nearest and the fullest matches failed by."""
-    from valmatch.present.document import counted
-
     for blocker in document["blocked_by"]:
         without = " and ".join(blocker["tickets"])
         yield f"blocked: without {without}, a match at {counted(blocker['reviews'], 'review')}"

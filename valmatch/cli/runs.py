@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import valmatch
 from valmatch.cli.console import (
     AGAIN,
     INTERRUPTED,
     MISSED,
     info,
     load_config,
+    print_columns,
     progress,
     show,
     show_result,
@@ -39,6 +41,7 @@ from valmatch.cli.options import (
 )
 from valmatch.errors import InputError, RunError, option
 from valmatch.execution import run_options as r
+from valmatch.execution.shards import WHOLE, Shard, array_of, parse_shard, shard_of_job
 from valmatch.inputs import arguments
 from valmatch.inputs import options as o
 from valmatch.kernels.plain_python import interpret
@@ -47,7 +50,6 @@ from valmatch.text.terminal import escaped, shortened
 
 if TYPE_CHECKING:
     from valmatch.config.config import Config
-    from valmatch.execution.shards import Shard
     from valmatch.kernels.arrays import Bools, Ints
     from valmatch.models.valorant.fitting import Days
     from valmatch.models.valorant.queue_log import QueueLog
@@ -105,7 +107,6 @@ def replicate(config: ConfigArgument, options: ReplicateOptions, json: Json) -> 
     continues).
     """
     from valmatch.config.identity import config_id
-    from valmatch.execution.shards import shard_of_job
     from valmatch.experiments.replicate import plan_of, replicate_config
     from valmatch.experiments.sweep import design_of, run_design
 
@@ -162,7 +163,6 @@ def explore(config: ConfigArgument, options: ExploreOptions) -> None:
     it again. Exit code 75: the time was up before all replications were made (--resume continues).
     """
     from valmatch.config.identity import config_id
-    from valmatch.execution.shards import WHOLE, shard_of_job
     from valmatch.present.exploring import grid_of, run_grid
 
     if options.shard is None:
@@ -310,7 +310,6 @@ def optimize(config: ConfigArgument, options: OptimizeOptions, json: Json) -> No
     point was certified as feasible, which a shard leaves to `combine`; 75: the time was up
     (--resume continues). `valmatch solvers` lists the solvers.
     """
-    from valmatch.execution.shards import WHOLE
     from valmatch.optimization.studies.study import execute
 
     out = options.out
@@ -331,8 +330,6 @@ def optimize(config: ConfigArgument, options: OptimizeOptions, json: Json) -> No
 
 def _part(shard: Shard | str | None, of: int, what: str) -> Shard:
     """Return the shard to make; a single run has none of its own accord."""
-    from valmatch.execution.shards import WHOLE, shard_of_job
-
     if shard is None and of == 1:
         warn_in_job_array("a single run of optimize")
         return WHOLE
@@ -518,7 +515,6 @@ def combine(
     or seed, and those that contradict each other, are refused. Exit code 75: replications or runs
     are missing.
     """
-    from valmatch.execution.shards import array_of, parse_shard
     from valmatch.experiments import combine as experiments
     from valmatch.storage.manifest import command_of
 
@@ -564,8 +560,6 @@ def status(folders: Folders, json: Json) -> None:
     the runs did.
     """
     from valmatch.experiments.combine import missing_shards, status_of
-    from valmatch.present.document import TextTable
-    from valmatch.present.terminal import print_table
 
     runs = [run for folder in folders for run in status_of(folder)]
     missing = list(map(str, missing_shards(runs)))
@@ -580,7 +574,7 @@ def status(folders: Folders, json: Json) -> None:
     }
     if not any(columns["shard"]):
         del columns["shard"]
-    show(json, document, lambda: print_table("", TextTable.of_columns(columns.items())))
+    show(json, document, lambda: print_columns(columns))
     if missing:
         shown = ", ".join(missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
         info(f"in none of these folders: shard{'s' * (len(missing) > 1)} {shown}")
@@ -612,12 +606,10 @@ def report(
 
     The page loads nothing and needs no scripts. An earlier report is replaced, no other file is.
     """
-    from valmatch.present.reporting import report as make
-
     if out is None and not markdown:
         raise InputError("--out: is missing (such as -o study.html, or - for standard output)")
     if out is None or out == Path("-"):
-        sys.stdout.write(make(list(folders), markdown=markdown))
+        sys.stdout.write(valmatch.report(list(folders), markdown=markdown))
     else:
-        make(list(folders), out, markdown=markdown)
+        valmatch.report(list(folders), out, markdown=markdown)
         print(escaped(str(out)))

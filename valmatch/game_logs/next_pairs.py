@@ -33,7 +33,7 @@ from valmatch.storage.result_files import ResultFiles, damaged
 from valmatch.storage.results import SUMMARY, DocumentedResult, Warnings, plain
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.suggestions import hint
-from valmatch.text.terminal import Note, Notice, shown
+from valmatch.text.terminal import Note, Notice, counted, shown
 
 SYSTEM = BATCH_NAMES[0]  # the system whose ratings are one for each player, all known together
 MOST_PLAYERS = 5_000  # whose pairs, 12 million, fit into memory with what is known of them
@@ -259,9 +259,8 @@ class NextPairs(DocumentedResult):
     @property
     def title(self) -> str:
         """What was chosen, in one line."""
-        n, goal = len(self.pairs), f", {self.goal}" if self.goal else ""
-        of = f"{self.players:,} players"
-        return f"{n:,} pair{'s' * (n != 1)} to play next of {of}, by {self.policy}{goal}"
+        pairs, goal = counted(len(self.pairs), "pair"), f", {self.goal}" if self.goal else ""
+        return f"{pairs} to play next of {self.players:,} players, by {self.policy}{goal}"
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each pair, as ``batch.csv`` has them."""

@@ -35,7 +35,7 @@ from valmatch.storage.result_files import damaged
 from valmatch.storage.results import SUMMARY, DocumentedResult, Warnings
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.suggestions import HINTED, correction
-from valmatch.text.terminal import Note, shown
+from valmatch.text.terminal import Note, counted, shown
 
 PREDICTIONS = "predictions.csv"
 MOST_SIDES = 500  # sides of a game, all pairs of which are compared within seconds
@@ -226,9 +226,8 @@ class PredictedGames(DocumentedResult):
     def title(self) -> str:
         """What was predicted, in one line."""
         n = len({name for game in self.games for side in game.sides for name in side.newcomers})
-        unknown = f", {n:,} newcomer{'s' * (n != 1)}" if n else ""
-        games = len(self.games)
-        return f"{self.system}, {games:,} game{'s' * (games != 1)} to come{unknown}"
+        unknown = f", {counted(n, 'newcomer')}" if n else ""
+        return f"{self.system}, {counted(len(self.games), 'game')} to come{unknown}"
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each side of each game, as ``predictions.csv`` has them."""
@@ -437,7 +436,7 @@ class WholeRatings:
         if why := list(dict.fromkeys(reasons)):
             more = f" and {len(why) - _NAMED:,} more" if len(why) > _NAMED else ""
             n, listed = len(reasons), "; ".join(why[:_NAMED])
-            self._warn(f"{n:,} game{'s' * (n != 1)} without a prediction: {listed}{more}")
+            self._warn(f"{counted(n, 'game')} without a prediction: {listed}{more}")
 
     def _unknown(self, fixture: Fixture) -> str:
         """Say why the ratings say nothing of a game; or nothing."""

@@ -32,7 +32,7 @@ from valmatch.present import document as d
 from valmatch.present.svg import number
 from valmatch.statistics.estimates import FEW_VALUES, Estimate, formatted, mean_and_half, t_quantile
 from valmatch.statistics.pairs import paired
-from valmatch.text.terminal import WIDTH, escaped, labelled, one_line, shortened
+from valmatch.text.terminal import WIDTH, counted, escaped, labelled, one_line, shortened
 
 if TYPE_CHECKING:  # those take long to import
     from valmatch.experiments.replay import ReplayedTickets
@@ -261,7 +261,7 @@ MOST_ROWS = 8  # parts that are drawn as rows; more are drawn along an axis
 
 def present_replicate(result: Replications, view: d.View) -> d.Presentation:
     """Return what replications show."""
-    name, n = d.config_name(result.config), d.counted(result.count, "replication")
+    name, n = d.config_name(result.config), counted(result.count, "replication")
     window = any(response.window for response in result.responses)
     page = d.Presentation(
         f"Replications of {name}",
@@ -296,7 +296,7 @@ def _finding_of_means(result: Replications, shown: Sequence[Response]) -> str:
     text = d.joined(list(map(d.mean_in_words, shown, means)))
     lead = "On average" if result.count > 1 else "Here"
     why = result.why_no_interval([response.name for response in shown])
-    how = d.in_interval_words(means, d.counted(result.count, "replication"), why)
+    how = d.in_interval_words(means, counted(result.count, "replication"), why)
     return f"{lead} {text}; {how}."
 
 
@@ -321,7 +321,7 @@ def _finding_of_policies(result: Replications, first: Window) -> str:
     unsure = [f"{k} ({words[k]})" for k, mean in rows.items() if not d.is_sure(mean)]
     more = f"; paired, {d.joined(sure)}" if sure else ""
     more += f"; no clear paired difference of {d.joined(unsure)}" if unsure else ""
-    how = d.in_interval_words(list(means.values()), d.counted(result.count, "replication"))
+    how = d.in_interval_words(list(means.values()), counted(result.count, "replication"))
     return f"{of} is {d.joined(under)}{more}; {how}."
 
 
@@ -453,7 +453,7 @@ def present_design(result: DesignReplications, view: d.View) -> d.Presentation:
     page = d.Presentation(
         f"Sweep of {name}",
         f"How do the responses of {name} depend on {d.joined(factors)}?"
-        f" {d.counted(len(points), 'point')}{seed}.",
+        f" {counted(len(points), 'point')}{seed}.",
         header=f"{source}{seed}, {n} replications at each point",
     )
     if not points:
@@ -508,7 +508,7 @@ def _finding_of_design(
     counts = {mean.n + mean.undefined for mean in (x[shown[0].name] for x in means)}
     least = "at least " if len(counts) > 1 else ""
     named = [means[0][response.name] for response in shown]
-    how = d.in_interval_words(named, f"{least}{d.counted(min(counts), 'replication')}")
+    how = d.in_interval_words(named, f"{least}{counted(min(counts), 'replication')}")
     return f"{'; '.join(spans)}; {how} at each point."
 
 
@@ -792,7 +792,7 @@ def _what_differs(result: Comparison) -> d.Block:
     if not table.rows:
         table.notes.append("No factor differs.")
     sure = sum(_changed(result, response) for response in result.responses)
-    of = d.counted(len(result.responses), "response")
+    of = counted(len(result.responses), "response")
     items = [f"{sure} of {of} differ beyond the interval.", result.joint]
     return d.Block("What differs", table=table, items=[item for item in items if item])
 
@@ -862,7 +862,7 @@ def _waits(tickets: Columns, sizes: Mapping[int, int]) -> dict[int, list[float]]
 def _finding_of_replay(search: str, statuses: Sequence[str], waits: Waits) -> str:
     """Say what came of the tickets, by one search."""
     matched, late = list(statuses).count(DONE), list(statuses).count("TIMED_OUT")
-    parts = [f"{d.counted(matched, 'ticket')} {'is' if matched == 1 else 'are'} matched"]
+    parts = [f"{counted(matched, 'ticket')} {'is' if matched == 1 else 'are'} matched"]
     if every := sorted(wait for times in waits.values() for wait in times):
         half, most = (seconds(quantile(every, level)) for level in (0.5, 0.9))
         parts.append(f"half of those within {half} and 90 % within {most}")
@@ -910,7 +910,7 @@ def _share_matched(waits: Waits, sizes: Mapping[int, int]) -> Iterator[d.Graph]:
             thinned = np.linspace(0, len(times) - 1, min(len(times), THINNED)).astype(int)
             x = np.concatenate([[0.0], np.array(times)[thinned], [last]])
             y = np.concatenate([[0.0], share[thinned], share[-1:]])
-            lines.append(d.Line(d.counted(size, "player"), x, y, colour=k))
+            lines.append(d.Line(counted(size, "player"), x, y, colour=k))
     if lines:
         yield d.Graph("Share of tickets matched", "seconds since the ticket came", "", lines)
 

@@ -36,6 +36,7 @@ from valmatch.storage.result_files import ResultFiles, damaged, result_files
 from valmatch.text.dates import seconds_of
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import correction
+from valmatch.text.terminal import counted
 
 if TYPE_CHECKING:  # those take long to import
     from valmatch.game_logs.next_pairs import NextPairs
@@ -83,8 +84,8 @@ def present_rate(result: RatedLog, view: d.View) -> d.Presentation:
     ]
     return d.Presentation(
         f"Rating of {log} by {system}",
-        f"How good are the {d.counted(len(ranking.players), 'player')} of {log}, and how well does"
-        f" {system} predict {d.counted(result.games, 'game')}?",
+        f"How good are the {counted(len(ranking.players), 'player')} of {log}, and how well does"
+        f" {system} predict {counted(result.games, 'game')}?",
         finding=_finding_of_rating(result),
         glossary=LOSS_MEANT,
         header=f"{system}, {result.games:,} games, {result.rows:,} rows",
@@ -118,7 +119,7 @@ def _finding_of_rating(result: RatedLog) -> str:
             text, known = f"{text} ± {half:.4f}, {surely} a coin's {COIN:.4f}", "95% interval"
         text = f"{text} ({known}, n = {n:,} games)"
     if ranking.players:
-        first = f"a rating of {ranking.ratings[0]:.1f} after {d.counted(ranking.games[0], 'game')}"
+        first = f"a rating of {ranking.ratings[0]:.1f} after {counted(ranking.games[0], 'game')}"
         text = f"Player {ranking.players[0]} is first with {first}; {text}"
     return " ".join(f"{line}." for line in (text, *tuning_lines("Tuned", result.tuning)))
 
@@ -295,7 +296,7 @@ def _time(text: str) -> tuple[float, bool]:
 
 def present_systems(result: RatingComparison, view: d.View) -> d.Presentation:
     """Return what a comparison of systems shows."""
-    log, games = log_name(result.source), d.counted(result.games, "game")
+    log, games = log_name(result.source), counted(result.games, "game")
     systems = list(result.parameters)
     columns: list[d.Column] = [("system", list(result.systems))]
     for measure in result.systems[result.leader].means:
@@ -395,8 +396,8 @@ def present_whole_log(result: BatchRating, view: d.View) -> d.Presentation:
     stronger = [_superiority(result)] if known else []
     return d.Presentation(
         f"Rating of {log} by {result.system}",
-        f"Who is the best of the {d.counted(int(facts['players']), 'player')} of {log}, by"
-        f" all {d.counted(int(facts['games_used']), 'game')} together?",
+        f"Who is the best of the {counted(int(facts['players']), 'player')} of {log}, by"
+        f" all {counted(int(facts['games_used']), 'game')} together?",
         finding=_finding_of_log(result),
         glossary=TIED_MEANT,
         tables=tables,
@@ -429,7 +430,7 @@ def _finding_of_log(result: BatchRating) -> str:
         text += f"; {_decided(firm['leader'], firm['boundaries'][0])}"
     if WINLESS in unrated:
         text += f"; {_named(unrated[WINLESS])}: {WINLESS}, no finite rating"
-    text += f"; {facts['rated']:,} of {d.counted(int(facts['players']), 'player')} are rated"
+    text += f"; {facts['rated']:,} of {counted(int(facts['players']), 'player')} are rated"
     level = f"{facts['level']:.0%} intervals" if half else "no interval"
     return f"{text}; {level}, {n}."
 
@@ -505,7 +506,7 @@ def _decided(row: Mapping[str, Any], first: Mapping[str, Any]) -> str:
     """Say how few games decide who is first."""
     if row["games"] is None:
         return "no games were found that decide who is first"
-    without = f"without {d.counted(row['games'], 'game')} ({_share(row['share'])})"
+    without = f"without {counted(row['games'], 'game')} ({_share(row['share'])})"
     text = f"{without} player {row['player_b']} would be ahead of {row['player_a']}"
     if first["expected"] is not None:
         text += f", in logs like this without {first['expected']:.1f}"
@@ -525,7 +526,7 @@ def _boundaries(firm: Mapping[str, Any]) -> d.TextTable:
             cells += [f"{row['expected']:.1f}", f"{row['low']:.0f} to {row['high']:.0f}"]
         ranks = f"{row['boundary']}-{row['boundary'] + 1}"
         table.add(ranks, row["player_a"], row["player_b"], *cells)
-    logs = d.counted(firm["simulated_logs"], "simulated log")
+    logs = counted(firm["simulated_logs"], "simulated log")
     table.notes.append(
         "An upper bound: fewer may do. Each was tried by rating the other games. Expected: the mean"
         f" of {logs}, by the influence of games alone."
@@ -537,7 +538,7 @@ def _firmness(firm: Mapping[str, Any]) -> list[str]:
     """Return a sentence on each other fact that firmness rests on."""
     sentences = []
     for row in firm["bought"]:
-        wins = "No number of wins" if row["wins"] is None else d.counted(row["wins"], "more win")
+        wins = "No number of wins" if row["wins"] is None else counted(row["wins"], "more win")
         sentences.append(f"Bought: {wins} over {row['over']} would put {row['player']} first.")
     if order := firm["order"]:
         what = "At home" if order["name"] == HOME else "Shown first"
@@ -551,7 +552,7 @@ def _firmness(firm: Mapping[str, Any]) -> list[str]:
         ends = [f"{100.0 * swapped[name]:.1f}" for name in ("low", "high")]
         moved = [row["player"] for row in swapped["steady"] if row["rank"] != row["rank_by_all"]]
         sentences.append(
-            f"Both orders: {swapped['turned']:,} of {d.counted(swapped['pairs'], 'judgement')} turn"
+            f"Both orders: {swapped['turned']:,} of {counted(swapped['pairs'], 'judgement')} turn"
             f" over with the order, {100.0 * swapped['share']:.1f} % ({ends[0]} to {ends[1]}); by"
             f" the others alone {_moved(moved)}."
         )
@@ -571,7 +572,7 @@ def _firmness(firm: Mapping[str, Any]) -> list[str]:
 
 
 def _moved(players: Sequence[str]) -> str:
-    return f"{d.counted(len(players), 'rank')} change" + (f" ({_named(players)})" * bool(players))
+    return f"{counted(len(players), 'rank')} change" + (f" ({_named(players)})" * bool(players))
 
 
 def _ratings(rated: Sequence[PlayerRow], result: BatchRating, view: d.View) -> list[d.Intervals]:
@@ -663,7 +664,7 @@ def present_predict(result: PredictedGames, view: d.View) -> d.Presentation:
     favourites = [_favourite(game) for game in result.games if game.sides[0].win is not None]
     rows = result.columns()
     ends = zip(rows["win_low"], rows["win_high"], strict=True)
-    games = d.counted(len(result.games), "game")
+    games = counted(len(result.games), "game")
     columns = {
         "game": [f"{g}" if k == 1 else "" for g, k in zip(rows["game"], rows["side"], strict=True)],
         "side": rows["players"],
@@ -693,7 +694,7 @@ def _favourite(game: Forecast) -> str:
 
 def present_next_pairs(result: NextPairs, view: d.View) -> d.Presentation:
     """Return what pairs to play next show."""
-    players, pairs = d.counted(result.players, "player"), d.counted(len(result.pairs), "pair")
+    players, pairs = counted(result.players, "player"), counted(len(result.pairs), "pair")
     times = Counter((row.player_a, row.player_b) for row in result.pairs)
     rows = {(row.player_a, row.player_b): row for row in reversed(result.pairs)}
     shown = [rows[pair] for pair in times]  # each pair as it was first chosen
@@ -726,7 +727,7 @@ def present_plan(result: PlannedGames, view: d.View) -> d.Presentation:
     from valmatch.game_logs.planning import AIMED
     from valmatch.policies.joint.leagues import UNIFORM
 
-    o, players = result.options, d.counted(result.players, "player")
+    o, players = result.options, counted(result.players, "player")
     policy, (measure, value) = o.policy_in_words, o.aim
     sure = "no interval" if result.games is None else f"{o.level:.0%} interval"
     batch = "" if o.policy == UNIFORM else f", {o.batch:,} games at a time"
@@ -756,7 +757,7 @@ def present_plan(result: PlannedGames, view: d.View) -> d.Presentation:
         f"Plan of games of {players}",
         f"How many games of {players}, paired by {policy}, reach"
         f" {AIMED[measure].format(value=value)}?",
-        finding=f"{result.sentence}; {sure}, n = {d.counted(o.replications, 'league')}.",
+        finding=f"{result.sentence}; {sure}, n = {counted(o.replications, 'league')}.",
         glossary=PLAN_MEANT,
         tables=[d.Block("Games", table=d.TextTable.of_columns(table))],
         charts=[d.Block("What is known after so many games", charts=charts, figure="plan")],

@@ -23,7 +23,7 @@ from valmatch.optimization.verdict import LEAST, OBJECTIVE, RECOMMENDED, SHORT, 
 from valmatch.present import document as d
 from valmatch.present.experiments import compared_parts_blocks, glossary, responses_table
 from valmatch.statistics.estimates import Estimate, decimals, mean_and_half, rounded
-from valmatch.text.terminal import WIDTH, escaped, labelled
+from valmatch.text.terminal import WIDTH, counted, escaped, labelled
 
 VARIABLES = 6  # variables against which the points of searches are drawn
 
@@ -117,7 +117,7 @@ def _question(study: Study, names: _Names, swept: str = "", values: str = "") ->
     within = f" with {d.joined(bounds)}" if bounds else ""
     which, solvers = f"Which {variables or 'rule'}", _solvers(study)
     solver = f", solver {','.join(solvers)}" if solvers else ""
-    spent = f", budget {d.counted(document['budget'], 'replication')} a run"
+    spent = f", budget {counted(document['budget'], 'replication')} a run"
     return f"{which} of {names.config} {aim}{within}? Seed {document['seed']}{spent}{solver}."
 
 
@@ -188,7 +188,7 @@ def _finding(study: Study, names: _Names, best: PointResult) -> str:
     """Say what was found, and how sure that is."""
     objective = best.objective
     of = "replication" if objective.ci_low is None else "fresh replication"
-    how = d.in_interval_words([objective], d.counted(objective.n, of))
+    how = d.in_interval_words([objective], counted(objective.n, of))
     worth = f"objective {d.value_in_words(objective)}{d.after(names.unit)}"
     if best.constraints:
         bounds = (
@@ -293,7 +293,7 @@ def _beside(
     table = responses_table(responses, [*columns, (d.COUNT, counts)], view.responses)
     table.spare = d.COUNT if set(counts) == {str(n)} else ""
     both = f"{baseline} and {in_words}{' point' * (point == RECOMMENDED)}"
-    table.title = f"{both} on the same {d.counted(n, 'fresh replication')}"
+    table.title = f"{both} on the same {counted(n, 'fresh replication')}"
     if spent and baseline == START:
         table.title += f" (plus {spent:,} replications outside the budget)"
     table.notes = _no_interval(comparison)
@@ -425,11 +425,11 @@ def _sweep_finding(name: str, points: Sequence[PointResult], sure: str, unit: st
     """Say what the objective is at the ends of a sweep."""
     certified, tried = [point for point in points if point.feasible is True], len(points)
     if not certified:
-        return f"No value of {name} has a {sure} point ({d.counted(tried, 'value')} tried)."
+        return f"No value of {name} has a {sure} point ({counted(tried, 'value')} tried)."
     ends = [certified[0], certified[-1]] if len(certified) > 1 else certified
     worth = [f"{d.value_in_words(end.objective)}{d.after(unit)} at {end.value:g}" for end in ends]
     many = " to ".join(f"{n:,}" for n in sorted({end.objective.n for end in ends}))
-    of = f"{len(certified)} of {d.counted(tried, 'value')} of {name}"
+    of = f"{len(certified)} of {counted(tried, 'value')} of {name}"
     return (
         f"{of} have a {sure} point; the best objective is {d.joined(worth)};"
         f" {d.in_interval_words([ends[0].objective], f'{many} fresh replications each')}."
@@ -447,7 +447,7 @@ def _front(study: Study, names: _Names, view: d.View) -> d.Presentation:
         f"How do {d.joined(objectives)} trade off in {names.config}? {question}",
     )
     if not points:
-        page.finding = f"None of {d.counted(tested, 'tested point')} is certified as feasible."
+        page.finding = f"None of {counted(tested, 'tested point')} is certified as feasible."
         page.header = f"\nnone of {tested} tested points is certified as feasible"
         page.tables = [d.Block("Remarks", items=remarks)]
         return page
@@ -463,7 +463,7 @@ def _front(study: Study, names: _Names, view: d.View) -> d.Presentation:
     ]
     mean = means[0][objectives[0]]
     page.finding = (
-        f"{d.counted(len(points), f'{_sure([mean])} point')} of {tested} tested"
+        f"{counted(len(points), f'{_sure([mean])} point')} of {tested} tested"
         f" {'are' if len(points) != 1 else 'is'} on the front, from {' to '.join(worth)};"
         f" {d.in_interval_words([mean], f'{mean.n:,} fresh replications each')}."
     )

@@ -19,7 +19,7 @@ from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW, UNLINKED
 from valmatch.storage.result_files import DAMAGED, ResultFiles, read_array
 from valmatch.storage.results import SUMMARY, DocumentedResult
-from valmatch.text.terminal import shown
+from valmatch.text.terminal import counted, shown
 
 RATINGS, POSTERIOR = "ratings.csv", "posterior.npz"
 COEFFICIENTS, BOOTSTRAP, DAYS = "coefficients.csv", "bootstrap.csv", "days.csv"
@@ -207,8 +207,8 @@ class BatchRating(DocumentedResult):
     def title(self) -> str:
         """What was rated, in one line."""
         facts = self.facts
-        rated, games = f"{facts['rated']:,} of {facts['players']:,} players", facts["games_used"]
-        text = f"{self.system}, {rated} by {games:,} game{'s' * (games != 1)}"
+        rated = f"{facts['rated']:,} of {facts['players']:,} players"
+        text = f"{self.system}, {rated} by {counted(facts['games_used'], 'game')}"
         for kind in (UNBEATEN, UNBEATEN_BY_RATED, WINLESS):
             text += f"; {kind}: {listed(self.unrated[kind])}" if kind in self.unrated else ""
         return text
