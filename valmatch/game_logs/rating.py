@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -172,7 +172,7 @@ def rate_games(
             played = roster.play(piece, settings.burn_in)
             if history:
                 history.append(piece, played)
-        result = _result(start, settings, roster, read, tuning, warn)
+        result = _result(log, cap, settings, roster, read, tuning, warn)
         if folder:
             facts = {"parameters": roster.values, "reading": log.reading}
             result = files.write_result(folder, result, _tables(result), ended.close, **facts)
@@ -180,7 +180,8 @@ def rate_games(
 
 
 def _result(
-    start: _Start,
+    log: GameLog,
+    cap: str,
     settings: RateOptions,
     roster: r.Roster,
     games: Games,
@@ -188,16 +189,18 @@ def _result(
     warn: Warnings,
 ) -> RatedLog:
     """Return the result of a rating that has been through a log."""
-    log, system, _, cap, previous, players = start
-    predictions = dict(zip(r.TALLIES, map(r.scores, roster.tally), strict=True))
+    system, predictions = (
+        roster.system,
+        dict(zip(r.TALLIES, map(r.scores, roster.tally), strict=True)),
+    )
     of_all = predictions["all"]
-    if settings.system is None and previous is None:
+    if settings.system is None and settings.ratings is None:
         has = "scores and minutes" if system.name == DEFAULT else "no scores with minutes"
         text = f"rated by {system.name}, as the log has {has}; {option('system')} names another"
         if of_all.log_loss is not None:
             text += f" (log loss {of_all.log_loss:.4f}, of a coin {_COIN_LOSS:.4f})"
         warn(Note(text, "guessed_system"))
-    for warning in _warnings(start, roster.values, tuning, of_all, games):
+    for warning in _warnings(log, roster, tuning, of_all, games):
         warn(warning)
     return RatedLog(
         system=system.name,
@@ -209,10 +212,10 @@ def _result(
         burn_in=settings.burn_in,
         predictions=predictions,
         tuning=tuning,
-        ranking=roster.ranking(log.dated if log.timed else any(x.dated for x in players)),
+        ranking=roster.ranking(log.dated if log.timed else any(x.dated for x in roster.known)),
         cap=cap,
         source=log.name,
-        warnings=list(warn),
+        warnings=warn,
     )
 
 
@@ -227,19 +230,12 @@ def _tables(result: RatedLog) -> dict[str, dict[str, list[Any]]]:
     return tables
 
 
-class _Start(NamedTuple):
-    """What a rating starts from."""
-
-    log: GameLog
-    system: System
-    values: Mapping[str, float]  # values of all its parameters
-    cap: str  # what caps a game, if anything does
-    previous: files.PreviousRatings | None  # the ratings to go on from
-    players: Sequence[r.RatedPlayer]  # the players in them
-
-
-def _start(path: Path, options: RateOptions, warn: Warnings) -> _Start:
-    """Return the log, the system that can rate it, and who is known before it."""
+def _start(
+    path: Path, options: RateOptions, warn: Warnings
+) -> tuple[
+    GameLog, System, dict[str, float], str, files.PreviousRatings | None, list[r.RatedPlayer]
+]:
+    """Return the log, a system for it, its values and cap, and the ratings to go on from."""
     previous = files.PreviousRatings(options.ratings) if options.ratings else None
     made = previous.made if previous else files.RatingManifest()
     cap, log = options.cap or made.cap or MOST_DISTANT, None
@@ -271,7 +267,7 @@ def _start(path: Path, options: RateOptions, warn: Warnings) -> _Start:
         warn(Note(f"no column minutes: every player counts as {minutes}", "guessed_minutes"))
     if not options.tune and (warning := r.nobody_at_home(values, log.at_home)):
         warn(warning)
-    return _Start(log, rating, values, cap, previous, players)
+    return log, rating, values, cap, previous, players
 
 
 def _unused_by(systems: Sequence[System]) -> set[str]:
@@ -298,14 +294,10 @@ _FEW = 10  # rating periods with fewer of which much of a log is predicted from 
 
 
 def _warnings(
-    start: _Start,
-    values: Mapping[str, float],
-    tuning: Tuning | None,
-    of_all: r.Scores,
-    games: Games,
+    log: GameLog, roster: r.Roster, tuning: Tuning | None, of_all: r.Scores, games: Games
 ) -> Iterator[str]:
     """Yield what to know of a rating."""
-    log, system, _, _, _, known = start
+    system, known = roster.system, roster.known
     if uneven := _uneven(games):
         scores, first = np.round(games.rates * games.minutes, 6), games.side_starts[:-1]
         team = np.diff(games.side_starts) > 1
@@ -328,7 +320,7 @@ def _warnings(
         yield Notice(text, "names_alike", len(near))
     yield from tuning.remarks if tuning else ()
     fitted = tuning.adopted_parameters if tuning else ()
-    yield from _doubts(system, values, of_all, games, uneven, 2.0, fitted, bool(known))
+    yield from _doubts(system, roster.values, of_all, games, uneven, 2.0, fitted, bool(known))
 
 
 def _uneven(games: Games) -> int:
@@ -551,6 +543,7 @@ def compared(
     games: Games,
     burn_in: int,
     tunings: Mapping[str, Tuning] = MappingProxyType({}),
+    **facts: Any,  # noqa: ANN401
 ) -> RatingComparison:
     """Return what tallies of the same games say."""
     # Shapes: `sums` (blocks, 2, columns).
@@ -584,10 +577,9 @@ def compared(
         leader,
         games=games.n_games,
         rows=len(games.players),
-        unrated_games=0,
-        skipped_games={},
         burn_in=burn_in,
         blocks=len(of_all[leader]),
+        **{"unrated_games": 0, "skipped_games": {}, **facts},
     )
 
 
@@ -658,20 +650,23 @@ def compare_ratings(
         for system in (*rated, COIN, RECORD):
             roster = r.Roster(system, values.get(system.name, {}), log.players, ())
             sums[system.name] = tallies(roster, read, blocks, settings.burn_in, stop)
-        result = compared(sums, values, rest, settings.burn_in, tunings)
+        result = compared(
+            sums,
+            values,
+            rest,
+            settings.burn_in,
+            tunings,
+            unrated_games=log.unrated,
+            skipped_games=log.bad.counts,
+            fitted_to=n_first,
+            source=log.name,
+            warnings=warn,
+        )
         for system in rated:
             of = result.systems[system.name]
             of_all, adopted, uneven = of.predictions["all"], of.fitted or (), _uneven(rest)
             for doubt in _doubts(system, of.parameters, of_all, read, uneven, 0.0, adopted):
                 warn(doubt)
-        result = replace(
-            result,
-            unrated_games=log.unrated,
-            skipped_games=log.bad.counts,
-            fitted_to=n_first,
-            source=log.name,
-            warnings=list(warn),
-        )
         if folder:
             tables = {COMPARISON: result.columns()}
             result = files.write_result(folder, result, tables, reading=log.reading)

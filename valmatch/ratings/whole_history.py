@@ -135,11 +135,6 @@ def _factors(steps: Fronts) -> Iterator[tuple[Floats, Floats]]:
         yield factor, across
 
 
-def log_determinant(steps: Fronts) -> float:
-    """Return the logarithm of the determinant of the matrix."""
-    return sum(2.0 * float(np.log(np.diag(factor)).sum()) for factor, _ in _factors(steps))
-
-
 def inverse_of(steps: Fronts, wanted: Ints) -> tuple[Floats, Floats]:
     """Return the diagonal of the inverse, and all of it that is of some parameters."""
     # Fronts are eliminated from the first to the last; then the inverse is made back to the first.
@@ -342,7 +337,7 @@ def log_evidence(model: PathModel, best: Estimate) -> float:
     if steps.work > MOST_WORK_OF_ONE:
         raise TooLarge
     with one_thread():  # for products that are small, and many
-        after = log_determinant(steps)
+        after = sum(2.0 * float(np.log(np.diag(factor)).sum()) for factor, _ in _factors(steps))
     n = fitted.problem.n_players
     odds = n + len(best.coefficients)  # so many are in log odds
     after += 2.0 * odds * math.log(POINTS)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.linalg import helmert
 
 from tests.oracles import bradley_terry as plain
 from tests.oracles.bradley_terry import Game, Side, World
@@ -27,7 +28,6 @@ from valmatch.ratings.bradley_terry.contests import (
 from valmatch.ratings.bradley_terry.covariance import signs_of
 from valmatch.ratings.bradley_terry.dense import (
     Counts,
-    contrasts,
     fit_counts,
     frame_of,
     frame_of_belief,
@@ -507,7 +507,7 @@ def test_there_is_no_estimate(won: list[tuple[int, int]], drawn: list[tuple[int,
 
 def test_a_belief_without_games_is_itself_and_with_games_adds_their_information() -> None:
     rng = np.random.default_rng(4)
-    root = contrasts(4) @ rng.normal(0.0, 60.0, (3, 3))
+    root = helmert(4).T @ rng.normal(0.0, 60.0, (3, 3))
     covariance = root @ root.T
     mean = np.array([100.0, 30.0, -40.0, -90.0])
     frame = frame_of_belief(mean, covariance, 0.0)

@@ -9,7 +9,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import helmert, lapack
 from scipy.sparse.csgraph import connected_components
 
 from valmatch.kernels.arrays import Floats
@@ -56,21 +56,11 @@ def new_counts(n: int) -> Counts:
     return Counts(*np.zeros((3, n, n)))
 
 
-def contrasts(n: int) -> Floats:
-    """Return an orthonormal basis of strengths whose mean is 0, (n, n - 1)."""
-    basis = np.zeros((n, n - 1))
-    for k in range(n - 1):
-        length = math.sqrt((k + 1.0) * (k + 2.0))
-        basis[: k + 1, k] = 1.0 / length
-        basis[k + 1, k] = -(k + 1.0) / length
-    return basis
-
-
 def frame_of(n: int, deviation: float | None, home: bool, draws: bool) -> Frame:
     """Return the frame of players who scatter about their mean, see `Model`."""
     m = n - 1 + home + draws
-    basis = np.zeros((n + 2, m))
-    basis[:n, : n - 1] = contrasts(n) * (1.0 if deviation is None else POINTS * deviation)
+    basis = np.zeros((n + 2, m))  # of strengths whose mean is 0, orthonormal
+    basis[:n, : n - 1] = helmert(n).T * (1.0 if deviation is None else POINTS * deviation)
     if home:
         basis[n, n - 1] = 1.0
     if draws:
