@@ -22,8 +22,7 @@ from valmatch.game_logs.options import PlanOptions
 from valmatch.game_logs.planning import PlannedGames, _league
 from valmatch.kernels.arrays import Floats
 from valmatch.policies.joint.batch import Choice, choose_batch
-from valmatch.policies.joint.belief import Belief
-from valmatch.policies.joint.leader import leader_best, unsure_of
+from valmatch.policies.joint.belief import Belief, leader_best, unsure_of
 from valmatch.policies.joint.leagues import GAMES, play, play_evenly, run_leagues
 from valmatch.policies.registry import JOINT
 from valmatch.ratings.bradley_terry.contests import duel_chances

@@ -215,8 +215,7 @@ def sprt(
 
     counts, numbers = tested.counts, (tested.losses, tested.draws, tested.wins)
     if any(n is not None for n in numbers):
-        if counts is not None:
-            raise InputError(f"{option('counts')}: goes without {option('wins')} and the others")
+        o.refuse("counts", counts is not None, f"goes without {option('wins')} and the others")
         counts = tuple(n or 0 for n in numbers)
     if (games is None) == (counts is None):
         both = "one of both, not both" if counts is not None else "one of both"
@@ -226,14 +225,12 @@ def sprt(
         assert counts is not None
         of_log = ("pairs_by", "columns", "skip_bad_games", "max_bad_rows", "alias")
         for name, value in (players | {name: getattr(options, name) for name in of_log}).items():
-            if value:
-                raise InputError(f"{option(name)}: goes with {option('games')}")
+            o.refuse(name, value, f"goes with {option('games')}")
         result, names = sequential_test(counts, **options.hypotheses), ""
     else:
         for name, value in players.items():
-            if not value:
-                allowed = f"a player of {games}, whom `valmatch check {games}` names"
-                raise InputError(f"{option(name)}: is missing (allowed: {allowed})")
+            allowed = f"a player of {games}, whom `valmatch check {games}` names"
+            o.refuse(name, not value, f"is missing (allowed: {allowed})")
         with progress("bytes", None) as bar:
             values = vars(options) | {"progress": bar, "warn": warn}
             result = valmatch.sprt_games(games, str(tested.player), str(tested.against), **values)

@@ -12,7 +12,7 @@ from valmatch.game_logs.options import Further, SprtOptions
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
-from valmatch.inputs.options import takes
+from valmatch.inputs.options import refuse, takes
 from valmatch.kernels.arrays import Ints
 from valmatch.ratings.games import Games
 from valmatch.statistics.sequential_tests import SequentialTest, sequential_test
@@ -45,9 +45,8 @@ def sprt_games(
     """
     settings = SprtOptions(**options)
     sequential_test([1, 1, 1], **settings.hypotheses)  # refuses before anything is read
-    if player == against:
-        what = f"{shown(player)} is {option('player')}, too (allowed: somebody else)"
-        raise InputError(f"{option('against')}: {what}")
+    what = f"{shown(player)} is {option('player')}, too (allowed: somebody else)"
+    refuse("against", player == against, what)
     pairs_by = settings.pairs_by
     further = Further(
         clusters=[pairs_by] if pairs_by else (), named_by={pairs_by or "": "pairs_by"}

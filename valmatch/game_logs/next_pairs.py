@@ -20,11 +20,10 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.csv_reader import read_rows, with_columns
 from valmatch.inputs.files import sha256
-from valmatch.inputs.options import takes
+from valmatch.inputs.options import refuse, takes
 from valmatch.kernels.arrays import Bools, Ints
 from valmatch.policies.joint.batch import Choice, choose_batch
-from valmatch.policies.joint.belief import Belief, expected_score_at
-from valmatch.policies.joint.leader import unsure_of
+from valmatch.policies.joint.belief import Belief, expected_score_at, unsure_of
 from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.ratings.parameters import BATCH_SYSTEMS
 from valmatch.ratings.registry import BATCH_NAMES
@@ -62,8 +61,7 @@ class RatedTogether:
     def with_new(self, names: Sequence[str]) -> RatedTogether:
         """Return these players and newcomers, who are known by the prior alone."""
         for name in names:
-            if name in self.names:
-                raise InputError(f"{option('new')}: {shown(name)} is rated already")
+            refuse("new", name in self.names, f"{shown(name)} is rated already")
         if not names:
             return self
         if self.prior is None:

@@ -40,20 +40,14 @@ def declare_parameters(help: str, default: str) -> Any:  # noqa: ANN401
     return o.declare({}, help, "NAME=NUMBER", default=default, identity=False, **how)
 
 
-def _refuse(name: str, wrong: object, what: str) -> None:
-    """Refuse an option if it does not go with others."""
-    if wrong:
-        raise InputError(f"{option(name)}: {what}")
-
-
 def _distinct(name: str, value: object) -> tuple[str, ...]:
     """Return names of which none is empty or there twice."""
     names = arguments.names(name, value)
     for k, entry in enumerate(names):
-        _refuse(name, not entry, "a name is empty")
-        _refuse(name, entry in names[:k], f"{entry} is given twice")
+        o.refuse(name, not entry, "a name is empty")
+        o.refuse(name, entry in names[:k], f"{entry} is given twice")
         half = entry != entry.encode(errors="ignore").decode()
-        _refuse(name, half, f"{shown(entry)} holds half a character (a surrogate)")
+        o.refuse(name, half, f"{shown(entry)} holds half a character (a surrogate)")
     return names
 
 
@@ -369,23 +363,23 @@ class RankOptions(LogOptions, o.OutOptions):
         paths, none, system = self.system_of.paths, self.interval == NONE, option("system")
         for name in ("bought", "swapped_by", "best_of") if not self.firmness else ():
             usual = self.__dataclass_fields__[name].default
-            _refuse(name, getattr(self, name) != usual, f"goes with {option('firmness')}")
+            o.refuse(name, getattr(self, name) != usual, f"goes with {option('firmness')}")
         if self.firmness:
-            _refuse("firmness", paths, f"goes with {system} {systems.BATCH_NAMES[0]}")
-            _refuse("firmness", self.weight, f"goes without {option('weight')}")
+            o.refuse("firmness", paths, f"goes with {system} {systems.BATCH_NAMES[0]}")
+            o.refuse("firmness", self.weight, f"goes without {option('weight')}")
         no_width = f"half_width: {option('interval')} none has no half-widths"
-        _refuse("show_when", "half_width" in self.gate and none, no_width)
+        o.refuse("show_when", "half_width" in self.gate and none, no_width)
         both = f"goes without {option('cluster')} (allowed: one kind of clusters)"
-        _refuse("cluster_days", self.cluster and self.cluster_days is not None, both)
+        o.refuse("cluster_days", self.cluster and self.cluster_days is not None, both)
         for name in ("cluster", "cluster_days", "bootstrap") if none else ():
-            _refuse(name, getattr(self, name), f"{option('interval')} none has no use for it")
+            o.refuse(name, getattr(self, name), f"{option('interval')} none has no use for it")
         if not paths:
-            _refuse("tune", self.tune, f"goes with {system} {systems.BATCH_NAMES[1]}")
+            o.refuse("tune", self.tune, f"goes with {system} {systems.BATCH_NAMES[1]}")
             return
         allowed = f"{option('parameters')} deviation=350 and drift=3.7"
         knows = f"{self.system} knows a first day and a drift instead (allowed: {allowed})"
         for name in ("prior", "anchors"):
-            _refuse(name, getattr(self, name) is not None, knows)
+            o.refuse(name, getattr(self, name) is not None, knows)
         if self.tune and tuple(self.tune) != ("drift",):
             wrong = next((name for name in self.tune if name != "drift"), "drift")
             raise InputError(f"{option('tune')} {wrong}: {self.system} fits drift alone, once")
@@ -496,7 +490,7 @@ class _ChoiceOptions(o.OutOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         what = f"{self.goal} goes with {option('policy')} {GRADIENT} (not {self.policy})"
-        _refuse("goal", self.goal is not None and self.policy != GRADIENT, what)
+        o.refuse("goal", self.goal is not None and self.policy != GRADIENT, what)
 
     @property
     def goal_of_policy(self) -> str:
@@ -611,18 +605,17 @@ class PlanOptions(_ChoiceOptions):
         if len(aims) != 1:
             what = f"{' and '.join(aims) or 'none of them'} given"
             raise InputError(f"{', '.join(map(option, AIMS))}: {what} (allowed: one)")
-        if self.draws == 1.0:
-            raise InputError(f"{option('draws')}: {self.draws!r} (allowed: a share below 1)")
+        o.refuse("draws", self.draws == 1.0, f"{self.draws!r} (allowed: a share below 1)")
         if self.duels:
             return
         name = "sides" if self.sides > 2 else "team"
         for other, needed in (("policy", "uniform"), ("draws", 0.0), ("home", 0.0)):
-            if (value := getattr(self, other)) != needed:
-                what = f"{getattr(self, name)} goes with {option(other)} {needed} (not {value})"
-                raise InputError(f"{option(name)}: {what}")
-        if self.players is not None and self.players < self.sides * self.team:
-            what = f"{self.players} (allowed: {self.sides * self.team} or more, who play a game)"
-            raise InputError(f"{option('players')}: {what}")
+            value = getattr(self, other)
+            what = f"{getattr(self, name)} goes with {option(other)} {needed} (not {value})"
+            o.refuse(name, value != needed, what)
+        least = self.sides * self.team
+        what = f"{self.players} (allowed: {least} or more, who play a game)"
+        o.refuse("players", self.players is not None and self.players < least, what)
 
     @property
     def duels(self) -> bool:
@@ -644,12 +637,11 @@ class PlanOptions(_ChoiceOptions):
         """Refuse a plan that says nothing of the players, or what their ratings say."""
         for name in OF_PLAYERS:
             value = getattr(self, name)
-            if not rated and value is None and name in ("players", "spread"):
-                needed = f"{option('players')} and {option('spread')}, or a folder of ratings"
-                raise InputError(f"{option(name)}: is missing (allowed: {needed})")
-            if rated and value != self.__dataclass_fields__[name].default:
-                what = "goes without a folder of ratings"
-                raise InputError(f"{option(name)}: {what}")
+            missing = not rated and value is None and name in ("players", "spread")
+            needed = f"{option('players')} and {option('spread')}, or a folder of ratings"
+            o.refuse(name, missing, f"is missing (allowed: {needed})")
+            given = rated and value != self.__dataclass_fields__[name].default
+            o.refuse(name, given, "goes without a folder of ratings")
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from valmatch.game_logs.reading.log import DEFAULT_MINUTES, GameLog, games_at
 from valmatch.game_logs.tuning import Tuning, games_to_fit, tune
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
-from valmatch.inputs.options import takes
+from valmatch.inputs.options import refuse, takes
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings import registry
 from valmatch.ratings.baselines import COIN, RECORD
@@ -678,12 +678,10 @@ def _systems(
 ) -> tuple[list[System], dict[str, dict[str, float]], dict[str, list[str]]]:
     """Return the systems to compare, the values of their parameters, and those to fit."""
     for name in _OF_ONE[1:]:
-        if getattr(options, name):
-            raise InputError(f"{option(name)}: goes with one {option('system')}")
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise InputError(f"{option('system')}: {twice[0]} is given twice")
-    if not names:
-        raise InputError(f"{option('system')}: names no system")
+        refuse(name, getattr(options, name), f"goes with one {option('system')}")
+    for name in names:
+        refuse("system", names.count(name) > 1, f"{name} is given twice")
+    refuse("system", not names, "names no system")
     rated = list(map(system_named, names))
     by_system: dict[str, dict[str, dict[str, float]]] = {}
     for what, named in (

@@ -173,6 +173,12 @@ def _share(text: str) -> float | None:
     return share if share is not None and 0.0 <= share <= 1.0 else None
 
 
+def refuse(name: str, wrong: object, what: str) -> None:
+    """Refuse an option if it does not go with others."""
+    if wrong:
+        raise InputError(f"{option(name)}: {what}")
+
+
 @dataclass(frozen=True)
 class Options:
     """Options with checked values."""

@@ -22,7 +22,7 @@ from valmatch.execution.run_options import EXPLORED, ExploreArguments
 from valmatch.execution.shards import WHOLE
 from valmatch.experiments.replicate import Plan, default_n, plan_of
 from valmatch.experiments.sweep import Design, DesignReplications, grid_of_texts, run_design
-from valmatch.inputs.options import takes
+from valmatch.inputs.options import refuse, takes
 from valmatch.present.document import headline
 from valmatch.present.experiments import MOST_POINTS
 from valmatch.present.html import html_of
@@ -88,8 +88,7 @@ def grid_of(
     config: Config, options: ExploreArguments, load: Callable[[Sequence[tuple[str, str]]], Config]
 ) -> Grid:
     """Return the points of a page, with the config as it is, and how often each is replicated."""
-    if not options.over:
-        raise InputError(f"{option('over')}: is missing (such as team_diff=100:600:50)")
+    refuse("over", not options.over, "is missing (such as team_diff=100:600:50)")
     if options.page is not None:
         refuse_file(options.page, SUFFIXES[False], "page")
     design = grid_of_texts(config, options.over, "over", MOST_POINTS)
@@ -111,8 +110,8 @@ def grid_of(
     plan = plan_of(config, options)
     if options.n is None and config.replicate.n is None and not plan.targets:
         plan = replace(plan, n=min(EXPLORED, default_n(*configs)))
-    if plan.shard != WHOLE and options.out is None:
-        raise InputError(f"{option('shard')}: needs {option('out')}, the folder of the run")
+    apart = plan.shard != WHOLE and options.out is None
+    refuse("shard", apart, f"needs {option('out')}, the folder of the run")
     return replace(design, points=points, beside=beside), configs, plan
 
 

@@ -156,8 +156,7 @@ def _presented(source: PathLike | Result, wanted: PlotOptions) -> tuple[Presenta
         return present(source, view), type(source).__name__
     run = result_files(run_folder("source", source))
     command = run.manifest.command
-    if view.players and command not in ("rate", "rank"):
-        raise InputError(f"{option('players')}: are drawn of a rating alone")
-    if view.responses and command not in CHOSEN:
-        raise InputError(f"{option('responses')}: are chosen for replicate and compare alone")
+    unrated, what = command not in ("rate", "rank"), "are chosen for replicate and compare alone"
+    o.refuse("players", view.players and unrated, "are drawn of a rating alone")
+    o.refuse("responses", view.responses and command not in CHOSEN, what)
     return present_folder(run, view), str(source)
