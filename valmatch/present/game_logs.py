@@ -79,7 +79,7 @@ def present_rate(result: RatedLog, view: d.View) -> d.Presentation:
     note = "Calibration: what favourites were expected to score, and did; on the line is right."
     ratings = np.sort(d.floats(ranking.ratings))
     predictions = [
-        calibration_chart("Calibration", rows),
+        calibration_chart(rows),
         d.histogram(ratings, f"Ratings by {system}", "rating", "players"),
     ]
     return d.Presentation(
@@ -214,7 +214,7 @@ def half_of(scores: Scores) -> float | None:
     return None if error is None else t_quantile(0.975, scores.games - 1) * error
 
 
-def calibration_chart(title: str, rows: Sequence[tuple[str, Scores]]) -> d.Graph:
+def calibration_chart(rows: Sequence[tuple[str, Scores]]) -> d.Graph:
     """Return a chart of observed against predicted scores."""
     lines = []
     for k, (name, scores) in enumerate(rows):
@@ -226,7 +226,8 @@ def calibration_chart(title: str, rows: Sequence[tuple[str, Scores]]) -> d.Graph
             for group, (a, b, *_) in zip(bins, ends, strict=True)
         ]
         lines.append(d.Line(name, x, y, low, high, marks=True, colour=k, labels=labels))
-    return d.Graph(title, "predicted score of the favourite", "observed", lines, diagonal=True)
+    axes = "predicted score of the favourite", "observed"
+    return d.Graph("Calibration", *axes, lines, diagonal=True)
 
 
 def check_rated(players: Sequence[str], ranked: Sequence[str]) -> None:
@@ -313,7 +314,7 @@ def present_systems(result: RatingComparison, view: d.View) -> d.Presentation:
         for line in tuning_lines(f"tuned {system}:", of.tuning)
     ]
     calibrations = [(name, result.systems[name].predictions["all"]) for name in systems]
-    charts = [*_differences(result), calibration_chart("Calibration", calibrations)]
+    charts = [*_differences(result), calibration_chart(calibrations)]
     return d.Presentation(
         f"Rating systems on {log}",
         f"Which of {d.joined(systems)} predicts the {games} of {log} best?",
@@ -348,9 +349,9 @@ def _differences(result: RatingComparison) -> list[d.Chart]:
         rows = []
         for name, scores in others.items():
             difference = scores[measure]
-            mean, low, high = d.floats((difference.mean, difference.ci_low, difference.ci_high))
+            mean, low, high = d.ends_of(difference)
             label = f"{name}: {mean:+.4f}{_plus_minus(difference.half_width)}"
-            rows.append(d.Interval(name, float(mean), float(low), float(high), label))
+            rows.append(d.Interval(name, mean, low, high, label))
         title = f"{named(measure)}, difference to {result.leader}"
         charts.append(d.Intervals(title, rows, zero=True))
     return charts

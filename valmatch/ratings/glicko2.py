@@ -275,7 +275,7 @@ class Glicko2(System):
 
     def newcomer(self, values: Values) -> Sequence[float]:
         """Return what is known of a player without a game (step 1)."""
-        known = (INITIAL_RATING, values["deviation"], values["volatility"])
+        known = (INITIAL_RATING, *(values[of.name] for of in self.columns if of.name in values))
         return (*known, *known, 0.0, 0.0, 0.0)
 
     def numbers(self, values: Values) -> Sequence[float]:
@@ -321,11 +321,6 @@ class Glicko(Glicko2):
         if "volatility" not in column.name
     )
     tuned_first = ("deviation", "c")
-
-    def newcomer(self, values: Values) -> Sequence[float]:
-        """Return what is known of a player without a game (step 1)."""
-        known = (INITIAL_RATING, values["deviation"])
-        return (*known, *known, 0.0, 0.0, 0.0)
 
     def numbers(self, values: Values) -> Sequence[float]:
         """Return growth, length of a period, least and greatest deviation."""

@@ -30,21 +30,17 @@ def doubtful_intervals(
     estimates: Iterable[tuple[str, Estimate]], fixed: bool = False
 ) -> list[Notice]:
     """Return a warning for each reason why intervals may be too short, and what to do."""
-    reasons: dict[tuple[str, str], list[str]] = {}
+    reasons = []
     for name, estimate in estimates:
-        if estimate.remarks:
-            alike = "the same value in every replication" if estimate.std == 0.0 else "few values"
-            kind = estimate.remarks[0]
-            words = {FEW_VALUES: alike, SKEWED: "skewed values"}[kind]
-            names = reasons.setdefault((kind, words), [])
-            if name not in names:
-                names.append(name)
+        alike = "the same value in every replication" if estimate.std == 0.0 else "few values"
+        words = {FEW_VALUES: alike, SKEWED: "skewed values"}
+        reasons += [(name, (kind, words[kind])) for kind in estimate.remarks[:1]]
     advice = "" if fixed else "; run more replications"
     return [
         Notice(
-            f"intervals that may be too short: {listed(names)} ({words}){advice}", kind, len(names)
+            f"intervals that may be too short: {listed(names)} ({why}){advice}", kind, len(names)
         )
-        for (kind, words), names in reasons.items()
+        for (kind, why), names in _grouped(reasons).items()
     ]
 
 
