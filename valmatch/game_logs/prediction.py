@@ -35,7 +35,7 @@ from valmatch.storage.result_files import damaged
 from valmatch.storage.results import SUMMARY, DocumentedResult, Warnings
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.suggestions import HINTED, correction
-from valmatch.text.terminal import Note, counted, shown
+from valmatch.text.terminal import Note, counted, shown, some_of
 
 PREDICTIONS = "predictions.csv"
 MOST_SIDES = 500  # sides of a game, all pairs of which are compared within seconds
@@ -434,9 +434,8 @@ class WholeRatings:
             self._warn(f"predicted as if both sides had the same {columns}")
         reasons = list(filter(None, map(self._unknown, fixtures)))
         if why := list(dict.fromkeys(reasons)):
-            more = f" and {len(why) - _NAMED:,} more" if len(why) > _NAMED else ""
-            n, listed = len(reasons), "; ".join(why[:_NAMED])
-            self._warn(f"{counted(n, 'game')} without a prediction: {listed}{more}")
+            games = counted(len(reasons), "game")
+            self._warn(f"{games} without a prediction: {some_of(why, _NAMED, '; ')}")
 
     def _unknown(self, fixture: Fixture) -> str:
         """Say why the ratings say nothing of a game; or nothing."""

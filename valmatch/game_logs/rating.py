@@ -34,7 +34,7 @@ from valmatch.storage.output import write_atomically
 from valmatch.storage.result_files import ResultFiles
 from valmatch.storage.results import DocumentedResult, Warnings, plain
 from valmatch.text.suggestions import one_letter_off
-from valmatch.text.terminal import Note, Notice, shown
+from valmatch.text.terminal import Note, Notice, shown, some_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -315,8 +315,7 @@ def _warnings(
         near = [
             f"{shown(name)} is new (did you mean {shown(old)}?)" for name, old in likely.items()
         ]
-        more = f" and {len(near) - _NAMED:,} more" if len(near) > _NAMED else ""
-        text = f"{', '.join(near[:_NAMED])}{more}; {option('alias')} makes two names one player"
+        text = f"{some_of(near, _NAMED)}; {option('alias')} makes two names one player"
         yield Notice(text, "names_alike", len(near))
     yield from tuning.remarks if tuning else ()
     fitted = tuning.adopted_parameters if tuning else ()

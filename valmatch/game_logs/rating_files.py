@@ -276,8 +276,6 @@ _SPECIAL = re.compile("[\"',=+@\t\r\n-]")
 
 def text_cells(texts: list[str]) -> list[str]:
     """Return texts as cells, quoted or marked where they have to be."""
-    if not _SPECIAL.search("".join(texts)):
-        return texts
     return [csv_line([text])[:-1] if _SPECIAL.search(text) else text for text in texts]
 
 

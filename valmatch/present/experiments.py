@@ -32,7 +32,7 @@ from valmatch.present import document as d
 from valmatch.present.svg import number
 from valmatch.statistics.estimates import FEW_VALUES, Estimate, formatted, mean_and_half, t_quantile
 from valmatch.statistics.pairs import paired
-from valmatch.text.terminal import WIDTH, counted, escaped, labelled, one_line, shortened
+from valmatch.text.terminal import WIDTH, counted, escaped, labelled, one_line, shortened, some_of
 
 if TYPE_CHECKING:  # those take long to import
     from valmatch.experiments.replay import ReplayedTickets
@@ -727,8 +727,7 @@ def _written(value: object) -> str:
 def _in_words(variant: Variant) -> str:
     """Say in few words what differs in a system."""
     changes = [f"{name}={_written(there)}" for name, _, there in variant.changed]
-    more = f" and {len(changes) - NAMED} more" if len(changes) > NAMED else ""
-    return f"{', '.join(changes[:NAMED])}{more}" or "the same config"
+    return some_of(changes, NAMED) or "the same config"
 
 
 def _question(result: Comparison) -> str:

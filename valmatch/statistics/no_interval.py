@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from valmatch.statistics.control_variates import Adjusted
 from valmatch.statistics.estimates import FEW_VALUES, SKEWED, Estimate
-from valmatch.text.terminal import Notice
+from valmatch.text.terminal import Notice, some_of
 
 NAMED = 4  # responses of one kind that are named
 
@@ -94,5 +94,4 @@ def _grouped(pairs: Iterable[tuple[str, K]]) -> dict[K, list[str]]:
 
 def listed(names: Sequence[str]) -> str:
     """Return the first of some names, and how many more there are."""
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return f"{', '.join(names[:NAMED])}{more}"
+    return some_of(names, NAMED)

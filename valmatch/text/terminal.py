@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
+from collections.abc import Sequence
 from typing import Any, Self
 
 WIDTH = 80  # columns that running text is wrapped at
@@ -65,6 +66,12 @@ def print_wrapped(text: str, indent: str = "") -> None:
 def counted(n: int, what: str) -> str:
     """Return a number of things."""
     return f"{n:,} {what}{'s' * (n != 1)}"
+
+
+def some_of(texts: Sequence[str], most: int, between: str = ", ") -> str:
+    """Return the first of some texts, and how many more there are."""
+    more = f" and {len(texts) - most:,} more" if len(texts) > most else ""
+    return between.join(texts[:most]) + more
 
 
 def labelled(name: str, unit: str) -> str:

@@ -19,7 +19,7 @@ from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW, UNLINKED
 from valmatch.storage.result_files import DAMAGED, ResultFiles, read_array
 from valmatch.storage.results import SUMMARY, DocumentedResult
-from valmatch.text.terminal import counted, shown
+from valmatch.text.terminal import counted, shown, some_of
 
 RATINGS, POSTERIOR = "ratings.csv", "posterior.npz"
 COEFFICIENTS, BOOTSTRAP, DAYS = "coefficients.csv", "bootstrap.csv", "days.csv"
@@ -32,8 +32,7 @@ NAMED = 10  # players whom a message names
 
 def listed(names: Sequence[str]) -> str:
     """Return the first of some names, and how many more there are."""
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return ", ".join(map(shown, names[:NAMED])) + more
+    return some_of([*map(shown, names)], NAMED)
 
 
 def superiority_of(leads: Floats, errors: Floats) -> Floats:
