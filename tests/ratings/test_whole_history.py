@@ -15,8 +15,7 @@ from tests.support.contests import contests_of, random_games
 from tests.support.refusals import defined
 from valmatch.ratings import whole_history as evidence
 from valmatch.ratings.bradley_terry import rating as unmoved
-from valmatch.ratings.bradley_terry.connections import Linked, link
-from valmatch.ratings.bradley_terry.contests import Contests
+from valmatch.ratings.bradley_terry.contests import Contests, Linked, link
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
 from valmatch.ratings.bradley_terry.rating import Estimate, Uncertainty, estimate
 from valmatch.ratings.whole_history import PathModel, player_days

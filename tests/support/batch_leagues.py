@@ -14,8 +14,7 @@ from tests.oracles.bradley_terry import B
 from tests.support.contests import duels_of
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
-from valmatch.ratings.bradley_terry.connections import link
-from valmatch.ratings.bradley_terry.contests import Contests, design_of
+from valmatch.ratings.bradley_terry.contests import Contests, design_of, link
 from valmatch.ratings.bradley_terry.covariance import rank_ranges
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
 from valmatch.ratings.bradley_terry.rating import HALF, Estimate, Model, estimate, rate

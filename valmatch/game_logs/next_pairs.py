@@ -179,6 +179,7 @@ def caution(policy: str, goal: str) -> str:
 
 
 BATCH = "batch.csv"
+_AS_ASKED = ("policy", "batch", "once", "repeat", "explore", "seed")
 DIGITS = 12  # significant digits of what is written, beyond which sums of floats say nothing
 
 
@@ -322,10 +323,8 @@ def next_pairs(
         unsure = unsure_of(belief, Streams(settings.seed))
         first, second = (names[k] for k in unsure.widest)
         result = NextPairs(
-            **{name: getattr(settings, name) for name in ("policy", "batch", "once", "repeat")},
+            **{name: getattr(settings, name) for name in _AS_ASKED},
             goal=settings.goal_of_policy or None,
-            explore=settings.explore,
-            seed=settings.seed,
             players=len(names),
             pairs_allowed=int(np.triu(may_play).sum()),
             leader=names[0],

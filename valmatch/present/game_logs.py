@@ -29,7 +29,7 @@ from valmatch.game_logs.whole_log.result import (
     unrated_kind,
 )
 from valmatch.present import document as d
-from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW
+from valmatch.ratings.bradley_terry.contests import ABOVE, BELOW
 from valmatch.ratings.registry import system_named
 from valmatch.statistics.estimates import arms_of, formatted, t_quantile
 from valmatch.storage.result_files import ResultFiles, damaged, result_files

@@ -17,8 +17,7 @@ from scipy.linalg import lapack, solve_triangular
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.threads import one_thread
-from valmatch.ratings.bradley_terry.connections import Linked
-from valmatch.ratings.bradley_terry.contests import Contests, Design, design_of
+from valmatch.ratings.bradley_terry.contests import Contests, Design, Linked, design_of
 from valmatch.ratings.bradley_terry.covariance import (
     DENSE_COVARIANCE,
     inverse_information,

@@ -17,11 +17,11 @@ from tests.support.contests import contests_of, duels_of, random_games
 from tests.support.refusals import defined
 from valmatch.kernels.arrays import Bools, Floats
 from valmatch.ratings.bradley_terry import covariance, fit, rating
-from valmatch.ratings.bradley_terry.connections import link
 from valmatch.ratings.bradley_terry.contests import (
     Contests,
     design_of,
     duel_chances,
+    link,
     tallies_of,
     terms_at,
 )

@@ -17,8 +17,7 @@ from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.whole_log import result as r
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry import firmness as science
-from valmatch.ratings.bradley_terry.connections import Linked
-from valmatch.ratings.bradley_terry.contests import Contests, Design, design_of
+from valmatch.ratings.bradley_terry.contests import Contests, Design, Linked, design_of
 from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.bradley_terry.rating import (
     Estimate,

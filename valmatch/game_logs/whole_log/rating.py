@@ -33,7 +33,7 @@ from valmatch.kernels.threads import one_thread
 from valmatch.ratings import whole_history as wh
 from valmatch.ratings.bradley_terry import contests as c
 from valmatch.ratings.bradley_terry import rating as bt
-from valmatch.ratings.bradley_terry.connections import RATED, link
+from valmatch.ratings.bradley_terry.contests import RATED, link
 from valmatch.ratings.bradley_terry.covariance import rank_ranges
 from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.games import Games

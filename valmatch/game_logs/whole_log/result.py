@@ -16,7 +16,7 @@ from valmatch.errors import InputError, option
 from valmatch.game_logs.options import TIME_UNITS
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW, UNLINKED
+from valmatch.ratings.bradley_terry.contests import ABOVE, BELOW, UNLINKED
 from valmatch.storage.result_files import DAMAGED, ResultFiles, read_array
 from valmatch.storage.results import SUMMARY, DocumentedResult
 from valmatch.text.terminal import counted, shown, some_of

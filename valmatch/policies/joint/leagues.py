@@ -17,8 +17,7 @@ from valmatch.kernels.compilation import kernel
 from valmatch.kernels.threads import one_thread
 from valmatch.policies.joint.batch import Choice, choose_batch
 from valmatch.policies.joint.belief import Belief
-from valmatch.ratings.bradley_terry.connections import link
-from valmatch.ratings.bradley_terry.contests import Contests, design_of
+from valmatch.ratings.bradley_terry.contests import Contests, design_of, link
 from valmatch.ratings.bradley_terry.dense import Counts, CountsFit, Frame, fit_counts, new_counts
 from valmatch.ratings.bradley_terry.fit import POINTS, STEP, NoEstimate
 from valmatch.ratings.bradley_terry.rating import Model, estimate

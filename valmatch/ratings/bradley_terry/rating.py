@@ -12,8 +12,18 @@ import numpy as np
 from scipy import sparse
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
-from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW, Linked, link, wins_lead_back
-from valmatch.ratings.bradley_terry.contests import Contests, Design, Tallies, design_of, tallies_of
+from valmatch.ratings.bradley_terry.contests import (
+    ABOVE,
+    BELOW,
+    Contests,
+    Design,
+    Linked,
+    Tallies,
+    design_of,
+    link,
+    tallies_of,
+    wins_lead_back,
+)
 from valmatch.ratings.bradley_terry.covariance import (
     DENSE_COVARIANCE,
     inverse_information,
