@@ -37,8 +37,8 @@ def choose_oracle(known: Knowledge, game: int, uniform: float) -> int:
 
 
 @kernel
-def draw_chance(known: Knowledge) -> int:
-    """Return the opponent of largest q~ (6), ties to the lowest index."""
+def choose_draw_chance(known: Knowledge, game: int, uniform: float) -> int:
+    """Return the opponent of largest q~ (6), equation (9), ties to the lowest index."""
     means, variances, player, chosen, best = known.means, known.variances, known.player, -1, -1.0
     for j in range(means.size):
         if j == player:
@@ -49,12 +49,6 @@ def draw_chance(known: Knowledge) -> int:
         if quality > best:
             chosen, best = j, quality
     return chosen
-
-
-@macro
-def choose_draw_chance(known: Knowledge, game: int, uniform: float) -> int:
-    """Return the opponent of largest q~, equation (9)."""
-    return draw_chance(known)
 
 
 @macro

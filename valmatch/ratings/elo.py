@@ -29,7 +29,6 @@ from valmatch.ratings.system import (
     decided_chances,
     logistic_chances,
     mean_strengths,
-    share_of_slope,
     weight_of_draws,
 )
 
@@ -124,7 +123,7 @@ class Elo(System):
 
     # With a `draw_probability`, that of a draw between equals, draws are predicted by Davidson's
     # model: the expected score then grows more slowly with the lead, so that ratings and advantages
-    # come out larger, see `share_of_slope`.
+    # come out larger, see `Elo.remark`.
 
     name = "elo"
     parameters: Sequence[Parameter] = (
@@ -180,7 +179,9 @@ class Elo(System):
         draws = values["draw_probability"]
         if not draws:
             return ""
-        share = share_of_slope(draws)
+        # The expected score (e^(x/2) + nu/2) / (e^(x/2) + e^(-x/2) + nu) of a lead x has the slope
+        # 1 / (2 (2 + nu)) between equals, which is so large a share of 1/4, that without draws.
+        share = 1.0 - draws
         return (
             f"draw_probability = {draws:.4g} stretches the scale of {self.name}: between equals 100"
             f" points are worth what {100.0 * share:.3g} are without draws, home_advantage included"

@@ -154,13 +154,6 @@ def weight_of_draws(draw_probability: float) -> float:
     return 2.0 * draw_probability / (1.0 - draw_probability)
 
 
-def share_of_slope(draw_probability: float) -> float:
-    """Return by what share the expected score grows more slowly than without draws."""
-    # The expected score (e^(x/2) + nu/2) / (e^(x/2) + e^(-x/2) + nu) of a lead x has the slope
-    # 1 / (2 (2 + nu)) between equals; without draws it is 1/4.
-    return 1.0 - draw_probability
-
-
 @part(inline=True)
 def davidson_chances(lead: float, nu: float) -> tuple[float, float]:
     """Return the expected score of a side, P(win) + P(draw) / 2, and the probability of a draw."""
