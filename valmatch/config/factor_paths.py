@@ -78,17 +78,17 @@ def label(path: Iterable[object]) -> str:
     return ".".join(shortened(str(part)) for part in path)
 
 
-def flat(value: object, path: str = "") -> dict[str, object]:
-    """Return the leaves of nested mappings and lists by dotted path."""
+def flat(value: object, path: str = "", *, lists: bool = True) -> dict[str, object]:
+    """Return the leaves of nested mappings, and of lists if wanted, by dotted path."""
     if isinstance(value, Mapping):
         items: Any = value.items()
-    elif isinstance(value, list):
+    elif lists and isinstance(value, list):
         items = enumerate(value)
     else:
         return {path: value}
     leaves: dict[str, object] = {}
     for key, inner in items:
-        leaves.update(flat(inner, f"{path}.{key}" if path else str(key)))
+        leaves.update(flat(inner, f"{path}.{key}" if path else str(key), lists=lists))
     return leaves
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from valmatch.config.factor_paths import flat
 from valmatch.config.loading import shipped_configs
 from valmatch.config.writing import document
 from valmatch.errors import InputError, option
@@ -169,7 +170,7 @@ def blocks_of_origin(run: ResultFiles) -> list[Block]:
     blocks = [Block("How it was made", table=_facts(manifest), folded=True)]
     if config is not None:
         if manifest.identity is not None and config.model in MODELS:
-            blocks.insert(0, _differing(config, _leaves(manifest.identity.factors)))
+            blocks.insert(0, _differing(config, flat(manifest.identity.factors, lists=False)))
         text = _config_text(config, manifest.get("optimize"))
         blocks.append(Block("The config in full", code=text, folded=True))
     program, *arguments = manifest.argv or [""]
@@ -188,7 +189,8 @@ def _differing(config: ConfigPart, factors: Mapping[str, Any]) -> Block:
         return Block(title, paragraphs=[f"Nothing: every factor has its default{other}."])
     defaults: dict[str, Any] = {}
     with suppress(InputError, AttributeError, TypeError, ValueError):  # some have no default
-        defaults = _leaves(MODELS[config.model].factors.model_construct().model_dump(mode="json"))
+        default_factors = MODELS[config.model].factors.model_construct()
+        defaults = flat(default_factors.model_dump(mode="json"), lists=False)
     table = TextTable.of("factor", "here", "default", UNIT)
     for name, value in list(factors.items())[:NAMED]:
         default, unit = defaults.get(name, ""), unit_of_factor(config.model, name)
@@ -196,15 +198,6 @@ def _differing(config: ConfigPart, factors: Mapping[str, Any]) -> Block:
     if len(factors) > NAMED:
         table.notes.append(f"and {len(factors) - NAMED:,} more")
     return Block(title, table=table)
-
-
-def _leaves(factors: Mapping[str, Any], outer: str = "") -> dict[str, Any]:
-    """Return factors by their dotted names; lists stay whole."""
-    leaves: dict[str, Any] = {}
-    for name, value in factors.items():
-        inner = isinstance(value, Mapping)
-        leaves |= _leaves(value, f"{outer}{name}.") if inner else {f"{outer}{name}": value}
-    return leaves
 
 
 def _shown(value: object) -> str:
