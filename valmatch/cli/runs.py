@@ -525,8 +525,7 @@ def combine(
         from valmatch.optimization.studies.combine import combine_optimizations as merge
 
         for name, value in options.items():
-            if value is not None:
-                raise InputError(f"--{name}: of no use with folders of optimize (leave it out)")
+            o.refuse(name, value is not None, "of no use with folders of optimize (leave it out)")
         combined: experiments.Combined[Any] = merge(out, parts, check=check, warn=warn)
     else:
         designs = "design" in commands

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
@@ -215,7 +215,7 @@ def _result(
         ranking=roster.ranking(log.dated if log.timed else any(x.dated for x in roster.known)),
         cap=cap,
         source=log.name,
-        warnings=warn,
+        warnings=list(warn),
     )
 
 
@@ -659,13 +659,13 @@ def compare_ratings(
             skipped_games=log.bad.counts,
             fitted_to=n_first,
             source=log.name,
-            warnings=warn,
         )
         for system in rated:
             of = result.systems[system.name]
             of_all, adopted, uneven = of.predictions["all"], of.fitted or (), _uneven(rest)
             for doubt in _doubts(system, of.parameters, of_all, read, uneven, 0.0, adopted):
                 warn(doubt)
+        result = replace(result, warnings=list(warn))
         if folder:
             tables = {COMPARISON: result.columns()}
             result = files.write_result(folder, result, tables, reading=log.reading)
