@@ -25,7 +25,6 @@ from valmatch.game_logs.whole_log.result import (
     CoefficientRow,
     PlayerRow,
     games_to_show,
-    superiority_of,
     unrated_kind,
 )
 from valmatch.present import document as d
@@ -610,15 +609,11 @@ def _paths(result: BatchRating, rated: Sequence[PlayerRow], view: d.View) -> d.G
 
 def _superiority(result: BatchRating) -> d.Block:
     """Return how likely each player is stronger than each other one, of many players the first."""
-    posterior, covariance = result.posterior, result.posterior.covariance
-    assert covariance is not None
-    names, variances = posterior.names[:SHOWN], np.diag(covariance)
+    posterior, names = result.posterior, result.posterior.names[:SHOWN]
     n = len(names)
     table = d.TextTable.of("number", "player", *(str(k + 1) for k in range(n)))
     for k, name in enumerate(names):
-        leads = posterior.mean[k] - posterior.mean[:n]
-        errors = np.sqrt(np.maximum(variances[k] + variances[:n] - 2.0 * covariance[k, :n], 0.0))
-        chances = superiority_of(leads, errors).tolist()
+        chances = posterior.superiority(k)[:n].tolist()
         cells = [  # none is certain
             f"{100.0 * x:.0f}" if 0.01 <= x <= 0.99 else ">99" if x > 0.5 else "<1" for x in chances
         ]

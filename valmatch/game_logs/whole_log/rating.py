@@ -22,7 +22,7 @@ from valmatch.game_logs.rating_files import claim, write_result
 from valmatch.game_logs.reading.log import GameFacts, GameLog, games_at
 from valmatch.game_logs.whole_log import firmness as f
 from valmatch.game_logs.whole_log import result as r
-from valmatch.game_logs.whole_log.result import BatchRating, Posterior, listed, superiority_of
+from valmatch.game_logs.whole_log.result import BatchRating, Posterior, listed
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import DEVIATION, PathLike
 from valmatch.inputs.csv_reader import read_rows, with_columns
@@ -618,7 +618,7 @@ def _write_pairs(folder: Path, result: BatchRating, every: bool) -> None:
         superiority.write(csv_line(["player", *names]))
         for k, name in enumerate(names):
             leads, errors = posterior.mean[k] - posterior.mean, posterior.errors(k)
-            chances, games = superiority_of(leads, errors), met[[k]].toarray()[0]
+            chances, games = posterior.superiority(k), met[[k]].toarray()[0]
             superiority.write(csv_line([name, *np.round(chances, 9).tolist()]))
             columns = (names, groups, *(x.tolist() for x in (leads, errors, chances, games)))
             rows = []

@@ -35,15 +35,6 @@ def listed(names: Sequence[str]) -> str:
     return some_of([*map(shown, names)], NAMED)
 
 
-def superiority_of(leads: Floats, errors: Floats) -> Floats:
-    """Return how likely each lead is one in truth, by its standard error and a flat prior."""
-    from scipy.special import ndtr  # takes long to import, and who reads ratings needs none of it
-
-    sure = np.where(leads == 0.0, 0.0, np.copysign(np.inf, leads))
-    chances: Floats = ndtr(np.divide(leads, errors, out=sure, where=errors > 0.0))
-    return chances
-
-
 class PlayerRow(NamedTuple):
     """A row of ``ratings.csv``; None of what is not known."""
 
@@ -158,6 +149,15 @@ class Posterior:
         variances = diagonal[k] + diagonal - 2.0 * self.covariance[k]
         errors: Floats = np.sqrt(np.maximum(variances, 0.0))
         return errors
+
+    def superiority(self, k: int) -> Floats:
+        """Return how likely a player is stronger than each, by a flat prior."""
+        from scipy.special import ndtr  # takes long to import, and who reads ratings needs none
+
+        leads, errors = self.mean[k] - self.mean, self.errors(k)
+        sure = np.where(leads == 0.0, 0.0, np.copysign(np.inf, leads))
+        chances: Floats = ndtr(np.divide(leads, errors, out=sure, where=errors > 0.0))
+        return chances
 
 
 @dataclass(frozen=True, repr=False)
