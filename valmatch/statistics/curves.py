@@ -70,13 +70,25 @@ class CurveSums:
 RESAMPLES = 1_000  # resamples of the replications behind an interval
 
 
+def monotone(values: Floats, rising: bool) -> Floats:
+    """Return the nearest monotone curve: neighbours out of order are pooled (Ayer et al. 1955)."""
+    means: list[float] = []
+    sizes: list[int] = []
+    for value in values.tolist():
+        means.append(value)
+        sizes.append(1)
+        while len(means) > 1 and (means[-2] > means[-1] if rising else means[-2] < means[-1]):
+            size = sizes[-2] + sizes[-1]
+            means[-2:] = [(sizes[-2] * means[-2] + sizes[-1] * means[-1]) / size]
+            sizes[-2:] = [size]
+    return np.repeat(means, sizes)
+
+
 def crossing(games: Ints, values: Floats, goal: float, rising: bool) -> float:
     """Return after how many games a curve over their logarithm reaches a value; inf if never."""
-    from scipy.optimize import isotonic_regression  # takes long to import
-
     if not len(values):
         return math.inf
-    curve = isotonic_regression(values, increasing=rising).x
+    curve = monotone(values, rising)
     reached = curve >= goal if rising else curve <= goal
     if not reached.any():
         return math.inf
