@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
-from PIL import Image
 
 from results.study import Row, Study, run_command, table
-from valmatch.present.figures import save
 
 Rows = Sequence[Row]
 
@@ -210,11 +208,3 @@ def value(
     text = base_text(row) if base else interval_text(row)
     unit = SHOWN[split(response)[0]].unit
     return f"{text.removesuffix(' (open)').removeprefix('+')} {unit}".strip()
-
-
-def save_chart(name: str, figure: Any, folder: Path, colours: int) -> None:  # noqa: ANN401
-    """Save a chart in few colours, which keep its file small."""
-    (path,) = save({name: figure}, folder, ["png"])
-    with Image.open(path) as drawn:
-        reduced = drawn.convert("RGB").quantize(colours, dither=Image.Dither.NONE)
-    reduced.save(path, optimize=True)

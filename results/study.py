@@ -14,18 +14,22 @@ import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
 from valmatch.config.loading import load_config
 from valmatch.execution import chunks
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
+from valmatch.statistics.estimates import clopper_pearson
 from valmatch.storage.output import write_atomically, write_csv
 
 Row = dict[str, Any]
@@ -123,9 +127,9 @@ def std_error(values: Floats) -> float:
     return float(values.std(ddof=1)) / math.sqrt(values.size)
 
 
-def interval(values: Floats) -> tuple[float, float]:
-    """Return the mean of independent values and the half-width of its 95 % interval."""
-    quantile = float(stdtrit(values.size - 1, 0.5 + CONFIDENCE / 2))
+def interval(values: Floats, family: int = 1) -> tuple[float, float]:
+    """Return a mean, and half its 95 % interval, where a family of them holds together."""
+    quantile = float(stdtrit(values.size - 1, 1.0 - (1.0 - CONFIDENCE) / (2 * family)))
     return float(values.mean()), quantile * std_error(values)
 
 
@@ -157,6 +161,13 @@ def two_sided(values: Floats) -> float:
 def half_widths(family: int) -> float:
     """Return half an interval in standard errors, where a family of them holds together."""
     return float(ndtri(1.0 - (1.0 - CONFIDENCE) / (2 * family)))
+
+
+def share(holds: NDArray[np.bool_]) -> tuple[float, float, float]:
+    """Return the share of cases in which something holds, with its exact 95 % interval."""
+    count = int(holds.sum())
+    low, high = clopper_pearson(count, holds.size, 0.5 * (1.0 - CONFIDENCE))
+    return count / holds.size, low, high
 
 
 def holm(chances: Sequence[float]) -> list[bool]:
@@ -245,6 +256,20 @@ def pivot(
     return table([*(head or map(words, lines)), *titles], body)
 
 
+# ---- charts ----
+
+
+def marks(axis: Any, x: ArrayLike, y: ArrayLike, **style: Any) -> None:  # noqa: ANN401
+    """Draw marks; x and y are numbers each, or means with both ends of their intervals in a row."""
+    means = []
+    for name, values in (("xerr", np.asarray(x)), ("yerr", np.asarray(y))):
+        if values.ndim == 2:
+            mean, low, high = values.T
+            style[name] = np.maximum([mean - low, high - mean], 0.0)
+        means.append(values if values.ndim == 1 else mean)
+    axis.errorbar(*means, **{"marker": "o", "markersize": 3, "capsize": 2} | style)
+
+
 # ---- a study ----
 
 
@@ -330,6 +355,24 @@ class Study:
                 made[keys[k]] = [cases[k] | row for row in job.result()]
                 self.write(name, [row for key in keys for row in made.get(key, [])])
 
+    @contextmanager
+    def chart(
+        self, name: str, panels: int = 1, width: float = 5.0, height: float = 3.2, colours: int = 128
+    ) -> Iterator[list[Any]]:
+        """Give the axes of a chart, and save it in few colours, which keep its file small."""
+        # Imported here, as most parts draw nothing.
+        from PIL import Image
+
+        from valmatch.present import figures
+
+        with figures.style_context():
+            figure, axes = figures.panels(panels, panels, width, height)
+            yield axes
+            (path,) = figures.save({name: figure}, self.folder, ["png"])
+        with Image.open(path) as drawn:
+            reduced = drawn.convert("RGB").quantize(colours, dither=Image.Dither.NONE)
+        reduced.save(path, optimize=True)
+
     def page(self) -> str:
         """Return the page that the template makes of the tables."""
         template = (self.folder / TEMPLATE).read_text(encoding="utf-8")
@@ -366,19 +409,18 @@ class Study:
             if name not in self.parts:
                 parser.error(f"no part {name!r} (allowed: {parts})")
         page = self.folder / PAGE
-        if options.check:
-            if page.read_text(encoding="utf-8") != self.page():
-                sys.exit(f"{page}: not what {TEMPLATE} makes of the tables: run --page")
-            return
         self.at_most = options.cases
-        for name in () if options.page else chosen or self.parts:
+        for name in () if options.page or options.check else chosen or self.parts:
             self.parts[name]()
         try:
             text = self.page()
         except ValueError as error:
             sys.exit(f"{page}: not made, as a table is not complete: {error}")
-        with write_atomically(page) as file:
-            file.write(text)
+        if not options.check:
+            with write_atomically(page) as file:
+                file.write(text)
+        elif page.read_text(encoding="utf-8") != text:
+            sys.exit(f"{page}: not what {TEMPLATE} makes of the tables: run --page")
 
 
 def counted(what: str, results: Iterable[T], total: int) -> Iterator[T]:

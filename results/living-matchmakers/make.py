@@ -9,11 +9,9 @@ players, `faf`, `bar`, `shieldbattery`, `osu` and `lichess` what maintainers ask
 
 from __future__ import annotations
 
-from typing import Any
-
-from results.commands import Rows, add_questions, read_commands, run_table, save_chart
-from results.study import Study, group
-from valmatch.present.figures import COLOURS, panels, style_context
+from results.commands import Rows, add_questions, read_commands, run_table
+from results.study import Study, group, marks
+from valmatch.present.figures import COLOURS
 
 study = Study(globals(), digits=6)
 
@@ -46,24 +44,18 @@ def on_front(rule: str, found: Measured) -> bool:
 def chart() -> None:
     """Draw wait against fairness in duels, a panel for each population; fronts are filled."""
     by_point = group(study.rows("duels"), "point")
-    with style_context():
-        figure, axes = panels(len(by_point), len(by_point), 3.0, 2.6)
+    with study.chart("duels", len(by_point), 3.0, 2.6) as axes:
         for axis, ((point,), rows) in zip(axes, by_point.items(), strict=True):
             found = measured(rows)
             for number, (rule, own) in enumerate(found.items()):
-                (x, left, right), (y, low, high) = own[WAIT], own[GAP]
-                style: dict[str, Any] = {
-                    "xerr": [[x - left], [right - x]],
-                    "yerr": [[y - low], [high - y]],
-                }
-                style |= {"fmt": MARKERS[number], "markersize": 5, "capsize": 2, "linewidth": 0.8}
-                if not on_front(rule, found):
-                    style["markerfacecolor"] = "none"
-                axis.errorbar(x, y, color=COLOURS[number], label=rule, **style)
+                colour = COLOURS[number]
+                face = colour if on_front(rule, found) else "none"
+                style = {"marker": MARKERS[number], "color": colour, "markerfacecolor": face}
+                style |= {"markersize": 5, "linestyle": "", "linewidth": 0.8, "label": rule}
+                marks(axis, [own[WAIT]], [own[GAP]], **style)
             axis.set(title=f"{float(point):,g} players an hour", xlabel="mean wait [s]")
         axes[0].set_ylabel("win_gap")
         axes[0].legend(fontsize=7)
-    save_chart("duels", figure, study.folder, 128)
 
 
 def side_by_side(name: str) -> str:

@@ -14,7 +14,6 @@ import tempfile
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 import yaml
@@ -29,13 +28,12 @@ from results.commands import (
     interval_text,
     label_of,
     read_commands,
-    save_chart,
     split,
 )
-from results.study import Row, Study, group, run_command, table, where
+from results.study import Row, Study, group, marks, run_command, table, where
 from valmatch.config.loading import load_config
 from valmatch.models.tickets.factors import TicketsFactors
-from valmatch.present.figures import COLOURS, panels, style_context
+from valmatch.present.figures import COLOURS
 
 study = Study(globals(), digits=6)
 QUESTIONS = read_commands(study.folder / "commands.yaml")
@@ -53,8 +51,8 @@ def tuned_rows(run: str, command: str) -> list[Row]:
 # ---- charts ----
 
 PANELS = yaml.safe_load((study.folder / "charts.yaml").read_text(encoding="utf-8"))
-LABELLED = ("blocks",)
-"""Questions whose panels show different rows."""
+LABELLED, TITLED = ("blocks",), ("population", "starving")
+"""Questions whose panels show different rows; those whose panels show different commands."""
 
 
 @study.part
@@ -67,16 +65,12 @@ def charts() -> None:
             for panel in wanted
         ]
         longest = max(len({_label(row) for row in own}) for own in of_panel)
-        with style_context():
-            size = len(wanted), len(wanted), 3.0, max(1.8, 0.17 * longest + 0.5)
-            figure, axes = panels(*size)
+        size = len(wanted), 3.0, max(1.8, 0.17 * longest + 0.5)
+        with study.chart(question, *size, colours=32) as axes:
             for number, (axis, own) in enumerate(zip(axes, of_panel, strict=True)):
-                labelled = number == 0 or question in LABELLED
-                title = (
-                    wanted[number]["commands"][0] if question in ("population", "starving") else ""
-                )
-                _draw(axis, own, labelled=labelled, title=title)
-        save_chart(question, figure, study.folder, 32)
+                _draw(axis, own, labelled=number == 0 or question in LABELLED)
+                if question in TITLED:
+                    axis.set_title(wanted[number]["commands"][0])
 
 
 def measure(row: Row) -> str:
@@ -88,7 +82,7 @@ def _label(row: Row) -> str:
     return label_of(row["point"], split(row["response"])[1])
 
 
-def _draw(axis: Axes, rows: Rows, *, labelled: bool, title: str) -> None:
+def _draw(axis: Axes, rows: Rows, *, labelled: bool) -> None:
     """Draw a response at the points of a sweep, or intervals one above the other."""
     shown = SHOWN[measure(rows[0])]
     what = shown.words.replace("`", "") + f" [{shown.unit}]" * bool(shown.unit)
@@ -97,28 +91,20 @@ def _draw(axis: Axes, rows: Rows, *, labelled: bool, title: str) -> None:
     series = group([row | {"group": split(row["response"])[1]} for row in rows], "run", "group")
     if not swept:
         series = group(rows, "run") if len(labels) > 1 else {(labels[0],): [*rows]}
-        labels = (
-            labels if len(labels) > 1 else [rows[0]["run"] for rows in group(rows, "run").values()]
-        )
+        labels = labels if len(labels) > 1 else [run for (run,) in group(rows, "run")]
     for number, (names_of, own) in enumerate(series.items()):
-        mean, low, high = (
-            np.array([float(row[key]) * shown.factor for row in own])
-            for key in ("mean", "low", "high")
-        )
-        errors = np.maximum([mean - low, high - mean], 0.0)
-        style: dict[str, Any] = {"markersize": 3, "capsize": 2, "color": COLOURS[number]}
+        ends = [[float(row[key]) * shown.factor for key in ("mean", "low", "high")] for row in own]
         if swept:
             hours = names_of[1].removesuffix("h").replace("-", " to ")
             points = [float(row["point"]) for row in own]
             label = f"from {hours} h" if hours else "all day"
-            axis.errorbar(points, mean, errors, marker="o", label=label, **style)
+            marks(axis, points, ends, label=label, color=COLOURS[number])
         else:
             shift = 0.3 * number - 0.15 if len(series) > 1 else 0.0
-            axis.errorbar(
-                mean, np.arange(len(own)) + shift, xerr=errors, fmt="o", label=names_of[0], **style
-            )
+            at = np.arange(len(own)) + shift
+            marks(axis, ends, at, label=names_of[0], color=COLOURS[number], linestyle="")
     if swept:
-        axis.set(xlabel="tickets an hour", ylabel=what, title=title, xscale="log")
+        axis.set(xlabel="tickets an hour", ylabel=what, xscale="log")
         axis.set_xticks(points, [f"{point:,g}" for point in points])
         axis.minorticks_off()
     else:
@@ -127,7 +113,7 @@ def _draw(axis: Axes, rows: Rows, *, labelled: bool, title: str) -> None:
         axis.set_yticks(range(len(labels)), labels if labelled else [""] * len(labels), fontsize=7)
         axis.set_ylim(len(labels) - 0.5, -0.5)
         axis.xaxis.set_major_locator(MaxNLocator(4))
-        axis.set(xlabel=f"change: {what}" if rows[0]["base"] else what, title=title)
+        axis.set(xlabel=f"change: {what}" if rows[0]["base"] else what)
     if len(series) > 1:
         axis.legend(fontsize=7)
 
