@@ -357,7 +357,7 @@ class Study:
 
     @contextmanager
     def chart(
-        self, name: str, panels: int = 1, width: float = 5.0, height: float = 3.2, colours: int = 128
+        self, name: str, panels: int = 1, width: float = 5.0, height: float = 3.2, colours: int = 64
     ) -> Iterator[list[Any]]:
         """Give the axes of a chart, and save it in few colours, which keep its file small."""
         # Imported here, as most parts draw nothing.

@@ -13,14 +13,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from results.study import CONFIDENCE, Row, Study, grid
+from results.study import Row, Study, grid, share
 from tests.support.batch_leagues import BatchLeague
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
-from valmatch.ratings.bradley_terry.contests import design_of
+from valmatch.ratings.bradley_terry.contests import Contests, design_of
 from valmatch.ratings.bradley_terry.firmness import Cells, fewest_games
 from valmatch.ratings.bradley_terry.rating import Model, rate
-from valmatch.statistics.estimates import clopper_pearson
 
 study = Study(globals())
 PLAYERS, LEAGUES, SPREAD = 20, 500, 100.0
@@ -28,22 +27,32 @@ FEW = {"tenth": 0.001, "hundredth": 0.01}
 GAPS = (0.0, 1.0, 2.0, 3.0, math.inf)
 
 
-def league(games: int, number: int) -> tuple[float, float]:
-    """Return the gap of the first in standard errors, and the fewest games that decide; or NaN."""
-    worlds = BatchLeague("", PLAYERS, games, SPREAD, draw_weight=0.5)
-    rng, model = Streams(1).stream(number, games), Model()
-    contests, _ = worlds.play(rng)
+def first_and_second(
+    contests: Contests, model: Model, rng: np.random.Generator
+) -> tuple[float, float, float]:
+    """Return the gap of the first two, its standard error, and the fewest games that turn it.
+
+    All are NaN where games do not link all players.
+    """
     design = design_of(contests)
     made = rate(design, model)
     if not made.linked.rated.all():
-        return math.nan, math.nan
+        return math.nan, math.nan, math.nan
     covariance = model.uncertainty(made, False, rng).covariance
     assert covariance is not None
     a, b = np.argsort(-made.ratings)[:2].tolist()
     error = math.sqrt(covariance[a, a] + covariance[b, b] - 2.0 * covariance[a, b])
     removed = fewest_games(Cells.of(design, model), made, (a, b))
     fewest = math.inf if removed is None else float(removed.sum())
-    return float(made.ratings[a] - made.ratings[b]) / error, fewest
+    return float(made.ratings[a] - made.ratings[b]), error, fewest
+
+
+def league(games: int, number: int) -> tuple[float, float]:
+    """Return the gap of the first in standard errors, and the fewest games that decide; or NaN."""
+    rng = Streams(1).stream(number, games)
+    contests, _ = BatchLeague("", PLAYERS, games, SPREAD, draw_weight=0.5).play(rng)
+    gap, error, fewest = first_and_second(contests, Model(), rng)
+    return gap / error, fewest
 
 
 @study.table(grid(games=[2_000, 20_000]))
@@ -60,10 +69,8 @@ def shares(games: int) -> list[Row]:
 
 def _row(name: str, fewest: Floats, games: int) -> Row:
     row: Row = {"gap": name, "leagues": len(fewest), "fewest": float(np.median(fewest))}
-    for key, share in FEW.items():
-        count = int((fewest <= share * games).sum())
-        low, high = clopper_pearson(count, len(fewest), 0.5 * (1.0 - CONFIDENCE))
-        row |= {key: count / len(fewest), f"{key}_low": low, f"{key}_high": high}
+    for key, few in FEW.items():
+        row[key], row[f"{key}_low"], row[f"{key}_high"] = share(fewest <= few * games)
     return row
 
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import time
 from functools import partial
+from typing import Any
 
-from results.commands import save_chart
+import numpy as np
+import yaml
+
 from results.published import ranks, rules, theory
-from results.study import Row, Study
-from valmatch.present.figures import style_context
+from results.study import Row, Study, group, marks
+from valmatch.present.figures import COLOURS
 
 study = Study(globals())
 
@@ -31,6 +34,8 @@ CLAIMS = {
 }
 """By table what makes its rows, and what says what they come to."""
 
+CHARTS = yaml.safe_load((study.folder / "charts.yaml").read_text(encoding="utf-8"))
+
 
 def make(name: str) -> None:
     """Run a claim: write its table, with the minutes that took, and draw its chart."""
@@ -38,10 +43,38 @@ def make(name: str) -> None:
     rows = CLAIMS[name][0]()
     minutes = (time.monotonic() - started) / 60
     study.write(name, [row | {"minutes": minutes} for row in rows])
-    if name == "5-sides":
-        with style_context():
-            save_chart(name, ranks.sides_chart(study.rows(name)), study.folder, 128)
+    if name in CHARTS:
+        draw(name)
     study.write("claims", [answer(claim) for claim in CLAIMS if study.rows(claim)])
+
+
+def draw(name: str) -> None:
+    """Draw the chart of a claim as `charts.yaml` says."""
+    chart = CHARTS[name]
+    rows = study.rows(name, **chart.get("rows", {}))
+    with study.chart(name) as (axis,):
+        for number, ((series,), own) in enumerate(group(rows, chart["by"]).items()):
+            x, theory, mean, *ends = (column(own, one) for one in chart["columns"])
+            low, high = ends if len(ends) > 1 else (mean - ends[0], mean + ends[0])
+            style = {"color": COLOURS[number], "label": series, "linestyle": ""}
+            marks(axis, x, np.column_stack([mean, low, high]), **style)
+            axis.plot(x, theory, ":", color=COLOURS[number])
+        if "band" in chart:
+            axis.fill_between(x, theory, chart["band"] * theory, color=COLOURS[5], alpha=0.4, lw=0)
+        axis.plot([], [], "k:", label=chart["theory"])
+        axis.set(yscale="log", **chart["axes"])
+        axis.yaxis.set_major_formatter("{x:,g}")
+        if "xticks" in chart["axes"]:
+            axis.xaxis.set_major_formatter("{x:,g}")
+        axis.minorticks_off()
+        axis.legend()
+
+
+def column(rows: list[Row], name: str | float) -> Any:  # noqa: ANN401
+    """Return a column of numbers, one number for all, or the modes of claim 5 as texts."""
+    if name == "mode":
+        return [f"{row['sides']} x {row['team']}" for row in rows]
+    return np.array([float(row.get(name, name)) for row in rows])
 
 
 def answer(name: str) -> Row:

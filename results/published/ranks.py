@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 from itertools import product
-from typing import Any
 
 import numpy as np
 
+from results.firmness.make import first_and_second
 from results.published.theory import Summary, replicated, results_of, verdict
-from results.study import CONFIDENCE, Row, group, where
+from results.study import Row, group, share, where
 from tests.support.contests import duels_of
 from valmatch import plan_games
 from valmatch.draws.streams import Streams
-from valmatch.present.figures import COLOURS, panels
-from valmatch.ratings.bradley_terry.contests import design_of, duel_chances
-from valmatch.ratings.bradley_terry.firmness import Cells, fewest_games
+from valmatch.ratings.bradley_terry.contests import duel_chances
 from valmatch.ratings.bradley_terry.fit import POINTS
-from valmatch.ratings.bradley_terry.rating import HALF, Model, rate
+from valmatch.ratings.bradley_terry.rating import HALF, Model
 from valmatch.ratings.system import weight_of_draws
-from valmatch.statistics.estimates import clopper_pearson
 
 # Claim 5: games of a player until their level is known.
 
@@ -83,24 +80,6 @@ def sides_summary(rows: list[Row]) -> Summary:
     return f"in duels {', '.join(texts)}", LEAGUES, f"{modes_agree}; {ratios}"
 
 
-def sides_chart(rows: list[Row]) -> Any:  # noqa: ANN401
-    """Draw ours against the published games, with the range that the source allows."""
-    figure, (axis,) = panels(1, 1, 5.0, 3.2)
-    names = [f"{k} x {m}" for k, m in MODES]
-    published = np.array([*MODES.values()])
-    axis.fill_between(names, published, AT_MOST * published, color=COLOURS[5], alpha=0.4, lw=0)
-    axis.plot(names, published, "_", color=COLOURS[5], label="published, to three times that")
-    for opponents, colour in zip(("random", "even"), COLOURS, strict=False):
-        games = [float(row["games"]) for row in rows if row["opponents"] == opponents]
-        axis.plot(names, games, "o", color=colour, label=f"ours, {opponents} opponents")
-    axis.set(yscale="log", xlabel="sides x players of each", ylabel="games of a player")
-    ticks = [3, 10, 30, 100, 300, 1000, 3000]
-    axis.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
-    axis.minorticks_off()
-    axis.legend()
-    return figure
-
-
 # Claim 10: the fewest votes that change the leader.
 
 VOTES, MODELS, LOGS, DEVIATION, BELOW, TIES = 57_477, 64, 200, 100.0, 50.0, 0.3
@@ -116,11 +95,9 @@ def leader() -> list[Row]:
     for case in (*product(SEATS, [VOTES], GAPS), *product(SEATS, (VOTES // 10, 10 * VOTES), [0.0])):
         logs = LOGS if case[1] <= VOTES else LOGS // 2  # so large ones take long
         fewest, gaps, errors = replicated(drawn, [case], logs)[0].T
-        count = int((fewest <= FEW).sum())
-        ends = clopper_pearson(count, logs, 0.5 * (1.0 - CONFIDENCE))
         medians = map(np.median, (gaps, gaps / errors, fewest / gaps))
         quantiles = np.quantile(fewest, (0.05, 0.5, 0.95)).tolist()
-        cells = (*case, *quantiles, count / logs, *ends, *medians, logs)
+        cells = (*case, *quantiles, *share(fewest <= FEW), *medians, logs)
         rows.append(dict(zip(LEADER.split(), cells, strict=True)))
     return rows
 
@@ -145,16 +122,9 @@ def drawn(leaders: str, votes: int, gap: float, number: int) -> tuple[float, flo
     score = np.where(won, 1.0, np.where(tied, 0.5, 0.0))
     players = np.column_stack([first[pairs], second[pairs]]).ravel()
     contests = duels_of(n, players, np.column_stack([score, 1.0 - score]).ravel())
-    design, model = design_of(contests), Model(HALF)
-    made = rate(design, model)
-    covariance = model.uncertainty(made, False, rng).covariance
-    assert covariance is not None
-    assert made.linked.rated.all()
-    a, b = np.argsort(-made.ratings)[:2].tolist()
-    error = math.sqrt(covariance[a, a] + covariance[b, b] - 2.0 * covariance[a, b])
-    removed = fewest_games(Cells.of(design, model), made, (a, b))
-    fewest = math.inf if removed is None else float(removed.sum())
-    return fewest, float(made.ratings[a] - made.ratings[b]), error
+    lead, error, fewest = first_and_second(contests, Model(HALF), rng)
+    assert not math.isnan(lead)  # all are linked
+    return fewest, lead, error
 
 
 def leader_summary(rows: list[Row]) -> Summary:

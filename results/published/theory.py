@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import yaml
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri
 
-from results.study import CONFIDENCE, Row, only, std_error, two_digits, where
+from results.study import Row, interval, only, two_digits, where
 from tests.support.ladder_theory import ELO_SPREAD, elo_ladder, played, tables_of
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.tickets.columns import Played, Service, Tickets, Values
@@ -38,8 +38,7 @@ def replicated(function: Callable[..., Any], cases: Sequence[tuple[Any, ...]], n
 
 def row(part: str, values: Floats, theory: float, family: int = 1, **cells: object) -> Row:
     """Return a mean, half its interval (of a family that holds together), and theory beside it."""
-    quantile = float(stdtrit(values.size - 1, 1.0 - (1.0 - CONFIDENCE) / (2 * family)))
-    mean, half = float(values.mean()), quantile * std_error(values)
+    mean, half = interval(values, family)
     seen = "holds" if abs(mean - theory) <= half else "above" if mean > theory else "below"
     numbers = {"ours": mean, "ci": half, "theory": theory, "seen": seen, "n": values.size}
     return {"part": part, **cells, **numbers}
