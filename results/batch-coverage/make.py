@@ -17,8 +17,8 @@ study = Study(globals())
 WORLDS, PATH_WORLDS = 500, 1000
 PATH_MEASURES = ("days", "differences of the last day")
 
+# How leagues begin whose games are not those of the model that rates them.
 UNFIT = "draws as halves", "prior of a third", "votes"
-"""How leagues begin whose games are not those of the model that rates them."""
 
 
 @study.table(grid(league=[league.name for league in LEAGUES]))

@@ -24,12 +24,10 @@ from valmatch.kernels.arrays import Floats
 from valmatch.optimization.problem import problem_of, shipped_problems, table_file, with_factors
 
 RESULTS = Path(__file__).parents[1]
+# Replications of the first look; those made at once; the seed of all.
 LOOK, CHUNK, SEED = 100, 2_000, 424_242
-"""Replications of the first look; those made at once; the seed of all."""
-
+# Standard errors by which an objective is lower; that a bound keeps.
 CERTAIN, ONE_SIDED = 3.0, 1.645
-"""Standard errors by which an objective is lower; that a bound keeps."""
-
 Point = dict[str, float]
 
 

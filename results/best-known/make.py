@@ -39,14 +39,12 @@ SMALLER = {
     "tickets-tune": 200,
 }
 PROBLEMS = shipped_problems()
+# Problems that differ from others in their random solutions alone have the row of these.
 SAME = {"valorant-20min-n150": "valorant-20min"}
-"""Problems that differ from others in their random solutions alone have the row of these."""
-
+# Searches end in different basins: each solver starts from each of these seeds.
 SEARCHES = [(solver, seed) for seed in (1, 2, 3) for solver in ("auto", "cobyqa")]
-"""Searches end in different basins: each solver starts from each of these seeds."""
-
+# First columns of the table; the means follow, then the values of the variables.
 FACTS = ("config", "feasible", "solver", "replications", "date", "n")
-"""First columns of the table; the means follow, then the values of the variables."""
 
 
 def solved(config: str, search: tuple[str, int]) -> dict[str, Any]:

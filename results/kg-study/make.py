@@ -30,15 +30,14 @@ from valmatch.storage.result_files import result_files
 study = Study(globals())
 
 UPDATES = ("corrected", "as_printed")
-SETTINGS = {
+SETTINGS = {  # what is believed at first, and what player 0's rank goes by
     "informative": ("informative", "mean"),
     "equal": ("equal", "mean"),
     "equal_by_skill": ("equal", "skill"),
 }
-"""What is believed at first, and what player 0's rank goes by."""
 
+# Ranks, with the seed of their runs over priors.
 PRIOR_SEEDS = {"top": 101, "12": 102, "25": 103, "37": 104, "bottom": 105}
-"""Ranks, with the seed of their runs over priors."""
 EXTREMES, MIDDLE = ("top", "bottom"), ("12", "25", "37")
 SEEDS = (1, 2, 3, 4, 5)
 N_CLAIMS, N_PRIORS, N_FIGURES = 2000, 10_000, 10_000
@@ -47,9 +46,7 @@ KG, RIVALS = "knowledge_gradient", ("point_estimate", "draw_chance")
 POLICIES = (*RIVALS, KG)
 MEASURES = ("true_draw_probability", "squared_error", "skill_difference", "win_fraction")
 FIRST, SOON, LATE = "1-100", "101-200", "201-500"
-SHOWN = ("win_fraction", "skill_difference")
-"""The measures that the paper's figures show."""
-
+SHOWN = ("win_fraction", "skill_difference")  # the measures that the paper's figures show
 FIGURES = {
     ("fig1", "corrected"): ("kg-fig1-top", "kg-fig1-bottom"),
     ("fig2", "corrected"): ("kg-fig2-12", "kg-fig2-25", "kg-fig2-37"),
@@ -59,9 +56,7 @@ FIGURES = {
     ("fig1", "as_printed"): ("kg-fig1-top", "kg-fig1-bottom"),
     ("fig3", "as_printed"): ("kg-fig3-12", "kg-fig3-25", "kg-fig3-37"),
 }
-SURE = 2.0
-"""Standard errors from which a difference counts."""
-
+SURE = 2.0  # standard errors from which a difference counts
 CASES = grid(update=UPDATES, setting=SETTINGS, rank=PRIOR_SEEDS, seed=SEEDS)
 RANKS_WIDTH = half_widths(len(POLICIES) * len(MIDDLE) * len(SHOWN))
 PRIOR_CASES = grid(update=UPDATES, setting=SETTINGS, rank=PRIOR_SEEDS)

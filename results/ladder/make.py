@@ -62,8 +62,7 @@ def career(rule: str, ratings: str) -> list[Row]:
 
 TOLERANCES, KS = (50, 100, 200, 400), (8, 16, 32)
 STRETCH_N, STRETCH_DAYS, PERIOD = 10, 224, 56
-SCALE = 400.0 / math.log(10.0)
-"""The s of the theory: points at which Elo bets e to 1."""
+SCALE = 400.0 / math.log(10.0)  # the s of the theory: points at which Elo bets e to 1
 CLOSED = ("population.start=skill", "population.newcomers_per_day=0", "population.players=300")
 
 
@@ -105,7 +104,7 @@ CLOSED_DUELS = (
 )
 CLOSED_TEAMS = ("population.newcomers_per_day=0", "days=56", "warmup_days=55")
 POLICIES = ("random", "draw_chance", "nearest", "knowledge_gradient_variance")
-CALIBRATED: Mapping[str, tuple[str, tuple[str, ...]]] = {
+CALIBRATED: Mapping[str, tuple[str, tuple[str, ...]]] = {  # the config of a rule, and what it sets
     **{
         f"one against one, {name}": ("ladder-duel", (*CLOSED_DUELS, f"rule.policy={name}"))
         for name in POLICIES
@@ -116,7 +115,6 @@ CALIBRATED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "five a side, the default rule": ("ladder", CLOSED_TEAMS),
 }
-"""The config of a rule, and what it sets."""
 
 
 @study.table(st.grid(rule=CALIBRATED, tau=(0, 3)))
@@ -140,11 +138,10 @@ SYSTEMS = {
     "ZoneStats": ("rating.system=zonestats",),
     "known skills": (KNOWN,),
 }
-JUDGED = (
+JUDGED = (  # responses by which rating systems are compared
     *("win_gap", "joined_win_gap", "avg_wait_time", "joined_wait", "rating_error"),
     *("rank_correlation", "scale_stretch", "log_loss"),
 )
-"""Responses by which rating systems are compared."""
 
 
 @study.table(st.grid(rule=RULES))
@@ -177,25 +174,21 @@ TUNABLES = {
     "Elo": Tunable("elo", "K", 32.0),
     "ZoneStats": Tunable("zonestats", "GAME_MULT", 2.0),
 }
+# Times the base, the values of the parameter that are tried.
 GRID = tuple(3.0 ** (k / 2) for k in range(-2, 4))
-"""Times the base, the values of the parameter that are tried."""
-
 WRONG = {"a third": 1 / 3, "three times": 3.0}
+# Limits of the rules, in points; all of a rule are scaled alike until the wait is the target.
 LIMITS = {
     "five a side": {"player_diff": 400, "player_slack": 400, "team_diff": 100, "team_slack": 100},
     "one against one": {"team_diff": 100, "team_slack": 300},
 }
-"""Limits of the rules, in points; all of a rule are scaled alike until the wait is the target."""
 
-TARGET = {"five a side": 5.0, "one against one": 1.2}
-"""The mean wait of all systems, in minutes."""
-
+TARGET = {"five a side": 5.0, "one against one": 1.2}  # the mean wait of all systems, in minutes
+# Seeds and replications: of the worlds for tuning, and of those that judge.
 WAITS_SEED, WAITS_STEPS, WAITS_N = 21, 7, 4
 JUDGED_SEED, JUDGED_N = 22, 30
-"""Seeds and replications: of the worlds for tuning, and of those that judge."""
-
+# What is judged at equal waits.
 EQUAL = ("win_gap", "joined_win_gap", "avg_wait_time", "scale_stretch")
-"""What is judged at equal waits."""
 
 
 class Case(NamedTuple):
@@ -301,21 +294,16 @@ def inflow(system: str, newcomers_per_day: int) -> list[Row]:
 CONFIG, WAIT = "ladder", "avg_wait_time"
 TUNING_SEED, BUDGET = 201, 200
 PLAN_SEED, WORLDS = 203, 60
+# Tuning worlds on which limits are scaled to the wait, how often at most, and how closely.
 SCALING_WORLDS, TRIALS, CLOSE = 30, 8, 0.005
-"""Tuning worlds on which limits are scaled to the wait, how often at most, and how closely."""
-
+# The primary outcomes, with whose matches they are of.
 OUTCOMES = {"win_gap": "all", "joined_win_gap": "newcomers"}
-"""The primary outcomes, with whose matches they are of."""
-
 MEASURES = (*OUTCOMES, WAIT, "wait_p90", "scale_stretch")
-NEAR = 0.05
-"""Share of the level by which the mean wait in judging worlds may miss it."""
-
+NEAR = 0.05  # share of the level by which the mean wait in judging worlds may miss it
+# Of the limits of `nearest` under elo: the range of which the levels are quartiles.
 SCALES, LEVEL_WORLDS = (1 / 16, 2.0), 10
-"""Of the limits of `nearest` under elo: the range of which the levels are quartiles."""
-LEVELS = {"short": 3, "middle": 2, "long": 1}
-"""The quarter of the range that a level is at."""
-
+LEVELS = {"short": 3, "middle": 2, "long": 1}  # the quarter of the range that a level is at
+# Systems, with the parameter that is right or wrong and its right value.
 RIGHT: Mapping[str, tuple[str, float] | None] = {
     "elo": ("K", 18.475),
     "glicko2": ("deviation", 300.0),
@@ -323,8 +311,8 @@ RIGHT: Mapping[str, tuple[str, float] | None] = {
     "zonestats": ("GAME_MULT", 0.66667),
     "known": None,
 }
-"""Systems, with the parameter that is right or wrong and its right value."""
 
+# What is tuned of the two kinds of rules, and of the choices that read more.
 PAIRS: dict[str, Any] = {
     "tolerance": {"low": 0, "high": 2000, "start": 400, "scale": 50},
     "widening": {"low": 500, "high": 20000, "start": 6000, "scale": 1000},
@@ -340,24 +328,22 @@ READ_BY: dict[str, dict[str, Any]] = {
     "knowledge_gradient_variance": {"gamma": {"low": 0, "high": 0.999, "start": 0.95}},
     "ucb": {"kappa": {"low": 0, "high": 5, "start": 1}},
 }
-"""What is tuned of the two kinds of rules, and of the choices that read more."""
 
+# The limits that are multiplied by one number, which brings the mean wait to the level.
 SCALED = ("rule.tolerance", "rule.widening", "rule.team_diff", "rule.team_slack")
-"""The limits that are multiplied by one number, which brings the mean wait to the level."""
-
 BASE = "elo", "nearest"
-UNDER = {
+UNDER = {  # choices that are compared with `nearest`, by the system under which they are
     "elo": ("team_first", "joint", "draw_chance", "ucb", "knowledge_gradient"),
     "trueskill": ("draw_chance", "ucb", "knowledge_gradient_variance", "knowledge_gradient"),
 }
-"""Choices that are compared with `nearest`, by the system under which they are."""
 
-COMPARED = (
+COMPARED = (  # what is compared, and with what: system and choice
     *(((system, "nearest"), BASE) for system in RIGHT if system != "elo"),
     *(((system, choice), (system, "nearest")) for system in UNDER for choice in UNDER[system]),
 )
-"""What is compared, and with what: system and choice."""
 
+# By what the right parameters are multiplied, and whether rules are tuned with that. Limits that
+# were tuned with the right parameters are scaled alone, by one number.
 STATES = {
     "right": (1.0, True),
     "third-scaled": (1 / 3, False),
@@ -365,19 +351,14 @@ STATES = {
     "third-tuned": (1 / 3, True),
     "three-tuned": (3.0, True),
 }
-"""By what the right parameters are multiplied, and whether rules are tuned with that.
-
-Limits that were tuned with the right parameters are scaled alone, by one number.
-"""
 
 SECTIONS = [*product(("middle", "short", "long"), STATES)]
-CELLS = [
+CELLS = [  # all systems and choices at all levels and states of knowledge, in the order of the plan
     {"level": level, "state": state, "system": system, "choice": choice}
     for level, state in SECTIONS
     for system, choice in dict.fromkeys([BASE, *(one for one, _ in COMPARED)])
     if RIGHT[system] or state == "right"
 ]
-"""All systems and choices at all levels and states of knowledge, in the order of the plan."""
 
 
 def compared_in(state: str) -> list[tuple[tuple[str, str], tuple[str, str]]]:
@@ -385,9 +366,9 @@ def compared_in(state: str) -> list[tuple[tuple[str, str], tuple[str, str]]]:
     return [pair for pair in COMPARED if RIGHT[pair[0][0]] or state == "right"]
 
 
+# Comparisons of the plan, and standard errors of half an interval: all hold together.
 FAMILY = len(OUTCOMES) * len(LEVELS) * sum(len(compared_in(state)) for state in STATES)
 WIDTH = st.half_widths(FAMILY)
-"""Comparisons of the plan, and standard errors of half an interval: all hold together."""
 
 
 def words_of(state: str, system: str, choice: str) -> list[str]:
@@ -555,8 +536,8 @@ def side_by_side(level: str, state: str) -> list[tuple[Row, Row]]:
     ]
 
 
+# Standard errors of half an interval: those of both win gaps of both rules hold together.
 WAITS_WIDTH = st.half_widths(2 * 2 * (3 * len(TUNABLES) + 2))
-"""Standard errors of half an interval: those of both win gaps of both rules hold together."""
 
 
 if __name__ == "__main__":

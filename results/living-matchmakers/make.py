@@ -15,9 +15,7 @@ from valmatch.present.figures import COLOURS
 
 study = Study(globals(), digits=6)
 
-MARKERS = "osD^v"
-"""Marks of rules in the chart."""
-
+MARKERS = "osD^v"  # marks of rules in the chart
 WAIT, GAP = "time_to_match", "win_gap"
 Measured = dict[str, dict[str, tuple[float, float, float]]]
 

@@ -25,19 +25,16 @@ from valmatch.ratings.bradley_terry.fit import POINTS
 study = Study(globals())
 Z, MARKS, SEED = 1.959963984540054, 20, 1
 
+# Sources of random numbers: who is how strong, how games end, which are tosses of a coin.
 _STRENGTHS, _OUTCOMES, _NOISE = 11, 0x4F555443, 0x4E4F4953
-"""Sources of random numbers: who is how strong, how games end, which are tosses of a coin."""
-
 _STEPS, _CLOSE, _LONGEST = 100, 1e-6, 400.0
 
+# What is measured of ratings: whether the leader is the best, how many neighbours are in the wrong
+# order, the standard error of the widest difference in points.
 MEASURES = ("named_best", "misordered", "widest")
-"""What is measured of ratings: whether the leader is the best, how many neighbours are in the wrong
-order, the standard error of the widest difference in points."""
-
+# These; the shares of all differences and of the leader's that intervals hold; the excess of the
+# leads over the rest.
 SHOWN = (*MEASURES, "covered", "leader_covered", "lead_bias")
-"""These; the shares of all differences and of the leader's that intervals hold; the excess of the
-leads over the rest."""
-
 GRADIENT = "knowledge_gradient"
 
 
@@ -206,9 +203,7 @@ study.parts |= {name: partial(play_cell, name) for name in CELLS}
 
 # ---- the page ----
 
-GOOD = {"named_best": 1.0, "misordered": -1.0, "widest": -1.0}
-"""Which way a measure is better."""
-
+GOOD = {"named_best": 1.0, "misordered": -1.0, "widest": -1.0}  # which way a measure is better
 MENDED = {
     "trial": "as it is",
     "trial-explore-10": "one pair in ten drawn",
@@ -216,11 +211,9 @@ MENDED = {
     "trial-true-prior": "the true prior",
 }
 
+# Shares of honest intervals of 95 %, and standard errors of a difference that is told.
 HONEST, SURE = (0.93, 0.97), 2.0
-"""Shares of honest intervals of 95 %, and standard errors of a difference that is told."""
-
-Arm = tuple[str, ...]
-"""A policy with its goal."""
+Arm = tuple[str, ...]  # a policy with its goal
 
 
 def ends_of(name: str) -> dict[Arm, Row]:

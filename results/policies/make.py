@@ -41,31 +41,26 @@ GAMMAS = (0.0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999)
 KAPPAS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 GAMMA_SEED, GAMMA_PATHS = 2001, 2000
 TUNING_SEED, TUNING_PATHS = 1001, 1000
+# Parameters that are tuned, and of which policies.
 TUNED = {"gamma": (KG,), "kappa": (OPPONENT, BOTH)}
-"""Parameters that are tuned, and of which policies."""
-
 TUNED_KG = "knowledge_gradient_tuned"
 COMPARED_SEED, COMPARED_PATHS = 3001, 4000
-PAIRS = (
+PAIRS = (  # what is compared: a policy, and the one that it is judged against
     (OPPONENT, TUNED_KG),
     (BOTH, TUNED_KG),
     *((OPPONENT, rival) for rival in ("point_estimate", "draw_chance", KG, FINITE)),
     *((TUNED_KG, rival) for rival in ("point_estimate", "draw_chance", KG)),
 )
-"""What is compared: a policy, and the one that it is judged against."""
 
 MARGIN, DRAW_SEED, DRAW_PATHS = 0.5, 4001, 2000
 DRAW_RIVALS = ("point_estimate", "draw_chance", OPPONENT)
-SPANS = {"1-100": 0.2, "101-200": 0.2, "201-500": 0.6}
-"""Spans of games, with their shares of all."""
-
-GROUPS = {
+SPANS = {"1-100": 0.2, "101-200": 0.2, "201-500": 0.6}  # spans of games, with their shares of all
+GROUPS = {  # settings that are pooled
     f"{prior}, {part}": {"prior": prior, "rank": ranks}
     for prior, (part, ranks) in product(
         BELIEFS, (("extremes", ("top", "bottom")), ("middle", ("12", "25", "37")))
     )
 }
-"""Settings that are pooled."""
 
 
 def paths(setting: Row, policy: str, changes: list[str], seed: int, n: int) -> dict[str, Floats]:
@@ -208,11 +203,10 @@ def draws(**setting: str) -> list[Row]:
 
 WORLDS_SEED, KAPPA_SEED = 1, 2
 WORLDS_N, KAPPA_N = 200, 50
+# Of the worlds played against `nearest`: each has a seed of its own, this one and its number.
 VERSUS_SEED = 1000
-"""Of the worlds played against `nearest`: each has a seed of its own, this one and its number."""
+# Replications against `nearest` by pool: those of large pools say more.
 VERSUS_N = {40: 24, 200: 24, 1000: 10}
-"""Replications against `nearest` by pool: those of large pools say more."""
-
 BASE, PLAIN = "draw_chance", "nearest"
 NAMES = {
     "nearest": "nearest",
@@ -222,21 +216,19 @@ NAMES = {
     "oracle": "oracle",
 }
 JUDGED = tuple(NAMES)[:4]
-AGAINST_PLAIN = {
+AGAINST_PLAIN = {  # what is compared with `nearest`: the policy, and its kappa where it has one
     "knowledge_gradient": ("knowledge_gradient", 1.0),
     "knowledge_gradient_variance": ("knowledge_gradient_variance", 1.0),
     "ucb, kappa 1": ("ucb", 1.0),
     "ucb, kappa 2": ("ucb", 2.0),
 }
-"""What is compared with `nearest`: the policy, and its kappa where it has one."""
 
 WORLD_KAPPAS = (0.25, 0.5, 1.0, 2.0)
-TRIALS = {
+TRIALS = {  # what trials before the plan found, in percent: all matches, newcomers, squared error
     "nearest": (0.31, 7.9, -8.7),
     "knowledge_gradient": (0.15, 11.3, -14.2),
     "knowledge_gradient_variance": (0.33, 14.8, -16.7),
 }
-"""What trials before the plan found, in percent: all matches, newcomers, squared error."""
 
 
 @study.table([world for world in pop.WORLDS if pop.for_tuning(world)])
@@ -297,14 +289,13 @@ def versus(**world: object) -> list[Row]:
 
 # ---- the page ----
 
-WIDTHS = {
+WIDTHS = {  # standard errors of half an interval: those of a table hold together
     "compared": st.half_widths(len(PAIRS) * len(MEASURES) * len(GROUPS)),
     "draws": st.half_widths(2 * len(DRAW_RIVALS) * len(GROUPS)),
 }
-"""Standard errors of half an interval: those of a table hold together."""
 
+# The same of the table against `nearest`.
 VERSUS_WIDTH = st.half_widths(len(AGAINST_PLAIN) * len(pop.PRIMARY) * len(pop.CHURNS))
-"""The same of the table against `nearest`."""
 
 
 class Difference(NamedTuple):

@@ -18,12 +18,8 @@ from valmatch.models.ladder.population import DrawnPlayers
 from valmatch.models.ladder.state import NEW, Log, new_log
 from valmatch.models.model import Outcome, Response, Responses
 
-ROUND = 1.0 / 1440.0
-"""Days: a tick a minute."""
-
-SKILL_STD, PRIOR_VARIANCE = 300.0, 6.5
-"""Of all skills, in points and in the units of the paper."""
-
+ROUND = 1.0 / 1440.0  # days: a tick a minute
+SKILL_STD, PRIOR_VARIANCE = 300.0, 6.5  # of all skills, in points and in the units of the paper
 CHURNS = (0.01, 0.04, 0.1, 0.2)
 NOISES = (0.6, 2.5, 10.0)
 POOLS = (40, 200, 1000)
@@ -34,11 +30,9 @@ PRIORS: Mapping[str, tuple[str, ...]] = {
 }
 WORLDS = grid(churn=CHURNS, noise=NOISES, pool=POOLS, prior=PRIORS)
 
-WARMUP = {0.01: 60, 0.04: 40, 0.1: 20, 0.2: 10}
-"""Rounds by churn."""
+WARMUP = {0.01: 60, 0.04: 40, 0.1: 20, 0.2: 10}  # rounds by churn
+# Rounds by pool: small pools need more for intervals that are not much wider.
 MEASURED = {40: 100, 200: 50, 1000: 20}
-"""Rounds by pool: small pools need more for intervals that are not much wider."""
-
 PRIMARY = ("quality", "newcomer_quality")
 SECONDARY = ("squared_error", "calibration", "avg_wait_time", "joined_first_wait")
 

@@ -20,7 +20,7 @@ from valmatch.present.figures import COLOURS
 
 study = Study(globals())
 
-CLAIMS = {
+CLAIMS = {  # by table what makes its rows, and what says what they come to
     "1-elo": (theory.elo, theory.elo_summary),
     "2-windows": (theory.windows, theory.windows_summary),
     "3-traffic": (theory.traffic, theory.traffic_summary),
@@ -32,7 +32,6 @@ CLAIMS = {
     "9-evo": (rules.evo, rules.evo_summary),
     "10-leader": (ranks.leader, ranks.leader_summary),
 }
-"""By table what makes its rows, and what says what they come to."""
 
 CHARTS = yaml.safe_load((study.folder / "charts.yaml").read_text(encoding="utf-8"))
 

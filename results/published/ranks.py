@@ -20,11 +20,10 @@ from valmatch.ratings.system import weight_of_draws
 
 # Claim 5: games of a player until their level is known.
 
-MODES = {
+MODES = {  # published games of a player, by sides and their players
     **{(2, 1): 12, (4, 1): 5, (8, 1): 3, (16, 1): 3},
     **{(4, 2): 10, (4, 4): 20, (2, 4): 46, (2, 8): 91},
 }
-"""Published games of a player, by sides and their players."""
 
 PLAYERS, LEAGUES, SPREAD, LEVELS = 32, 40, 400.0, 50
 LEVEL = 6.0 * SPREAD / LEVELS

@@ -181,7 +181,7 @@ BEFORE = """
 rule.max_imbalance=500 rule.max_deviation=500 rule.time_bonus=0.02 rule.newbie_bonus=0.9
 rule.newbie_bonus_cap=2.7 rule.pop_max=180 rule.pop_first=90 rule.minority_cap=0
 """
-WORLDS = {
+WORLDS = {  # by name, what differs from the config before and after, before alone and after alone
     "traffic": ("", "", ""),
     "nobody loses patience": ("patience.median_seconds=null", "", ""),
     "no parties": ("parties.shares=[1]", "", ""),
@@ -190,7 +190,6 @@ WORLDS = {
     "limits of 62": ("", "", "rule.max_imbalance=62 rule.max_deviation=62"),
     "any game before": ("", "rule.min_quality=-100", ""),
 }
-"""By name, what differs from the config before and after, before alone and after alone."""
 
 
 def changed(run_name: str, arrivals: int, n: int) -> Row:

@@ -44,7 +44,7 @@ from valmatch.ratings.system import System
 
 study = Study(globals(), digits=17)
 
-LOGS: dict[str, dict[str, str]] = {
+LOGS: dict[str, dict[str, str]] = {  # columns of each log by meaning, where they differ
     "football": {"home": "home_team", "away": "away_team", "time": "date"},
     "valorant": {
         "winner": "winning_team",
@@ -57,8 +57,8 @@ LOGS: dict[str, dict[str, str]] = {
     "halo": {},
     "tennis": {"winner": "winner_name", "loser": "loser_name"},
 }
-"""Columns of each log by meaning, where they differ."""
 
+# How systems that rate a whole log at once are called, where that is not without options.
 BATCH_OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "bradley_terry": {
         "bradley_terry, prior 350": ("--prior", "350"),
@@ -69,12 +69,10 @@ BATCH_OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "whole_history, deviation 100": ("--set", "deviation=100"),
     },
 }
-"""How systems that rate a whole log at once are called, where that is not without options."""
 
+# Logs without times whose file is sorted by who plays; their games are drawn in another order.
 SHUFFLED = ("votes",)
-"""Logs without times whose file is sorted by who plays; their games are drawn in another order."""
-
-FITTED = {
+FITTED = {  # what is fitted to the first half of a log, before all are compared on the second one
     "zonestats": ("GAME_MULT",),
     "elo": ("K",),
     "elo_margin": ("K",),
@@ -84,7 +82,6 @@ FITTED = {
     "openskill": ("beta", "tau"),
     "trueskill": ("beta", "tau"),
 }
-"""What is fitted to the first half of a log, before all are compared on the second one."""
 
 _DAY = 86_400.0
 
@@ -123,8 +120,8 @@ def read(path: Path, columns: Mapping[str, str]) -> Played:
     return Played(games, log.players.texts, log.players, log.dated, log.timed, log.scored, blocks)
 
 
+# Returns the expected score of the first player of each game, from games before it alone.
 Predict = Callable[[Played], Floats]
-"""Returns the expected score of the first player of each game, from games before it alone."""
 
 
 def refitted(name: str, more: Sequence[str]) -> Predict:
@@ -253,6 +250,7 @@ def choix() -> Predict:
     return predict
 
 
+# What predicts all games at once: whole-log systems, and other packages as these set them up.
 PREDICTORS: dict[str, Callable[[], Predict]] = {
     **{
         f"valmatch {label}": partial(refitted, batch, more)
@@ -266,7 +264,6 @@ PREDICTORS: dict[str, Callable[[], Predict]] = {
     "openskill PlackettLuce": openskill,
     "choix ilsr_pairwise": choix,
 }
-"""What predicts all games at once: whole-log systems, and other packages as these set them up."""
 
 
 def found_log(name: str, scratch: Path) -> Path | None:

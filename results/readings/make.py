@@ -18,12 +18,8 @@ from valmatch.optimization.studies.study import DEFAULT_BUDGET
 
 study = Study(globals(), digits=17)
 DAYS, RUNS = 2000, 20
-FRESH = 99
-"""Seed of the days on which recommended rules are seen once more."""
-
-NO_CHANGE = 1e-6
-"""A difference below this, interval and all, is one of rounding."""
-
+FRESH = 99  # seed of the days on which recommended rules are seen once more
+NO_CHANGE = 1e-6  # a difference below this, interval and all, is one of rounding
 MEASURES = {
     "matches": {
         "avg_team_diff": "team difference",
@@ -37,8 +33,7 @@ MEASURES = {
 MATCHES = MEASURES["matches"]
 MEASURES["matches in elo"] = MATCHES | MEASURES["matches in elo"]
 PAIRS, ASK_FOR_PAIRS = {"avg_pair_diff": "pair difference"}, "measure=[pairs]"
-FEASIBLE = "feasible"
-"""Whether a recommended point was called feasible; of several runs, the share."""
+FEASIBLE = "feasible"  # whether a recommended point was called feasible; of several runs, the share
 
 
 def options(changes: Sequence[str]) -> str:

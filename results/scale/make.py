@@ -25,9 +25,7 @@ from valmatch.experiments.replicate import replicate
 study = Study(globals())
 CONFIG, ROUNDS = "valorant", 3
 SMALL, LARGE = 40_000, 100_000
-SHARDS, EACH = 10_000, 4
-"""Shards of the largest merging, and replications in each."""
-
+SHARDS, EACH = 10_000, 4  # shards of the largest merging, and replications in each
 ROW_BYTES = 8 * len(build(load_config(CONFIG)).responses)
 TWO = ("--workers", "2")
 RUNS: dict[str, tuple[int, Sequence[str]]] = {
@@ -37,12 +35,11 @@ RUNS: dict[str, tuple[int, Sequence[str]]] = {
     f"{LARGE:,} replications, two processes": (LARGE, (*TWO, "--executor", "processes")),
     f"{LARGE:,} replications, Dask with two processes": (LARGE, (*TWO, "--executor", "dask")),
 }
-MERGED = {
+MERGED = {  # how many shards are merged; 0 where it is the folder of the whole run
     "`combine` of 3,000 shards": 3_000,
     f"`combine` of one folder of {SHARDS * EACH:,} rows": 0,
     f"`combine` of {SHARDS:,} shards": SHARDS,
 }
-"""How many shards are merged; 0 where it is the folder of the whole run."""
 
 
 def measured(words: Sequence[str]) -> tuple[float, float, float]:

@@ -35,15 +35,12 @@ from valmatch.optimization.studies.solver_study import POST_FIRST, bootstrapped,
 study = Study(globals(), digits=17)
 ALPHA, EVERY_BUDGET = 0.05, 1 << 62
 
+# Problems that settings of the default solver were chosen on, by runs of other random numbers.
 TUNED = "valorant-20min", "valorant-x2"
-"""Problems that settings of the default solver were chosen on, by runs of other random numbers."""
-
+# Problems that were measured between changes of the solver: seen, if not tuned on.
 SEEN = "valorant-trios", "valorant-evening", "valorant-p90", "valorant-two-limits"
-"""Problems that were measured between changes of the solver: seen, if not tuned on."""
-
+# Problems posed before the last change of the solver and measured once, after it: runs of each.
 UNSEEN = {"ladder-duos": 20, "ladder-pairs": 20, "valorant-fours": 50, "valorant-log": 50}
-"""Problems posed before the last change of the solver and measured once, after it: runs of each."""
-
 KINDS = dict.fromkeys(TUNED, "tuned on") | dict.fromkeys(SEEN, "seen")
 KINDS |= dict.fromkeys(UNSEEN, "unseen")
 
@@ -59,8 +56,8 @@ def problem_named(name: str) -> tuple[Config, Problem, float]:
 
 # ---- how far above the best known value the default solver ends ----
 
+# Seed of the runs; replications that judge a point, and their seed.
 GAP_SEED, JUDGED, JUDGE = 1, 2_000, 987_654
-"""Seed of the runs; replications that judge a point, and their seed."""
 
 
 @study.table(
@@ -164,17 +161,15 @@ def capacity(problem: str, budget: int, solver: str, run: int) -> list[Row]:
 # ---- large budgets and limits on percentiles ----
 
 LARGE_JUDGED, LARGE_JUDGE = 4_000, 1_000_003
+# Minutes within which 95 % of the trios wait, in place of the limit on their mean wait.
 TAIL = {"tail": {"response": "wait_p95", "at_most": 50}}
-"""Minutes within which 95 % of the trios wait, in place of the limit on their mean wait."""
-
-LARGE = {
+LARGE = {  # runs by problem and budget; ``-p95`` has `TAIL` in place of its constraints
     ("valorant-trios-p95", 1_000): 20,
     ("valorant-trios-p95", 5_000): 20,
     ("valorant-20min", 40_000): 5,
     ("valorant-trios-p95", 40_000): 5,
     ("valorant-p90", 40_000): 5,
 }
-"""Runs by problem and budget; ``-p95`` has `TAIL` in place of its constraints."""
 
 
 def large_problem(name: str) -> Config:
@@ -238,12 +233,11 @@ REFERENCE = {"avg_team_diff": 200.0, "avg_wait_time": 25.0}
 LIMIT = f"upper_time={REFERENCE['avg_wait_time']:g}"
 FRONT_POST = 500
 SWEEP, PARETO = ("--sweep", "upper_time=13:22:1"), ("--pareto", ",".join(REFERENCE))
-METHODS: dict[str, tuple[int, tuple[str, ...]]] = {
+METHODS: dict[str, tuple[int, tuple[str, ...]]] = {  # replications, and the words of the command
     "sweep": (1000, (*SWEEP, "--budget", "100")),  # ten values, a tenth of the budget each
     "front": (1000, (*PARETO, "--budget", "1000")),
     "front, half": (500, (*PARETO, "--budget", "500")),
 }
-"""Replications, and the words of the command."""
 
 
 @study.table(grid(seed=range(1, RUNS + 1), method=METHODS))
@@ -279,8 +273,7 @@ def front_judge() -> Callable[[dict[str, float]], tuple[float, float]]:
 
 ELO_SETTINGS = grid(elo_sd=(515.8, 200.0), allowable_diff=(50.0, 150.0))
 REPLICATIONS = 500
-ROUNDS, ROUND = 10, 30
-"""Rounds of the timing, in which each has its turn; replications in a round."""
+ROUNDS, ROUND = 10, 30  # rounds of the timing, in which each has its turn; replications in a round
 
 
 def chess_model(elo_sd: float, allowable_diff: float) -> Model[Any]:

@@ -28,16 +28,13 @@ OTHERS = ("point_estimate", "draw_chance", "ucb", "bold", "uniform")
 POLICIES = (KG, *OTHERS)
 AFTER = (50, 500)
 PRIMARY = "excess_distance"
+# The last one is not of the plan: it says where policies measure.
 MEASURES = (PRIMARY, "nearest_found", "measured_distance")
-"""The last one is not of the plan: it says where policies measure."""
-
 PATHS = 1000
 CELLS = grid(target=(0, 5), prior=("informative", "equal"))
-SEEDS = (11, 12, 13, 14)
-"""Of the cells."""
-
+SEEDS = (11, 12, 13, 14)  # of the cells
+# Standard errors of half an interval: of differences, which hold together; of a mean alone.
 WIDTH, ONE_WIDTH = half_widths(len(CELLS) * len(AFTER) * len(OTHERS)), half_widths(1)
-"""Standard errors of half an interval: of differences, which hold together; of a mean alone."""
 
 
 def seed_of(target: int, prior: str) -> int:

@@ -51,8 +51,8 @@ def tuned_rows(run: str, command: str) -> list[Row]:
 # ---- charts ----
 
 PANELS = yaml.safe_load((study.folder / "charts.yaml").read_text(encoding="utf-8"))
+# Questions whose panels show different rows; those whose panels show different commands.
 LABELLED, TITLED = ("blocks",), ("population", "starving")
-"""Questions whose panels show different rows; those whose panels show different commands."""
 
 
 @study.part

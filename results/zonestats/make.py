@@ -27,19 +27,15 @@ SPREADS = (60.0, 90.0, 120.0, 180.0, 240.0, 480.0)
 CAPPED = ("zonestats-ffa", "zonestats-ffa game_minutes=60", "zonestats team_size=4")
 COMPARED = ("log_loss", "mean_rating_error", "rating_error", "rating_slope", "rank_correlation")
 
-PUBLISHED = 120.0, 2.0
-"""T and GAME_MULT of the source."""
-
+PUBLISHED = 120.0, 2.0  # T and GAME_MULT of the source
 TS = (30.0, 60.0, 90.0, 120.0, 180.0, 240.0, 360.0)
+# Values of GAME_MULT that are tried at T 120, at another T as many times as large as T is.
 AT_120 = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
-"""Values of GAME_MULT that are tried at T 120, at another T as many times as large as T is."""
-
+# Seeds of the populations by which a point is chosen and on which it is judged, and how many.
 CHOOSING, JUDGING, OPTIMA_N = 11, 12, 20
-"""Seeds of the populations by which a point is chosen and on which it is judged, and how many."""
-
 LEAGUES = grid(games_per_player=(20, 50, 200, 1000), true_spread=(60.0, 120.0, 240.0))
+# By what points are chosen, and the T that are tried: no prediction depends on T.
 LOSSES = {"log_loss": (120.0,), "rating_error": TS}
-"""By what points are chosen, and the T that are tried: no prediction depends on T."""
 
 
 @study.table(grid(config=CONFIGS))
