@@ -93,6 +93,11 @@ def group(rows: Iterable[Row], *columns: str) -> dict[tuple[str, ...], list[Row]
     return groups
 
 
+def numbers(rows: Iterable[Row], name: str) -> Floats:
+    """Return the numbers of a column; `name` may be a number, which then is that of all rows."""
+    return np.array([float(row.get(name, name)) for row in rows])
+
+
 def grid(**values: Iterable[object]) -> list[Row]:
     """Return the cases that have each combination of values."""
     return [dict(zip(values, case, strict=True)) for case in product(*values.values())]
@@ -307,13 +312,13 @@ class Study:
         """
         rows = self.rows(name, **cells)
         left, *rest = re.split(" ([-+/]) ", column, maxsplit=1)
-        values = [float(str(row.get(left, left))) for row in rows]
+        if not rows or (not of and len(rows) > 1):
+            raise ValueError(f"{name}: {len(rows)} rows with {cells}")
+        values = numbers(rows, left)
         if rest:
-            others = [float(str(row.get(rest[1], rest[1]))) for row in rows]
-            values = [SIGNS[rest[0]](*pair) for pair in zip(values, others, strict=True)]
-        if not values or (not of and len(values) > 1):
-            raise ValueError(f"{name}: {len(values)} rows with {cells}")
-        return formatted(SUMMARIES[of](values) if of else values[0], spec)
+            values = SIGNS[rest[0]](values, numbers(rows, rest[1]))
+        first, *_ = every = values.tolist()
+        return formatted(SUMMARIES[of](every) if of else first, spec)
 
     def write(self, name: str, rows: Sequence[Mapping[str, object]]) -> None:
         """Write a table, numbers rounded."""
@@ -357,7 +362,12 @@ class Study:
 
     @contextmanager
     def chart(
-        self, name: str, panels: int = 1, width: float = 5.0, height: float = 3.2, colours: int = 64
+        self,
+        name: str,
+        panels: int = 1,
+        width: float = 5.0,
+        height: float = 3.2,
+        colours: int = 128,
     ) -> Iterator[list[Any]]:
         """Give the axes of a chart, and save it in few colours, which keep its file small."""
         # Imported here, as most parts draw nothing.

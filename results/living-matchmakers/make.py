@@ -9,6 +9,8 @@ players, `faf`, `bar`, `shieldbattery`, `osu` and `lichess` what maintainers ask
 
 from __future__ import annotations
 
+from typing import Any
+
 from results.commands import Rows, add_questions, read_commands, run_table
 from results.study import Study, group, marks
 from valmatch.present.figures import COLOURS
@@ -48,9 +50,9 @@ def chart() -> None:
             for number, (rule, own) in enumerate(found.items()):
                 colour = COLOURS[number]
                 face = colour if on_front(rule, found) else "none"
-                style = {"marker": MARKERS[number], "color": colour, "markerfacecolor": face}
-                style |= {"markersize": 5, "linestyle": "", "linewidth": 0.8, "label": rule}
-                marks(axis, [own[WAIT]], [own[GAP]], **style)
+                style: Any = {"color": colour, "markerfacecolor": face, "markersize": 5}
+                style |= {"marker": MARKERS[number], "linestyle": "", "linewidth": 0.8}
+                marks(axis, [own[WAIT]], [own[GAP]], label=rule, **style)
             axis.set(title=f"{float(point):,g} players an hour", xlabel="mean wait [s]")
         axes[0].set_ylabel("win_gap")
         axes[0].legend(fontsize=7)

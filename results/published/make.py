@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import Any
 
 import numpy as np
 import yaml
 
 from results.published import ranks, rules, theory
-from results.study import Row, Study, group, marks
+from results.study import Row, Study, group, marks, numbers
 from valmatch.present.figures import COLOURS
 
 study = Study(globals())
@@ -53,7 +52,9 @@ def draw(name: str) -> None:
     rows = study.rows(name, **chart.get("rows", {}))
     with study.chart(name) as (axis,):
         for number, ((series,), own) in enumerate(group(rows, chart["by"]).items()):
-            x, theory, mean, *ends = (column(own, one) for one in chart["columns"])
+            theory, mean, *ends = (numbers(own, one) for one in chart["columns"])
+            names = [" x ".join(row[name] for name in chart["x"]) for row in own]
+            x = names if len(chart["x"]) > 1 else [*map(float, names)]
             low, high = ends if len(ends) > 1 else (mean - ends[0], mean + ends[0])
             style = {"color": COLOURS[number], "label": series, "linestyle": ""}
             marks(axis, x, np.column_stack([mean, low, high]), **style)
@@ -69,16 +70,12 @@ def draw(name: str) -> None:
         axis.legend()
 
 
-def column(rows: list[Row], name: str | float) -> Any:  # noqa: ANN401
-    """Return a column of numbers, one number for all, or the modes of claim 5 as texts."""
-    if name == "mode":
-        return [f"{row['sides']} x {row['team']}" for row in rows]
-    return np.array([float(row.get(name, name)) for row in rows])
-
-
 def answer(name: str) -> Row:
     """Return our number with its interval, n, verdict and minutes of a claim, by its table."""
     rows = study.rows(name)
+    if not rows:
+        missing = [claim.partition("-")[0] for claim in CLAIMS if not study.rows(claim)]
+        raise ValueError(f"run with {' '.join(f'--only {number}' for number in missing)}")
     cells = name.partition("-")[0], *CLAIMS[name][1](rows), rows[0]["minutes"]
     return dict(zip(("claim", "ours", "n", "verdict", "minutes"), cells, strict=True))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from results.firmness.make import first_and_second
 from results.published.theory import Summary, replicated, results_of, verdict
-from results.study import Row, group, share, where
+from results.study import Row, group, numbers, share, where
 from tests.support.contests import duels_of
 from valmatch import plan_games
 from valmatch.draws.streams import Streams
@@ -61,22 +61,19 @@ def planned(opponents: tuple[str, float], mode: tuple[int, int]) -> Row:
 
 def sides_summary(rows: list[Row]) -> Summary:
     """Return ours in duels, and in how many modes ours and their ratios agree with the source."""
-    agreed, texts, close = set(), [], []
-    for (opponents,), of_them in group(rows, "opponents").items():
+    agreed, texts, close = np.zeros(len(MODES), np.bool_), [], []
+    for (opponents,), modes in group(rows, "opponents").items():
         names = ("published", "bound", "games", "low", "high")
-        modes = [row | {name: float(row[name]) for name in names} for row in of_them]
-        duels, near = modes[0], -1  # duels are near themselves
-        for row in modes:
-            if row["low"] <= AT_MOST * row["published"] <= AT_MOST * row["high"]:
-                agreed.add((row["sides"], row["team"]))
-            ratio = row["games"] / duels["games"] * duels["bound"] / row["bound"]
-            near += abs(ratio - 1.0) <= NEAR
-        ends = "{games:.0f} ({low:.0f} to {high:.0f})".format(**duels)
+        published, bound, games, low, high = (numbers(modes, name) for name in names)
+        agreed |= (low <= AT_MOST * published) & (published <= high)
+        ratios = games / games[0] * bound[0] / bound
+        near = (abs(ratios - 1.0) <= NEAR).sum() - 1  # duels are near themselves
+        ends = f"{games[0]:.0f} ({low[0]:.0f} to {high[0]:.0f})"
         texts.append(f"{ends} against {opponents} opponents")
         close.append(f"in {near} of {len(modes) - 1} ({opponents})")
-    modes_agree = verdict(len(agreed) == len(MODES), agreed, "the mode")
-    ratios = f"ratios of modes to duels agree {', '.join(close)}"
-    return f"in duels {', '.join(texts)}", LEAGUES, f"{modes_agree}; {ratios}"
+    modes_agree = verdict(agreed.all(), agreed.any(), "the mode")
+    near_duels = f"ratios of modes to duels agree {', '.join(close)}"
+    return f"in duels {', '.join(texts)}", LEAGUES, f"{modes_agree}; {near_duels}"
 
 
 # Claim 10: the fewest votes that change the leader.

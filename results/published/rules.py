@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from results.published.theory import Summary, results_of, verdict
-from results.study import (
-    Row,
-    estimates,
-    grid,
-    half_widths,
-    interval,
-    only,
-    plus_minus,
-    simulate,
-    where,
-)
+from results.published.theory import Summary, in_parallel, verdict
+from results.study import Row, estimates, half_widths, interval, only, plus_minus, simulate, where
 from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution import chunks
@@ -29,13 +19,6 @@ from valmatch.matching.living.registry import kernel_numbers
 from valmatch.models.tickets.measures import DECILES, group_of
 from valmatch.models.tickets.model import TicketsModel
 from valmatch.models.tickets.replication import Replication
-
-
-def in_parallel(row_of: Callable[..., Row], **cells: Iterable[object]) -> list[Row]:
-    """Return the rows of all combinations of cells, each beside them."""
-    cases = grid(**cells)
-    made = results_of(row_of, [tuple(case.values()) for case in cases])
-    return [case | row for case, row in zip(cases, made, strict=True)]
 
 
 def played(config: str, settings: Sequence[str], seed: int, n: int) -> Iterator[Replication]:

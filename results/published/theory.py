@@ -13,7 +13,7 @@ import numpy as np
 import yaml
 from scipy.special import ndtri
 
-from results.study import Row, interval, only, two_digits, where
+from results.study import Row, grid, interval, only, two_digits, where
 from tests.support.ladder_theory import ELO_SPREAD, elo_ladder, played, tables_of
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.tickets.columns import Played, Service, Tickets, Values
@@ -28,6 +28,13 @@ def results_of(function: Callable[..., Any], cases: Sequence[tuple[Any, ...]]) -
     """Return what a function makes of each case, on two cores."""
     with ProcessPoolExecutor(2) as pool:
         return [*pool.map(function, *zip(*cases, strict=True))]
+
+
+def in_parallel(row_of: Callable[..., Row], **cells: Iterable[object]) -> list[Row]:
+    """Return the rows of all combinations of cells, each beside them."""
+    cases = grid(**cells)
+    made = results_of(row_of, [tuple(case.values()) for case in cases])
+    return [case | row for case, row in zip(cases, made, strict=True)]
 
 
 def replicated(function: Callable[..., Any], cases: Sequence[tuple[Any, ...]], n: int) -> Floats:
