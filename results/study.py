@@ -27,6 +27,7 @@ from scipy.special import ndtri, stdtr, stdtrit
 
 from valmatch.config.loading import load_config
 from valmatch.execution import chunks
+from valmatch.experiments.replicate import Replications
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.statistics.estimates import clopper_pearson
@@ -117,6 +118,15 @@ def responses_of(model: Model[Any], seed: int, indices: range) -> dict[str, Floa
     return dict(zip(model.responses.names, values, strict=True))
 
 
+def curve(run: Replications, measure: str, policy: str = "") -> tuple[Floats, Floats]:
+    """Return the mean of a measure after each game, and its standard error."""
+    assert run.axes is not None
+    assert run.curves is not None
+    at = run.axes.policies.index(policy) if policy else 0, run.axes.measures.index(measure)
+    scale = run.axes.scales[at[1]]
+    return scale * run.curves.mean[at], scale * run.curves.std_error[at]
+
+
 def run_command(*words: str, folder: Path | None = None) -> dict[str, Any]:
     """Run a command of valmatch in a folder, and return the document that it prints."""
     command = [sys.executable, "-m", "valmatch", *words, "--json"]
@@ -185,9 +195,17 @@ def holm(chances: Sequence[float]) -> list[bool]:
     return rejected
 
 
-def verdict(low: float, high: float) -> str:
-    """Return what an interval shows of a difference of which less is better."""
-    return "better" if high < 0.0 else ("worse" if low > 0.0 else "open")
+def ends(values: Floats, name: str, width: float) -> Row:
+    """Return a mean and the ends of its interval, half of which is so many standard errors."""
+    mean, half = float(values.mean()), width * std_error(values)
+    return {name: mean, "low": mean - half, "high": mean + half}
+
+
+def difference(values: Floats, width: float) -> Row:
+    """Return a difference of which less is better: mean, ends of its interval, and verdict."""
+    row = ends(values, "less", width)
+    seen = "better" if row["high"] < 0.0 else "worse" if row["low"] > 0.0 else "open"
+    return row | {"verdict": seen}
 
 
 # ---- cells of pages ----

@@ -17,11 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from results.study import Row, Study, grid, half_widths, where
+from results.study import Row, Study, curve, grid, half_widths, numbers, where
 from valmatch import Replications
 from valmatch.config.loading import load_config
 from valmatch.experiments.replicate import replicate
-from valmatch.kernels.arrays import Floats
 from valmatch.present.document import Chart, View
 from valmatch.present.figures import figures_of, save, style_context
 from valmatch.present.reporting import present_folder
@@ -66,21 +65,19 @@ RUNS = len(CASES) + len(PRIOR_CASES) + sum(map(len, FIGURES.values()))
 # ---- runs ----
 
 
-def claim_run(update: str, setting: str, rank: str, seed: int) -> Replications:
+def paths(
+    update: str, setting: str, rank: str, seed: int, n: int = N_CLAIMS, *more: str
+) -> Replications:
     """Return a run for the claims: one prior for all sample paths."""
-    return replicate(load_config("kg-fig1-top", words(update, setting, rank)), N_CLAIMS, seed)
+    prior, rank_by = SETTINGS[setting]
+    words = [f"update={update}", f"prior={prior}", f"rank={rank}", f"rank_by={rank_by}", *more]
+    return replicate(load_config("kg-fig1-top", words), n, seed)
 
 
 def prior_run(update: str, setting: str, rank: str) -> Replications:
     """Return a run over priors: each sample path has one of its own."""
-    own = [*words(update, setting, rank), "prior_draw=path", "ties=random"]
-    return replicate(load_config("kg-fig1-top", own), N_PRIORS, PRIOR_SEEDS[rank])
-
-
-def words(update: str, setting: str, rank: str) -> list[str]:
-    """Return what a run sets."""
-    prior, rank_by = SETTINGS[setting]
-    return [f"update={update}", f"prior={prior}", f"rank={rank}", f"rank_by={rank_by}"]
+    own = "prior_draw=path", "ties=random"
+    return paths(update, setting, rank, PRIOR_SEEDS[rank], N_PRIORS, *own)
 
 
 def window_rows(run: Replications) -> list[Row]:
@@ -100,26 +97,17 @@ def window_rows(run: Replications) -> list[Row]:
     return rows
 
 
-def curve(run: Replications, policy: str, measure: str) -> Floats:
-    """Return the mean of a measure after each game."""
-    assert run.axes is not None
-    assert run.curves is not None
-    k = run.axes.measures.index(measure)
-    mean: Floats = run.curves.mean[run.axes.policies.index(policy), k] * run.axes.scales[k]
-    return mean
-
-
 @study.table(CASES)
 def windows(**case: Any) -> list[Row]:  # noqa: ANN401
     """Return the means and differences of a run for the claims."""
-    return window_rows(claim_run(**case))
+    return window_rows(paths(**case))
 
 
 @study.table(CASES)
 def passing(**case: Any) -> list[Row]:  # noqa: ANN401
     """Return the game from which on the knowledge gradient has the highest draw probability."""
-    run = claim_run(**case)
-    kg, *rivals = (curve(run, policy, MEASURES[0]) for policy in (KG, *RIVALS))
+    run = paths(**case)
+    kg, *rivals = (curve(run, MEASURES[0], policy)[0] for policy in (KG, *RIVALS))
     behind = np.flatnonzero(kg <= np.max(rivals, axis=0)) + 1
     last = int(behind[-1]) if behind.size else 0
     return [{"ahead_from_game": last + 1 if last < len(kg) else None}]
@@ -246,7 +234,7 @@ def noise() -> None:
         row: Row = {"update": update, "measure": measure, "policy": policy}
         for setting in SETTINGS:
             own = where(late, update=update, setting=setting, measure=measure)
-            row[setting] = math.sqrt(np.mean([float(one[f"{policy}_se"]) ** 2 for one in own]))
+            row[setting] = math.sqrt(np.mean(numbers(own, f"{policy}_se") ** 2))
         rows.append(row)
     study.write("noise", rows)
 
@@ -270,18 +258,16 @@ def prior_claims() -> None:
 def prior_noise() -> None:
     """Make prior-noise.csv: deviations between paths, and changes of curves from game to game."""
     runs = {key: prior_run("corrected", *key) for key in product(SETTINGS, MIDDLE)}
+    late = study.rows("priors", update="corrected", rank=MIDDLE, games=LATE)
     first, rows = int(LATE.split("-")[0]), []
     for measure, policy in product(MEASURES, POLICIES):
         row: Row = {"measure": measure, "policy": policy}
         for setting in SETTINGS:
-            own = study.rows(
-                "priors", update="corrected", setting=setting, measure=measure, games=LATE
-            )
-            errors = [float(one[f"{policy}_se"]) for one in where(own, rank=MIDDLE)]
+            own = where(late, setting=setting, measure=measure)
+            errors = numbers(own, f"{policy}_se")
             row[f"deviation_{setting}"] = math.sqrt(N_PRIORS * np.mean(np.square(errors)))
-            steps = [
-                np.diff(curve(runs[setting, rank], policy, measure)[first - 1 :]) for rank in MIDDLE
-            ]
+            curves = (curve(runs[setting, rank], measure, policy)[0] for rank in MIDDLE)
+            steps = [np.diff(values[first - 1 :]) for values in curves]
             row[f"jitter_{setting}"] = math.sqrt(np.mean(np.square(steps)))
         rows.append(row)
     study.write("prior-noise", rows)

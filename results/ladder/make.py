@@ -44,17 +44,12 @@ def career(rule: str, ratings: str) -> list[Row]:
     settings = [KNOWN] if ratings == "known" else []
     run = replicate(load_config(RULES[rule], settings), CAREER_N, SEED)
     assert run.axes is not None
-    assert run.curves is not None
     half = float(stdtrit(CAREER_N - 1, 0.5 + st.CONFIDENCE / 2))
     rows = []
-    for number, measure in enumerate(run.axes.measures):
-        mean, error = (
-            curve[0, number] * run.axes.scales[number]
-            for curve in (run.curves.mean, run.curves.std_error)
-        )
-        for game in GAMES:
-            row = {"measure": measure, "game": game, "n": CAREER_N, "mean": mean[game - 1]}
-            rows.append(row | {"ci": half * error[game - 1]})
+    for measure, game in product(run.axes.measures, GAMES):
+        mean, error = (values[game - 1] for values in st.curve(run, measure))
+        row = {"measure": measure, "game": game, "n": CAREER_N}
+        rows.append(row | {"mean": mean, "ci": half * error})
     return rows
 
 
@@ -499,13 +494,11 @@ def compared() -> None:
                 continue
             (own,), (base,) = found
             less = own["values"][outcome] - base["values"][outcome]
-            mean, half = float(less.mean()), WIDTH * st.std_error(less)
             row: Row = {"level": level, "state": state}
             row |= {"system": own["system"], "choice": own["choice"]}
             row |= {"than_system": base["system"], "than_choice": base["choice"]}
             row |= {"outcome": matches, "n": less.size}
-            row |= {"less": mean, "low": mean - half, "high": mean + half}
-            rows.append(row | {"verdict": st.verdict(mean - half, mean + half)})
+            rows.append(row | st.difference(less, WIDTH))
     study.write("compared", rows)
 
 

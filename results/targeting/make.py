@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 
-from results.study import Row, Study, grid, half_widths, simulate, std_error, verdict
+from results.study import Row, Study, difference, ends, grid, half_widths, simulate
 from valmatch.config.loading import load_config
-from valmatch.draws.streams import Streams
-from valmatch.execution.chunks import build
+from valmatch.execution.chunks import build, record
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import kernel
 from valmatch.policies.target import expected_quality, target_gain
@@ -54,12 +54,6 @@ def outcomes(target: int, prior: str) -> dict[str, Floats]:
     return simulate(CONFIG, words, seed_of(target, prior), PATHS)
 
 
-def ends(values: Floats, name: str, width: float) -> Row:
-    """Return the mean of independent values and the ends of its interval."""
-    mean, half = float(values.mean()), width * std_error(values)
-    return {name: mean, "low": mean - half, "high": mean + half}
-
-
 @study.table(CELLS)
 def policies(target: int, prior: str) -> list[Row]:
     """Return the outcomes of each policy, each with an interval of its own."""
@@ -76,8 +70,7 @@ def compared(target: int, prior: str) -> list[Row]:
     rows, found = [], outcomes(target, prior)
     for after, other in product(AFTER, OTHERS):
         less = found[f"{PRIMARY}.{KG}.{after}"] - found[f"{PRIMARY}.{other}.{after}"]
-        row: Row = {"after": after, "n": PATHS, "other": other} | ends(less, "less", WIDTH)
-        rows.append(row | {"verdict": verdict(row["low"], row["high"])})
+        rows.append({"after": after, "n": PATHS, "other": other} | difference(less, WIDTH))
     return rows
 
 
@@ -111,23 +104,17 @@ def largest_gains(
 @study.table(CELLS)
 def gains(target: int, prior: str) -> list[Row]:
     """Return how often the knowledge gradient computes a gain of 0, and early gains."""
-    config, streams = (
-        load_config(CONFIG, words_of(target, prior, KG)),
-        Streams(seed_of(target, prior)),
-    )
+    config = load_config(CONFIG, words_of(target, prior, KG))
     model, factors = build(config), config.factors.model_dump()
-    target_there, tolerance, noise = (
-        float(factors[name]) for name in ("target", "tolerance", "noise_variance")
-    )
+    names = ("target", "tolerance", "noise_variance")
+    limits: Any = tuple(float(factors[name]) for name in names)
     found = np.empty((PATHS, factors["n_measurements"]))
     for path in range(PATHS):
-        record = model.record(model.draw(streams, path))
-        known, made = (table.columns for table in record.tables)
+        tables = record(model, seed_of(target, prior), path).tables
+        known, made = (table.columns for table in tables)
         beliefs = known["prior_mean"].copy(), known["prior_variance"].copy()
         after = np.array([made["mean"], made["variance"]])
-        largest_gains(
-            *beliefs, made["measured"], after, (target_there, tolerance, noise), found[path]
-        )
+        largest_gains(*beliefs, made["measured"], after, limits, found[path])
     early = float(np.median(found[:, AFTER[0] - 1]))
     zeros = int((found == 0.0).sum())
     return [{"decisions": found.size, "zero": zeros, "median_50": float(f"{early:.3g}")}]

@@ -11,7 +11,7 @@ from typing import get_args
 
 import numpy as np
 
-from results.study import Row, Study, counted, grid, half_widths, simulate, std_error
+from results.study import Row, Study, counted, curve, grid, half_widths, simulate, std_error
 from valmatch import optimize
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, record
@@ -43,15 +43,11 @@ def curves(config: str) -> list[Row]:
     """Return how the error falls with the games of a player, one row in ten."""
     run = replicate(load_config(config), REPLICATIONS, 1)
     assert run.axes is not None
-    assert run.curves is not None
-    return [
-        {"measure": measure, "game": game}
-        | {"mean": run.axes.scales[k] * float(run.curves.mean[0, k, game - 1])}
-        | {"std_error": run.axes.scales[k] * float(run.curves.std_error[0, k, game - 1])}
-        for k, measure in enumerate(run.axes.measures)
-        for game in range(1, run.axes.games + 1)
-        if game in (1, 2, 5) or game % 10 == 0
-    ]
+    rows, games = [], (1, 2, 5, *range(10, run.axes.games + 1, 10))
+    for measure, game in product(run.axes.measures, games):
+        mean, error = (values[game - 1] for values in curve(run, measure))
+        rows.append({"measure": measure, "game": game, "mean": mean, "std_error": error})
+    return rows
 
 
 @study.table(grid(config=CONFIGS))
