@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from results.hypervolume import hypervolume as dominated_volume
-from results.study import Row, Study, errors, grid, group, responses_of, run_command
+from results.study import Row, Study, errors, grid, group, numbers, responses_of, run_command
 from tests.support import known_problems
 from valmatch.config.config import Config
 from valmatch.config.loading import load_config
@@ -29,7 +29,7 @@ from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.optimization.problem import Problem, best_known, problem_of
-from valmatch.optimization.solver_run import Evaluator, RunSpec, Settings, run_solver
+from valmatch.optimization.solver_run import Evaluator, RunSpec, Settings, SolverRun, run_solver
 from valmatch.optimization.studies.solver_study import POST_FIRST, bootstrapped, post_replications
 
 study = Study(globals(), digits=17)
@@ -54,6 +54,12 @@ def problem_named(name: str) -> tuple[Config, Problem, float]:
     return config, problem_of(config, build(config)), best
 
 
+def judged(made: SolverRun, judge: Evaluator, n: int) -> tuple[bool, float, float]:
+    """Return whether a run certified its point, and its objective and worst excess by a judge."""
+    objective, *excess = judge.evaluate(made.certificate.unit, n).mean(axis=0).tolist()
+    return made.certificate.feasible is True, objective, max(excess)
+
+
 # ---- how far above the best known value the default solver ends ----
 
 # Seed of the runs; replications that judge a point, and their seed.
@@ -72,10 +78,9 @@ def gaps(problem: str, budget: int, run: int) -> list[Row]:
     config, posed, best = problem_named(problem)
     made = run_solver(config, posed, RunSpec("auto", run), Settings(budget, GAP_SEED, ALPHA))
     judge = Evaluator(config, posed, JUDGE, 0, EVERY_BUDGET)
-    objective, *excess = judge.evaluate(made.certificate.unit, JUDGED).mean(axis=0).tolist()
-    certified = made.certificate.feasible is True
+    certified, objective, excess = judged(made, judge, JUDGED)
     gap = 100.0 * (objective / best - 1.0) if certified else math.inf
-    row = {"certified": certified, "gap_percent": gap, "worst_excess": max(excess)}
+    row = {"certified": certified, "gap_percent": gap, "worst_excess": excess}
     return [row | {"best_known": best}]
 
 
@@ -196,9 +201,8 @@ def large_runs(problem: str, budget: int, solver: str, seed: int) -> list[Row]:
     posed = problem_of(config, build(config))
     made = run_solver(config, posed, RunSpec(solver, 0), Settings(budget, seed, ALPHA))
     judge = Evaluator(config, posed, LARGE_JUDGE, POST_FIRST, budget=LARGE_JUDGED)
-    objective, *excess = judge.evaluate(made.certificate.unit, LARGE_JUDGED).mean(axis=0).tolist()
-    certified = made.certificate.feasible is True
-    return [{"certified": certified, "objective": objective, "excess": max(excess)}]
+    certified, objective, excess = judged(made, judge, LARGE_JUDGED)
+    return [{"certified": certified, "objective": objective, "excess": excess}]
 
 
 @study.part
@@ -212,7 +216,7 @@ def large() -> None:
     for (problem,), runs in group(made, "problem").items():
         best = min(float(run["objective"]) for run in runs if float(run["excess"]) <= 0.0)
         for (budget, solver), own in group(runs, "budget", "solver").items():
-            gap = np.array([float(run["objective"]) / best - 1.0 for run in own])
+            gap = numbers(own, "objective") / best - 1.0
             median = bootstrapped(np.median, gap)
             certified = [run for run in own if run["certified"] == "True"]
             row: Row = {"problem": problem, "budget": budget, "solver": solver, "runs": len(own)}
@@ -330,7 +334,7 @@ def timing(elo_sd: float, allowable_diff: float) -> list[Row]:
 
 def median_gap(rows: list[Row]) -> Row:
     """Return the median gap of runs with its bootstrap interval, and what nine of ten are below."""
-    gap = np.array([float(row["gap_percent"]) for row in rows])
+    gap = numbers(rows, "gap_percent")
     drawn = np.random.default_rng(0).integers(len(gap), size=(10_000, len(gap)))
     ends = np.quantile(np.median(gap[drawn], axis=1), [0.025, 0.975], method="nearest")
     nine = np.quantile(gap, 0.9, method="nearest")
@@ -339,14 +343,14 @@ def median_gap(rows: list[Row]) -> Row:
 
 def capacity_row(rows: list[Row]) -> Row:
     """Return what runs of a solver on a capacity problem come to."""
-    gap = [float(row["gap_percent"]) for row in rows]
+    gap = numbers(rows, "gap_percent")
     known = known_problems.CAPACITIES[rows[0]["problem"]]
     start, _ = known.expected({f"x{k}": known.start for k in range(len(known.c))})
     certified = [row for row in rows if row["certified"] == "True"]
-    wrongly = sum(float(row["load"]) > known.limit for row in certified)
+    wrongly = (numbers(certified, "load") > known.limit).sum()
     # A millionth of a per cent is rounding.
-    worse = sum(x > 100.0 * (start / known.best - 1.0) + 1e-6 for x in gap)
-    shown = [f"{x:,.0f} %" if x < math.inf else "infinite" for x in (np.median(gap), max(gap))]
+    worse = (gap > 100.0 * (start / known.best - 1.0) + 1e-6).sum()
+    shown = [f"{x:,.0f} %" if x < math.inf else "infinite" for x in (np.median(gap), gap.max())]
     row = {"certified": len(certified), "wrongly": wrongly, "worse": worse}
     return row | {"median": shown[0], "largest": shown[1]}
 
@@ -359,11 +363,8 @@ def above_best_known(problem: str, solver: str) -> str:
 
 def volumes(method: str, over_sweep: bool = False) -> Floats:
     """Return the volumes of a method, seed by seed, or over those of the sweep."""
-    own, sweep = (
-        np.array([float(row["volume"]) for row in study.rows("hypervolume", method=name)])
-        for name in (method, "sweep")
-    )
-    return own / sweep if over_sweep else own
+    own = numbers(study.rows("hypervolume", method=method), "volume")
+    return own / volumes("sweep") if over_sweep else own
 
 
 def bootstrap(values: Floats, spec: str = ".4f") -> str:
