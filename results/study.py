@@ -34,6 +34,7 @@ from valmatch.statistics.estimates import clopper_pearson
 from valmatch.storage.output import write_atomically, write_csv
 
 Row = dict[str, Any]
+RowsOf = Callable[..., Iterable[Row]]
 T = TypeVar("T")
 
 CONFIDENCE = 0.95
@@ -338,8 +339,9 @@ class Study:
         first, *_ = every = values.tolist()
         return formatted(SUMMARIES[of](every) if of else first, spec)
 
-    def write(self, name: str, rows: Sequence[Mapping[str, object]]) -> None:
+    def write(self, name: str, made: Iterable[Mapping[str, object]]) -> None:
         """Write a table, numbers rounded."""
+        rows = [*made]
         columns = dict.fromkeys(key for row in rows for key in row)
         values = {key: [self._rounded(row.get(key)) for row in rows] for key in columns}
         write_csv(self.folder / f"{name}.csv", values)
@@ -347,21 +349,23 @@ class Study:
     def _rounded(self, value: object) -> object:
         return float(f"{value:.{self._digits}g}") if isinstance(value, float) else value
 
-    def table(
-        self, cases: Sequence[Row], workers: int = 2
-    ) -> Callable[[Callable[..., list[Row]]], Callable[..., list[Row]]]:
+    def whole_table(self, rows_of: RowsOf) -> RowsOf:
+        """Let a function make all rows of a table, a part that has its name."""
+        name = rows_of.__name__
+        self.parts[name] = lambda: self.write(name.replace("_", "-"), rows_of())
+        return rows_of
+
+    def table(self, cases: Sequence[Row], workers: int = 2) -> Callable[[RowsOf], RowsOf]:
         """Let a function make the rows of each case of a table, a part that has its name."""
 
-        def register(rows_of: Callable[..., list[Row]]) -> Callable[..., list[Row]]:
+        def register(rows_of: RowsOf) -> RowsOf:
             name = rows_of.__name__
             self.parts[name] = partial(self.complete, name, cases, rows_of, workers)
             return rows_of
 
         return register
 
-    def complete(
-        self, name: str, cases: Sequence[Row], rows_of: Callable[..., list[Row]], workers: int = 1
-    ) -> None:
+    def complete(self, name: str, cases: Sequence[Row], rows_of: RowsOf, workers: int = 1) -> None:
         """Make the rows of those cases of a table that it does not hold.
 
         The cells of a case are the arguments of the function and the first columns of its rows.
@@ -372,7 +376,7 @@ class Study:
         keys = [tuple(map(same, case.values())) for case in cases]
         missing = [k for k, key in enumerate(keys) if key not in made][: self.at_most]
         with ProcessPoolExecutor(workers) as pool:
-            jobs = {pool.submit(rows_of, **cases[k]): k for k in missing}
+            jobs = {pool.submit(listed, rows_of, cases[k]): k for k in missing}
             for job in counted(name, as_completed(jobs), len(missing)):
                 k = jobs[job]
                 made[keys[k]] = [cases[k] | row for row in job.result()]
@@ -449,6 +453,11 @@ class Study:
                 file.write(text)
         elif page.read_text(encoding="utf-8") != text:
             sys.exit(f"{page}: not what {TEMPLATE} makes of the tables: run --page")
+
+
+def listed(rows_of: RowsOf, case: Row) -> list[Row]:
+    """Return the rows of a case, as another process can send them."""
+    return [*rows_of(**case)]
 
 
 def counted(what: str, results: Iterable[T], total: int) -> Iterator[T]:

@@ -9,6 +9,7 @@ of each without which the second would lead.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -56,15 +57,14 @@ def league(games: int, number: int) -> tuple[float, float]:
 
 
 @study.table(grid(games=[2_000, 20_000]))
-def shares(games: int) -> list[Row]:
+def shares(games: int) -> Iterator[Row]:
     """Return by gap how many leagues there are, and the shares in which few games decide."""
     numbers = np.array([league(games, number) for number in range(LEAGUES)])
     gaps, fewest = numbers[~np.isnan(numbers[:, 0])].T
-    rows = [_row("all", fewest, games)]
+    yield _row("all", fewest, games)
     for low, high in pairwise(GAPS):
         name = f"{low:g} to {high:g}" if math.isfinite(high) else f"{low:g} and more"
-        rows.append(_row(name, fewest[(gaps >= low) & (gaps < high)], games))
-    return rows
+        yield _row(name, fewest[(gaps >= low) & (gaps < high)], games)
 
 
 def _row(name: str, fewest: Floats, games: int) -> Row:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -80,9 +80,9 @@ def prior_run(update: str, setting: str, rank: str) -> Replications:
     return paths(update, setting, rank, PRIOR_SEEDS[rank], N_PRIORS, *own)
 
 
-def window_rows(run: Replications) -> list[Row]:
+def window_rows(run: Replications) -> Iterator[Row]:
     """Return the means of each policy and the paired differences of a run."""
-    summary, rows = run.summary(), []
+    summary = run.summary()
     windows = [*product(MEASURES, (FIRST, SOON, LATE)), ("expected_quality", "total")]
     for measure, games in windows:
         row: Row = {"measure": measure, "games": games}
@@ -93,12 +93,11 @@ def window_rows(run: Replications) -> list[Row]:
             facts = summary["paired"][KG][rival][measure][games]
             row |= {f"kg_minus_{rival}": facts["mean"]}
             row |= {f"kg_minus_{rival}_se": facts["std_error"]}
-        rows.append(row)
-    return rows
+        yield row
 
 
 @study.table(CASES)
-def windows(**case: Any) -> list[Row]:  # noqa: ANN401
+def windows(**case: Any) -> Iterator[Row]:  # noqa: ANN401
     """Return the means and differences of a run for the claims."""
     return window_rows(paths(**case))
 
@@ -114,7 +113,7 @@ def passing(**case: Any) -> list[Row]:  # noqa: ANN401
 
 
 @study.table(PRIOR_CASES)
-def priors(**case: Any) -> list[Row]:  # noqa: ANN401
+def priors(**case: Any) -> Iterator[Row]:  # noqa: ANN401
     """Return the means and differences of a run over priors."""
     return window_rows(prior_run(**case))
 
@@ -202,9 +201,8 @@ CLAIMS = (
 )
 
 
-def claim_rows(rows: Sequence[Row]) -> list[Row]:
+def claim_rows(rows: Sequence[Row]) -> Iterator[Row]:
     """Return, for each claim, how many comparisons confirm it, refute it or leave it open."""
-    found = []
     for setting, update, claim in product(SETTINGS, UPDATES, CLAIMS):
         own = claim.rows(rows, setting, update)
         gains, errors = np.array([claim.compare(row, rival) for row in own for rival in RIVALS]).T
@@ -213,36 +211,34 @@ def claim_rows(rows: Sequence[Row]) -> list[Row]:
         row |= {"comparisons": scores.size, "confirm": int((scores > SURE).sum())}
         row |= {"refute": int((scores < -SURE).sum()), "open": int((abs(scores) <= SURE).sum())}
         row |= {"mean_difference": gains.mean(), "least": gains.min(), "largest": gains.max()}
-        found.append(row | {"typical_se": math.sqrt((errors**2).mean())})
-    return found
+        yield row | {"typical_se": math.sqrt((errors**2).mean())}
 
 
-@study.part
-def claims() -> None:
-    """Make claims.csv of the windows."""
-    study.write("claims", claim_rows(study.rows("windows")))
+@study.whole_table
+def claims() -> Iterator[Row]:
+    """Return what the windows say of each claim."""
+    return claim_rows(study.rows("windows"))
 
 
-@study.part
-def noise() -> None:
-    """Make noise.csv: how large standard errors of the late games are in the middle.
+@study.whole_table
+def noise() -> Iterator[Row]:
+    """Return how large standard errors of the late games are in the middle.
 
     Claim 8: "The results are now less noisy".
     """
-    late, rows = study.rows("windows", rank=MIDDLE, games=LATE), []
+    late = study.rows("windows", rank=MIDDLE, games=LATE)
     for update, measure, policy in product(UPDATES, MEASURES, POLICIES):
         row: Row = {"update": update, "measure": measure, "policy": policy}
         for setting in SETTINGS:
             own = where(late, update=update, setting=setting, measure=measure)
             row[setting] = math.sqrt(np.mean(numbers(own, f"{policy}_se") ** 2))
-        rows.append(row)
-    study.write("noise", rows)
+        yield row
 
 
-@study.part
-def prior_claims() -> None:
-    """Make prior-claims.csv: what the runs over priors say of each claim against each rival."""
-    width, rows, made = half_widths(len(CLAIMS) * len(RIVALS)), [], study.rows("priors")
+@study.whole_table
+def prior_claims() -> Iterator[Row]:
+    """Return what the runs over priors say of each claim against each rival."""
+    width, made = half_widths(len(CLAIMS) * len(RIVALS)), study.rows("priors")
     for setting, update, claim, rival in product(SETTINGS, UPDATES, CLAIMS, RIVALS):
         own = [claim.compare(row, rival) for row in claim.rows(made, setting, update)]
         gains, errors = zip(*own, strict=True)
@@ -250,16 +246,15 @@ def prior_claims() -> None:
         row: Row = {"setting": setting, "update": update, "claim": claim.name, "rival": rival}
         row |= {"gain": gain, "std_error": error, "z": gain / error, "half_width": width * error}
         verdict = "confirmed" if claim.sign * gain > 0 else "refuted"
-        rows.append(row | {"verdict": "open" if abs(gain) <= width * error else verdict})
-    study.write("prior-claims", rows)
+        yield row | {"verdict": "open" if abs(gain) <= width * error else verdict}
 
 
-@study.part
-def prior_noise() -> None:
-    """Make prior-noise.csv: deviations between paths, and changes of curves from game to game."""
+@study.whole_table
+def prior_noise() -> Iterator[Row]:
+    """Return deviations between paths, and changes of curves from game to game."""
     runs = {key: prior_run("corrected", *key) for key in product(SETTINGS, MIDDLE)}
     late = study.rows("priors", update="corrected", rank=MIDDLE, games=LATE)
-    first, rows = int(LATE.split("-")[0]), []
+    first = int(LATE.split("-")[0])
     for measure, policy in product(MEASURES, POLICIES):
         row: Row = {"measure": measure, "policy": policy}
         for setting in SETTINGS:
@@ -269,8 +264,7 @@ def prior_noise() -> None:
             curves = (curve(runs[setting, rank], measure, policy)[0] for rank in MIDDLE)
             steps = [np.diff(values[first - 1 :]) for values in curves]
             row[f"jitter_{setting}"] = math.sqrt(np.mean(np.square(steps)))
-        rows.append(row)
-    study.write("prior-noise", rows)
+        yield row
 
 
 # ---- the page ----

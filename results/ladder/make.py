@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
@@ -39,18 +39,16 @@ CAREER_N, GAMES = 200, (1, 2, 3, 5, 10, 20, 50, 100)
 
 
 @study.table(st.grid(rule=RULES, ratings=("learned", "known")))
-def career(rule: str, ratings: str) -> list[Row]:
+def career(rule: str, ratings: str) -> Iterator[Row]:
     """Return win gap, wait and error over the games of a career."""
     settings = [KNOWN] if ratings == "known" else []
     run = replicate(load_config(RULES[rule], settings), CAREER_N, SEED)
     assert run.axes is not None
     half = float(stdtrit(CAREER_N - 1, 0.5 + st.CONFIDENCE / 2))
-    rows = []
     for measure, game in product(run.axes.measures, GAMES):
         mean, error = (values[game - 1] for values in st.curve(run, measure))
         row = {"measure": measure, "game": game, "n": CAREER_N}
-        rows.append(row | {"mean": mean, "ci": half * error})
-    return rows
+        yield row | {"mean": mean, "ci": half * error}
 
 
 # ---- scale stretch ----
@@ -140,16 +138,14 @@ JUDGED = (  # responses by which rating systems are compared
 
 
 @study.table(st.grid(rule=RULES))
-def systems(rule: str) -> list[Row]:
+def systems(rule: str) -> Iterator[Row]:
     """Return rating systems under the same rule, less TrueSkill."""
     runs = {name: st.simulate(RULES[rule], own, SEED, SYSTEMS_N) for name, own in SYSTEMS.items()}
-    rows = []
     for (system, run), response in product(runs.items(), JUDGED):
         mean, half = st.interval(run[response])
         row: Row = {"system": system, "response": response, "n": SYSTEMS_N}
         less = {"less_trueskill": run[response] - runs["TrueSkill"][response]}
-        rows.append(row | {"mean": mean, "ci": half} | st.estimates(less))
-    return rows
+        yield row | {"mean": mean, "ci": half} | st.estimates(less)
 
 
 # ---- rating systems at equal waits ----
@@ -219,16 +215,14 @@ def rated_by(rule: str, name: str, value: float, *more: str) -> Case:
 
 
 @study.table(st.grid(rule=RULES, system=TUNABLES))
-def tuning(rule: str, system: str) -> list[Row]:
+def tuning(rule: str, system: str) -> Iterator[Row]:
     """Return what each value of a parameter gives at the common wait, on the worlds for tuning."""
-    rows = []
     for times in GRID:
         value = TUNABLES[system].base * times
         case = rated_by(rule, system, value).at_equal_wait()
         found = case.responses(WAITS_SEED, WAITS_N)
         row: Row = {"parameter": TUNABLES[system].parameter, "value": value, "limits": case.scale}
-        rows.append(row | {"n": WAITS_N} | {name: found[name].mean() for name in EQUAL})
-    return rows
+        yield row | {"n": WAITS_N} | {name: found[name].mean() for name in EQUAL}
 
 
 def tuned(rule: str, name: str) -> float:
@@ -255,17 +249,15 @@ def waiting_cases(rule: str) -> dict[tuple[str, str], Case]:
 
 
 @study.table(st.grid(rule=RULES))
-def waits(rule: str) -> list[Row]:
+def waits(rule: str) -> Iterator[Row]:
     """Return systems at equal waits, less TrueSkill tuned, on worlds never looked at."""
     cases = {key: case.at_equal_wait() for key, case in waiting_cases(rule).items()}
     found = {key: case.responses(JUDGED_SEED, JUDGED_N) for key, case in cases.items()}
-    rows = []
     for ((name, how), values), response in product(found.items(), EQUAL):
         less = values[response] - found["TrueSkill", "tuned"][response]
         row: Row = {"system": name, "setting": how, "limits": cases[name, how].scale}
         row |= {"response": response, "n": JUDGED_N, "mean": values[response].mean()}
-        rows.append(row | {"less_trueskill": less.mean(), "less_se": st.std_error(less)})
-    return rows
+        yield row | {"less_trueskill": less.mean(), "less_se": st.std_error(less)}
 
 
 # ---- newcomers ----
@@ -482,10 +474,9 @@ def judged_cells() -> list[Row]:
     return made
 
 
-@study.part
-def compared() -> None:
-    """Make compared.csv: what one cell is less another, of those with the equal wait."""
-    rows = []
+@study.whole_table
+def compared() -> Iterator[Row]:
+    """Return what one cell is less another, of those with the equal wait."""
     for level, state in SECTIONS:
         equal = st.where(judged_cells(), level=level, state=state, equal=True)
         for pair, (outcome, matches) in product(compared_in(state), OUTCOMES.items()):
@@ -498,8 +489,7 @@ def compared() -> None:
             row |= {"system": own["system"], "choice": own["choice"]}
             row |= {"than_system": base["system"], "than_choice": base["choice"]}
             row |= {"outcome": matches, "n": less.size}
-            rows.append(row | st.difference(less, WIDTH))
-    study.write("compared", rows)
+            yield row | st.difference(less, WIDTH)
 
 
 # ---- the page ----

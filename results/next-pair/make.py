@@ -8,6 +8,7 @@ of 50 a second, one of 200 some fifteen: minutes to half an hour a cell.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -172,9 +173,8 @@ def _measured(belief: Belief, truth: Floats) -> list[float]:
     return [best, float(wrong), float(spread.max()), *shares_held, lead]
 
 
-def rows_of(cell: Cell, played: Floats) -> list[Row]:
+def rows_of(cell: Cell, played: Floats) -> Iterator[Row]:
     """Return the rows of a cell; (worlds, policies, marks, measures) have been measured."""
-    rows = []
     for arm, (policy, goal) in enumerate(cell.arms):
         for mark, games in enumerate(cell.marks):
             row: Row = {"policy": policy, "goal": goal, "worlds": len(played), "games": games}
@@ -184,8 +184,7 @@ def rows_of(cell: Cell, played: Floats) -> list[Row]:
                 if (GRADIENT, of) in cell.arms:
                     own = played[:, cell.arms.index((GRADIENT, of)), mark, k]
                     row |= errors({f"{measure}_behind": of_arm[measure] - own})
-            rows.append(row)
-    return rows
+            yield row
 
 
 def play_cell(name: str) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import statistics
 import time
+from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
 
@@ -70,7 +71,7 @@ def paths(setting: Row, policy: str, changes: list[str], seed: int, n: int) -> d
 
 
 @study.table(SETTINGS)
-def gamma(**setting: str) -> list[Row]:
+def gamma(**setting: str) -> Iterator[Row]:
     """Return all discount factors in a setting, and (12), less 0.99."""
     rules = {f"(13) {x:g}": (KG, [f"gamma={x}"]) for x in GAMMAS}
     rules |= {"(12)": (FINITE, []), "DrawChance": ("draw_chance", [])}
@@ -78,13 +79,11 @@ def gamma(**setting: str) -> list[Row]:
     for rule, (policy, changes) in rules.items():
         values = paths(setting, policy, changes, GAMMA_SEED, GAMMA_PATHS)
         found[rule] = {m: values[name.format(policy)] for m, name in MEASURES.items()}
-    rows = []
     for (rule, values), measure in product(found.items(), MEASURES):
         mean, half = st.interval(values[measure])
         row: Row = {"rule": rule, "measure": measure, "n": GAMMA_PATHS, "mean": mean, "ci": half}
         less = {"less_0.99": values[measure] - found["(13) 0.99"][measure]}
-        rows.append(row | st.estimates(less))
-    return rows
+        yield row | st.estimates(less)
 
 
 @study.table(
@@ -110,16 +109,14 @@ def tuned(prior: str, rank: str, measure: str) -> list[Row]:
         for value in values
     ]
 )
-def tuning(parameter: str, value: float, **setting: str) -> list[Row]:
+def tuning(parameter: str, value: float, **setting: str) -> Iterator[Row]:
     """Return what a value of a parameter gives in a setting, on the same priors for tuning."""
     policies, changes = TUNED[parameter], [f"{parameter}={value}"]
     found = paths(setting, ", ".join(policies), changes, TUNING_SEED, TUNING_PATHS)
-    rows = []
     for policy, (measure, name) in product(policies, MEASURES.items()):
         mean, half = st.interval(found[name.format(policy)])
         row = {"policy": policy, "measure": measure, "n": TUNING_PATHS, "mean": mean, "ci": half}
-        rows.append(row)
-    return rows
+        yield row
 
 
 def tuning_means(policy: str, measure: str) -> dict[float, float]:
@@ -162,9 +159,9 @@ def compared(**setting: str) -> list[Row]:
     ]
 
 
-@study.part
-def cost() -> None:
-    """Make cost.csv: microseconds a game of each policy, less those of a game without a choice."""
+@study.whole_table
+def cost() -> list[Row]:
+    """Return microseconds a game of each policy, less those of a game without a choice."""
     n, rounds = 100, 15
     policies = ("random", "point_estimate", "draw_chance", OPPONENT, BOTH, KG, FINITE)
     models = {policy: build(load_config(CONFIG, [f"policies=[{policy}]"])) for policy in policies}
@@ -175,12 +172,11 @@ def cost() -> None:
         run(model, 1, range(n))
         best[policy] = min(best[policy], (time.perf_counter() - started) / (500 * n) * 1e6)
     decision = {policy: best[policy] - best["random"] for policy in policies}
-    rows = [
+    return [
         {"policy": policy, "us_a_game": best[policy], "us_a_decision": decision[policy]}
         | {"share_of_knowledge_gradient": decision[policy] / decision[KG]}
         for policy in policies
     ]
-    study.write("cost", rows)
 
 
 @study.table(SETTINGS)
@@ -232,15 +228,13 @@ TRIALS = {  # what trials before the plan found, in percent: all matches, newcom
 
 
 @study.table([world for world in pop.WORLDS if pop.for_tuning(world)])
-def kappa(**world: object) -> list[Row]:
+def kappa(**world: object) -> Iterator[Row]:
     """Return how ucb does in a world for tuning by its weight, relative to draw chance."""
     base = pop.judged_matches(world, BASE, 1.0, KAPPA_SEED, KAPPA_N)
-    rows = []
     for weight in WORLD_KAPPAS:
         found = pop.judged_matches(world, "ucb", weight, KAPPA_SEED, KAPPA_N)
         gains = {name: found[name].mean() / base[name].mean() - 1.0 for name in pop.PRIMARY}
-        rows.append({"kappa": weight, "n": KAPPA_N, **gains})
-    return rows
+        yield {"kappa": weight, "n": KAPPA_N, **gains}
 
 
 def chosen_kappa() -> float:
@@ -254,37 +248,33 @@ def chosen_kappa() -> float:
 
 
 @study.table(pop.WORLDS)
-def worlds(**world: object) -> list[Row]:
+def worlds(**world: object) -> Iterator[Row]:
     """Return what each policy gives in a world, and its paired differences to draw chance."""
     found = {
         policy: pop.judged_matches(world, policy, chosen_kappa(), WORLDS_SEED, WORLDS_N)
         for policy in (BASE, *NAMES)
     }
-    rows = []
     for policy, values in found.items():
         row: Row = {"for_tuning": pop.for_tuning(world), "policy": policy, "n": WORLDS_N}
         for name in pop.PRIMARY + pop.SECONDARY:
             less = values[name] - found[BASE][name]
             row |= st.estimates({name: values[name], f"{name}_less": less})
             row |= {f"{name}_p": st.two_sided(less)} if name in pop.PRIMARY else {}
-        rows.append(row)
-    return rows
+        yield row
 
 
 @study.table(pop.WORLDS)
-def versus(**world: object) -> list[Row]:
+def versus(**world: object) -> Iterator[Row]:
     """Return the knowledge gradients and ucb less `nearest` in a world, on a seed of its own."""
     seed, n = VERSUS_SEED + pop.WORLDS.index(world), VERSUS_N[int(str(world["pool"]))]
     base = pop.judged_matches(world, PLAIN, 1.0, seed, n)
-    rows = []
     for name, (policy, weight) in AGAINST_PLAIN.items():
         found = pop.judged_matches(world, policy, weight, seed, n)
         for measure in pop.PRIMARY:
             less = found[measure] - base[measure]
             row: Row = {"policy": name, "measure": measure, "n": n}
             row |= {"nearest": base[measure].mean(), "less": less.mean()}
-            rows.append(row | {"less_se": st.std_error(less), "p": st.two_sided(less)})
-    return rows
+            yield row | {"less_se": st.std_error(less), "p": st.two_sided(less)}
 
 
 # ---- the page ----

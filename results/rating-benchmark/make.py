@@ -15,7 +15,7 @@ import math
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
@@ -363,12 +363,12 @@ def _rounded(value: float | None) -> float | None:
 
 
 @study.table(grid(log=LOGS), workers=1)
-def fitted(log: str) -> list[Row]:
+def fitted(log: str) -> Iterator[Row]:
     """Return how well systems predict the second half of a log, fitted to the first one."""
     with tempfile.TemporaryDirectory() as scratch:
         path = found_log(log, Path(scratch))
         if path is None:
-            return []
+            return
         columns = LOGS[log]
         scored = read(path, columns).scored
         asked = {system.name: FITTED.get(system.name, ()) for system in rating(scored)}
@@ -377,15 +377,13 @@ def fitted(log: str) -> list[Row]:
             asked |= {name: (*asked[name], "home_advantage") for name in at_home if name in asked}
         tune = [f"{system}.{one}" for system, own in asked.items() for one in own]
         found = compare_ratings(path, list(asked), tune=tune, columns=columns, warn=lambda _: None)
-    rows = []
     for label in by_loss(found):
         values = found.systems[label].parameters
         adopted = ", ".join(
             f"{one} = {values[one]:.4g}" for one in (found.systems[label].fitted or ())
         )
         row = {"system": label, "games": found.games, "fitted": adopted}
-        rows.append(row | measures(found, label))
-    return rows
+        yield row | measures(found, label)
 
 
 # ---- the page ----

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -61,23 +61,21 @@ def row_of(name: str, commands: Sequence[Sequence[str]]) -> Row:
     return {"run": name, "cpu_seconds": cpu, "seconds": wall, "megabytes": memory}
 
 
-@study.part
-def runs() -> None:
-    """Make runs.csv."""
-    rows = []
+@study.whole_table
+def runs() -> Iterator[Row]:
+    """Return what each run costs."""
     with tempfile.TemporaryDirectory() as scratch:
         folder, config = Path(scratch), load_config(CONFIG)
         outs = [str(folder / f"out{k}") for k in range(ROUNDS * (len(RUNS) + len(MERGED)))]
         for name, (n, words) in RUNS.items():
             command = ("replicate", CONFIG, "-n", str(n), *words, "--out")
-            rows.append(row_of(name, [(*command, outs.pop()) for _ in range(ROUNDS)]))
+            yield row_of(name, [(*command, outs.pop()) for _ in range(ROUNDS)])
         replicate(config, SHARDS * EACH, out=folder / "whole")
         for k in counted("shards", range(SHARDS), SHARDS):
             replicate(config, SHARDS * EACH, shard=f"{k}/{SHARDS}", out=folder / str(k))
         for name, count in MERGED.items():
             parts = [str(folder / str(k)) for k in range(count)] or [str(folder / "whole")]
-            rows.append(row_of(name, [("combine", outs.pop(), *parts) for _ in range(ROUNDS)]))
-    study.write("runs", rows)
+            yield row_of(name, [("combine", outs.pop(), *parts) for _ in range(ROUNDS)])
 
 
 def costs() -> dict[str, float]:

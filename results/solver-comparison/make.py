@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import product
 from typing import Any
@@ -91,18 +91,16 @@ RUNS = 20
 
 
 @study.table(grid(problem=(*TUNED, *UNSEEN)), workers=1)
-def comparison(problem: str) -> list[Row]:
+def comparison(problem: str) -> Iterator[Row]:
     """Return what each solver of `valmatch optimize` comes to."""
     words = ["optimize", problem, "--solver", ",".join(SOLVERS), "--macroreps", str(RUNS)]
     words += ["--workers", "2", "--set", f"optimize.best_known={problem_named(problem)[2]!r}"]
     solvers = run_command(*words)["solvers"]
-    rows = []
     for name in SOLVERS:
         values = {key: x["value"] for key, x in solvers[name].items() if isinstance(x, dict)}
         median = solvers[name]["median_objective"]
         row = {"solver": name, "runs": solvers[name]["runs"], **values}
-        rows.append(row | {"median_low": median["ci_low"], "median_high": median["ci_high"]})
-    return rows
+        yield row | {"median_low": median["ci_low"], "median_high": median["ci_high"]}
 
 
 @study.table(
@@ -205,9 +203,9 @@ def large_runs(problem: str, budget: int, solver: str, seed: int) -> list[Row]:
     return [{"certified": certified, "objective": objective, "excess": excess}]
 
 
-@study.part
-def large() -> None:
-    """Make large.csv: gaps to the best truly feasible point of all runs on a problem.
+@study.whole_table
+def large() -> list[Row]:
+    """Return gaps to the best truly feasible point of all runs on a problem.
 
     Rows of problems of which there are no runs stay.
     """
@@ -225,7 +223,7 @@ def large() -> None:
             row |= {"not_certified": len(own) - len(certified)}
             wrongly = sum(float(run["excess"]) > 0.0 for run in certified)
             rows[problem, budget, solver] = row | {"wrongly_certified": wrongly}
-    study.write("large", [*rows.values()])
+    return [*rows.values()]
 
 
 # ---- fronts against sweeps of a bound ----
@@ -287,14 +285,13 @@ def chess_model(elo_sd: float, allowable_diff: float) -> Model[Any]:
 
 
 @study.table(ELO_SETTINGS)
-def agreement(elo_sd: float, allowable_diff: float) -> list[Row]:
+def agreement(elo_sd: float, allowable_diff: float) -> Iterator[Row]:
     """Return the means of both responses at a setting; the wait of SimOpt is the mended one."""
     from tests.oracles.simopt_chess_1 import simopt_model, simopt_replication
 
     ours, theirs = chess_model(elo_sd, allowable_diff), simopt_model(allowable_diff, elo_sd)
     made = [simopt_replication(theirs, k) for k in range(REPLICATIONS)]
     found = responses_of(ours, 1, range(REPLICATIONS))
-    rows = []
     for response, mended, own in (
         ("avg_diff", "avg_diff", "avg_team_diff"),
         ("avg_wait_time", "mended_wait", "avg_wait_time_all"),
@@ -304,8 +301,7 @@ def agreement(elo_sd: float, allowable_diff: float) -> list[Row]:
         error = math.hypot(row["simopt_std_error"], row["valmatch_std_error"])
         row["std_errors_apart"] = (row["valmatch"] - row["simopt"]) / error
         row["simoptlib_1_2_4"] = float(np.mean([getattr(one, response) for one in made]))
-        rows.append({"response": response} | row)
-    return rows
+        yield {"response": response} | row
 
 
 @study.table(ELO_SETTINGS, workers=1)

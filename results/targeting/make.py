@@ -7,6 +7,7 @@ takes half a minute on one core, and up to two minutes more where kernels have t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from itertools import product
 from typing import Any
@@ -65,13 +66,12 @@ def policies(target: int, prior: str) -> list[Row]:
 
 
 @study.table(CELLS)
-def compared(target: int, prior: str) -> list[Row]:
+def compared(target: int, prior: str) -> Iterator[Row]:
     """Return the knowledge gradient's excess distance less that of each other, path by path."""
-    rows, found = [], outcomes(target, prior)
+    found = outcomes(target, prior)
     for after, other in product(AFTER, OTHERS):
         less = found[f"{PRIMARY}.{KG}.{after}"] - found[f"{PRIMARY}.{other}.{after}"]
-        rows.append({"after": after, "n": PATHS, "other": other} | difference(less, WIDTH))
-    return rows
+        yield {"after": after, "n": PATHS, "other": other} | difference(less, WIDTH)
 
 
 @kernel

@@ -6,6 +6,7 @@ python results/zonestats/make.py
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import product
 from typing import get_args
 
@@ -39,28 +40,25 @@ LOSSES = {"log_loss": (120.0,), "rating_error": TS}
 
 
 @study.table(grid(config=CONFIGS))
-def curves(config: str) -> list[Row]:
+def curves(config: str) -> Iterator[Row]:
     """Return how the error falls with the games of a player, one row in ten."""
     run = replicate(load_config(config), REPLICATIONS, 1)
     assert run.axes is not None
-    rows, games = [], (1, 2, 5, *range(10, run.axes.games + 1, 10))
+    games = (1, 2, 5, *range(10, run.axes.games + 1, 10))
     for measure, game in product(run.axes.measures, games):
         mean, error = (values[game - 1] for values in curve(run, measure))
-        rows.append({"measure": measure, "game": game, "mean": mean, "std_error": error})
-    return rows
+        yield {"measure": measure, "game": game, "mean": mean, "std_error": error}
 
 
 @study.table(grid(config=CONFIGS))
-def multipliers(config: str) -> list[Row]:
+def multipliers(config: str) -> Iterator[Row]:
     """Return what each GAME_MULT gives at the published T, also less the published one."""
     values = {x: simulate(config, [f"GAME_MULT={x}"], 1, REPLICATIONS) for x in MULTIPLIERS}
-    rows = []
     for response, x in product(COMPARED, MULTIPLIERS):
         less = values[x][response] - values[PUBLISHED[1]][response]
         means = {"mean": values[x][response].mean(), "less_published": less.mean()}
         row = {"response": response, "GAME_MULT": x, **means}
-        rows.append(row | {"std_error_of_less": std_error(less)})
-    return rows
+        yield row | {"std_error_of_less": std_error(less)}
 
 
 @study.table(grid(config=CAPPED, cap=get_args(Cap)))
@@ -128,9 +126,9 @@ def chosen(league: Row) -> dict[str, tuple[float, float]]:
     }
 
 
-@study.part
-def optima() -> None:
-    """Make the best points of leagues, judged beside the published one and a rule of thumb.
+@study.whole_table
+def optima() -> Iterator[Row]:
+    """Return the best points of leagues, judged beside the published one and a rule of thumb.
 
     The one constant of the rule is fitted to the best points of all leagues.
     """
@@ -138,7 +136,6 @@ def optima() -> None:
     pairs = zip(LEAGUES, best, strict=True)
     logs = [math.log(points["log_loss"][1] / of_thumb(league)) for league, points in pairs]
     factor = math.exp(sum(logs) / len(logs))
-    rows = []
     for league, points in zip(LEAGUES, best, strict=True):
         others = {"published": PUBLISHED, "rule": (PUBLISHED[0], factor * of_thumb(league))}
         for loss, point in points.items():
@@ -148,8 +145,7 @@ def optima() -> None:
             for name, other in others.items():
                 less = responses(league, other, JUDGING)[loss] - own
                 row |= {f"{name}_less": less.mean(), f"{name}_se": std_error(less)}
-            rows.append(row | {"rule_factor": factor})
-    study.write("optima", rows)
+            yield row | {"rule_factor": factor}
 
 
 # ---- the page ----
