@@ -60,7 +60,9 @@ class Command(NamedTuple):
             found = [*zip(self.variants, (one["differences"] for one in systems), strict=True)]
         else:
             points = document.get("points", [document])
-            found = [(_point(one), one["responses"]) for one in points]
+            values = (one.get("point", {}).values() for one in points)
+            names = [",".join(f"{value:g}" for value in of_point) for of_point in values]
+            found = [*zip(names, (one["responses"] for one in points), strict=True)]
         return [
             self._row(point, response, estimates[response])
             for point, estimates in found
@@ -72,11 +74,6 @@ class Command(NamedTuple):
         values.append(found.get("mean_base", found.get("mean_a")) if self.variants else None)
         row: Row = {"run": self.name, "point": point, "response": response, "n": found["n"]}
         return row | dict(zip(("mean", "low", "high", "base"), values, strict=True))
-
-
-def _point(one: dict[str, Any]) -> str:
-    """Return the values of a point of a sweep."""
-    return ",".join(f"{value:g}" for value in one.get("point", {}).values())
 
 
 Questions = Mapping[str, Sequence[Command]]

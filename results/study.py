@@ -30,6 +30,8 @@ from valmatch.execution import chunks
 from valmatch.experiments.replicate import Replications
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
+from valmatch.ratings.bradley_terry.contests import duel_chances
+from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.statistics.estimates import clopper_pearson
 from valmatch.storage.output import write_atomically, write_csv
 
@@ -126,6 +128,14 @@ def curve(run: Replications, measure: str, policy: str = "") -> tuple[Floats, Fl
     at = run.axes.policies.index(policy) if policy else 0, run.axes.measures.index(measure)
     scale = run.axes.scales[at[1]]
     return scale * run.curves.mean[at], scale * run.curves.std_error[at]
+
+
+def duel_scores(leads: Floats, draw_weight: float, uniform: Floats) -> Floats:
+    """Return how duels end, 1, 1/2 or 0, by leads in points and a uniform number each."""
+    log_weight = math.log(draw_weight) if draw_weight else -math.inf
+    ends = duel_chances(POINTS * leads, log_weight)
+    won, tied = uniform < ends.first, uniform < ends.first + ends.drawn
+    return np.where(won, 1.0, np.where(tied, 0.5, 0.0))
 
 
 def run_command(*words: str, folder: Path | None = None) -> dict[str, Any]:

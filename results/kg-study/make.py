@@ -126,16 +126,13 @@ def figures() -> None:
             for number, name in enumerate(configs):
                 config = load_config(name, [f"update={update}"])
                 replicate(config, N_FIGURES, 1, out=Path(scratch) / f"{number}-{name}")
-            charts = [chart for run in sorted(Path(scratch).iterdir()) for chart in curves_of(run)]
+            charts = list[Chart]()
+            for run in sorted(Path(scratch).iterdir()):
+                blocks = present_folder(result_files(run), View()).charts
+                charts += [one for own in blocks if own.figure == "curves" for one in own.charts]
             with style_context():
                 drawn = figures_of(f"{figure}-{update}", charts, ", ".join(configs))
             save(drawn, study.folder, ["png"])
-
-
-def curves_of(run: Path) -> list[Chart]:
-    """Return the charts of the curves of a run."""
-    blocks = present_folder(result_files(run), View()).charts
-    return [chart for block in blocks if block.figure == "curves" for chart in block.charts]
 
 
 # ---- claims ----

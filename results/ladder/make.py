@@ -151,19 +151,12 @@ def systems(rule: str) -> Iterator[Row]:
 # ---- rating systems at equal waits ----
 
 
-class Tunable(NamedTuple):
-    """A rating system, and its parameter that is tuned: what moves a newcomer's rating."""
-
-    system: str
-    parameter: str
-    base: float
-
-
+# Rating systems, and the parameter that is tuned: what moves a newcomer's rating.
 TUNABLES = {
-    "TrueSkill": Tunable("trueskill", "sigma", 300.0),
-    "Glicko-2": Tunable("glicko2", "deviation", 350.0),
-    "Elo": Tunable("elo", "K", 32.0),
-    "ZoneStats": Tunable("zonestats", "GAME_MULT", 2.0),
+    "TrueSkill": ("trueskill", "sigma", 300.0),
+    "Glicko-2": ("glicko2", "deviation", 350.0),
+    "Elo": ("elo", "K", 32.0),
+    "ZoneStats": ("zonestats", "GAME_MULT", 2.0),
 }
 # Times the base, the values of the parameter that are tried.
 GRID = tuple(3.0 ** (k / 2) for k in range(-2, 4))
@@ -210,18 +203,18 @@ class Case(NamedTuple):
 
 def rated_by(rule: str, name: str, value: float, *more: str) -> Case:
     """Return a rule with a rating system, its parameter set."""
-    one = TUNABLES[name]
-    return Case(rule, (f"rating.system={one.system}", f"rating.{one.parameter}={value!r}", *more))
+    system, parameter, _ = TUNABLES[name]
+    return Case(rule, (f"rating.system={system}", f"rating.{parameter}={value!r}", *more))
 
 
 @study.table(st.grid(rule=RULES, system=TUNABLES))
 def tuning(rule: str, system: str) -> Iterator[Row]:
     """Return what each value of a parameter gives at the common wait, on the worlds for tuning."""
-    for times in GRID:
-        value = TUNABLES[system].base * times
+    _, parameter, base = TUNABLES[system]
+    for value in (base * times for times in GRID):
         case = rated_by(rule, system, value).at_equal_wait()
         found = case.responses(WAITS_SEED, WAITS_N)
-        row: Row = {"parameter": TUNABLES[system].parameter, "value": value, "limits": case.scale}
+        row: Row = {"parameter": parameter, "value": value, "limits": case.scale}
         yield row | {"n": WAITS_N} | {name: found[name].mean() for name in EQUAL}
 
 

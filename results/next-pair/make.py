@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from results.study import Row, Study, counted, errors, group
+from results.study import Row, Study, counted, duel_scores, errors, group
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.threads import one_thread
@@ -104,7 +104,7 @@ def play(cell: Cell, policy: str, goal: str, world: int) -> Floats:
         leads = np.where(tossed[now], 0.0, truth[first] - truth[second])
         np.add.at(played, (first, second), 1)
         np.add.at(played, (second, first), 1)
-        won = _scores(belief, leads, luck[now])
+        won = duel_scores(leads, cell.draw_weight, luck[now])
         np.add.at(scores, (first, second), won)
         np.add.at(scores, (second, first), 1.0 - won)
         belief = update(before, played, scores, belief.mean)
@@ -144,17 +144,6 @@ def update(belief: Belief, games: Ints, scores: Floats, start: Floats) -> Belief
                 break
         covariance = np.linalg.solve(matrix, v)
         return belief._replace(mean=x, covariance=0.5 * (covariance + covariance.T))
-
-
-def _scores(belief: Belief, leads: Floats, luck: Floats) -> Floats:
-    """Return how games end: 1, 1/2 or 0, by how strong the players are and a uniform number."""
-    x = POINTS * leads
-    win, lose = np.exp(0.5 * (x - np.abs(x))), np.exp(0.5 * (-x - np.abs(x)))
-    draw = belief.draw_weight * np.exp(-0.5 * np.abs(x))
-    total = win + draw + lose
-    won, drawn = luck < win / total, luck < (win + draw) / total
-    found: Floats = np.where(won, 1.0, np.where(drawn, 0.5, 0.0))
-    return found
 
 
 def _measured(belief: Belief, truth: Floats) -> list[float]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import NamedTuple
 
@@ -303,8 +303,8 @@ class Difference(NamedTuple):
 def pooled(name: str, group_name: str, **cells: str) -> Difference:
     """Return a difference over the settings of a group."""
     rows = study.rows(name, **GROUPS[group_name], **cells)
-    error = math.hypot(*(float(row["less_se"]) for row in rows)) / len(rows)
-    return Difference(statistics.fmean(float(row["less"]) for row in rows), WIDTHS[name] * error)
+    error = math.hypot(*st.numbers(rows, "less_se")) / len(rows)
+    return Difference(statistics.fmean(st.numbers(rows, "less")), WIDTHS[name] * error)
 
 
 def gain(row: Row, name: str) -> float:
@@ -324,33 +324,32 @@ def verdicts() -> list[Row]:
     `sign` is that of the gain where it is shown after Holm's correction, and 0 elsewhere.
     """
     rows = study.rows("worlds", for_tuning=False, policy=JUDGED)
-    pairs = [(row, name) for row in rows for name in pop.PRIMARY]
-    shown = st.holm([float(row[f"{name}_p"]) for row, name in pairs])
-    gains = [gain(row, name) for row, name in pairs]
+    pairs = [row | {"measure": name} for row in rows for name in pop.PRIMARY]
+    gains = [gain(row, row["measure"]) for row in pairs]
+    return signed(pairs, gains, [row[f"{row['measure']}_p"] for row in pairs])
+
+
+def versus_signs() -> list[Row]:
+    """Return the worlds against `nearest`, with the sign of what Holm's correction leaves."""
+    rows = study.rows("versus")
+    return signed(rows, st.numbers(rows, "less").tolist(), [row["p"] for row in rows])
+
+
+def signed(rows: list[Row], gains: Iterable[float], chances: Iterable[str]) -> list[Row]:
+    """Return rows with their gains, and the sign of each that Holm's correction leaves, or 0."""
+    shown = st.holm([*map(float, chances)])
     return [
-        {**row, "measure": name, "gain": x, "sign": ((x > 0) - (x < 0)) * is_shown}
-        for (row, name), x, is_shown in zip(pairs, gains, shown, strict=True)
+        row | {"gain": x, "sign": ((x > 0) - (x < 0)) * is_shown}
+        for row, x, is_shown in zip(rows, gains, shown, strict=True)
     ]
 
 
 def against_plain(policy: str, measure: str, churn: float) -> Difference:
     """Return the gain on `nearest` in percent over the worlds of a churn."""
     rows = study.rows("versus", policy=policy, measure=measure, churn=churn)
-    gains, errors = (
-        [100.0 * float(row[name]) / float(row["nearest"]) for row in rows]
-        for name in ("less", "less_se")
-    )
-    return Difference(statistics.fmean(gains), VERSUS_WIDTH * math.hypot(*errors) / len(rows))
-
-
-def versus_signs() -> list[Row]:
-    """Return the worlds against `nearest`, with the sign of what Holm's correction leaves."""
-    rows = study.rows("versus")
-    shown = st.holm([float(row["p"]) for row in rows])
-    return [
-        row | {"sign": ((float(row["less"]) > 0) - (float(row["less"]) < 0)) * is_shown}
-        for row, is_shown in zip(rows, shown, strict=True)
-    ]
+    less, error, plain = (st.numbers(rows, name) for name in ("less", "less_se", "nearest"))
+    half = VERSUS_WIDTH * math.hypot(*(100.0 * error / plain)) / len(rows)
+    return Difference(statistics.fmean(100.0 * less / plain), half)
 
 
 @study.part

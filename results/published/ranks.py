@@ -9,12 +9,10 @@ import numpy as np
 
 from results.firmness.make import first_and_second
 from results.published.theory import Summary, replicated, results_of, verdict
-from results.study import Row, group, numbers, share, where
+from results.study import Row, duel_scores, group, numbers, share, where
 from tests.support.contests import duels_of
 from valmatch import plan_games
 from valmatch.draws.streams import Streams
-from valmatch.ratings.bradley_terry.contests import duel_chances
-from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.ratings.bradley_terry.rating import HALF, Model
 from valmatch.ratings.system import weight_of_draws
 
@@ -112,10 +110,8 @@ def drawn(leaders: str, votes: int, gap: float, number: int) -> tuple[float, flo
     # Further votes come after the first ones of a smaller log.
     uniform = rng.random((votes, 2))
     pairs = np.searchsorted(np.cumsum(chances)[:-1], uniform[:, 0])
-    leads = POINTS * (strengths[first] - strengths[second])[pairs]
-    ends = duel_chances(leads, math.log(weight_of_draws(TIES)))
-    won, tied = uniform[:, 1] < ends.first, uniform[:, 1] < ends.first + ends.drawn
-    score = np.where(won, 1.0, np.where(tied, 0.5, 0.0))
+    leads = (strengths[first] - strengths[second])[pairs]
+    score = duel_scores(leads, weight_of_draws(TIES), uniform[:, 1])
     players = np.column_stack([first[pairs], second[pairs]]).ravel()
     contests = duels_of(n, players, np.column_stack([score, 1.0 - score]).ravel())
     lead, error, fewest = first_and_second(contests, Model(HALF), rng)
