@@ -6,6 +6,7 @@ import math
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -98,6 +99,15 @@ def test_pages_are_what_their_files_say(folder: str) -> None:
     made = runpy.run_path(str(script))["study"]
     assert made.page() == (RESULTS / folder / "README.md").read_text("utf-8")
     assert re.search("minute|hour", script.read_text("utf-8").split('"""')[1])
+
+
+def test_a_page_without_all_tables_says_which_parts_make_them(tmp_path: Path) -> None:
+    own = runpy.run_path(str(RESULTS / "published" / "make.py"))["study"]
+    own.folder = shutil.copytree(RESULTS / "published", tmp_path / "published")
+    for table in ("5-sides", "10-leader"):
+        (own.folder / f"{table}.csv").unlink()
+    with pytest.raises(ValueError, match=r"run with --only 5 --only 10$"):
+        own.page()
 
 
 ELO = 400.0 / math.log(10.0)
