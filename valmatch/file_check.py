@@ -424,7 +424,8 @@ def _queue_log(
 ) -> CheckedFile:
     """Return what a queue log holds, and the config that reads it."""
     from valmatch.config.writing import document
-    from valmatch.models.valorant.factors import LogFactors, ValorantFactors
+    from valmatch.models.valorant.factors import ValorantFactors
+    from valmatch.models.valorant.log_factors import LogFactors
     from valmatch.models.valorant.queue_log import read_queue_log
 
     columns = {meaning: name for meaning, name in names.items() if meaning != name}

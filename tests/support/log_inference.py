@@ -12,8 +12,8 @@ from valmatch.config.config import Config
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, record, run
 from valmatch.experiments.replicate import replicate
-from valmatch.models.valorant.factors import LogFactors
 from valmatch.models.valorant.fitting import fit_arrivals
+from valmatch.models.valorant.log_factors import LogFactors
 from valmatch.models.valorant.queue_log import read_queue_log
 from valmatch.statistics.estimates import estimate
 

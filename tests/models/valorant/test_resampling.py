@@ -13,7 +13,7 @@ import valmatch as library
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
 from valmatch.experiments.combine import gather
-from valmatch.models.valorant.factors import LogFactors
+from valmatch.models.valorant.log_factors import LogFactors
 from valmatch.models.valorant.queue_log import BlockResampling, read_queue_log
 from valmatch.statistics.estimates import t_quantile
 from valmatch.statistics.sampling import Resampled, widening

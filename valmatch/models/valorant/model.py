@@ -40,7 +40,8 @@ from valmatch.models.valorant.days import (
     new_days,
     summarize,
 )
-from valmatch.models.valorant.factors import LEFT, ValorantFactors
+from valmatch.models.valorant.factors import ValorantFactors
+from valmatch.models.valorant.log_factors import LEFT
 from valmatch.models.valorant.measures import GROUPS, PlayedDay, counted, empty_bands, groups_of
 from valmatch.models.valorant.queue_log import (
     DAY,

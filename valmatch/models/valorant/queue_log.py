@@ -32,7 +32,7 @@ from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching.queue import next_arrivals
 from valmatch.matching.tickets.columns import spans
 from valmatch.models.valorant.arrivals import BLOCKS, ArrivingPlayers, Resample
-from valmatch.models.valorant.factors import LEFT, LogFactors, is_wanted
+from valmatch.models.valorant.log_factors import LEFT, LogFactors, is_wanted
 from valmatch.statistics.sampling import Resampled, block_days, overlapping_degrees
 from valmatch.text.dates import PER_SECOND, date_of_digits, datetime_of, unit_since_1970
 from valmatch.text.numerals import real_number
