@@ -18,7 +18,14 @@ from tests.support.days import HORIZON, check_sums, random_day, random_rules
 from valmatch.matching import fifo, joint, team_first
 from valmatch.matching.living.ladder_adapter import queue_of
 from valmatch.matching.living.registry import PRESETS
-from valmatch.matching.queue import Arrivals, QueueRule, departures_of, let_arrive, new_counts
+from valmatch.matching.queue import (
+    Arrivals,
+    QueueRule,
+    RatingRule,
+    departures_of,
+    let_arrive,
+    new_counts,
+)
 from valmatch.matching.registry import PRESET, QUEUES, meanings, of_ratings, queue_rule, readers
 from valmatch.matching.rules import Rules
 from valmatch.models.ladder.factors import Rule
@@ -26,6 +33,7 @@ from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.statistics.estimates import Estimate
 
 VERBS = [name for name in vars(QueueRule) if not name.startswith("_")]
+OF_RATINGS = [name for name in vars(RatingRule) if not name.startswith("_")]
 
 
 def parameters(function: Callable[..., object]) -> list[str]:
@@ -36,9 +44,9 @@ def parameters(function: Callable[..., object]) -> list[str]:
 @pytest.mark.parametrize("name", [*sorted(set(QUEUES) - {PRESET}), *PRESETS])
 def test_rules_have_the_functions_of_the_protocol(name: str) -> None:
     rule = queue_of(name) if name in PRESETS else queue_rule(name)
-    assert len(VERBS) == 11
-    for verb in VERBS:
-        expected = [one for one in parameters(getattr(QueueRule, verb)) if one != "self"]
+    assert (len(VERBS), len(OF_RATINGS)) == (9, 2)
+    for verb in (*VERBS, *(OF_RATINGS if name in of_ratings() else ())):
+        expected = [one for one in parameters(getattr(RatingRule, verb)) if one != "self"]
         assert len(parameters(getattr(rule, verb))) == len(expected), verb
     assert {"horizon"} <= set(rule.Parameters._fields)
 

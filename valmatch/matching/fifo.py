@@ -8,7 +8,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import macro, part
-from valmatch.matching.queue import LINEUP, no_waiting_teams
+from valmatch.matching.queue import LINEUP
 from valmatch.matching.rules import Rules
 
 # Rules whose players wait in a line take these functions for their own.
@@ -82,21 +82,25 @@ def remove(index: int, queue: Line) -> None:
 
 
 @part(inline=True)
-def leave(arrival: float, player: int, rules: object, queue: Line) -> bool:
+def leave(player: int, rules: object, queue: Line) -> bool:
     """Let a player leave; no review is due by it."""
     remove(place_of(player, queue), queue)
     return False
 
 
 @part(inline=True)
-def still_waiting(rules: object, queue: Line, arrivals: Floats) -> None:
+def still_waiting(queue: Line, arrivals: Floats) -> None:
     """Give the arrivals of all who wait, in order."""
     for k in range(queue.state[0]["waiting"]):
         arrivals[k] = queue.players[k]["arrival"]
 
 
+def waiting_teams(queue: object) -> list[tuple[int, list[int]]]:
+    """Return the teams that wait for another, where teams are made in pairs: none."""
+    return []
+
+
 Parameters = Rules
-waiting_teams = no_waiting_teams
 
 
 @part(inline=True)

@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.kernels.arrays import Floats, Ints, Records
+from valmatch.kernels.arrays import Ints, Records
 from valmatch.kernels.compilation import macro, part
 from valmatch.kernels.references import by_reference
-from valmatch.matching.queue import no_waiting_teams
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.arrays import ROUNDING, arrays_of, queue_of
 from valmatch.matching.tickets.columns import Service, Tickets
@@ -34,8 +33,6 @@ SOME_SKILL = 1000.0 * np.pi  # a skill whose sums are not exact, as those of rat
 STATE = np.dtype(
     [
         ("waiting", "i8"),  # players
-        ("formed", "i8"),  # teams so far
-        ("matches", "i8"),  # of the last review
         ("ticks", "i8"),
         ("changed", "i8"),  # whether somebody has come or gone since the last review
         ("next_wait", "f8"),  # when a ticket passes a wait
@@ -150,9 +147,6 @@ def grown(queue: QueueState, rules: Parameters) -> QueueState:
     return large._replace(people=queue.people)
 
 
-waiting_teams = no_waiting_teams
-
-
 @part(inline=True)
 def has_room(rules: Parameters, queue: QueueState) -> bool:
     """Return whether there is a number for another ticket; see `grown`."""
@@ -199,7 +193,7 @@ def enqueue(now: float, rating: float, player: int, rules: Parameters, queue: Qu
 
 
 @part
-def leave(arrival: float, player: int, rules: Parameters, queue: QueueState) -> bool:
+def leave(player: int, rules: Parameters, queue: QueueState) -> bool:
     """Let a leader and all on the ticket leave; no review is due by it."""
     state, line, lists = queue.state[0], queue.line.state[0], queue.line.lists
     index = 0
@@ -227,8 +221,7 @@ def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> i
             return 0
     line["matches"], line["listed"], line["proposals"] = 0, 0, 0
     search(now, by_reference(queue.world), by_reference(queue.line))
-    state["changed"], state["matches"] = 0, line["matches"]
-    state["formed"] += 2 * line["matches"]
+    state["changed"] = 0
     state["waiting"] -= 2 * rules.team_num * line["matches"]
     state["next_wait"] = next_wait(queue.world, queue.line)
     return int(line["matches"])
@@ -237,9 +230,7 @@ def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> i
 @part
 def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: Records) -> None:
     """Give the players of a match: the first team first, tickets in the order of their taking."""
-    record, line, state = queue.line.matches[match], queue.line, queue.state[0]
-    number = state["formed"] + 2 * (match - state["matches"])
-    cells = queue.world.cells
+    record, line = queue.line.matches[match], queue.line
     for team in range(2):
         seat = team * rules.team_num
         for k in range(record["first"], record["first"] + record["tickets"]):
@@ -247,19 +238,5 @@ def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: R
                 continue
             ticket = queue.world.rows.tickets[line.matched[0, k]]
             for player in range(ticket["first"], ticket["first"] + ticket["players"]):
-                member = lineup[seat]
-                member["player"], member["team"] = queue.members[player], number + team
-                member["arrival"] = ticket["time"]
-                member["rating"] = cells[rules.skill, player]
+                lineup[seat]["player"] = queue.members[player]
                 seat += 1
-
-
-@part(inline=True)
-def still_waiting(rules: Parameters, queue: QueueState, arrivals: Floats) -> None:
-    """Give the arrivals of all who wait, in order."""
-    count = 0
-    for k in range(queue.line.state[0]["waiting"]):
-        ticket = queue.world.rows.tickets[queue.line.lists[t.LINE, k]]
-        for _ in range(ticket["players"]):
-            arrivals[count] = ticket["time"]
-            count += 1

@@ -14,14 +14,21 @@ import numpy as np
 from valmatch.kernels.arrays import Ints, Records
 from valmatch.kernels.compilation import kernel, macro, part
 from valmatch.kernels.references import by_reference
-from valmatch.matching.fifo import enqueue, has_room, place_of, remove, reset, still_waiting
-from valmatch.matching.queue import LINEUP, NOBODY, Struct, no_waiting_teams
+from valmatch.matching.fifo import (
+    enqueue,
+    has_room,
+    place_of,
+    remove,
+    reset,
+    still_waiting,
+    waiting_teams,
+)
+from valmatch.matching.queue import LINEUP, NOBODY, Struct
 from valmatch.matching.rules import Rules, is_prioritized, tick_of
 
-__all__ = ["enqueue", "has_room", "reset", "still_waiting"]
+__all__ = ["enqueue", "has_room", "reset", "still_waiting", "waiting_teams"]
 
 Parameters = Rules
-waiting_teams = no_waiting_teams
 
 NEVER = 2**62  # cost of what cannot be
 
@@ -462,7 +469,7 @@ def next_review(rules: Rules, queue: QueueState) -> float:
 
 
 @macro
-def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
+def leave(player: int, rules: Rules, queue: QueueState) -> bool:
     """Let a player leave; that dissolves no team."""
     state, left = queue.state[0], place_of(player, queue)
     state["prioritized_now"] -= int(left < state["prioritized_now"])

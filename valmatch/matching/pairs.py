@@ -13,12 +13,12 @@ import numpy as np
 
 from valmatch.kernels.arrays import Ints, Records, Words
 from valmatch.kernels.compilation import kernel, macro
-from valmatch.matching.fifo import enqueue, has_room, leave, reset, still_waiting
-from valmatch.matching.queue import LINEUP, no_waiting_teams
+from valmatch.matching.fifo import enqueue, has_room, leave, reset
+from valmatch.matching.queue import LINEUP
 from valmatch.policies.knowledge import WAITING, MeanOrder, Ticket, Waiting
 from valmatch.policies.registry import PAIR, Weigh, functions
 
-__all__ = ["enqueue", "has_room", "leave", "reset", "still_waiting"]
+__all__ = ["enqueue", "has_room", "leave", "reset"]
 
 ALONE = -1  # what stands for the partner of whoever is left
 MOST = 2**58  # the largest weight: with a band of 16, all gains fit an integer
@@ -69,8 +69,8 @@ WeighByNumber: TypeAlias = Callable[[int, Ticket, Ticket, float, Waiting], float
 UNIT = 2.0**40  # weights are whole multiples of its reciprocal, so that sums are exact
 APART = -1  # stands for the weight of two who do not play
 
-STATE = np.dtype([("waiting", "i8"), ("formed", "i8"), ("ticks", "i8")])
-"""Players who wait; teams that have been formed; ticks that have been."""
+STATE = np.dtype([("waiting", "i8"), ("ticks", "i8")])
+"""Players who wait; ticks that have been."""
 
 
 class Parameters(NamedTuple):
@@ -100,7 +100,7 @@ class QueueState(NamedTuple):
 
     state: Records  # (1,)
     players: Records  # (capacity,); the first `waiting` of them wait
-    pairs: Records  # (n, 2); the players of the matches of a tick, that of the lower ticket first
+    pairs: Ints  # (n, 2); the players of the matches of a tick, that of the lower ticket first
     people: Records  # (n,); everybody's `mean` and `sigma` of the belief, `skill` and `ticket`
     rng_key: Words  # (3,); where the addressed numbers of the replication lie
 
@@ -110,7 +110,7 @@ def new(capacity: int, rules: Parameters) -> QueueState:
     return QueueState(
         np.zeros(1, STATE),
         np.zeros(capacity, LINEUP),
-        np.zeros((capacity // 2, 2), LINEUP),
+        np.zeros((capacity // 2, 2), np.int64),
         np.zeros(0, np.void),
         np.zeros(3, np.uint64),
     )
@@ -121,9 +121,6 @@ def grown(queue: QueueState, rules: Parameters) -> QueueState:
     large, n = new(2 * queue.players.size, rules), queue.players.size
     large.state[:], large.players[:n] = queue.state, queue.players
     return large._replace(people=queue.people, rng_key=queue.rng_key)
-
-
-waiting_teams = no_waiting_teams
 
 
 @macro
@@ -142,7 +139,7 @@ def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> i
 @macro
 def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: Records) -> None:
     """Give the players of a match of the last tick, that of the lower ticket first."""
-    lineup[0], lineup[1] = queue.pairs[match, 0], queue.pairs[match, 1]
+    lineup[0]["player"], lineup[1]["player"] = queue.pairs[match, 0], queue.pairs[match, 1]
 
 
 @kernel(allocates=True)
@@ -226,7 +223,7 @@ _weight_by_policy = _by_number(functions(PAIR))
 def _play(order: Ints, partners: Ints, queue: QueueState) -> int:
     """Take those who play out of the queue; return the number of matches, by lower ticket."""
     # Shapes: `order` (n,): who waits by rank; `partners` (n,): ranks.
-    state, players = queue.state[0], queue.players
+    players = queue.players
     for rank in range(order.size):
         other = partners[rank]
         players[order[rank]]["team"] = ALONE if other == ALONE else order[other]
@@ -237,10 +234,8 @@ def _play(order: Ints, partners: Ints, queue: QueueState) -> int:
             players[remaining] = players[k]
             remaining += 1
         elif other > k:
-            pair = queue.pairs[matches]
-            pair[0], pair[1] = players[k], players[other]
-            pair[0]["team"], pair[1]["team"] = state["formed"], state["formed"] + 1
-            state["formed"] += 2
+            queue.pairs[matches, 0] = players[k]["player"]
+            queue.pairs[matches, 1] = players[other]["player"]
             matches += 1
-    state["waiting"] = remaining
+    queue.state[0]["waiting"] = remaining
     return matches

@@ -109,7 +109,7 @@ DISSOLVED = -2  # stands for a newcomer at the review after a team has lost a pl
 class QueueRule(Protocol):
     """A rule of the queue: a module with a class and these functions."""
 
-    # The first four functions are plain Python, `reset` of which kernels can call too, the others
+    # The first three functions are plain Python, `reset` of which kernels can call too, the others
     # parts of kernels. Times are in hours and never decrease. What joins is called a player: where
     # parties wait together, the number of a ticket.
 
@@ -125,9 +125,6 @@ class QueueRule(Protocol):
     def grown(self, queue: Any, rules: Any) -> Any:  # noqa: ANN401
         """Return a copy of a queue with twice the room."""
 
-    def waiting_teams(self, queue: Any) -> list[tuple[int, list[int]]]:  # noqa: ANN401
-        """Return number and players of the teams that are formed and wait for another."""
-
     def reset(self, queue: Any) -> None:  # noqa: ANN401
         """Empty the queue for the next replication."""
 
@@ -140,8 +137,8 @@ class QueueRule(Protocol):
     def enqueue(self, now: float, rating: float, player: int, rules: Any, queue: Any) -> int:  # noqa: ANN401
         """Let a player wait; return what `review` knows the newcomer by, a number >= 0."""
 
-    def leave(self, arrival: float, player: int, rules: Any, queue: Any) -> bool:  # noqa: ANN401
-        """Let a player who waits since `arrival` give up; return whether a review is due by it."""
+    def leave(self, player: int, rules: Any, queue: Any) -> bool:  # noqa: ANN401
+        """Let a player who waits give up; return whether a review is due by it."""
 
     def review(self, now: float, newcomer: int, rules: Any, queue: Any) -> int:  # noqa: ANN401
         """Look for matches, take their players out of the queue; return the number of matches.
@@ -151,13 +148,23 @@ class QueueRule(Protocol):
         """
 
     def players_of_match(self, match: int, rules: Any, queue: Any, lineup: Records) -> None:  # noqa: ANN401
-        """Give the players of a match of the last review, records of `LINEUP`, side A first."""
+        """Give the players of a match of the last review, records of `LINEUP`, side A first.
 
-    def still_waiting(self, rules: Any, queue: Any, arrivals: Floats) -> None:  # noqa: ANN401
-        """Give the arrivals of all who wait, in order."""
+        Nobody reads more than who they are where the rule sees more than ratings.
+        """
 
 
-RULE = cast(QueueRule, None)
+class RatingRule(QueueRule, Protocol):
+    """A rule that sees nothing but ratings: the model `valorant` knows it too."""
+
+    def waiting_teams(self, queue: Any) -> list[tuple[int, list[int]]]:  # noqa: ANN401
+        """Return number and players of the teams that are formed and wait for another."""
+
+    def still_waiting(self, queue: Any, arrivals: Floats) -> None:  # noqa: ANN401
+        """Give the arrivals of all who wait, in order; a part of kernels."""
+
+
+RULE = cast(RatingRule, None)
 """In a driver: the rule. It is put in place when the driver is compiled, see `kernel_of`."""
 
 _DECORATORS: dict[Callable[..., object], Callable[..., Any]] = {}
@@ -201,11 +208,6 @@ def with_people(queue: Queue, people: Records, rng_key: Words) -> Queue:
     fields: Any = queue
     known = {"people": people, "rng_key": rng_key}
     return cast(Queue, fields._replace(**{k: known[k] for k in known if k in fields._fields}))
-
-
-def no_waiting_teams(queue: object) -> list[tuple[int, list[int]]]:
-    """Return the teams that wait for another, where teams are made in pairs: none."""
-    return []
 
 
 class Arrivals(NamedTuple):
@@ -270,7 +272,7 @@ def run(
             player = departures.order[at(departures.progress[0])]
             arrival = departures.times[at(player)]
             departures.gone[at(player)] = True
-            dissolved = RULE.leave(arrival, player, rules, queue)
+            dissolved = RULE.leave(player, rules, queue)
             statistics["prioritized"] += int(is_prioritized(arrival, quits, rules))
             statistics["unmatched_wait"] += 60.0 * (quits - arrival)
             if not dissolved:
@@ -295,7 +297,7 @@ def run(
                     departures.gone[at(player)] = True
             count_match(now, rules, counts)
     waiting = counts.waits[statistics["matched"] :]
-    RULE.still_waiting(rules, queue, waiting)
+    RULE.still_waiting(queue, waiting)
     statistics["unmatched"] += queue.state[0]["waiting"]
     for k in range(queue.state[0]["waiting"]):
         statistics["prioritized"] += int(is_prioritized(waiting[at(k)], rules.horizon, rules))

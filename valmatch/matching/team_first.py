@@ -200,8 +200,8 @@ def _leave_pool(low: int, count: int, rules: Rules, queue: QueueState) -> None:
 
 
 @part(inline=True)
-def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
-    """Let a player leave who waits since `arrival`; return whether a review is due by it."""
+def leave(player: int, rules: Rules, queue: QueueState) -> bool:
+    """Let a player leave; return whether a review is due by it."""
     # That is where a team dissolves: the others are in the pool again, in their places of the
     # queue, and the review is one by `DISSOLVED`. Where teams form around who arrives, none is
     # due.
@@ -610,7 +610,7 @@ def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: Record
 
 
 @part(inline=True)
-def still_waiting(rules: Rules, queue: QueueState, arrivals: Floats) -> None:
+def still_waiting(queue: QueueState, arrivals: Floats) -> None:
     """Give the arrivals of all who wait, in order."""
     count = 0
     for place in range(queue.state[0]["end"]):

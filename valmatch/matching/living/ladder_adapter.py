@@ -25,7 +25,7 @@ from valmatch.matching.living.queue import (
     new_state,
 )
 from valmatch.matching.living.registry import Numbers, kernel_numbers, rule_of
-from valmatch.matching.queue import driver, kernel_of, no_waiting_teams
+from valmatch.matching.queue import driver, kernel_of
 from valmatch.matching.tickets.layout import CANCELLED
 
 HOUR = 3600.0
@@ -39,7 +39,6 @@ STATE = np.dtype(
     [
         ("waiting", "i8"),  # players
         ("tickets", "i8"),  # that have joined
-        ("formed", "i8"),  # teams so far
         ("at_once", "i8"),  # whether the newcomer makes the rule look
         ("first", "i8"),  # match of the last review
     ]
@@ -191,7 +190,7 @@ def enqueue(now: float, rating: float, player: int, rules: Parameters, queue: Qu
 
 
 @part
-def leave(arrival: float, player: int, rules: Parameters, queue: QueueState) -> bool:
+def leave(player: int, rules: Parameters, queue: QueueState) -> bool:
     """Let a leader and all on the ticket leave; no review is due by it."""
     tickets, counters, index = queue.tickets, queue.tickets.counters[0], 0
     while tickets.waiting[index] != player:
@@ -217,7 +216,6 @@ def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> i
     counters["due"] = RULE.review(moment, tickets, rules.numbers)
     end_review(tickets)
     formed = counters["matches"] - state["first"]
-    state["formed"] += 2 * formed
     state["waiting"] -= 2 * rules.team_num * formed
     return int(formed)
 
@@ -225,40 +223,25 @@ def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> i
 @part
 def players_of_match(match: int, rules: Parameters, queue: QueueState, lineup: Records) -> None:
     """Give the players of a match, those of its first team first."""
-    tickets, state = queue.tickets, queue.state[0]
-    formed = tickets.matches[state["first"] + match]
-    last = tickets.counters[0]["matches"] - state["first"]
+    tickets = queue.tickets
+    formed = tickets.matches[queue.state[0]["first"] + match]
     for team in range(2):
-        seat, number = team * rules.team_num, state["formed"] + 2 * (match - last) + team
+        seat = team * rules.team_num
         for k in range(formed["first"], formed["first"] + formed["tickets"]):
             if tickets.members[1, k] != team:
                 continue
             ticket = tickets.members[0, k]
             first = tickets.parties.firsts[ticket]
             for player in range(first, first + tickets.parties.sizes[ticket]):
-                record, member = lineup[seat], queue.members[player]
-                record["player"], record["team"] = member, number
-                record["arrival"] = queue.people[member]["queued"]
-                record["rating"] = tickets.parties.ratings[player]
+                lineup[seat]["player"] = queue.members[player]
                 seat += 1
-
-
-@part(inline=True)
-def still_waiting(rules: Parameters, queue: QueueState, arrivals: Floats) -> None:
-    """Give the arrivals of all who wait, in order."""
-    tickets, count = queue.tickets, 0
-    for k in range(tickets.counters[0]["waiting"]):
-        ticket = tickets.waiting[k]
-        for _ in range(tickets.parties.sizes[ticket]):
-            arrivals[count] = queue.people[ticket]["queued"]
-            count += 1
 
 
 @cache
 def queue_of(preset: str) -> ModuleType:
     """Return the queue of a preset: a `valmatch.matching.queue.QueueRule`."""
     queue = ModuleType(f"{__name__}.{preset}", f"The queue of {preset} for players who come back.")
-    vars(queue).update(globals(), __name__=queue.__name__, waiting_teams=no_waiting_teams)
+    vars(queue).update(globals(), __name__=queue.__name__)
     for each in (next_review, enqueue, review):
         setattr(queue, each.__name__, kernel_of(each, rule_of(preset)))
     return queue

@@ -168,8 +168,7 @@ def _advance(
             _end_match(now, rules, loop, log)
             continue
         if happens <= now and event < loop.players.size:
-            queued = loop.players[event]["queued"]
-            dissolved = RULE.leave(queued, event, queue_rules, queue)
+            dissolved = RULE.leave(event, queue_rules, queue)
             _give_up(now, event, rules, loop, log)
             if not dissolved:
                 continue
