@@ -138,7 +138,7 @@ def match_players(
     _check(arrivals, skills, rules, rule)
     module, p, n = queue_rule(rule), rules.team_num, arrivals.size
     numbers = parameters_of(module, rules._asdict())
-    counts = new_counts(np.empty(n + 1), np.empty((n // (2 * p), 3 + 2 * p)))
+    counts = new_counts(np.empty(1), np.empty((n // (2 * p), 3 + 2 * p)))
     queue = module.new(max(n, 2 * p), numbers)
     let_arrive(module, Arrivals(arrivals, skills, 0), None, numbers, queue, counts)
     made = int(counts.statistics["matches"][0])

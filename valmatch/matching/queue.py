@@ -46,7 +46,7 @@ class Counts(NamedTuple):
 
     statistics: Records  # (1,); sums
     lineup: Records  # (2 team_num,); the players of the match that is counted
-    waits: Floats  # minutes of each matched player in order of matching; room for whoever waits
+    waits: Floats  # minutes of each matched player in order of matching; room for all who come
     # (matches, 3 + 2 team_num); as many matches as there is room for: hour, numbers of both teams,
     # players of both
     log: Floats
@@ -251,7 +251,7 @@ def run(
     queue: Any,  # noqa: ANN401
     counts: Counts,
 ) -> int:
-    """Let players arrive and give up until done or out of room; return how many have arrived."""
+    """Let players arrive and give up while the queue has room; return how many have arrived."""
     # There is a review at each arrival, and after a departure that dissolves a team. At equal times
     # those who give up come first, by their numbers; then reviews of the rule's own.
     statistics, times = counts.statistics[0], arrivals.times
@@ -279,8 +279,7 @@ def run(
                 continue
             now, newcomer = quits, DISSOLVED
         elif comes < due:
-            full = statistics["matched"] + queue.state[0]["waiting"] >= counts.waits.size
-            if full or not RULE.has_room(rules, queue):
+            if not RULE.has_room(rules, queue):
                 return taken
             now, player = comes, arrivals.first + taken
             newcomer = RULE.enqueue(now, arrivals.ratings[at(taken)], player, rules, queue)
@@ -315,13 +314,11 @@ def let_arrive(
 ) -> tuple[Queue, Counts]:
     """Let players arrive and give up; return queue and counts, with room as it was needed."""
     function, taken = kernel_of(run, cast(ModuleType, rule)), 0
+    if counts.waits.size < arrivals.times.size:
+        counts = counts._replace(waits=np.empty(arrivals.times.size))
     while True:
         rest = Arrivals(arrivals.times[taken:], arrivals.ratings[taken:], taken)
         taken += function(rest, departures, rules, queue, counts)
         if taken == arrivals.times.size:
             return queue, counts
-        waits, state = counts.waits, cast(Any, queue).state
-        if counts.statistics["matched"][0] + state["waiting"][0] >= waits.size:
-            counts = counts._replace(waits=np.append(waits, np.empty_like(waits)))
-        else:
-            queue = rule.grown(queue, rules)
+        queue = rule.grown(queue, rules)

@@ -198,7 +198,7 @@ class LadderModel(Model[DrawnPlayers]):
         moments = {factors.warmup_days, *map(float, range(1, math.ceil(horizon))), horizon}
         for moment in sorted(moments):
             self._check()
-            loop = self._go_on(24.0 * moment, loop, log)
+            self._go_on(24.0 * moment, loop, log)
             if moment == factors.warmup_days:
                 start = measures.standing(loop.players).mean_rating
             if moment in (day + 1, horizon):
@@ -220,20 +220,18 @@ class LadderModel(Model[DrawnPlayers]):
                     loop.state[name] = 0
         return Run(loop, self._waits[: int(loop.state["waits"][0])], start, days, log, inputs)
 
-    def _go_on(self, until: float, loop: Loop, log: Log) -> Loop:
-        """Let everything happen before a moment; return the loop, with room as it was asked for."""
+    def _go_on(self, until: float, loop: Loop, log: Log) -> None:
+        """Let everything happen before a moment, with room as it is asked for."""
         rater = with_functions(self._rules.rater, self._system, loop)
         self._rules = self._rules._replace(rater=rater)
         while True:
             reason = self._advance(until, self._rules, loop, self._queue, self._waits, log)
             if reason == kernel.DONE:
-                return loop
+                return
             if reason == kernel.NO_ROOM_IN_QUEUE:
                 self._queue = self._rule.grown(self._queue, self._rules.queue)
-            elif reason == kernel.NO_ROOM_FOR_WAITS:
-                self._waits = np.concatenate([self._waits, np.empty_like(self._waits)])
             else:
-                loop = state.with_larger_ring(loop)
+                self._waits = np.concatenate([self._waits, np.empty_like(self._waits)])
 
     def _players(self, population: DrawnPlayers) -> tuple[Records, Floats]:
         """Return the players before the first event, and what the rating system keeps of them."""

@@ -181,7 +181,6 @@ def _rise(time: float, key: int, index: int, agenda: Agenda) -> None:
 AWAY, QUEUED, PAUSING, PLAYING, LEFT = range(5)  # what a player does; who has left is gone for good
 NEW = 10  # matches of a player that count as those of a newcomer
 CAREER = 100  # matches of a career that the curves show
-LEAST_RING = 64  # matches at play that there is room for from the start
 
 PLAYER = np.dtype(
     [
@@ -305,7 +304,7 @@ class Loop(NamedTuple):
     shares: Floats  # (25,); see `valmatch.models.ladder.population`
     sessions: Sessions  # session starts that are given, not drawn
     agenda: Agenda  # (2 n + 1,); session starts, ends of breaks and of patience
-    ring: Records  # of `PLAYED`; the matches at play, as far as there is room
+    ring: Records  # of `PLAYED`; the matches at play, with room for all players
     teams: Ints  # their players, those of the older team first
     matched: Records  # (2 team_num,); the players of a match as the rule of the queue gives them
     lineup: Ints  # (2 team_num,); the players of the match that starts or ends
@@ -338,7 +337,7 @@ def new_loop(
     largest: int,
 ) -> Loop:
     """Return the start of a replication."""
-    n = players.size
+    n, room = players.size, players.size // (2 * team_num) + 1
     match = one_game(np.full(2, team_num))
     match.minutes[:] = minutes
     return Loop(
@@ -348,8 +347,8 @@ def new_loop(
         shares,
         sessions,
         Agenda(np.zeros(1, np.int64), np.zeros(2 * n + 1, EVENT), np.full(n, NONE, np.int32)),
-        np.zeros(LEAST_RING, PLAYED),
-        np.zeros((LEAST_RING, 2 * team_num), np.int64),
+        np.zeros(room, PLAYED),
+        np.zeros((room, 2 * team_num), np.int64),
         np.zeros(2 * team_num, LINEUP),
         match.players,
         match,
@@ -359,16 +358,6 @@ def new_loop(
         np.zeros(CAREER, np.int64),
         np.zeros(largest if largest > 1 else 0, BY_SIZE),
     )
-
-
-def with_larger_ring(loop: Loop) -> Loop:
-    """Return the loop with room for twice as many matches at play, the first of them first."""
-    first, size = int(loop.state["first"][0]), loop.ring.size
-    ring = np.zeros(2 * size, loop.ring.dtype)
-    teams = np.zeros((2 * size, loop.teams.shape[1]), loop.teams.dtype)
-    ring[:size], teams[:size] = np.roll(loop.ring, -first), np.roll(loop.teams, -first, axis=0)
-    loop.state["first"] = 0
-    return loop._replace(ring=ring, teams=teams)
 
 
 def new_log(tickets: int, matches: int, team_num: int) -> Log:

@@ -12,7 +12,7 @@ import numpy as np
 from valmatch.draws.streams import rewind
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.kernels.compilation import kernel, macro
-from valmatch.matching.queue import LINEUP, RULE, STATISTICS, Arrivals, Counts, clear, driver, run
+from valmatch.matching.queue import RULE, Arrivals, Counts, clear, driver, new_counts, run
 from valmatch.matching.rules import Rules
 from valmatch.models.model import Responses, amount, count, share
 from valmatch.models.valorant.arrivals import Law, add_players, draw_players
@@ -96,9 +96,7 @@ class Days(NamedTuple):
     ratings: Floats  # (room,)
     vectors: Floats  # (room, 3)
     clock: Floats  # (2,): see `valmatch.models.valorant.arrivals.arrival_times`
-    statistics: Records  # see `valmatch.matching.queue.Counts`
-    lineup: Records
-    log: Floats  # without room: nothing is logged
+    counts: Counts  # of the day at work; nothing is logged
     waits: Floats  # (days, room): minutes of each matched player
     matched: Ints  # (days,): matched players
 
@@ -111,9 +109,7 @@ def new_days(room: int, team_num: int) -> Days:
         np.empty(room),
         np.empty((room, 3)),
         np.empty(2),
-        np.zeros(1, STATISTICS),
-        np.zeros(2 * team_num, LINEUP),
-        np.empty((0, 3 + 2 * team_num)),
+        new_counts(np.empty(0), np.empty((0, 3 + 2 * team_num))),
         np.empty((days, room)),
         np.empty(days, np.int64),
     )
@@ -145,12 +141,12 @@ def make_days(
             return day
         times, ratings, waits = days.times[:count], days.ratings[:count], days.waits[day]
         RULE.reset(queue)
-        clear(days.statistics)
-        counts = Counts(days.statistics, days.lineup, waits, days.log)
+        counts = Counts(days.counts.statistics, days.counts.lineup, waits, days.counts.log)
+        clear(counts.statistics)
         if run(Arrivals(times, ratings, 0), None, rules, queue, counts) < count:
             return day
-        days.matched[day] = days.statistics[0]["matched"]
-        fill_sums(days.statistics[0], count, rules.horizon, out[day])
+        days.matched[day] = counts.statistics[0]["matched"]
+        fill_sums(counts.statistics[0], count, rules.horizon, out[day])
         if sums.size > 0:
             sums[day] = 0.0
             add_players(times, ratings, center, scale, sums[day])

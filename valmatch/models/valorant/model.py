@@ -166,10 +166,8 @@ class ValorantModel(Model[ArrivingPlayers]):
                     f" replication: a smaller team_num or matching=team_first{wider} takes less",
                 )
         self._queue = self._rule.new(64, self._rules)
-        # Room for six deviations above the mean; what is never touched takes no memory.
-        waits = np.empty(int(players + 6.0 * players**0.5) + 16)
         self._no_log = np.empty((0, 3 + 2 * team_num))
-        self._counts = queue.new_counts(waits, self._no_log)
+        self._counts = queue.new_counts(np.empty(1), self._no_log)
 
     def _read_log(self, path: Path) -> tuple[float, float]:
         """Read the players of a file; return the horizon, and how many they are."""
