@@ -129,14 +129,10 @@ def find_match(pool: Pool, rules: Rules, work: Work) -> bool:
     # sums, then the smallest team b, then a, in lexicographic order of positions.
     #
     # Source: "Valorant Matchmaking Model" (Nolan Berry, 2023), the rule of its implementation.
-    return _search_pool(by_reference(pool), by_reference(rules), by_reference(work))
-
-
-@part
-def _search_pool(pool: Pool, rules: Rules, work: Work) -> bool:
-    """Find the best match, see `find_match`."""
+    #
     # A match is the better the less it costs: a player costs the ticks since the first arrival, and
     # unless prioritized more than all ticks of a match. So costs ascend with the position.
+    pool, rules, work = by_reference(pool), by_reference(rules), by_reference(work)
     ranked, n, p = work.ranked, pool.n, rules.team_num
     if n < 2 * p:
         return False

@@ -115,7 +115,7 @@ def count_players(now: float, p: float, rules: s.LadderRules, loop: Loop, waits:
             of_size["chance"] += p if k < size // 2 else 1.0 - p
 
 
-DONE, NO_ROOM_IN_QUEUE, NO_ROOM_FOR_WAITS, NO_ROOM_FOR_MATCHES = range(4)  # why `advance` returns
+DONE, NO_ROOM_IN_QUEUE, NO_ROOM_FOR_WAITS = range(3)  # why `advance` returns
 NEVER = 1e12  # a profile time that no session starts after
 
 
@@ -129,22 +129,8 @@ def advance(
     log: Log,
 ) -> int:
     """Let everything happen before the hour `until`."""
-    return _advance(
-        until, rules.queue, by_reference(rules), by_reference(loop), queue, waits, by_reference(log)
-    )
-
-
-@driver(part)
-def _advance(
-    until: float,
-    queue_rules: Any,  # noqa: ANN401
-    rules: s.LadderRules,
-    loop: Loop,
-    queue: Any,  # noqa: ANN401
-    waits: Floats,
-    log: Log,
-) -> int:
-    """Let everything happen before an hour, see `advance`."""
+    queue_rules, rules = rules.queue, by_reference(rules)
+    loop, log = by_reference(loop), by_reference(log)
     state = loop.state[0]
     while True:
         due = RULE.next_review(queue_rules, queue)
@@ -161,8 +147,6 @@ def _advance(
         most = queue.state[0]["waiting"] + loop.by_size.size + 1
         if state["waits"] + most > waits.size:
             return NO_ROOM_FOR_WAITS
-        if state["playing"] + most // loop.lineup.size > loop.ring.size:
-            return NO_ROOM_FOR_MATCHES
         newcomer = NOBODY
         if ends <= now:
             _end_match(now, rules, loop, log)
