@@ -25,7 +25,7 @@ class CurveModel(Model[Inputs]):
         """Return what comes of these inputs; its `measures` are the curves, in their units."""
 
     @abstractmethod
-    def summary(self, inputs: Inputs, course: Any) -> Mapping[str, float]:  # noqa: ANN401
+    def summary(self, course: Any) -> Mapping[str, float]:  # noqa: ANN401
         """Return the responses by name."""
 
     @abstractmethod
@@ -36,12 +36,12 @@ class CurveModel(Model[Inputs]):
         """Return the responses, and the curves in units of their scales."""
         course = self.play(inputs, logged=False)
         scales = np.array(self.axes.scales)[:, np.newaxis]
-        return Outcome(self.summary(inputs, course), course.measures / scales)
+        return Outcome(self.summary(course), course.measures / scales)
 
     def record(self, inputs: Inputs) -> Record:
         """Return the responses with everything that happened."""
         course = self.play(inputs, logged=True)
-        return Record(self.summary(inputs, course), self.tables(inputs, course))
+        return Record(self.summary(course), self.tables(inputs, course))
 
 
 def axes_of(

@@ -8,7 +8,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from json import JSONDecodeError, JSONDecoder, loads
-from math import inf
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from valmatch.text.numerals import real_number
@@ -278,8 +277,7 @@ class Item:
         key: str,
         required: bool = False,
         whole: bool = False,
-        least: float = -inf,
-        most: float = inf,
+        least: float = -math.inf,
         quoted: bool = False,
     ) -> float | None:
         """Return a number; where `quoted`, also of a string that is one."""
@@ -295,8 +293,6 @@ class Item:
             wanted = "a whole number"
         elif value < least:
             wanted = f"at least {least:g}"
-        elif value > most:
-            wanted = f"at most {most:,.0f}"
         else:
             return value
         self.error(key, f"{wanted} is needed, not {shown(value)}")

@@ -152,9 +152,8 @@ def rule(
     # module, of which kernels know functions as their own.
     module = ModuleType(f"{numbers.__module__}.{preset}")
     module.__file__ = sys.modules[numbers.__module__].__file__
-    functions = (memory_of, first_review, joined, refuses, review, could_replace)
-    names = ("memory_of", "first_review", "joined", "refuses", "review", "could_replace")
-    vars(module).update(zip(names, functions, strict=True), Numbers=numbers)
+    vars(module).update(Numbers=numbers, memory_of=memory_of, first_review=first_review)
+    vars(module).update(joined=joined, refuses=refuses, review=review, could_replace=could_replace)
     return module
 
 

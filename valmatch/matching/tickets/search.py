@@ -322,7 +322,7 @@ def _batch(now: float, start: int, count: int, saves: bool, world: World, queue:
             else:
                 _try_others(anchor, start, count, world, queue)
             if queue.candidate.current[0]["best"]:
-                _note(anchor, now, world, queue)
+                _note(anchor, now, queue)
                 made += 1
     return made
 
@@ -372,7 +372,7 @@ def _try_others(anchor: int, start: int, count: int, world: World, queue: Queue)
 
 
 @part
-def _note(anchor: int, now: float, world: World, queue: Queue) -> None:
+def _note(anchor: int, now: float, queue: Queue) -> None:
     """Write the best match down; its tickets wait no more."""
     state = queue.state[0]
     match = queue.matches[state["matches"]]

@@ -69,7 +69,6 @@ class Standing(NamedTuple):
 
     ratings: Floats
     skills: Floats
-    sigmas: Floats  # standard deviations of what is believed of them
     mean_rating: float  # NaN without any
     mean_variance: float  # of what is believed
 
@@ -77,8 +76,8 @@ class Standing(NamedTuple):
 def standing(players: NDArray[np.void]) -> Standing:
     """Return how the players stand at this moment."""
     rated = players[_rated(players)]
-    ratings, skills, sigmas = rated["mean"], rated["skill"], rated["sigma"]
-    return Standing(ratings, skills, sigmas, _mean(ratings), _mean(sigmas**2))
+    ratings, variances = rated["mean"], rated["sigma"] ** 2
+    return Standing(ratings, rated["skill"], _mean(ratings), _mean(variances))
 
 
 def _rated(players: NDArray[np.void]) -> Bools:

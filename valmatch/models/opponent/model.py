@@ -211,7 +211,7 @@ class OpponentModel(curves.CurveModel[SamplePath]):
         course.opponents[:] = order[course.opponents]
         return course
 
-    def summary(self, inputs: SamplePath, course: Course) -> dict[str, float]:
+    def summary(self, course: Course) -> dict[str, float]:
         """Return the objective (7) and the mean of each measure over each window, by name."""
         edges = windows(self._factors.n_games)
         # Added up game by game.

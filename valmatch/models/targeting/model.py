@@ -156,7 +156,7 @@ class TargetingModel(curves.CurveModel[SamplePath]):
             path_by(policy)(self._aim, path, Course(*(rows[k] for rows in course)))
         return course
 
-    def summary(self, inputs: SamplePath, course: Course) -> dict[str, float]:
+    def summary(self, course: Course) -> dict[str, float]:
         """Return the measures at the marks by name, in the order of `_responses`."""
         values = course.measures[:, :, self._marks - 1].ravel()
         return dict(zip(self.responses.names, values, strict=True))

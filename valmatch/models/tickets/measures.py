@@ -151,7 +151,7 @@ def measure(run: Replication) -> dict[str, float]:
         playing = *run.presence, 1
     matched = run.came & (played.statuses == COMPLETED)
     waits = (played.ends - drawn.times)[matched]
-    divisions = [group_of(factors, of, drawn)[matched] for of in ("sizes", "regions")]
+    divisions = [group_of(of, drawn)[matched] for of in ("sizes", "regions")]
     values = figures(run, None) | {
         "n_matches": count(run.made),
         "players_in_matches": time_average(*playing, window),
@@ -238,7 +238,7 @@ def masks(run: Replication, of: str) -> Iterator[Bools]:
     """Yield which tickets are in each group, in the order of `groups`."""
     factors, drawn = run.factors, run.drawn
     if of != "attributes":
-        numbers = group_of(factors, of, drawn)
+        numbers = group_of(of, drawn)
         yield from (numbers == number for number in range(len(groups(factors, of))))
         return
     for name, law in factors.attributes.items():
@@ -253,7 +253,7 @@ def masks(run: Replication, of: str) -> Iterator[Bools]:
                 yield np.bincount(drawn.of, has, drawn.times.size) > 0
 
 
-def group_of(factors: TicketsFactors, of: str, drawn: Tickets) -> Ints:
+def group_of(of: str, drawn: Tickets) -> Ints:
     """Return the number of the group of each ticket, by what puts each into one group."""
     if of == "sizes":
         return drawn.sizes - 1

@@ -316,7 +316,7 @@ class ZoneStatsModel(CurveModel[RandomNumbers]):
         last = np.maximum.accumulate(np.where(contests > 0, np.arange(contests.size), -1))
         return Course(skills, ratings, rounds, settled, np.array([[error, held[last]]]), log)
 
-    def summary(self, inputs: RandomNumbers, course: Course) -> dict[str, float]:
+    def summary(self, course: Course) -> dict[str, float]:
         """Return the responses by name."""
         skills, rounds = course.skills[: self._factors.n_enabled], course.rounds
         skill, rating = skills - skills.mean(), course.ratings - course.ratings.mean()
