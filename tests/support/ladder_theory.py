@@ -350,7 +350,7 @@ def calibration_after_rounds(
     set_clocks(np.empty(0), loop)
     model._queue = with_people(model._queue, loop.players, loop.rng_key)
     model._rule.reset(model._queue)
-    loop = model._go_on(float(rounds), loop, new_log(0, 0, 1))
+    model._go_on(float(rounds), loop, new_log(0, 0, 1))
     assert (loop.players["finished"] == rounds).all()
     now = standing(loop.players)
     return float(scale(now)["rating_error"] ** 2 / now.mean_variance)

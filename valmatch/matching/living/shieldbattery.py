@@ -132,7 +132,7 @@ class Pool(NamedTuple):
     trial: Ints
 
 
-ROSTER = np.dtype([("quality", "f4"), ("chance", "f4")])
+ROSTER = np.dtype([("quality", "f4"), ("variance", "f4"), ("chance", "f4"), ("latency", "f4")])
 
 
 @kernel(allocates=True)
@@ -284,7 +284,8 @@ def value_roster(
     chance = Single(1) / (Single(1) + Single(power))
     balance = Single(numbers.win_weight) * abs(Single(0.5) - chance)
     quality = waited - (skill + balance + far)
-    valued["quality"], valued["chance"] = quality, chance
+    valued["quality"], valued["variance"] = quality, variance
+    valued["chance"], valued["latency"] = chance, worst
     return quality >= least
 
 

@@ -28,9 +28,13 @@ from valmatch.rule_sets.table import Table
 def play_kernel(until: float, world: World, queue: Queue) -> bool:
     """Let tickets come and go up to a review at a moment or later, or after a match was made."""
     # Return whether there is more to come by the horizon. Up to infinity all of it is played.
-    #
+    return _play(until, by_reference(world), by_reference(queue))
+
+
+@part
+def _play(until: float, world: World, queue: Queue) -> bool:
+    """Let tickets come and go, see `play_kernel`."""
     # At one moment proposals end, then tickets are cancelled, then time out, then others join.
-    world, queue = by_reference(world), by_reference(queue)
     state, options, tickets = queue.state[0], world.options[0], world.rows.tickets
     completed, every = state["completed"], options["review"]
     while (
