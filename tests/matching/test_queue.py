@@ -44,7 +44,7 @@ def parameters(function: Callable[..., object]) -> list[str]:
 @pytest.mark.parametrize("name", [*sorted(set(QUEUES) - {PRESET}), *PRESETS])
 def test_rules_have_the_functions_of_the_protocol(name: str) -> None:
     rule = queue_of(name) if name in PRESETS else queue_rule(name)
-    assert (len(VERBS), len(OF_RATINGS)) == (9, 2)
+    assert (len(VERBS), len(OF_RATINGS)) == (8, 3)
     for verb in (*VERBS, *(OF_RATINGS if name in of_ratings() else ())):
         expected = [one for one in parameters(getattr(RatingRule, verb)) if one != "self"]
         assert len(parameters(getattr(rule, verb))) == len(expected), verb

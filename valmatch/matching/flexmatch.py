@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Ints, Records
-from valmatch.kernels.compilation import macro, part
+from valmatch.kernels.compilation import part
 from valmatch.kernels.references import by_reference
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.arrays import ROUNDING, arrays_of, queue_of
@@ -114,16 +114,6 @@ def new(capacity: int, rules: Parameters) -> QueueState:
     state["next_wait"] = np.inf
     people, members = np.zeros(0, np.void), np.zeros(players, np.int64)
     return QueueState(state, people, world, queue_of(world), members)
-
-
-@macro
-def reset(queue: QueueState) -> None:
-    """Empty the queue for the next replication."""
-    queue.state.view(np.uint8)[:] = 0
-    queue.state["next_wait"][:] = np.inf
-    queue.line.state.view(np.uint8)[:] = 0
-    queue.line.slots.view(np.uint8)[:] = 0
-    queue.line.saved["anchor"][:] = t.NONE
 
 
 def grown(queue: QueueState, rules: Parameters) -> QueueState:

@@ -13,12 +13,12 @@ import numpy as np
 
 from valmatch.kernels.arrays import Ints, Records, Words
 from valmatch.kernels.compilation import kernel, macro
-from valmatch.matching.fifo import enqueue, has_room, leave, reset
-from valmatch.matching.queue import LINEUP
+from valmatch.matching.fifo import enqueue, has_room, leave
+from valmatch.matching.queue import LINEUP, with_people
 from valmatch.policies.knowledge import WAITING, MeanOrder, Ticket, Waiting
 from valmatch.policies.registry import PAIR, Weigh, functions
 
-__all__ = ["enqueue", "has_room", "leave", "reset"]
+__all__ = ["enqueue", "has_room", "leave"]
 
 ALONE = -1  # what stands for the partner of whoever is left
 MOST = 2**58  # the largest weight: with a band of 16, all gains fit an integer
@@ -120,7 +120,7 @@ def grown(queue: QueueState, rules: Parameters) -> QueueState:
     """Return a copy of a queue with twice the room."""
     large, n = new(2 * queue.players.size, rules), queue.players.size
     large.state[:], large.players[:n] = queue.state, queue.players
-    return large._replace(people=queue.people, rng_key=queue.rng_key)
+    return with_people(large, queue.people, queue.rng_key)
 
 
 @macro

@@ -109,9 +109,9 @@ DISSOLVED = -2  # stands for a newcomer at the review after a team has lost a pl
 class QueueRule(Protocol):
     """A rule of the queue: a module with a class and these functions."""
 
-    # The first three functions are plain Python, `reset` of which kernels can call too, the others
-    # parts of kernels. Times are in hours and never decrease. What joins is called a player: where
-    # parties wait together, the number of a ticket.
+    # The first two functions are plain Python, the others parts of kernels. Times are in hours and
+    # never decrease. What joins is called a player: where parties wait together, the number of a
+    # ticket.
 
     Parameters: Any  # a named tuple: the rule's numbers as kernels read them, usually `Rules`
 
@@ -124,9 +124,6 @@ class QueueRule(Protocol):
 
     def grown(self, queue: Any, rules: Any) -> Any:  # noqa: ANN401
         """Return a copy of a queue with twice the room."""
-
-    def reset(self, queue: Any) -> None:  # noqa: ANN401
-        """Empty the queue for the next replication."""
 
     def has_room(self, rules: Any, queue: Any) -> bool:  # noqa: ANN401
         """Return whether another player can join; else the queue has to be `grown`."""
@@ -156,6 +153,11 @@ class QueueRule(Protocol):
 
 class RatingRule(QueueRule, Protocol):
     """A rule that sees nothing but ratings: the model `valorant` knows it too."""
+
+    # The first function is plain Python, and kernels can call it too.
+
+    def reset(self, queue: Any) -> None:  # noqa: ANN401
+        """Empty the queue for the next replication."""
 
     def waiting_teams(self, queue: Any) -> list[tuple[int, list[int]]]:  # noqa: ANN401
         """Return number and players of the teams that are formed and wait for another."""
@@ -206,8 +208,9 @@ def parameters_of(rule: QueueRule, options: dict[str, Any]) -> Any:  # noqa: ANN
 def with_people(queue: Queue, people: Records, rng_key: Words) -> Queue:
     """Let a rule see more of the players than ratings, if its queue has fields for it."""
     fields: Any = queue
-    known = {"people": people, "rng_key": rng_key}
-    return cast(Queue, fields._replace(**{k: known[k] for k in known if k in fields._fields}))
+    if "rng_key" in fields._fields:
+        fields.rng_key[:] = rng_key
+    return cast(Queue, fields._replace(people=people) if "people" in fields._fields else queue)
 
 
 class Arrivals(NamedTuple):

@@ -25,7 +25,7 @@ from valmatch.matching.living.queue import (
     new_state,
 )
 from valmatch.matching.living.registry import Numbers, kernel_numbers, rule_of
-from valmatch.matching.queue import driver, kernel_of
+from valmatch.matching.queue import driver, kernel_of, with_people
 from valmatch.matching.tickets.layout import CANCELLED
 
 HOUR = 3600.0
@@ -38,8 +38,6 @@ LEAST_ROOM = 1024  # matches that there is room for at first
 STATE = np.dtype(
     [
         ("waiting", "i8"),  # players
-        ("tickets", "i8"),  # that have joined
-        ("at_once", "i8"),  # whether the newcomer makes the rule look
         ("first", "i8"),  # match of the last review
     ]
 )
@@ -67,14 +65,13 @@ class QueueState(NamedTuple):
     """Who waits."""
 
     state: Records  # (1,)
-    # (n,); what the rule sees of everybody (`seen`) and how uncertain that is (`sigma`), the hour
-    # of the ticket (`queued`), matches that have ended (`finished`), whose ticket they are on
-    # (`leader`), and up to how many numbers on from a leader those are who may be on it (`friends`)
+    # (n,); what the rule sees of everybody (`seen`) and how uncertain that is (`sigma`), matches
+    # that have ended (`finished`), whose ticket they are on (`leader`), and up to how many numbers
+    # on from a leader those are who may be on it (`friends`)
     people: Records
-    rng_key: Words  # (3,); where the draws lie; `with_people` sets it
+    rng_key: Words  # (3,); where the draws lie, that of the tickets; `with_people` sets it
     tickets: MatchmakerState
     members: Ints  # (n * largest,); who the players of tickets are; the first one is the leader
-    memory: Floats  # what the rule remembers at first
 
 
 def new(capacity: int, rules: Parameters) -> QueueState:
@@ -96,15 +93,14 @@ def new(capacity: int, rules: Parameters) -> QueueState:
         ranged=np.zeros(n, np.bool_),
         sits=np.zeros(n, np.int64),
     )
-    never = np.full(n, np.inf)
-    tickets = PresetInput(np.zeros(n), never, np.arange(n), parties, np.zeros(3, np.uint64))
+    never, rng_key = np.full(n, np.inf), np.zeros(3, np.uint64)
+    tickets = PresetInput(np.zeros(n), never, np.arange(n), parties, rng_key)
     return QueueState(
         np.zeros(1, STATE),
         np.zeros(0, np.void),
-        np.zeros(3, np.uint64),
+        rng_key,
         _with_matches(LEAST_ROOM, rules, new_state(tickets, rules.memory.copy(), np.inf, np.inf)),
         np.zeros(n * largest, np.int64),
-        rules.memory,
     )
 
 
@@ -114,25 +110,12 @@ def _with_matches(room: int, rules: Parameters, tickets: MatchmakerState) -> Mat
     return tickets._replace(matches=np.zeros(room, MATCH), members=np.zeros((2, members), np.int64))
 
 
-def reset(queue: QueueState) -> None:
-    """Empty the queue for the next replication, whose draws lie at its key."""
-    tickets = queue.tickets
-    for state in (queue.state, tickets.counters):
-        state.view(np.uint8)[:] = 0
-    tickets.counters["due"], tickets.counters["next_end"] = np.nan, np.inf
-    tickets.memory[:], tickets.last[:] = queue.memory, 0
-    tickets.rng_key[:] = queue.rng_key
-
-
 def grown(queue: QueueState, rules: Parameters) -> QueueState:
     """Return a queue with room for everybody, before anybody comes, or for more matches."""
     # Matches go but for those that the rule looks back at.
     old, counters = queue.tickets, queue.tickets.counters[0]
     if old.times.size < queue.people.size:
-        large = new(queue.people.size, rules)
-        large = large._replace(people=queue.people, rng_key=queue.rng_key)
-        reset(large)
-        return large
+        return with_people(new(queue.people.size, rules), queue.people, queue.rng_key)
     matches = old.matches[: counters["matches"]]
     matches = matches[counters["due"] - matches["time"] <= rules.remembers]
     first = int(matches["first"][0]) if matches.size else int(counters["members"])
@@ -164,10 +147,10 @@ def next_review(rules: Parameters, queue: QueueState) -> float:
     return due if due < rules.horizon else np.inf
 
 
-@driver(part)
+@part
 def enqueue(now: float, rating: float, player: int, rules: Parameters, queue: QueueState) -> int:
     """Let a leader wait with those who come along; return the number of the ticket."""
-    tickets, parties, state = queue.tickets, queue.tickets.parties, queue.state[0]
+    tickets, parties, counters = queue.tickets, queue.tickets.parties, queue.tickets.counters[0]
     first, size = parties.firsts[player], 0
     for member in range(player, player + queue.people[player]["friends"]):
         known = queue.people[member]
@@ -179,13 +162,12 @@ def enqueue(now: float, rating: float, player: int, rules: Parameters, queue: Qu
             parties.unrated[first + size] = known["finished"] == 0
             size += 1
     # A moment in hours is not that in seconds to the last digit.
-    tickets.times[player] = min(now * HOUR, tickets.counters[0]["due"])
+    tickets.times[player] = min(now * HOUR, counters["due"])
     parties.sizes[player], tickets.missed[player] = size, 0
-    tickets.serials[player] = state["tickets"]
-    state["tickets"] += 1
-    state["waiting"] += size
+    tickets.serials[player] = counters["joined"]
+    counters["joined"] += 1
+    queue.state[0]["waiting"] += size
     living.enqueue(player, tickets)
-    state["at_once"] = int(RULE.joined(tickets, rules.numbers))
     return player
 
 
@@ -209,7 +191,7 @@ def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> i
     tickets, state, counters = queue.tickets, queue.state[0], queue.tickets.counters[0]
     moment = counters["due"]
     if newcomer >= 0:
-        if state["at_once"] == 0:
+        if not RULE.joined(tickets, rules.numbers):
             return 0
         moment = tickets.times[newcomer]
     state["first"] = counters["matches"]
@@ -242,6 +224,6 @@ def queue_of(preset: str) -> ModuleType:
     """Return the queue of a preset: a `valmatch.matching.queue.QueueRule`."""
     queue = ModuleType(f"{__name__}.{preset}", f"The queue of {preset} for players who come back.")
     vars(queue).update(globals(), __name__=queue.__name__)
-    for each in (next_review, enqueue, review):
+    for each in (next_review, review):
         setattr(queue, each.__name__, kernel_of(each, rule_of(preset)))
     return queue

@@ -124,7 +124,7 @@ class LadderModel(Model[DrawnPlayers]):
         # The share of the session starts before each hour and before the end of the day.
         sums = np.array([0.0, *np.cumsum(np.array(sessions.hourly_profile))])
         self._shares = sums / sums[-1]
-        self._queue = self._rule.new(64, self._rules.queue)
+        self._room = 64  # how many may wait until a queue grows
         self._waits: Floats = np.empty(1024)  # room for those of a replication
 
     @classmethod
@@ -190,9 +190,8 @@ class LadderModel(Model[DrawnPlayers]):
             factors.parties.largest,
         )
         kernel.set_clocks(inputs.joining, loop)
-        # Nobody waits, and the rule sees the players of the replication.
-        self._queue = with_people(self._queue, loop.players, loop.rng_key)
-        self._rule.reset(self._queue)
+        queue = self._rule.new(self._room, self._rules.queue)
+        self._queue = with_people(queue, loop.players, loop.rng_key)
         start, days, day, horizon = math.nan, [], 0, factors.days
         # When the ratings are looked at.
         moments = {factors.warmup_days, *map(float, range(1, math.ceil(horizon))), horizon}
