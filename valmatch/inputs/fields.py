@@ -59,6 +59,11 @@ def whole(low: int, high: int) -> tuple[Any, ...]:
     return Field(ge=low, le=high), *Whole
 
 
+Share = Annotated[float, *real(0, 1)]
+Level = Annotated[float, *real(-1e6, 1e6)]  # points, far beyond any use
+Minutes = Annotated[float, *real(1e-3, 1e6)]
+
+
 def factor(
     default: object,
     unit: str = "",

@@ -6,14 +6,14 @@ import math
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from valmatch.inputs.fields import Flag, Number, Positive, Whole, refuse
+from valmatch.inputs.fields import Flag, Number, Positive, Share, refuse, whole
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records
 from valmatch.kernels.compilation import kernel, part
 from valmatch.matching.living import registry
 from valmatch.matching.living.queue import MatchmakerState, Values, add_member, begin_match, rule
-from valmatch.matching.living.registry import Share, TeamSize, Tick, number
+from valmatch.matching.living.registry import TeamSize, Tick, number
 from valmatch.matching.tickets.layout import COMPLETED
 
 
@@ -29,9 +29,7 @@ class Numbers(registry.Numbers):
     later: ClassVar = ("alike_ticks",)
 
     team_size: TeamSize = number(1, "players", "Players of a team.")
-    team_count: Annotated[int, Field(ge=2, le=100), *Whole] = number(
-        2, "teams", "Teams of a match."
-    )
+    team_count: Annotated[int, *whole(2, 100)] = number(2, "teams", "Teams of a match.")
     newcomer_mean: Number = number(50.0 / 3.0, "points", "Skill of a ticket without rated players.")
     newcomer_deviation: Positive = number(
         25.0 / 3.0, "points", "Uncertainty of a ticket without rated players."
@@ -45,7 +43,7 @@ class Numbers(registry.Numbers):
         "By how much both move outwards with each tick that the longest of a match waited; not in"
         " the source.",
     )
-    alike_ticks: Annotated[int, Field(ge=0, le=10**6), *Whole] = number(
+    alike_ticks: Annotated[int, *whole(0, 10**6)] = number(
         0,
         "ticks",
         "For how long the longest of a match waits until its teams may differ in number of tickets;"

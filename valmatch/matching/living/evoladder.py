@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from valmatch.draws.streams import uniform_at
-from valmatch.inputs.fields import Flag, NonNegative, Whole, real, refuse
+from valmatch.inputs.fields import Flag, NonNegative, Share, real, refuse, whole
 from valmatch.kernels.arrays import Ints
 from valmatch.kernels.compilation import kernel, part
 from valmatch.matching.living import registry
@@ -25,7 +25,7 @@ from valmatch.matching.living.queue import (
     other_member,
     rule,
 )
-from valmatch.matching.living.registry import Share, Tick, number
+from valmatch.matching.living.registry import Tick, number
 
 FIRST, SECOND, BOTH = 0, 1, 2
 """Races that a player plays."""
@@ -50,7 +50,7 @@ class Numbers(registry.Numbers):
     wait_power: Annotated[float, *real(0, 10)] = number(
         1.25, "", "Power of the waves in the bonus; 1 in the code that runs, 1.25 on its pages."
     )
-    swap_passes: Annotated[int, Field(ge=0, le=100), *Whole] = number(
+    swap_passes: Annotated[int, *whole(0, 100)] = number(
         2, "passes", "How often neighbouring pairs are looked at for a swap."
     )
     first_only: Share = number(0.4, "", "Share of players of the first race alone.")

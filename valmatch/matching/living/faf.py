@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from valmatch.inputs.fields import Flag, NonNegative, Number, Positive
+from valmatch.inputs.fields import Flag, NonNegative, Number, Positive, Share
 from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import kernel, part
 from valmatch.matching.living import registry
@@ -20,7 +20,7 @@ from valmatch.matching.living.queue import (
     other_member,
     rule,
 )
-from valmatch.matching.living.registry import Count, Share, TeamSize, number
+from valmatch.matching.living.registry import Count, TeamSize, number
 
 PLAYER = 5000.0  # what a player counts where tickets are split by players and ratings at once
 

@@ -9,10 +9,9 @@ import math
 from typing import Annotated, ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from valmatch.draws.streams import uniform_at
-from valmatch.inputs.fields import Flag, NonNegative, Number, Whole
+from valmatch.inputs.fields import Flag, NonNegative, Number, whole
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import kernel, part
 from valmatch.matching.living import registry
@@ -44,7 +43,7 @@ class Numbers(registry.Numbers):
 
     wave_seconds: Tick = number(12.0, "seconds", "Time between two waves.")
     wave_jitter: NonNegative = number(1.0, "seconds", "Most by which it is longer, at random.")
-    wave_players: Annotated[int, Field(ge=2, le=10**6), *Whole] = number(
+    wave_players: Annotated[int, *whole(2, 10**6)] = number(
         40, "players", "With how many waiting a wave comes at once."
     )
     gap: NonNegative = number(1.0, "", "Points of a point of rating between two.")

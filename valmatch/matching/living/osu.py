@@ -6,10 +6,10 @@ import math
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from valmatch.draws.streams import uniform_at
-from valmatch.inputs.fields import Flag, NonNegative, Number, Positive, Whole
+from valmatch.inputs.fields import Flag, NonNegative, Number, Positive, whole
 from valmatch.kernels.arrays import Bools, Floats, Ints, Words
 from valmatch.kernels.compilation import kernel, part
 from valmatch.matching.living import registry
@@ -37,9 +37,7 @@ class Numbers(registry.Numbers):
     value: ClassVar = ("points", "largest difference between the pivot and a member")
     clock: ClassVar = "tick"
 
-    lobby_size: Annotated[int, Field(ge=2, le=1000), *Whole] = number(
-        2, "users", "Users of a lobby."
-    )
+    lobby_size: Annotated[int, *whole(2, 1000)] = number(2, "users", "Users of a lobby.")
     radius: Positive = number(20.0, "points", "How far a user at the centre looks at first.")
     doubling: Positive = number(300.0, "seconds", "Wait in which the radius doubles.")
     radius_max: Positive = number(9999.0, "points", "Its limit.")

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Self, cast
 
 from pydantic import Field, model_validator
 
-from valmatch.inputs.fields import Factors, Real, Whole, refuse
+from valmatch.inputs.fields import Factors, real, refuse, whole
 
 PRESETS = {
     "faf": "faf",
@@ -22,10 +22,9 @@ PRESETS = {
 }
 """All living matchmakers, and the modules of this folder that have their rules by these names."""
 
-Count = Annotated[int, Field(ge=1, le=10**6), *Whole]
-TeamSize = Annotated[int, Field(ge=1, le=100), *Whole]
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
-Tick = Annotated[float, Field(ge=0.01, le=3600, allow_inf_nan=False), *Real]
+Count = Annotated[int, *whole(1, 10**6)]
+TeamSize = Annotated[int, *whole(1, 100)]
+Tick = Annotated[float, *real(0.01, 3600)]
 
 NEEDS = {
     "users": "nobody comes twice",

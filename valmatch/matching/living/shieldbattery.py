@@ -10,10 +10,9 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from valmatch.draws.streams import uniform_at
-from valmatch.inputs.fields import Flag, NonNegative, Number, Positive, Whole
+from valmatch.inputs.fields import Flag, NonNegative, Number, Positive, whole
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import kernel, part
 from valmatch.matching.living import registry
@@ -47,7 +46,7 @@ class Numbers(registry.Numbers):
     less_deviations: NonNegative = number(
         1.0, "deviations", "How many of its deviations a rating is lowered by.", "deviations"
     )
-    sample: Annotated[int, Field(ge=2, le=24), *Whole] = number(
+    sample: Annotated[int, *whole(2, 24)] = number(
         20, "tickets", "Most that are looked at in a tick: of more, a uniform sample."
     )
     variance_weight: NonNegative = number(
@@ -60,7 +59,7 @@ class Numbers(registry.Numbers):
     latency_weight: NonNegative = number(30.0, "seconds", "Cost of a latency step.", "latencies")
     latency_scale: NonNegative = number(0.9, "", "Share of a latency that counts.", "latencies")
     latency_step: Positive = number(30.0, "ms", "Length of a step.", "latencies")
-    latency_free: Annotated[int, Field(ge=0, le=10**6), *Whole] = number(
+    latency_free: Annotated[int, *whole(0, 10**6)] = number(
         3, "steps", "Latency steps without cost.", "latencies"
     )
     latency_unknown: NonNegative = number(

@@ -13,8 +13,11 @@ from pydantic import Field, ValidationError, ValidationInfo, create_model, model
 
 from valmatch.inputs.fields import (
     Factors,
+    Level,
+    Minutes,
     Misplaced,
     NonNegative,
+    Share,
     factor,
     plain_number,
     real,
@@ -23,7 +26,7 @@ from valmatch.inputs.fields import (
     whole,
 )
 from valmatch.matching.living.ladder_adapter import LACKS
-from valmatch.matching.living.registry import PRESETS, numbers_of
+from valmatch.matching.living.registry import PRESETS, Tick, numbers_of
 from valmatch.matching.registry import PRESET, QUEUES, meanings, readers
 from valmatch.models.tickets import factors as tickets
 from valmatch.models.tickets.rule_file import EXPANSIONS, RULES, Expansions, OfRules
@@ -35,12 +38,9 @@ from valmatch.ratings.system import System
 from valmatch.rule_sets.table import Table
 
 # The bounds lie far outside any use; within them no kernel overflows.
-Level = Annotated[float, *real(-1e6, 1e6)]
 Points = Annotated[float, *real(1e-6, 1e6)]
-Minutes = Annotated[float, *real(1e-3, 1e6)]
 Amount = Annotated[float, *real(0, 1e6)]
 Weight = Annotated[float, *real(0, 1e3)]
-Share = Annotated[float, *real(0, 1)]
 Effect = Annotated[float, *real(-1, 1)]
 
 
@@ -196,9 +196,7 @@ class QueueFactors(Factors, json_schema_extra={"example": "{player_diff: 400}"})
         "skill_attribute", "skill"
     )
     """Attribute of the rule set that the rating is; all others have their defaults."""
-    review_seconds: Annotated[float, *real(0.01, 3600)] | None = option(
-        "review_seconds", None, "seconds"
-    )
+    review_seconds: Tick | None = option("review_seconds", None, "seconds")
     """Time between two reviews of a rule set. null: at every joining, and whenever a ticket passes
     a wait of an expansion."""
 

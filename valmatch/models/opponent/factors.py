@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, field_validator
 
-from valmatch.inputs.fields import Factors, Real, factor, plain_number, real, refuse, whole
+from valmatch.inputs.fields import Factors, Level, Real, factor, plain_number, real, refuse, whole
 from valmatch.policies.registry import OPPONENT, meanings
 from valmatch.text.suggestions import correction
 
 # The bounds lie far outside any use; within them no kernel overflows.
 Variance = Annotated[float, *real(1e-9, 1e9)]
-Mean = Annotated[float, *real(-1e6, 1e6)]
 Kappa = Annotated[float, *real(0, 1e3)]
 Discount = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False), *Real]
 VarianceRange = Annotated[tuple[Variance, ...], Field(min_length=2, max_length=2)]
@@ -103,7 +102,7 @@ class OpponentFactors(PriorFactors):
     """Variance of the normal distribution around 0 that the prior means are drawn from."""
     prior_variance_range: VarianceRange = factor((2.0, 3.0), "skill squared")
     """Least and largest prior variance, which is drawn uniformly in between."""
-    prior_means: tuple[Mean, ...] | None = factor(None, "skill")
+    prior_means: tuple[Level, ...] | None = factor(None, "skill")
     """Prior means of all n_opponents + 1 players; null: drawn once per seed."""
     prior_variances: tuple[Variance, ...] | None = factor(None, "skill squared")
     """Prior variances of all n_opponents + 1 players; null: drawn once per seed."""

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from valmatch.inputs.fields import factor, real, whole
-from valmatch.models.opponent.factors import Kappa, Mean, PriorFactors, Variance, VarianceRange
+from valmatch.inputs.fields import Level, factor, real, whole
+from valmatch.models.opponent.factors import Kappa, PriorFactors, Variance, VarianceRange
 from valmatch.policies.registry import TARGET, meanings
 
 Tolerance = Annotated[float, *real(1e-4, 1e6)]
@@ -26,7 +26,7 @@ class TargetingFactors(PriorFactors):
     """Number of alternatives that can be measured."""
     n_measurements: Annotated[int, *whole(1, 1_000_000)] = factor(500, "measurements")
     """Number of measurements, each of one alternative."""
-    target: Mean = factor(0.0, "value")
+    target: Level = factor(0.0, "value")
     """The value that the chosen alternative is to have."""
     tolerance: Tolerance = factor(1.0, "value")
     """How far from the target is near: the quality exp(-distance^2 / (2 tolerance^2)) of an
@@ -41,7 +41,7 @@ class TargetingFactors(PriorFactors):
     """Variance of the normal distribution around 0 that the prior means are drawn from."""
     prior_variance_range: VarianceRange = factor((2.0, 3.0), "value squared")
     """Least and largest prior variance, which is drawn uniformly in between."""
-    prior_means: tuple[Mean, ...] | None = factor(None, "value")
+    prior_means: tuple[Level, ...] | None = factor(None, "value")
     """Prior means of all n_alternatives; null: drawn."""
     prior_variances: tuple[Variance, ...] | None = factor(None, "value squared")
     """Prior variances of all n_alternatives; null: drawn."""

@@ -18,6 +18,7 @@ from valmatch.inputs.fields import (
     NonNegative,
     Number,
     Positive,
+    Share,
     factor,
     real,
     refuse,
@@ -26,7 +27,7 @@ from valmatch.inputs.fields import (
 )
 from valmatch.inputs.files import read_document, readable
 from valmatch.kernels.arrays import Floats
-from valmatch.matching.living.registry import NEEDS, PRESETS, Numbers, Share, needs_of, numbers_of
+from valmatch.matching.living.registry import NEEDS, PRESETS, Numbers, Tick, needs_of, numbers_of
 from valmatch.models.tickets.rule_file import EXPANSIONS, RULES, Expansions, OfRules
 from valmatch.rule_sets.table import Valued
 from valmatch.text.numerals import real_number
@@ -104,7 +105,7 @@ class Service(Factors, json_schema_extra={"example": "{review_seconds: 1}"}):
 
     unwritten = ("foresight_seconds",)
 
-    review_seconds: Annotated[float, *real(0.01, 3600)] = factor(1.0, "seconds")
+    review_seconds: Tick = factor(1.0, "seconds")
     """Time between two reviews of the pool."""
     search: Literal["pass", "exhaustive"] = factor("pass")
     """Search method. pass: greedy, one anchor ticket at a time. exhaustive: all sets of tickets,

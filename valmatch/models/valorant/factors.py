@@ -12,12 +12,13 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from valmatch.inputs.fields import (
     Factors,
+    Minutes,
     NonNegative,
     Number,
     Positive,
+    Share,
     factor,
     plain_number,
-    real,
     refuse,
     whole,
 )
@@ -32,10 +33,6 @@ Measure = Literal["differences", "pairs", "elo", "fairness", "bands", "hours", "
 """A group of responses that are computed where they are asked for."""
 
 Quantile = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
-
-Share = Annotated[float, *real(0, 1)]
-
-Patience = Annotated[float, *real(1e-3, 1e6)]  # minutes
 
 
 MIN_ACCEPTANCE = 1e-3
@@ -161,7 +158,7 @@ class ValorantFactors(Factors):
     """Quantiles of the ratings of arriving players, [probability, Elo points] each, in place of
     mean_matrix and cov_matrix: a smooth monotone function goes through them, and the tails are
     normal. null: none."""
-    patience_minutes: Patience | None = factor(None, "minutes")
+    patience_minutes: Minutes | None = factor(None, "minutes")
     """Mean of the exponential time after which a waiting player gives up. null: nobody does. A
     queue log with a column left_hours says itself who gave up, and when."""
     warm_up: Annotated[int, *whole(0, 1_000_000)] = factor(0, "hours")

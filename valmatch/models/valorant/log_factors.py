@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BeforeValidator, Field, Strict, ValidationInfo, field_validator
 
 from valmatch.inputs.csv_reader import FLAGS, MOST, SEPARATOR_NAMES
-from valmatch.inputs.fields import Factors, Flag, Number, real, refuse, whole
+from valmatch.inputs.fields import Factors, Flag, Number, Share, refuse, whole
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
@@ -69,7 +69,7 @@ class LogFactors(Factors):
     known rating of their account, else that of a player half a log away."""
     skip_bad_rows: Flag = Field(False)
     """Whether to leave rows out that cannot be used, and count them."""
-    max_bad_rows: Annotated[float, *real(0, 1)] = Field(MOST)
+    max_bad_rows: Share = Field(MOST)
     """The share of all rows that skip_bad_rows may leave out; a log with more bad rows is
     refused."""
     sort: Flag = Field(False)

@@ -6,15 +6,23 @@ from typing import Annotated, Literal, Self
 
 from pydantic import model_validator
 
-from valmatch.inputs.fields import Factors, factor, plain_number, real, refuse, up_to, whole
+from valmatch.inputs.fields import (
+    Factors,
+    Level,
+    Minutes,
+    Share,
+    factor,
+    plain_number,
+    real,
+    refuse,
+    up_to,
+    whole,
+)
 from valmatch.ratings.registry import MOST_DISTANT, Cap
 
 # The bounds lie far outside any use; within them no kernel overflows.
 Points = Annotated[float, *real(1e-3, 1e6)]
 Rate = Annotated[float, *real(1e-6, 1e6)]
-Minutes = Annotated[float, *real(1e-3, 1e6)]
-Rating = Annotated[float, *real(-1e6, 1e6)]
-Share = Annotated[float, *real(0, 1)]
 
 MAX_SEATS = 50_000_000
 """Most players times games in one replication: its random numbers take 32 bytes each."""
@@ -38,7 +46,7 @@ class ZoneStatsFactors(Factors):
     """Multiplier of all adjustments (3), also their cap (5)."""
     MAX_GAME_LENGTH: Minutes = factor(20.0, "minutes")
     """Time in the game beyond which a contest counts no more (3)."""
-    initial_rating: Rating = factor(500.0, "points")
+    initial_rating: Level = factor(500.0, "points")
     """Rating of everybody before the first game, mean of the latent skills."""
     compare: Literal["score_per_hour", "score"] = factor("score_per_hour")
     """What decides a contest. score_per_hour: as in the source (step 1). score: the raw score,
