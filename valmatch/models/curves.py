@@ -5,13 +5,24 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
-from valmatch.models.model import Axes, Inputs, Model, Outcome, Record, Responses, Table
+from valmatch.models.model import (
+    Axes,
+    Inputs,
+    Model,
+    Outcome,
+    Record,
+    Response,
+    Responses,
+    Table,
+    Window,
+)
 from valmatch.models.opponent.factors import PriorFactors
 
 
@@ -50,6 +61,16 @@ def axes_of(
     """Return the axes of measures whose values are about as large as their unit has it."""
     scales = [2.0 ** math.ceil(math.log2(sizes[measure.unit])) for measure in measures]
     return Axes(policies, measures.names, games, scales)
+
+
+def windowed(measure: Response, policy: str, games: str, when: str) -> Response:
+    """Return the response that is a measure over a stretch of the curve of a policy."""
+    return replace(
+        measure,
+        name=f"{measure.name}.{policy}.{games}",
+        meaning=f"{measure.meaning}, {when}",
+        window=Window(policy, measure.name, games),
+    )
 
 
 MEANS, VARIANCES, VALUES = 0, 1, 2  # sources of randomness; those of a model follow them

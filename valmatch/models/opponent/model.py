@@ -146,12 +146,7 @@ def _responses(factors: OpponentFactors) -> Iterator[Response]:
         for measure in MEASURES:
             for low, high in windows(factors.n_games):
                 games = f"{low + 1}-{high}"
-                yield replace(
-                    measure,
-                    name=f"{measure.name}.{policy}.{games}",
-                    meaning=f"{measure.meaning}, mean over games {games}",
-                    window=Window(policy, measure.name, games),
-                )
+                yield curves.windowed(measure, policy, games, f"mean over games {games}")
 
 
 class OpponentModel(curves.CurveModel[SamplePath]):

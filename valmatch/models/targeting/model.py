@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +15,7 @@ from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import kernel, variant
 from valmatch.models import curves
 from valmatch.models.curves import Prior
-from valmatch.models.model import NO_FILES, Response, Responses, Table, Window, amount, share
+from valmatch.models.model import NO_FILES, Response, Responses, Table, amount, share
 from valmatch.models.targeting.factors import TargetingFactors
 from valmatch.policies.knowledge import place_of_largest
 from valmatch.policies.registry import TARGET, Measure, function_of
@@ -105,12 +104,8 @@ def _responses(factors: TargetingFactors) -> Iterator[Response]:
     for policy in factors.policies:
         for measure in MEASURES:
             for mark in marks(factors.n_measurements):
-                yield replace(
-                    measure,
-                    name=f"{measure.name}.{policy}.{mark}",
-                    meaning=f"{measure.meaning}, after {mark} measurement{'s' * (mark > 1)}",
-                    window=Window(policy, measure.name, str(mark)),
-                )
+                after = f"after {mark} measurement{'s' * (mark > 1)}"
+                yield curves.windowed(measure, policy, str(mark), after)
 
 
 class TargetingModel(curves.CurveModel[SamplePath]):
