@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from tests.support.command import success, valmatch
 from valmatch.matching.living.registry import PRESETS, numbers_of
-from valmatch.rule_sets.descriptions import describe
 from valmatch.rule_sets.files import read_rule_file
 from valmatch.rule_sets.flexmatch import ALONE
 from valmatch.rule_sets.json_text import DEEPEST, Problem, Problems, plain, read_json
-from valmatch.rule_sets.table import Combined, Steps
+from valmatch.rule_sets.table import Combined, Steps, describe
 from valmatch.rule_sets.wrappers import body_of
 
 

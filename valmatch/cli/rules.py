@@ -115,8 +115,8 @@ def _read_without_errors(file: Path, lenient: bool) -> tuple[Reading, Table]:
 
 def _show_file(file: Path, lenient: bool, json: bool) -> None:
     """Print what the rule set of a file says."""
-    from valmatch.rule_sets.descriptions import describe
     from valmatch.rule_sets.json_text import plain
+    from valmatch.rule_sets.table import describe
 
     reading, table = _read_without_errors(file, lenient)
     description = describe(table)

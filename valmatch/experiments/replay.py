@@ -40,10 +40,9 @@ from valmatch.matching.tickets.reading import (
     world_of_log,
 )
 from valmatch.models.tickets.model import TicketsModel, TicketWorld
-from valmatch.rule_sets.descriptions import stepped
 from valmatch.rule_sets.files import as_remarks, error_lines, is_yaml, read_rule_file
 from valmatch.rule_sets.json_text import Problem, plain
-from valmatch.rule_sets.table import Lack, spelled
+from valmatch.rule_sets.table import Lack, spelled, stepped
 from valmatch.rule_sets.types import OF_PREDICATE
 from valmatch.storage.manifest import Manifest, SimulateManifest, command_of, read_manifest
 from valmatch.storage.output import MANIFEST, to_json, write_atomically, write_csv
