@@ -128,7 +128,7 @@ def spans(run_name: str, arrivals: int, n: int) -> Row:
         every.append(width[run.of[(skills >= HIGHEST) & run.made[run.of]]])
         gaps.append(run.gaps[run.made].max())
         matched = run.came & (run.match >= 0)
-        of = group_of(run.factors, "deciles", run.drawn)[matched]
+        of = group_of("deciles", run.drawn)[matched]
         deciles.append([width[run.match[matched]][of == k].mean() for k in range(DECILES)])
     games = np.array([met.size for met in every])
     row: Row = {"games": int(games.sum()), "least_chance": 0.5 - max(gaps)}

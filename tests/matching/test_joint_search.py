@@ -15,8 +15,7 @@ from tests.oracles.queue_rules import Team, best_match
 from tests.support.machine import slowness
 from tests.support.signals import ended_badly
 from valmatch.matching.joint import BEST_A, BEST_B, Pool, find_match, new_work
-from valmatch.matching.queue import LINEUP
-from valmatch.matching.rules import Rules
+from valmatch.matching.queue import LINEUP, Rules
 
 Match = tuple[Team, Team] | None
 UNLIMITED = 1e9

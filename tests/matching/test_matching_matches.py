@@ -11,7 +11,7 @@ from tests.oracles.queue_rules import Day
 from tests.oracles.queue_rules import best_match as enumerated
 from tests.support.days import random_day, random_rules
 from valmatch import matching
-from valmatch.matching.rules import tick_of
+from valmatch.matching.queue import tick_of
 
 
 @pytest.mark.parametrize("block", range(4))

@@ -22,12 +22,12 @@ from valmatch.matching.queue import (
     Arrivals,
     QueueRule,
     RatingRule,
+    Rules,
     departures_of,
     let_arrive,
     new_counts,
 )
 from valmatch.matching.registry import PRESET, QUEUES, meanings, of_ratings, queue_rule, readers
-from valmatch.matching.rules import Rules
 from valmatch.models.ladder.factors import Rule
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.statistics.estimates import Estimate

@@ -10,8 +10,15 @@ import pytest
 from tests.oracles.queue_rules import Day, Windows
 from tests.support.days import HORIZON, check_sums, random_day, random_rules
 from valmatch.matching import team_first
-from valmatch.matching.queue import Arrivals, let_arrive, new_counts
-from valmatch.matching.rules import KNOWN_SIZE, Rules, known_team, ticks_per_hour
+from valmatch.matching.queue import (
+    KNOWN_SIZE,
+    Arrivals,
+    Rules,
+    known_team,
+    let_arrive,
+    new_counts,
+    ticks_per_hour,
+)
 
 
 def kernel_day(

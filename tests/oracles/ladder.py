@@ -25,7 +25,7 @@ from tests.oracles.rate import (
     ZoneStatsOracle,
     logistic,
 )
-from valmatch.matching.rules import Rules, ticks_per_hour
+from valmatch.matching.queue import Rules, ticks_per_hour
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.ratings.trueskill import normal_cdf
 

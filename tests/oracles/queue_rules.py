@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
 
-from valmatch.matching.rules import Rules, prioritized, tick_of
+from valmatch.matching.queue import Rules, prioritized, tick_of
 
 Team = tuple[int, ...]
 Sides = tuple[Team, Team]

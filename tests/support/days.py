@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import pytest
 
-from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
+from valmatch.matching.queue import Rules, prioritized, ticks_per_hour
 
 Matches = Sequence[tuple[float, Collection[int], Collection[int]]]
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import macro, part
-from valmatch.matching.queue import LINEUP
-from valmatch.matching.rules import Rules
+from valmatch.matching.queue import LINEUP, Rules
 
 # Rules whose players wait in a line take these functions for their own.
 

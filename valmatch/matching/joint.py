@@ -23,8 +23,7 @@ from valmatch.matching.fifo import (
     still_waiting,
     waiting_teams,
 )
-from valmatch.matching.queue import LINEUP, NOBODY, Struct
-from valmatch.matching.rules import Rules, is_prioritized, tick_of
+from valmatch.matching.queue import LINEUP, NOBODY, Rules, Struct, is_prioritized, tick_of
 
 __all__ = ["enqueue", "has_room", "reset", "still_waiting", "waiting_teams"]
 

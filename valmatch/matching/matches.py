@@ -11,9 +11,17 @@ from numpy.typing import ArrayLike
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.joint import BEST_A, BEST_B, Pool, find_match, new_work
 from valmatch.matching.pairs import MOST, match_band
-from valmatch.matching.queue import LINEUP, Arrivals, let_arrive, new_counts, parameters_of
+from valmatch.matching.queue import (
+    LINEUP,
+    Arrivals,
+    Rules,
+    let_arrive,
+    new_counts,
+    parameters_of,
+    prioritized,
+    ticks_per_hour,
+)
 from valmatch.matching.registry import QUEUES, of_ratings, queue_rule
-from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
 
 NAMES = of_ratings()
 """The rules that `match_players` knows."""
@@ -137,7 +145,7 @@ def match_players(
         raise ValueError(f"rule: no rule {rule!r} (allowed: {', '.join(of_ratings())})")
     _check(arrivals, skills, rules, rule)
     module, p, n = queue_rule(rule), rules.team_num, arrivals.size
-    numbers = parameters_of(module, rules._asdict())
+    numbers = parameters_of(module.Parameters, rules._asdict())
     counts = new_counts(np.empty(1), np.empty((n // (2 * p), 3 + 2 * p)))
     queue = module.new(max(n, 2 * p), numbers)
     let_arrive(module, Arrivals(arrivals, skills, 0), None, numbers, queue, counts)

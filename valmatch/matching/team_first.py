@@ -12,8 +12,7 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import at, macro, part
-from valmatch.matching.queue import DISSOLVED, NOBODY
-from valmatch.matching.rules import Rules, is_prioritized, team_size, tick_of
+from valmatch.matching.queue import DISSOLVED, NOBODY, Rules, is_prioritized, team_size, tick_of
 
 # Most reviews have one changed player, the newcomer: without them no window of ratings held a team,
 # so with them a window holds exactly a team (`newcomers_team`). Any other change goes the long way

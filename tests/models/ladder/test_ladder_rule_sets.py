@@ -39,7 +39,7 @@ def played(
 ) -> tuple[PartyLadder, Record]:
     """Play a ladder in plain Python and by the kernels, with room for so many tickets at first."""
     model = LadderModel(LadderFactors.model_validate({**factors, "rule_set": rule_set}))
-    model._room = room
+    model._queue_room = room
     table, _ = rule_set_of(model._factors, {})
     plain = PartyLadder(factors, draw_world(factors, seed, 0), table)
     plain.play()
@@ -339,7 +339,7 @@ def test_nothing_depends_on_the_room(name: str, monkeypatch: pytest.MonkeyPatch)
     model = LadderModel(factors_of(name))
     wide = played_by_preset(model, 1)
     monkeypatch.setitem(model._rule.new.__globals__, "LEAST_ROOM", 1)
-    model._room = 1
+    model._queue_room = 1
     narrow = played_by_preset(model, 1)
     assert model._queue.tickets.matches.size < 1024
     assert narrow.loop.players.tobytes() == wide.loop.players.tobytes()

@@ -15,11 +15,9 @@ from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats, Records
-from valmatch.matching import flexmatch
+from valmatch.matching import flexmatch, queue
 from valmatch.matching.living.ladder_adapter import options_of, queue_of
-from valmatch.matching.queue import kernel_of, parameters_of, with_people
 from valmatch.matching.registry import queue_rule
-from valmatch.matching.rules import ticks_per_hour
 from valmatch.models.ladder import loop as kernel
 from valmatch.models.ladder import measures, state
 from valmatch.models.ladder.factors import (
@@ -94,7 +92,7 @@ class LadderModel(Model[DrawnPlayers]):
         elif "rules" in files or factors.rule_set is not None:
             text = f"rules: has no effect with matching {matching}"
             self.warnings = (*self.warnings, text)
-        self._advance = kernel_of(kernel.advance, self._rule)
+        self._advance = queue.kernel_of(kernel.advance, self._rule)
         self._system = system = SYSTEMS.get(factors.rating.system)  # None knows the skills
         values = values_of(factors.rating, factors.rating_beta) if system else {}
         self._newcomer = system.newcomer(values) if system else [math.nan]
@@ -115,7 +113,7 @@ class LadderModel(Model[DrawnPlayers]):
             conservative=factors.rating.match_by == "conservative",
         )
         self._rules = state.LadderRules(
-            parameters_of(self._rule, options),
+            queue.parameters_of(self._rule.Parameters, options),
             behaviour,
             rater_of(system, values),
             factors.rating.mu,
@@ -124,7 +122,7 @@ class LadderModel(Model[DrawnPlayers]):
         # The share of the session starts before each hour and before the end of the day.
         sums = np.array([0.0, *np.cumsum(np.array(sessions.hourly_profile))])
         self._shares = sums / sums[-1]
-        self._room = 64  # how many may wait until a queue grows
+        self._queue_room = 64  # how many may wait until a queue grows
         self._waits: Floats = np.empty(1024)  # room for those of a replication
 
     @classmethod
@@ -190,8 +188,8 @@ class LadderModel(Model[DrawnPlayers]):
             factors.parties.largest,
         )
         kernel.set_clocks(inputs.joining, loop)
-        queue = self._rule.new(self._room, self._rules.queue)
-        self._queue = with_people(queue, loop.players, loop.rng_key)
+        empty = self._rule.new(self._queue_room, self._rules.queue)
+        self._queue = queue.with_people(empty, loop.players, loop.rng_key)
         start, days, day, horizon = math.nan, [], 0, factors.days
         # When the ratings are looked at.
         moments = {factors.warmup_days, *map(float, range(1, math.ceil(horizon))), horizon}
@@ -336,15 +334,10 @@ class LadderModel(Model[DrawnPlayers]):
 
 def _options(factors: LadderFactors) -> dict[str, Any]:
     """Return what the rules of the queue read, by the names of their parameters."""
-    rule, horizon, numbers = factors.rule, 24.0 * factors.days, factors.rule.numbers()
+    rule, numbers = factors.rule, factors.rule.numbers()
     return {
-        **dict(rule),
-        "horizon": horizon,
-        "continuous": rule.review == "continuous",
-        "pool_scope": rule.slack_scope == "pool",
-        "balanced": rule.tie_break == "balanced",
+        **queue.options_of(rule, 24.0 * factors.days),
         "around": False,
-        "ticks_per_hour": ticks_per_hour(horizon, rule.team_num),
         "oldest": rule.widening_age == "oldest",
         "policy": policies.place_of(rule.policy, policies.PAIR),
         "multiplier": rule.gamma / (1.0 - rule.gamma),

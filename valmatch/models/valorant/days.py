@@ -12,8 +12,7 @@ import numpy as np
 from valmatch.draws.streams import rewind
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.kernels.compilation import kernel, macro
-from valmatch.matching.queue import RULE, Arrivals, Counts, clear, driver, new_counts, run
-from valmatch.matching.rules import Rules
+from valmatch.matching.queue import RULE, Arrivals, Counts, Rules, clear, driver, new_counts, run
 from valmatch.models.model import Responses, amount, count, share
 from valmatch.models.valorant.arrivals import Law, add_players, draw_players
 

@@ -10,8 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records
-from valmatch.matching.queue import STATISTICS
-from valmatch.matching.rules import Rules, prioritized
+from valmatch.matching.queue import STATISTICS, Rules, prioritized
 from valmatch.models.model import WIN_GAP, Response, amount, count, of_part, share
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.days import summarize

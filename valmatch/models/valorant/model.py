@@ -18,7 +18,6 @@ from valmatch.inputs.fields import Factors
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching import queue
 from valmatch.matching.registry import QUEUES, queue_rule
-from valmatch.matching.rules import Rules, known_team, ticks_per_hour
 from valmatch.models.model import (
     NO_FILES,
     Batch,
@@ -341,7 +340,7 @@ class ValorantModel(Model[ArrivingPlayers]):
         times, departures = players.times, None
         if self._open_ended:
             horizon = float(times[-1])
-            ticks = ticks_per_hour(horizon, self._rules.team_num)
+            ticks = queue.ticks_per_hour(horizon, self._rules.team_num)
             self._rules = self._rules._replace(horizon=horizon, ticks_per_hour=ticks)
         if self._factors.gives_up or players.departures.size:
             departures = queue.departures_of(times, players.departures)
@@ -358,18 +357,13 @@ class ValorantModel(Model[ArrivingPlayers]):
 LONG = 60.0  # seconds of a replication from which on its length is remarked upon
 
 
-def _rules(factors: ValorantFactors, horizon: float) -> Rules:
-    shared: dict[str, Any] = {name: getattr(factors, name) for name in Rules._fields[:6]}
-    return Rules(
-        **shared,
-        horizon=horizon,
-        continuous=factors.review == "continuous",
-        pool_scope=factors.slack_scope == "pool",
-        balanced=factors.tie_break == "balanced",
-        around=factors.team_rule == "newcomer",
-        ticks_per_hour=ticks_per_hour(horizon, factors.team_num),
-        known_team=known_team(factors.team_num) if factors.matching == "team_first" else (),
-    )
+def _rules(factors: ValorantFactors, horizon: float) -> queue.Rules:
+    options = queue.options_of(factors, horizon)
+    options["around"] = factors.team_rule == "newcomer"
+    if factors.matching == "team_first":
+        options["known_team"] = queue.known_team(factors.team_num)
+    rules: queue.Rules = queue.parameters_of(queue.Rules, options)
+    return rules
 
 
 def _process(factors: ValorantFactors) -> arrivals.ArrivalProcess:
