@@ -13,9 +13,9 @@ from scipy.special import ndtri
 from results.study import Row, grid, responses_of
 from valmatch import load_config
 from valmatch.kernels.arrays import Floats
+from valmatch.models.ladder.loop import NEW, Log, new_log
 from valmatch.models.ladder.model import LadderModel, Run
 from valmatch.models.ladder.population import DrawnPlayers
-from valmatch.models.ladder.state import NEW, Log, new_log
 from valmatch.models.model import Outcome, Response, Responses
 
 ROUND = 1.0 / 1440.0  # days: a tick a minute

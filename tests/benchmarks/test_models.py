@@ -8,8 +8,8 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build, run
+from valmatch.models.ladder.loop import new_log
 from valmatch.models.ladder.model import LadderModel
-from valmatch.models.ladder.state import new_log
 
 
 def best(benchmark: BenchmarkFixture) -> float:

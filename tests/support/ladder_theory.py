@@ -14,11 +14,10 @@ from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.queue import with_people
-from valmatch.models.ladder.loop import set_clocks
+from valmatch.models.ladder.loop import Sessions, new_log, new_loop, set_clocks
 from valmatch.models.ladder.measures import scale, standing
 from valmatch.models.ladder.model import LadderModel
 from valmatch.models.ladder.population import DrawnPlayers
-from valmatch.models.ladder.state import Sessions, new_log, new_loop
 from valmatch.models.model import Record
 from valmatch.models.valorant.model import ValorantModel
 

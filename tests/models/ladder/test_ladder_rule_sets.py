@@ -26,8 +26,8 @@ from valmatch.kernels.arrays import Ints
 from valmatch.matching import flexmatch
 from valmatch.matching.living.queue import ANY, Parties, PresetInput, play_preset
 from valmatch.models.ladder.factors import LadderFactors
+from valmatch.models.ladder.loop import new_log
 from valmatch.models.ladder.model import LadderModel, Run, rule_set_of
-from valmatch.models.ladder.state import new_log
 from valmatch.models.model import Record
 
 

@@ -16,9 +16,9 @@ from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution.chunks import build
 from valmatch.models.curves import rank_correlation
+from valmatch.models.ladder.loop import EVENT, NONE, Agenda, cancel, schedule
 from valmatch.models.ladder.measures import SCALE_MOVES, scale_moves
 from valmatch.models.ladder.model import LadderModel
-from valmatch.models.ladder.state import EVENT, NONE, Agenda, cancel, schedule
 
 PLAYERS = 60
 

@@ -14,7 +14,7 @@ from valmatch.inputs.csv_reader import Row, read_rows
 from valmatch.inputs.files import MAX_FILE
 from valmatch.kernels.arrays import Floats
 from valmatch.models.ladder.factors import MAX_PLAYERS, MAX_STARTS, LadderFactors
-from valmatch.models.ladder.state import NO_SESSIONS, Sessions
+from valmatch.models.ladder.loop import NO_SESSIONS, Sessions
 from valmatch.models.valorant.queue_log import check_digits, check_serial_days
 from valmatch.text.terminal import Notice, shown
 

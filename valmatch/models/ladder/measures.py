@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.models.curves import rank_correlation
-from valmatch.models.ladder.state import LEFT
+from valmatch.models.ladder.loop import LEFT
 from valmatch.models.model import WIN_GAP, Response, Responses, amount, count, of_part, share
 
 PERCENTILES = {50: "median", 90: "90th percentile", 95: "95th percentile", 99: "99th percentile"}

@@ -18,8 +18,8 @@ from valmatch.kernels.arrays import Floats, Records
 from valmatch.matching import flexmatch, queue
 from valmatch.matching.living.ladder_adapter import options_of, queue_of
 from valmatch.matching.registry import queue_rule
-from valmatch.models.ladder import loop as kernel
-from valmatch.models.ladder import measures, state
+from valmatch.models.ladder import loop as events
+from valmatch.models.ladder import measures
 from valmatch.models.ladder.factors import (
     OF_PLAYERS,
     SYSTEMS,
@@ -28,8 +28,8 @@ from valmatch.models.ladder.factors import (
     values_of,
 )
 from valmatch.models.ladder.files import read_files
+from valmatch.models.ladder.loop import Behaviour, Log, Loop, rater_of, with_functions
 from valmatch.models.ladder.population import PAIR, DrawnPlayers, draw_population
-from valmatch.models.ladder.state import Behaviour, Log, Loop, rater_of, with_functions
 from valmatch.models.model import (
     NO_FILES,
     Axes,
@@ -74,7 +74,9 @@ class LadderModel(Model[DrawnPlayers]):
     responses = measures.RESPONSES
     releases_gil = True
     drawn_by = frozenset(DRAWN_BY.split())
-    axes = Axes(("ladder",), MEASURES, state.CAREER, SCALES, {"wait": "minutes", "error": "points"})
+    axes = Axes(
+        ("ladder",), MEASURES, events.CAREER, SCALES, {"wait": "minutes", "error": "points"}
+    )
 
     def __init__(self, factors: LadderFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         self._factors = factors
@@ -92,7 +94,7 @@ class LadderModel(Model[DrawnPlayers]):
         elif "rules" in files or factors.rule_set is not None:
             text = f"rules: has no effect with matching {matching}"
             self.warnings = (*self.warnings, text)
-        self._advance = queue.kernel_of(kernel.advance, self._rule)
+        self._advance = queue.kernel_of(events.advance, self._rule)
         self._system = system = SYSTEMS.get(factors.rating.system)  # None knows the skills
         values = values_of(factors.rating, factors.rating_beta) if system else {}
         self._newcomer = system.newcomer(values) if system else [math.nan]
@@ -112,7 +114,7 @@ class LadderModel(Model[DrawnPlayers]):
             churn=sessions.churn,
             conservative=factors.rating.match_by == "conservative",
         )
-        self._rules = state.LadderRules(
+        self._rules = events.LadderRules(
             queue.parameters_of(self._rule.Parameters, options),
             behaviour,
             rater_of(system, values),
@@ -154,7 +156,7 @@ class LadderModel(Model[DrawnPlayers]):
         # The log does not grow: what it has to hold is known after a first time without it.
         sums = self.play(inputs).loop.state[0]
         sizes = int(sums["tickets"]), int(sums["numbered"]), self._factors.rule.team_num
-        played = self.play(inputs, state.new_log(*sizes))
+        played = self.play(inputs, events.new_log(*sizes))
         names, rows = self._names(inputs), played.days
         days = {name: [row[name] for row in rows] for name in rows[0]}
         tables = (
@@ -176,8 +178,8 @@ class LadderModel(Model[DrawnPlayers]):
         factors = self._factors
         players, ratings = self._players(inputs)
         if log is None:
-            log = state.new_log(0, 0, factors.rule.team_num)
-        loop = state.new_loop(
+            log = events.new_log(0, 0, factors.rule.team_num)
+        loop = events.new_loop(
             players,
             ratings,
             inputs.rng_key,
@@ -187,7 +189,7 @@ class LadderModel(Model[DrawnPlayers]):
             factors.match.minutes,
             factors.parties.largest,
         )
-        kernel.set_clocks(inputs.joining, loop)
+        events.set_clocks(inputs.joining, loop)
         empty = self._rule.new(self._queue_room, self._rules.queue)
         self._queue = queue.with_people(empty, loop.players, loop.rng_key)
         start, days, day, horizon = math.nan, [], 0, factors.days
@@ -213,7 +215,7 @@ class LadderModel(Model[DrawnPlayers]):
                 days.append(of_day)
                 day += 1
                 loop.state["day"] = day
-                for name in state.OF_THE_DAY:
+                for name in events.OF_THE_DAY:
                     loop.state[name] = 0
         return Run(loop, self._waits[: int(loop.state["waits"][0])], start, days, log, inputs)
 
@@ -223,9 +225,9 @@ class LadderModel(Model[DrawnPlayers]):
         self._rules = self._rules._replace(rater=rater)
         while True:
             reason = self._advance(until, self._rules, loop, self._queue, self._waits, log)
-            if reason == kernel.DONE:
+            if reason == events.DONE:
                 return
-            if reason == kernel.NO_ROOM_IN_QUEUE:
+            if reason == events.NO_ROOM_IN_QUEUE:
                 self._queue = self._rule.grown(self._queue, self._rules.queue)
             else:
                 self._waits = np.concatenate([self._waits, np.empty_like(self._waits)])
@@ -233,7 +235,7 @@ class LadderModel(Model[DrawnPlayers]):
     def _players(self, population: DrawnPlayers) -> tuple[Records, Floats]:
         """Return the players before the first event, and what the rating system keeps of them."""
         factors = self._factors
-        players = np.zeros(population.skills.size, state.PLAYER)
+        players = np.zeros(population.skills.size, events.PLAYER)
         players["skill"], players["day"] = population.skills, -1
         players["leader"], players["friends"] = np.arange(players.size, dtype=np.int32), 1
         if population.groups.size:
@@ -280,7 +282,7 @@ class LadderModel(Model[DrawnPlayers]):
             "rating": players["mean"],
             "sigma": players["sigma"] if players["sigma"].any() else unknown,
             "games": players["finished"],
-            "gone": (players["state"] == state.LEFT).astype(np.int64),
+            "gone": (players["state"] == events.LEFT).astype(np.int64),
         }
         if played.loop.by_size.size:
             columns["group"] = names[population.groups]
