@@ -58,12 +58,14 @@ def options_of(table: Table, attribute: str, largest: int) -> dict[str, object]:
     service = Service(timeout=np.inf, horizon=np.inf, review=None)
     # No partitions, numbered for tickets that are all known: as for an exhaustive search.
     world = arrays_of(table, tickets, service, "exhaustive", False)
-    world.options["exhaustive"], world.rows.tickets["matchable"] = 0, 1
+    world.rows.tickets["matchable"] = 1
     names = [attribute.name for attribute in table.attributes]
     return {
         "skill": names.index(attribute),
         "ids": len(names),
-        "world": world._replace(waits=world.waits / HOUR),
+        "world": world._replace(
+            options=world.options._replace(exhaustive=False), waits=world.waits / HOUR
+        ),
     }
 
 
@@ -104,11 +106,7 @@ def new(capacity: int, rules: Parameters) -> QueueState:
     rows.tickets[:] = known.rows.tickets
     rows.tickets["first"] = largest * np.arange(tickets)
     world = known._replace(
-        options=known.options.copy(),
-        rules=known.rules.copy(),
-        cells=cells,
-        home=np.full(players, t.NONE, np.int64),
-        rows=rows,
+        rules=known.rules.copy(), cells=cells, home=np.full(players, t.NONE, np.int64), rows=rows
     )
     state = np.zeros(1, STATE)
     state["next_wait"] = np.inf

@@ -30,9 +30,6 @@ from valmatch.matching.tickets.layout import CANCELLED
 
 HOUR = 3600.0
 
-LACKS = ("latencies", "maps", "ranges", "requeuing", "timeouts")
-"""What numbers may need (`valmatch.matching.living.registry.NEEDS`) that a ladder has not."""
-
 LEAST_ROOM = 1024  # matches that there is room for at first
 
 STATE = np.dtype(

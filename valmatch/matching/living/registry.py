@@ -38,6 +38,8 @@ NEEDS = {
 }
 """What a number may need that there may not be, and what there is instead."""
 
+NOT_IN_LADDERS = ("latencies", "maps", "ranges", "requeuing", "timeouts")  # of what it may need
+
 
 def number(default: object, unit: str, meaning: str, needs: str = "") -> Any:  # noqa: ANN401
     """Return the field of a number of a rule; where there is not what it needs it has no effect."""

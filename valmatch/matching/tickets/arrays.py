@@ -21,7 +21,7 @@ from valmatch.matching.tickets.columns import (
     values_of,
 )
 from valmatch.matching.tickets.judging import note_tickets
-from valmatch.matching.tickets.layout import Candidate, Queue, Rows, World
+from valmatch.matching.tickets.layout import Candidate, Options, Queue, Rows, World
 from valmatch.rule_sets.table import (
     Aggregate,
     Attribute,
@@ -336,15 +336,22 @@ def arrays_of(
     rules, n, exhaustive = RuleArrays(table, texts), tickets.sizes.size, search == "exhaustive"
     made = TicketArrays(rules, tickets)
     order, common, divides = made.order_rules(counted, exhaustive)
-    options = np.zeros(1, t.OPTIONS)
-    options["oldest"], options["exhaustive"], options["counted"] = table.oldest, exhaustive, counted
-    options["batch_size"], options["passes"] = service.batch_size or 0, service.passes or 0
-    options["sorted"] = table.search.batches == "sorted"
-    options["backfill"] = ("normal", "high", "low").index(table.search.backfill)
-    options["timeout"], options["horizon"] = service.timeout, service.horizon
-    options["review"], options["acceptance"] = service.review or 0.0, service.acceptance or 0.0
-    options["foresight"] = np.inf if service.foresight is None else service.foresight
-    options["common"], options["regions"] = common, made.regions
+    options = Options(
+        oldest=table.oldest,
+        exhaustive=exhaustive,
+        batch_size=service.batch_size or 0,
+        sorted=table.search.batches == "sorted",
+        backfill=("normal", "high", "low").index(table.search.backfill),
+        passes=service.passes or 0,
+        counted=counted,
+        common=common,
+        regions=made.regions,
+        timeout=float(service.timeout),
+        horizon=float(service.horizon),
+        review=float(service.review or 0.0),
+        acceptance=float(service.acceptance or 0.0),
+        foresight=np.inf if service.foresight is None else float(service.foresight),
+    )
     records, home = np.zeros(n, t.TICKET), tickets.teams
     records["time"], records["cancel"] = tickets.times, tickets.cancels
     records["first"], records["players"] = tickets.firsts, tickets.sizes
@@ -399,7 +406,7 @@ def queue_of(world: World) -> Queue:
     # Each match that has been proposed has ended a ticket: there are as many as tickets at most.
     tickets, most = world.rows.tickets.size, int(world.teams["ever"].sum())
     searches, room = max(min(tickets, SAVED_TICKETS // (most + 1)), 1), max(tickets, 1)
-    proposed = room * (1 + min(most, room)) if world.options[0]["acceptance"] else room
+    proposed = room * (1 + min(most, room)) if world.options.acceptance else room
     teams, rules = world.teams.size, world.rules
     lists, longest = most + teams + 1, int(np.diff(world.list_ends).max(initial=1))
     state, saved = np.zeros(1, t.STATE), np.zeros(searches, t.SAVED_SEARCH)
@@ -426,5 +433,5 @@ def queue_of(world: World) -> Queue:
         matches=np.zeros(room, t.MATCH),
         matched=np.zeros((2, proposed), np.int64),
         # At changes: a ticket joins, passes a wait, or comes back as one of the proposals fails.
-        reviews=np.zeros(0 if world.options[0]["review"] else tickets * (world.waits.size + 2) + 1),
+        reviews=np.zeros(0 if world.options.review else tickets * (world.waits.size + 2) + 1),
     )

@@ -360,7 +360,7 @@ def _reached(rule: np.void, age: int, world: World, candidate: Candidate) -> int
     most = holding(rule["most"], age, world, np.inf)
     spread = holding(rule["spread"], age, world, np.inf)
     values = world.rows.values
-    for region in range(world.options[0]["regions"]):
+    for region in range(world.options.regions):
         fine, total, least = True, 0.0, np.inf
         column = rule["row"] + t.REGION * region
         for k in range(current["tickets"]):
@@ -453,7 +453,7 @@ def note_ticket(ticket: int, world: World) -> None:
     for column in range(world.limits.size):
         limit, bit = world.limits[column], np.uint64(1)
         rows.marks[ticket, column] = 0
-        for region in range(world.options[0]["regions"]):
+        for region in range(world.options.regions):
             ping = rows.values[ticket, limit["value"] + t.REGION * region + t.PING_HIGH]
             if ping <= limit["most"]:
                 rows.marks[ticket, column] |= bit
@@ -644,7 +644,7 @@ def age_with(ticket: int, world: World, queue: Queue) -> int:
     age, current = queue.slots[ticket]["age"], queue.candidate.current[0]
     if current["tickets"] == 0:
         return age
-    oldest = world.options[0]["oldest"]
+    oldest = world.options.oldest
     return max(current["age"], age) if oldest else min(current["age"], age)
 
 
@@ -723,7 +723,7 @@ def take(ticket: int, age: int, world: World, queue: Queue) -> bool:
     # Remember the match if it is valid, and note whether it is full. A ticket of a game that runs
     # goes to the teams of its players, or to none.
     candidate, running = queue.candidate, world.rows.tickets[ticket]["running"] == 1
-    current, options = candidate.current[0], world.options[0]
+    current, options = candidate.current[0], world.options
     tickets = current["tickets"]
     team, rank = t.NONE, -LAST
     for _ in range(1 if running else world.teams.size):
@@ -736,7 +736,7 @@ def take(ticket: int, age: int, world: World, queue: Queue) -> bool:
             if current["tickets"] == tickets:
                 push(ticket, team, age, world, candidate)
             tally(ticket, team, world, candidate)
-            if is_valid(not options["counted"], world, candidate):
+            if is_valid(not options.counted, world, candidate):
                 current["best"] = current["tickets"]
                 for i in range(current["tickets"]):
                     candidate.tried[t.BEST, i] = candidate.tried[t.MEMBERS, i]
@@ -748,7 +748,7 @@ def take(ticket: int, age: int, world: World, queue: Queue) -> bool:
             return True
         if current["tickets"] > tickets:
             pop(world, candidate)
-        if refusing < options["common"]:
+        if refusing < options.common:
             return False  # as it would on whatever team
     return False
 
@@ -757,7 +757,7 @@ def take(ticket: int, age: int, world: World, queue: Queue) -> bool:
 def _refusing(ticket: int, team: int, age: int, world: World, queue: Queue) -> int:
     """Return which rule of the order refuses a ticket on a team, NONE if none does."""
     # To judge it the ticket may have been added.
-    options, candidate = world.options[0], queue.candidate
+    options, candidate = world.options, queue.candidate
     current, tickets = candidate.current[0], candidate.current[0]["tickets"]
     for k in range(world.order.size):
         number = world.order[k]
@@ -772,7 +772,7 @@ def _refusing(ticket: int, team: int, age: int, world: World, queue: Queue) -> i
                     push(ticket, team, age, world, candidate)
                 verdict = verdict_on(number, age, True, world, candidate)
         judged["verdict"] = verdict
-        if options["counted"]:
+        if options.counted:
             judged["refused"] += int(verdict == t.FALSE)
             judged["held"] += int(verdict != t.FALSE)
         if verdict == t.FALSE and rule["alone"]:

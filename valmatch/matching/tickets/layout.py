@@ -126,25 +126,24 @@ LIMIT = np.dtype([("value", "i8"), ("most", "f8")])  # first column of regions; 
 STAT = np.dtype([("low", "f8"), ("high", "f8"), ("total", "f8"), ("players", "i8")])
 """What tallies keep of the values of some players."""
 
-OPTIONS = np.dtype(
-    [
-        ("oldest", "i8"),
-        ("exhaustive", "i8"),
-        ("batch_size", "i8"),  # 0: one batch
-        ("sorted", "i8"),  # whether batches are of the sorted pool, else of a random order
-        ("backfill", "i8"),  # 0: anchors by age, 1: games that run first, 2: last
-        ("passes", "i8"),  # 0: until one forms nothing
-        ("counted", "i8"),  # whether each verdict on each rule is counted
-        ("common", "i8"),  # of the order of rules, those whatever team a ticket is on
-        ("regions", "i8"),
-        ("timeout", "f8"),
-        ("horizon", "f8"),
-        ("review", "f8"),  # seconds between reviews; 0: whenever something changes
-        ("acceptance", "f8"),  # 0: no match is proposed
-        ("foresight", "f8"),  # seconds before a ticket leaves in which it is an anchor
-        ("counted_from", "f8"),  # what is judged before does not count
-    ]
-)
+
+class Options(NamedTuple):
+    """How the service ticks and searches."""
+
+    oldest: bool
+    exhaustive: bool
+    batch_size: int  # 0: one batch
+    sorted: bool  # whether batches are of the sorted pool, else of a random order
+    backfill: int  # 0: anchors by age, 1: games that run first, 2: last
+    passes: int  # 0: until one forms nothing
+    counted: bool  # whether each verdict on each rule is counted
+    common: int  # of the order of rules, those whatever team a ticket is on
+    regions: int
+    timeout: float
+    horizon: float
+    review: float  # seconds between reviews; 0: whenever something changes
+    acceptance: float  # 0: no match is proposed
+    foresight: float  # seconds before a ticket leaves in which it is an anchor
 
 
 class Rows(NamedTuple):
@@ -159,7 +158,7 @@ class Rows(NamedTuple):
 class World(NamedTuple):
     """What does not change."""
 
-    options: Records  # (1,)
+    options: Options
     rules: Records
     aggregates: Records
     links: Ints  # what rules and aggregates refer to: measures, parts, teams, functions
@@ -240,7 +239,7 @@ STATE = np.dtype(
         ("reviews", "i8"),
         ("tick", "i8"),
         ("too_many", "i8"),  # tickets that were too many for an exhaustive search
-        ("counting", "i8"),  # whether verdicts count already
+        ("counted_from", "f8"),  # what is judged before does not count; infinity: that is past
         ("next_end", "f8"),  # no ticket leaves before
         ("now", "f8"),
     ]

@@ -35,8 +35,8 @@ def play_kernel(until: float, world: World, queue: Queue) -> bool:
 def _play(until: float, world: World, queue: Queue) -> bool:
     """Let tickets come and go, see `play_kernel`."""
     # At one moment proposals end, then tickets are cancelled, then time out, then others join.
-    state, options, tickets = queue.state[0], world.options[0], world.rows.tickets
-    completed, every = state["completed"], options["review"]
+    state, options, tickets = queue.state[0], world.options, world.rows.tickets
+    completed, every = state["completed"], options.review
     while (
         until < np.inf
         or state["joined"] < tickets.size
@@ -50,7 +50,7 @@ def _play(until: float, world: World, queue: Queue) -> bool:
             now = min(now, queue.matches[queue.lists[t.PENDING, k]]["time"])
         if state["waiting"]:
             now = min(now, state["next_end"])
-        if now > options["horizon"] or state["too_many"] > 0:
+        if now > options.horizon or state["too_many"] > 0:
             break
         state["now"] = now
         changed = _end_proposals(now, False, world, queue)
@@ -64,8 +64,8 @@ def _play(until: float, world: World, queue: Queue) -> bool:
                 _line_up(ticket, world, queue)
         if _next_review(world, queue) > now and (every > 0.0 or not changed):
             continue
-        if state["counting"] == 0 and now >= options["counted_from"]:
-            state["counting"] = 1  # verdicts of before do not count
+        if now >= state["counted_from"]:
+            state["counted_from"] = np.inf
             queue.candidate.judged["held"][:] = 0
             queue.candidate.judged["refused"][:] = 0
         if every == 0.0:
@@ -79,14 +79,14 @@ def _play(until: float, world: World, queue: Queue) -> bool:
             return True
     for ticket in range(state["joined"]):
         if queue.slots[ticket]["status"] < t.COMPLETED:
-            _end(ticket, t.SEARCHING, options["horizon"], queue)
+            _end(ticket, t.SEARCHING, options.horizon, queue)
     return False
 
 
 @part(inline=True)
 def _next_review(world: World, queue: Queue) -> float:
     """Return when there is a review if nobody comes: by the clock, or as a ticket passes a wait."""
-    every = world.options[0]["review"]
+    every = world.options.review
     return queue.state[0]["tick"] * every if every > 0.0 else next_wait(world, queue)
 
 
@@ -101,7 +101,7 @@ def _end(ticket: int, status: int, now: float, queue: Queue) -> None:
 @part
 def _let_leave(now: float, world: World, queue: Queue) -> None:
     """Let those leave who are cancelled, then those who are too old."""
-    state, timeout = queue.state[0], world.options[0]["timeout"]
+    state, timeout = queue.state[0], world.options.timeout
     if now < state["next_end"]:
         return
     for status in (t.CANCELLED, t.TIMED_OUT):
@@ -131,7 +131,7 @@ def _line_up(ticket: int, world: World, queue: Queue) -> None:
     queue.slots[ticket]["status"], queue.slots[ticket]["news"] = t.WAITING, t.NEW
     state["waiting"] += 1
     record = world.rows.tickets[ticket]
-    late = record["time"] + world.options[0]["timeout"]
+    late = record["time"] + world.options.timeout
     state["next_end"] = min(state["next_end"], record["cancel"], late)
 
 
@@ -146,13 +146,13 @@ def _seconds_of(ticket: int, world: World, queue: Queue) -> float:
     if answer == np.inf:
         return 0.0
     seconds = answer if answer >= 0.0 else -1.0 - answer
-    return answer if seconds <= world.options[0]["acceptance"] else np.nan
+    return answer if seconds <= world.options.acceptance else np.nan
 
 
 @part
 def _settle(before: int, now: float, world: World, queue: Queue) -> None:
     """Set when the matches that a review has found are decided."""
-    limit = world.options[0]["acceptance"]
+    limit = world.options.acceptance
     for k in range(before, queue.state[0]["proposals"]):
         match = queue.matches[queue.lists[t.PENDING, k]]
         longest, refused, silent = 0.0, np.inf, False
@@ -255,9 +255,10 @@ def check_crowd(queue: Queue) -> None:
         raise RunError(text)
 
 
-def _run(world: World) -> Queue:
+def _run(world: World, counted_from: float | None) -> Queue:
     """Let the tickets of a world come and go; return what came of them."""
     queue = queue_of(world)
+    queue.state["counted_from"] = counted_from or 0.0
     play_kernel(np.inf, world, queue)
     check_crowd(queue)
     return queue
@@ -272,8 +273,7 @@ def play_columns(
 ) -> Played:
     """Play drawn tickets; verdicts are counted from a second on, or not at all."""
     world = arrays_of(table, tickets, service, search, counted_from is not None)
-    world.options["counted_from"] = counted_from or 0.0
-    queue, n = _run(world), tickets.sizes.size
+    queue, n = _run(world, counted_from), tickets.sizes.size
     return played_of(table, queue, np.arange(n), np.arange(queue.state[0]["completed"]), n)
 
 
@@ -312,7 +312,7 @@ def play(
     table: Table, tickets: Tickets, service: Service, search: Search, *, counted: bool = True
 ) -> Outcome:
     """Play a world, whose tickets are looked at one by one."""
-    queue = _run(arrays_of(table, tickets, service, search, counted))
+    queue = _run(arrays_of(table, tickets, service, search, counted), None)
     state, ids = queue.state[0], tickets.player_ids()
     reviews = service.review * np.arange(state["reviews"]) if service.review else queue.reviews
     proposed = [
@@ -415,15 +415,14 @@ class Servers:
         self.times, self.drawn = tickets.times, tickets.times.size
         self.people, counted = int(tickets.sizes.sum()), counted_from is not None
         self.world = arrays_of(table, tickets, service, search, counted)
-        self.world.options["counted_from"] = counted_from or 0.0
         self.queue, self.arrivals = queue_of(self.world), self.world.rows
+        self.queue.state["counted_from"] = counted_from or 0.0
         self.partitions = np.repeat(self.arrivals.tickets["partition"], tickets.sizes)
         self.places = table.largest
         self.games: list[Game] = []
         self.of_row: list[int] = []  # of each row the drawn ticket; or -1 less the game that asked
         self.of_match: list[int] = []  # of each match that was made the game
         self.members: list[int] = []  # players of backfill tickets, as drawn players
-        self.backfilled = 0  # backfill tickets
         self.arrived = 0  # drawn tickets that have rows
         self.pending: set[int] = set()  # games whose servers wait for answers to what they asked
         self.changes: list[tuple[float, int]] = []  # when which game may have changed
@@ -554,12 +553,11 @@ class Servers:
         record["running"], record["matchable"] = 1, 1
         record["partition"] = self.partitions[members[0]]
         note_tickets(row, row + 1, world)
-        self.backfilled += 1
 
     def _make_room(self) -> None:
         """Make room for one more backfill ticket, and all that such tickets have."""
         size, world, queue = self.world.rows.tickets.size, self.world, self.queue
-        if self.backfilled < size - self.drawn:
+        if len(self.of_row) - self.arrived < size - self.drawn:  # those of backfill tickets
             return
         more = max(size - self.drawn, ROOM)
         rows = Rows._make(_longer(values, more) for values in world.rows)

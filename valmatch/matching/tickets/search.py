@@ -101,7 +101,7 @@ def _look_back(anchor: int, world: World, queue: Queue) -> int:
     if record["full"]:  # nobody behind the last one was tried
         last = saved[number - 1]["ticket"] if number > 1 else t.NONE
     ticket = queue.partitions[world.rows.tickets[anchor]["partition"]]["news"]
-    changed, oldest = False, world.options[0]["oldest"]
+    changed, oldest = False, world.options.oldest
     while ticket != t.NONE:
         if oldest and ticket <= anchor and slots[ticket]["news"] == t.OLDER:
             return NOT_SAVED
@@ -125,7 +125,7 @@ def try_greedily(anchor: int, head: int, saves: bool, world: World, queue: Queue
     """Let an anchor add ticket after ticket; remember the match whenever it is valid."""
     # The others are linked from the head on; the anchor may be one of them.
     current, slot = queue.candidate.current[0], anchor % queue.saved.size
-    among_new = world.options[0]["backfill"] != 0 and not world.rows.tickets[anchor]["running"]
+    among_new = world.options.backfill != 0 and not world.rows.tickets[anchor]["running"]
     current["best"] = 0
     before = _look_back(anchor, world, queue) if saves else NOT_SAVED
     if before == UNCHANGED:
@@ -216,7 +216,7 @@ def review(now: float, world: World, queue: Queue) -> None:
     while queue.state[0]["too_many"] == 0:
         made = _one_pass(now, passes, world, queue)
         passes += 1
-        if made == 0 or passes == world.options[0]["passes"]:
+        if made == 0 or passes == world.options.passes:
             break
     queue.state[0]["reviews"] += 1
 
@@ -236,19 +236,19 @@ def next_wait(world: World, queue: Queue) -> float:
 @part
 def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
     """Let each ticket that is free be an anchor once; return how many matches were made."""
-    options, state, lists = world.options[0], queue.state[0], queue.lists
+    options, state, lists = world.options, queue.state[0], queue.lists
     pool, made = 0, 0
     for k in range(state["waiting"]):
         ticket = lists[t.LINE, k]
         if world.rows.tickets[ticket]["matchable"]:
             lists[t.POOL, pool] = ticket
             pool += 1
-    saves = options["batch_size"] == 0 and world.sorts.size == 0
-    saves = saves and not (options["exhaustive"] or options["counted"])
+    saves = options.batch_size == 0 and world.sorts.size == 0
+    saves = saves and not (options.exhaustive or options.counted)
     if saves:
         _bring_together(pool, world, queue)
-    if options["batch_size"]:
-        is_sorted, counter = options["sorted"], state["reviews"] * PASSES + number
+    if options.batch_size:
+        is_sorted, counter = options.sorted, state["reviews"] * PASSES + number
         for row in range(world.batches.size - 1 if is_sorted else 0, -1, -1):
             for k in range(pool):
                 ticket = lists[t.POOL, k]
@@ -258,12 +258,12 @@ def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
                     drawn = uniform_at(world.rng_key, BATCHES, ticket, counter)
                     queue.slots[ticket]["key"] = drawn
             _sort(t.POOL, 0, pool, queue)
-    size = max(options["batch_size"] if options["batch_size"] else pool, 1)
+    size = max(options.batch_size if options.batch_size else pool, 1)
     for start in range(0, pool, size):
         count = min(size, pool - start)
         for k in range(start, start + count):
             queue.slots[lists[t.POOL, k]]["key"] = float(lists[t.POOL, k])
-        if options["batch_size"]:
+        if options.batch_size:
             _sort(t.POOL, start, count, queue)
         made += _batch(now, start, count, saves, world, queue)
     waiting = 0
@@ -300,8 +300,8 @@ def _bring_together(pool: int, world: World, queue: Queue) -> None:
 @part
 def _batch(now: float, start: int, count: int, saves: bool, world: World, queue: Queue) -> int:
     """Let the tickets of a batch be anchors; return how many matches were made."""
-    options, made = world.options[0], 0
-    priority, later = options["backfill"], now + options["foresight"]
+    options, made = world.options, 0
+    priority, later = options.backfill, now + options.foresight
     for piece in range(1 if priority == 0 else 2):
         for k in range(start, start + count):
             if queue.state[0]["too_many"] > 0:
@@ -312,7 +312,7 @@ def _batch(now: float, start: int, count: int, saves: bool, world: World, queue:
                 continue
             if priority and (record["running"] == 1) != (piece == priority - 1):
                 continue
-            leaves = min(record["cancel"], record["time"] + options["timeout"])
+            leaves = min(record["cancel"], record["time"] + options.timeout)
             if leaves > later and not record["running"]:
                 continue
             queue.candidate.current[0]["best"] = 0
@@ -330,8 +330,8 @@ def _batch(now: float, start: int, count: int, saves: bool, world: World, queue:
 @part
 def _try_others(anchor: int, start: int, count: int, world: World, queue: Queue) -> None:
     """Let an anchor look for a match among the others of a batch."""
-    others, options, record = 0, world.options[0], world.rows.tickets[anchor]
-    alike, partition = options["backfill"] == 0 or record["running"], record["partition"]
+    others, options, record = 0, world.options, world.rows.tickets[anchor]
+    alike, partition = options.backfill == 0 or record["running"], record["partition"]
     for k in range(start, start + count):
         ticket = queue.lists[t.POOL, k]
         record = world.rows.tickets[ticket]
@@ -359,7 +359,7 @@ def _try_others(anchor: int, start: int, count: int, world: World, queue: Queue)
             queue.slots[ticket]["key"] = np.inf if np.isnan(value) else value
         if column != t.NONE:
             _sort(t.OTHERS, 0, others, queue)
-    if not options["exhaustive"]:
+    if not options.exhaustive:
         head = t.NONE
         for k in range(others - 1, -1, -1):
             queue.slots[queue.lists[t.OTHERS, k]]["next"] = head

@@ -25,8 +25,7 @@ from valmatch.inputs.fields import (
     up_to,
     whole,
 )
-from valmatch.matching.living.ladder_adapter import LACKS
-from valmatch.matching.living.registry import PRESETS, Tick, numbers_of
+from valmatch.matching.living.registry import NOT_IN_LADDERS, PRESETS, Tick, numbers_of
 from valmatch.matching.registry import PRESET, QUEUES, meanings, readers
 from valmatch.models.tickets import factors as tickets
 from valmatch.models.tickets.rule_file import EXPANSIONS, RULES, Expansions, OfRules
@@ -446,7 +445,7 @@ class LadderFactors(OfRules):
                         text = f"has no effect with {choice} {chosen} (used with {used})"
                         yield f"{name}.{changed}", text
                         break
-        lacks = [*LACKS, *["parties"] * (self.parties.largest == 1)]
+        lacks = [*NOT_IN_LADDERS, *["parties"] * (self.parties.largest == 1)]
         lacks += ["deviations"] * (system not in WITH_DEVIATION)
         for name, text in rule.without_effect(lacks):
             yield f"rule.{name}", text

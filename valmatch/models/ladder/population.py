@@ -6,13 +6,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaincinv, ndtri
+from scipy.special import gammaincinv
 
-from valmatch.draws.streams import exponential_at, fill_uniforms_of
+from valmatch.draws.streams import exponential_at
 from valmatch.kernels.arrays import Floats, Ints, Words
 from valmatch.kernels.compilation import kernel, part
 from valmatch.models.ladder.factors import LadderFactors
-from valmatch.models.tickets.population import chosen
+from valmatch.models.tickets.population import People, chosen
 
 # Sources of addressed randomness, see `valmatch.draws.streams`: U a uniform, E an exponential
 # number. Players are numbered from 0: those at the start first, then newcomers in the order in
@@ -73,23 +73,23 @@ def draw_population(factors: LadderFactors, players: int, rng_key: Words) -> Dra
     people, parties, cv = factors.population, factors.parties, factors.sessions.activity_cv
     joining = _joining(24.0 * factors.days, people.newcomers_per_day, rng_key)
     n = players + joining.size
-    newcomers = np.arange(n) >= players
-    groups, normals = np.empty(0, np.int64), ndtri(_uniforms(SKILL, n, rng_key))
+    drawn, newcomers = People(np.arange(n), np.zeros(n, np.int64), rng_key), np.arange(n) >= players
+    groups, normals = np.empty(0, np.int64), drawn.normals(SKILL)
     if len(parties.shares) > 1:
         groups = np.arange(n)
-        _gather(1 + chosen(parties.shares, _uniforms(FRIENDS, n, rng_key)), players, groups)
+        _gather(1 + chosen(parties.shares, drawn.uniforms(FRIENDS)), players, groups)
         correlation = parties.skill_correlation
         if correlation > 0.0:
-            common = ndtri(_uniforms(BOND, n, rng_key))[groups]
+            common = drawn.normals(BOND)[groups]
             bonded = correlation**0.5 * common + (1.0 - correlation) ** 0.5 * normals
             normals = np.where(np.bincount(groups, minlength=n)[groups] > 1, bonded, normals)
     means = np.where(newcomers, people.newcomer_skill_mean, people.skill_mean)
     skills = means + people.skill_std * normals
-    smurfs = newcomers & (_uniforms(SMURF, n, rng_key) < people.smurf_share)
+    smurfs = newcomers & (drawn.uniforms(SMURF) < people.smurf_share)
     skills[smurfs] = people.smurf_skill
     if cv < SAME:
         return DrawnPlayers(skills, np.ones(n), joining, groups, rng_key)
-    activities = cv * cv * gammaincinv(1.0 / (cv * cv), _uniforms(ACTIVITY, n, rng_key))
+    activities = cv * cv * gammaincinv(1.0 / (cv * cv), drawn.uniforms(ACTIVITY))
     return DrawnPlayers(skills, activities, joining, groups, rng_key)
 
 
@@ -104,12 +104,6 @@ def _gather(sizes: Ints, players: int, groups: Ints) -> None:
         for player in range(first, end):
             groups[player] = first
         first = end
-
-
-def _uniforms(source: int, n: int, rng_key: Words) -> Floats:
-    out = np.empty(n)
-    fill_uniforms_of(rng_key, source, np.arange(n), np.zeros(n, np.int64), out)
-    return out
 
 
 def _joining(hours: float, per_day: float, rng_key: Words) -> Floats:

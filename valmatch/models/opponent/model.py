@@ -155,7 +155,6 @@ class OpponentModel(curves.CurveModel[SamplePath]):
     drawn_by = frozenset(("n_opponents", "n_games", *curves.PRIOR))
 
     def __init__(self, factors: OpponentFactors, files: Mapping[str, Path] = NO_FILES) -> None:
-        assert not files
         self._factors = factors
         self.responses = Responses(*_responses(factors))
         skill = curves.spread(factors)

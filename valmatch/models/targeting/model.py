@@ -114,7 +114,6 @@ class TargetingModel(curves.CurveModel[SamplePath]):
     drawn_by = frozenset(("n_alternatives", "n_measurements", *curves.PRIOR))
 
     def __init__(self, factors: TargetingFactors, files: Mapping[str, Path] = NO_FILES) -> None:
-        assert not files
         self._factors = factors
         self._marks = np.array(marks(factors.n_measurements))
         self.responses = Responses(*_responses(factors))

@@ -268,7 +268,6 @@ class ZoneStatsModel(CurveModel[RandomNumbers]):
     responses = RESPONSES
 
     def __init__(self, factors: ZoneStatsFactors, files: Mapping[str, Path] = NO_FILES) -> None:
-        assert not files
         self._factors = factors
         every_player = factors.cap == EVERY_PLAYER
         self._rules = GameRules(
