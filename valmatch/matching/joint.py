@@ -237,28 +237,19 @@ def _least_cost(first: Struct, second: Struct, pool: Pool, rules: Rules, work: W
 @part
 def _search_pairs(pool: Pool, rules: Rules, work: Work) -> bool:
     """Search the pairs of windows; return whether there is a match."""
-    # The least cost of all comes first, then matches that cost no more, then, if none does, all.
     state, windows, ranked = work.state[0], work.windows, work.ranked
-    number, least = state["windows"], NEVER
-    for look in range(3):
-        most = least + 1 if look == 1 else NEVER
-        state["cost"], state["diff"] = most, np.inf
-        for pair in range(number * number):
-            first, second = windows[pair // number], windows[pair % number]
+    state["cost"], state["diff"] = NEVER, np.inf
+    for i in range(state["windows"]):
+        for j in range(i, state["windows"]):
+            first, second = windows[i], windows[j]
             above = ranked[second["first"]]["rating"] - ranked[first["end"] - 1]["rating"]
             below = ranked[first["first"]]["rating"] - ranked[second["end"] - 1]["rating"]
             limit = _largest_gap(first, second, pool, rules) + state["slop"]
-            if pair // number > pair % number or rules.team_num * max(above, below) > limit:
-                continue
-            bound = _least_cost(first, second, pool, rules, work)
-            if look == 0:
-                least = min(least, bound)
-            elif bound < NEVER:
+            near = rules.team_num * max(above, below) <= limit
+            if near and _least_cost(first, second, pool, rules, work) < NEVER:
                 _search(first, second, pool, rules, work)
-                if pair // number != pair % number:
+                if i != j:
                     _search(second, first, pool, rules, work)
-        if least == NEVER or (look > 0 and state["cost"] < most):
-            break
     return bool(state["cost"] < NEVER)
 
 
