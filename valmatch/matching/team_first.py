@@ -33,7 +33,7 @@ STATE = np.dtype(
         ("teams", "i8"),  # formed teams
         ("teams_prioritized", "i8"),  # those with a prioritized player
         ("formed", "i8"),  # teams formed so far
-        ("changed", "f8"),  # hour of the last review at which a team may have got a pair
+        ("changed", "i8"),  # whether a team may have got a pair since the last review
         ("relaxed", "i8"),  # pool scope: whether slack applied when the last review ended
         ("matches", "i8"),  # of the last review
     ]
@@ -53,7 +53,6 @@ TEAM = np.dtype(
         ("key", "i8"),  # sum of keys
         ("number", "i8"),  # in order of formation
         ("prioritized", "i8"),  # prioritized members
-        ("changed", "f8"),  # hour of the last review at which it may have got a pair
     ]
 )
 EMPTY = np.zeros(1, STATE)  # state of an empty queue
@@ -467,14 +466,15 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
             low = _best_around(first, stop, relaxed, rules, queue)
         if low == NOBODY:
             break
-        _form_team(now, low, rules, queue)
+        _form_team(low, rules, queue)
         if newcomer >= 0 and (simple or rules.around):  # they have a team
             break
     matches = 0
-    if state["changed"] == now or everything:
-        while state["teams"] >= 2 and _pair(now, relaxed, everything, rules, queue):
+    if state["changed"] or everything:
+        while state["teams"] >= 2 and _pair(relaxed, rules, queue):
             matches += 1
             relaxed = _is_relaxed(rules, queue)
+    state["changed"] = 0
     state["relaxed"], state["matches"] = int(relaxed), matches
     return matches
 
@@ -506,7 +506,7 @@ def _prioritize(now: float, rules: Rules, queue: QueueState) -> bool:
             team = queue.teams[at(slot)]
             if team["prioritized"] == 0:
                 state["teams_prioritized"] += 1
-                team["changed"] = state["changed"] = now
+                state["changed"] = 1
             team["prioritized"] += 1
             team["key"] -= penalty(rules)
         head += 1
@@ -515,7 +515,7 @@ def _prioritize(now: float, rules: Rules, queue: QueueState) -> bool:
 
 
 @part(inline=True)
-def _form_team(now: float, low: int, rules: Rules, queue: QueueState) -> None:
+def _form_team(low: int, rules: Rules, queue: QueueState) -> None:
     """Make the best team a formed team, whose members come from `low` on in the pool."""
     state, by_sum, k = queue.state[0], queue.by_sum, queue.state[0]["teams"]
     slot, total, key, prioritized = by_sum[at(k)], 0.0, 0, 0
@@ -534,20 +534,17 @@ def _form_team(now: float, low: int, rules: Rules, queue: QueueState) -> None:
     team = queue.teams[at(slot)]
     team["sum"], team["key"], team["number"] = total, key, state["formed"]
     team["prioritized"] = prioritized
-    team["changed"] = state["changed"] = now
     state["teams"] += 1
     state["formed"] += 1
+    state["changed"] = 1
     state["pool_prioritized"] -= prioritized
     state["teams_prioritized"] += int(prioritized > 0)
     _leave_pool(low, team_size(rules), rules, queue)
 
 
 @part(inline=True)
-def _pair(now: float, relaxed: bool, everything: bool, rules: Rules, queue: QueueState) -> bool:
-    """Let the best possible pair of teams play, of equals the older; return whether there is one.
-
-    One of a pair has changed since the last review.
-    """
+def _pair(relaxed: bool, rules: Rules, queue: QueueState) -> bool:
+    """Let the best pair of teams play, of equals the older; return whether there is one."""
     state, teams = queue.state[0], queue.teams
     strict = team_size(rules) * rules.team_diff
     wide = team_size(rules) * (rules.team_diff + rules.team_slack)
@@ -556,25 +553,20 @@ def _pair(now: float, relaxed: bool, everything: bool, rules: Rules, queue: Queu
     for k in range(state["teams"]):
         slot = queue.by_sum[at(k)]
         team = teams[at(slot)]
-        if team["changed"] < now and not everything:
-            continue
-        for step in (-1, 1):
-            m = k + step
-            while 0 <= m < state["teams"]:
-                other_slot = queue.by_sum[at(m)]
-                other = teams[at(other_slot)]
-                gap = abs(other["sum"] - team["sum"])
-                if gap > reach:
-                    break
-                if gap <= strict or relaxed or team["prioritized"] + other["prioritized"] > 0:
-                    first, second, total = slot, other_slot, team["key"] + other["key"]
-                    if other["number"] < team["number"]:
-                        first, second = other_slot, slot
-                    if total < key or (
-                        total == key and _forms_before(first, second, older, younger, queue)
-                    ):
-                        older, younger, key = first, second, total
-                m += step
+        for m in range(k + 1, state["teams"]):
+            other_slot = queue.by_sum[at(m)]
+            other = teams[at(other_slot)]
+            gap = other["sum"] - team["sum"]
+            if gap > reach:
+                break
+            if gap <= strict or relaxed or team["prioritized"] + other["prioritized"] > 0:
+                first, second, total = slot, other_slot, team["key"] + other["key"]
+                if other["number"] < team["number"]:
+                    first, second = other_slot, slot
+                if total < key or (
+                    total == key and _forms_before(first, second, older, younger, queue)
+                ):
+                    older, younger, key = first, second, total
     if older == NOBODY:
         return False
     for slot in (younger, older):
