@@ -12,7 +12,7 @@
 >>> matching.best_pairs([[5, 1], [9, 1], [5, -1], [-1, -1]])
 [(0, 1), (2, 3)]
 
-A rule of one's own is a file here and a line in `registry`, see `queue.QueueRule`.
+A rule of one's own is a file here and a line in `registry`, see `queue.RatingRule`.
 """
 
 from __future__ import annotations
