@@ -15,8 +15,6 @@ as `load_config` returns it. What a command wrote to a folder `load_result` give
 exported here is private. Everything is imported when it is first used.
 """
 
-from __future__ import annotations
-
 from valmatch.kernels.lazy_exports import attach
 
 _exported, __dir__ = attach(__name__, __file__)

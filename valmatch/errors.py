@@ -1,7 +1,5 @@
 """The two errors that a command reports in plain lines, and the words they use for options."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 

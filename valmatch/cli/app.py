@@ -1,7 +1,5 @@
 """The commands together; every failure is plain lines on stderr and an exit code."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

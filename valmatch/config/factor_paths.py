@@ -1,7 +1,5 @@
 """Dotted paths of factors: through sections by name, into lists by index from 0."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_origin

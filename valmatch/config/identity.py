@@ -1,7 +1,5 @@
 """The identity of a config: its ids, and the plain values that a manifest keeps."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Configs in YAML: of some factors, or of every factor, documented by comments."""
 
-from __future__ import annotations
-
 import json
 import textwrap
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Uniform numbers in [0, 1), bit for bit those of numpy's `Generator.random`."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Independent random streams addressed by (seed, replication, source), also in compiled code."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The executor `dask`: the workers of a scheduler that is named."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

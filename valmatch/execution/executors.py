@@ -1,7 +1,5 @@
 """Executors of chunks of work: here, in threads, in worker processes, on a Dask cluster."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

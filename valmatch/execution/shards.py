@@ -1,7 +1,5 @@
 """Shards: the part of a run's replications that one job of an array makes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

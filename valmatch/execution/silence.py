@@ -1,7 +1,5 @@
 """Silence of the server of workers that imports it, where an exception ends it."""
 
-from __future__ import annotations
-
 import sys
 
 __all__: list[str] = []

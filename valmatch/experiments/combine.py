@@ -1,7 +1,5 @@
 """The folders of runs: how far these are, and putting the replications of one together."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress

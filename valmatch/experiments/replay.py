@@ -1,7 +1,5 @@
 """Tickets replayed by a rule set: what comes of them, in files, and why a ticket waited."""
 
-from __future__ import annotations
-
 import json
 import math
 from bisect import bisect_right

@@ -1,7 +1,5 @@
 """Replications of a config: planned, made in chunks, into a folder if wanted, and summarised."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager

@@ -1,7 +1,5 @@
 """The list of all responses of a model, with the groups by which the factor `measure` adds them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 

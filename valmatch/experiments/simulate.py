@@ -1,7 +1,5 @@
 """One replication in full, with its files."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress

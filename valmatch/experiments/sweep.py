@@ -1,7 +1,5 @@
 """Replications at every point of a design, under common random numbers."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

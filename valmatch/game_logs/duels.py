@@ -1,7 +1,5 @@
 """A sequential test of who is the stronger of two players, by the games of a log."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Options of the commands that work on game logs, which Python and the command line share."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

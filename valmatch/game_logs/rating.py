@@ -1,7 +1,5 @@
 """Rating the players of a real game log, by one system or by several that are compared."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """The folder of a rating: its files, and what the next rating takes from them."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Fitting the parameters of a rating system to the first part of a log."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

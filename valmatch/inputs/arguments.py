@@ -1,7 +1,5 @@
 """Arguments of the public functions, each checked where it enters, before anything runs."""
 
-from __future__ import annotations
-
 import math
 import os
 import sys

@@ -1,7 +1,5 @@
 """CSV files read row by row: the wanted cells of each row by column, typed, with their places."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Input files: opened if they are regular and not too large."""
 
-from __future__ import annotations
-
 import codecs
 import errno
 import io

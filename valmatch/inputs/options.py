@@ -1,7 +1,5 @@
 """Options, declared once: fields of a dataclass which Python and the command line fill."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """YAML 1.2 values that remember where they were written."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

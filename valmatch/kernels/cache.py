@@ -4,8 +4,6 @@ The kernels of a file are kept in a folder named by all that they are made from;
 compiles each of them, and others wait for it.
 """
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import os

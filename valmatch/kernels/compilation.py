@@ -1,7 +1,5 @@
 """The numba decorators of the kernels: strict arithmetic, cached on disk, without the GIL."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

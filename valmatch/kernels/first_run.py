@@ -1,7 +1,5 @@
 """Announces and times compilation: said once, counted, and left out of rates and times left."""
 
-from __future__ import annotations
-
 import sys
 import time
 from functools import cache

@@ -1,7 +1,5 @@
 """Public names of a package: listed in its stub file alone, imported when they are first used."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The switch between compiled kernels and kernels in plain Python, which give the same results."""
 
-from __future__ import annotations
-
 import os
 import sys
 import warnings

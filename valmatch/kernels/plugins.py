@@ -1,7 +1,5 @@
 """Entry points of installed packages: models, rules, policies, systems, solvers."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property

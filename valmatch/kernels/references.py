@@ -3,8 +3,6 @@
 By value an array travels as seven words, which takes longer to compile than most parts of kernels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from hashlib import sha256

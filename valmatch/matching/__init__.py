@@ -15,8 +15,6 @@
 A rule of one's own is a file here and a line in `registry`, see `queue.RatingRule`.
 """
 
-from __future__ import annotations
-
 from valmatch.kernels.lazy_exports import attach
 
 __getattr__, __dir__ = attach(__name__, __file__)

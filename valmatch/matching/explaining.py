@@ -1,7 +1,5 @@
 """Reasons why tickets wait, over all reviews that they wait through."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """First in, first out: enough players for a match play as soon as they wait, dealt out in turn."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np

@@ -4,8 +4,6 @@ A ticket is a leader with those who come along. Who plays with whom is found by 
 `valmatch.matching.tickets`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ Players are named by their positions in the pool, which is in order of arrival. 
 are paired the one with the earliest player is b, the other one a.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

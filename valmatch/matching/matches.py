@@ -1,7 +1,5 @@
 """Matches of waiting players in plain numbers, by the rules that see nothing but ratings."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ Two at most `band` places apart, in order of what the rule sees, who may play ha
 matching of greatest total weight plays.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 

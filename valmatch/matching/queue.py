@@ -3,8 +3,6 @@
 A rule is a module of this folder that has what `QueueRule` lists, and an entry in `registry`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dis import get_instructions

@@ -1,7 +1,5 @@
 """The rules of the queue by name: what they are, what they read, where their code is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module

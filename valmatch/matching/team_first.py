@@ -4,8 +4,6 @@ Who waits has a place in a queue in order of arrival, which is given once; who h
 in a pool by rating, between margins of NaN.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

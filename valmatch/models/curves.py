@@ -1,7 +1,5 @@
 """Base of models of curves: measures game by game, values drawn from a prior, correlations."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence

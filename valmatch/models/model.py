@@ -1,7 +1,5 @@
 """Protocol of models: factors and random inputs in, responses by name out."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Optimisation problems over the factors of models, those that configs pose, and shipped ones."""
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """One run of one solver within a budget of replications, each of which is made once."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, MutableMapping, Sequence

@@ -12,8 +12,6 @@ rules" (1985), for upper confidence bounds. Examples::
     2
 """
 
-from __future__ import annotations
-
 from valmatch.kernels.lazy_exports import attach
 
 __getattr__, __dir__ = attach(__name__, __file__)

@@ -1,7 +1,5 @@
 """One decision of any policy in plain numbers: whom a player meets, what a pair is worth."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Knowledge of policies: of players when it chooses an opponent, or of two who wait."""
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np

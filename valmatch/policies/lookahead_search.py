@@ -1,7 +1,5 @@
 """The opponent of largest knowledge gradient, (12) or (13), by a search that rules most out."""
 
-from __future__ import annotations
-
 import math
 
 from valmatch.kernels.arrays import Floats

@@ -1,7 +1,5 @@
 """Policies that look at the game to be decided alone: nearest, DrawChance, oracle, random."""
 
-from __future__ import annotations
-
 import math
 
 from valmatch.draws.streams import uniform_at

@@ -1,7 +1,5 @@
 """Knowledge gradient of a pair: draw chance now, and what the game adds to later ones."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The policies by name: what they choose by, and where their code is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Beliefs about alternatives whose values are to match a target."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ The bound is q of (5) plus kappa times the standard deviation, under the belief,
 of the true skills (14).
 """
 
-from __future__ import annotations
-
 import math
 
 from valmatch.kernels.compilation import kernel, macro, part

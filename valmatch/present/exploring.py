@@ -1,7 +1,5 @@
 """Sweeps for a page with sliders: `explore`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Charts as figures of matplotlib, in one style: panels in figures, figures in files."""
 
-from __future__ import annotations
-
 import io
 import math
 import os

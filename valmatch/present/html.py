@@ -1,7 +1,5 @@
 """A report as one web page that loads nothing."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """A report as Markdown, as GitHub shows it: the same findings and tables, no charts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

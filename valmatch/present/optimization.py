@@ -1,7 +1,5 @@
 """Presentation of a study of `optimize`: what is recommended, its worth, how sure that is."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence

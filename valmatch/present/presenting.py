@@ -1,7 +1,5 @@
 """Reads results back from folders, and presents them: as text, as a page in a notebook."""
 
-from __future__ import annotations
-
 import importlib
 from contextlib import nullcontext, suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Charts as SVG: texts stay texts, colours are left to the page."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

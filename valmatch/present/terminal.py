@@ -1,7 +1,5 @@
 """Results as plain text: tables in columns of a line's width, and what has to be said of them."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

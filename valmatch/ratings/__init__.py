@@ -18,8 +18,6 @@ goals), `glicko2` (and Glicko), `trueskill` (two players), `trueskill_teams`, `o
 `system`, which also says how games are drawn.
 """
 
-from __future__ import annotations
-
 from valmatch.kernels.lazy_exports import attach
 
 __getattr__, __dir__ = attach(__name__, __file__)

@@ -1,7 +1,5 @@
 """Baselines of rating systems: a coin, and the better record so far."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -6,8 +6,6 @@ for draws, the program `forecast.py` of FiveThirtyEight's "nfl-elo-game". By goa
 Football Elo Ratings", eloratings.net/about (since 1997).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Games as flat arrays, and what a rating system works out of them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ system" (1995, revised 1999); "Parameter estimation in large dynamic paired comp
 (Applied Statistics 48, 1999).
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """One match in plain numbers: what any rating system expects of it, and what it makes of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple

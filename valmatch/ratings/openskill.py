@@ -6,8 +6,6 @@ taken by the power function, whose last bit is not always that of a product; the
 are cut to whole numbers when sides are ranked.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

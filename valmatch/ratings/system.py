@@ -1,7 +1,5 @@
 """Protocol of the rating systems: a declaration and three compiled functions for one game."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence

@@ -6,8 +6,6 @@ keeps the printed form. A game is drawn if the performances differ by less than 
 update is that of Herbrich, Minka, Graepel, "TrueSkill: A Bayesian skill rating system" (2006).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -5,8 +5,6 @@ its message passing ends after one sweep, in the closed form of `pulls`. For mor
 and down the order of the sides until they stay.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from statistics import NormalDist

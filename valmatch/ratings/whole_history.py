@@ -3,8 +3,6 @@
 Sources: Coulom 2008, Whole-History Rating; Irons 1970 (elimination by fronts).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@ Source: "Player Rating: Quick View of the Algorithm", equations 1 to 6 with thei
 Times are in minutes, ratings and adjustments in rating points.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

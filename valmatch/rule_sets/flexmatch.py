@@ -4,8 +4,6 @@ Sources are pages of docs.aws.amazon.com/gameliftservers/latest/flexmatchguide: 
 schema", "FlexMatch rule set property definitions"; limits of the API reference.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial

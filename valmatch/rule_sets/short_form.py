@@ -4,8 +4,6 @@ Every value of the result stands at the place of the word that it comes from, an
 is, so that whatever is found in the result is reported of the short form.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import cast

@@ -4,8 +4,6 @@ Names are ``rules.NAME.PROPERTY``, ``rules.algorithm.PROPERTY``, ``rules.teams.N
 ``expansions.NAME.PROPERTY.STEP.wait`` or ``.value`` with steps counted from 0.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from itertools import pairwise

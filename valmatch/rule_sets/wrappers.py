@@ -5,8 +5,6 @@ of CloudFormation (JSON and YAML), Terraform's `awscc_gamelift_matchmaking_rule_
 PlayFab and Unity, profiles of Open Match, rule sets of Game Center, queries of Nakama.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -10,8 +10,6 @@ Paired differences under common random numbers (`paired`), means adjusted by con
 replicating until a mean is known well enough (`sequential_estimate`).
 """
 
-from __future__ import annotations
-
 from valmatch.kernels.lazy_exports import attach
 
 __getattr__, __dir__ = attach(__name__, __file__)

@@ -1,7 +1,5 @@
 """Sentences on what is undefined, has no interval, a doubtful one, or no control variates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 

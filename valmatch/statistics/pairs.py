@@ -1,7 +1,5 @@
 """Paired differences between systems, and policies, that met the same random numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sequential stopping: replicate until means are known to a stated precision."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass

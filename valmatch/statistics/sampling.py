@@ -1,7 +1,5 @@
 """Kinds of sampling: independent replications, one history, resamples; what each says of a mean."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

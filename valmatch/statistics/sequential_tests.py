@@ -5,8 +5,6 @@ sequential probability ratio test" and "A practical introduction to the GSPRT" (
 fishtest): what is not known of the distribution of scores is fitted under either hypothesis.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Dates in the files of users, whatever the order of their parts, and numbers that are dates."""
 
-from __future__ import annotations
-
 import math
 import re
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Numbers in texts, of ASCII digits and of moderate length; durations, such as ``12 min``."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """Suggestions for misspelt names."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 

@@ -1,7 +1,5 @@
 """Meanings of the columns of a game log: as given, or by their usual names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple

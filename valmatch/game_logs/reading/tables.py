@@ -1,7 +1,5 @@
 """Files of games as tables (CSV, lines of JSON, tags of PGN), and what their cells say."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

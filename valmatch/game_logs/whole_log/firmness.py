@@ -1,7 +1,5 @@
 """A log as it was fitted, and how firm its ranking is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Rating a whole log at once: read, fitted, put into rows, written."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping

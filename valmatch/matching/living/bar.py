@@ -1,7 +1,5 @@
 """Beyond All Reason's queue: at every tick the first line-up whose win chances are near enough."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 

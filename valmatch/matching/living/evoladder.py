@@ -4,8 +4,6 @@ Who plays both is put where fewer are. Pairs are taken by their squared gap, les
 waited, with which the allowed gap grows, too. Neighbouring pairs may swap opponents.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Self
 
 import numpy as np

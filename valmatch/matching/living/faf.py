@@ -1,7 +1,5 @@
 """FAForever's queues: of teams a match around each ticket, the best first; duels by proposals."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, ClassVar
 

@@ -3,8 +3,6 @@
 A ticket is a leader with those who come along, and has the leader's number: nobody waits twice.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 As many pairs as can be are made, with the least total of points against them.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, ClassVar
 

@@ -1,7 +1,5 @@
 """osu!'s queue: at every update users, by rating, draw a lobby from those within a radius."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, ClassVar, NamedTuple
 

@@ -4,8 +4,6 @@ By growing trees from all free vertices at once, with dual variables and blossom
 Galil, 1986): odd cycles that are treated as one vertex until they are opened again.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

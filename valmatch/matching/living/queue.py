@@ -1,7 +1,5 @@
 """The queue of living matchmakers: at one moment tickets join, others leave, then a rule looks."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from types import ModuleType

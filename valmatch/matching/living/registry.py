@@ -1,7 +1,5 @@
 """The living matchmakers by name, and what the numbers of their rules are."""
 
-from __future__ import annotations
-
 from collections import namedtuple
 from importlib import import_module
 from types import ModuleType

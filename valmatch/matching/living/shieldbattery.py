@@ -3,8 +3,6 @@
 All numbers are of single precision, in the order of operations of the source.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Any, ClassVar, NamedTuple
 

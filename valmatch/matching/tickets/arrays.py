@@ -1,7 +1,5 @@
 """The kernels' arrays of a world, made of a table of rules, a table of tickets and a service."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence

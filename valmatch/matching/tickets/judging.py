@@ -3,8 +3,6 @@
 What cannot be said of a match that is not complete yet is unknown.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

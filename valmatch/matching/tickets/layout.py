@@ -4,8 +4,6 @@ Texts and names are numbers here, an undefined number is NaN, and an age is the 
 the table that have passed.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Worlds of tickets are played: what happens when, who played with whom, and who did not."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

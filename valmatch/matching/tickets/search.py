@@ -1,7 +1,5 @@
 """Kernels that look for matches: the passes of a review, one anchor after the other."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from valmatch.draws.streams import uniform_at

@@ -1,7 +1,5 @@
 """Files of the ladder: who plays, how well, and when."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple

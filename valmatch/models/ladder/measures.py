@@ -1,7 +1,5 @@
 """Responses of a ladder from its sums, and the state of its ratings."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The `ladder` model: players of unknown skill queue, play, are rated, and come back."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, islice

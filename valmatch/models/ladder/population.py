@@ -1,7 +1,5 @@
 """Players of the ladder: skills, activities, and the newcomers of a replication."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The `opponent` model: player 0 meets opponents of unknown skill, chosen by policies."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Factors of the model of targeting and selection."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """The `targeting` model: policies measure alternatives to find one whose value is near a target."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache

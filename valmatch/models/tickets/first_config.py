@@ -1,7 +1,5 @@
 """A config for a rule set that nobody has simulated yet: with all that its rules ask of players."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tickets of a log: what it says replaces what is drawn, and what it lacks is drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path

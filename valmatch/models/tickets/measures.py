@@ -1,7 +1,5 @@
 """The responses of the model `tickets`, of all tickets and of groups of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """The `tickets` model: parties ask for matches, and the rule set of a game makes them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, get_args

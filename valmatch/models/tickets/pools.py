@@ -4,8 +4,6 @@ Each is put into a world of its own stretch of time, in which it has one review,
 the ages that they have in the replication; so one run of the kernel looks at all.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias

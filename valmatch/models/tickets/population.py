@@ -1,7 +1,5 @@
 """The people of tickets: parties, skills, homes, latencies and wishes, drawn by their numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Outcomes of a replication, by ticket, match and player; its tables."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Arriving players: a non-stationary Poisson process of multivariate normal skill vectors."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache

@@ -3,8 +3,6 @@
 Days that do not fit the memory of the call are left to `valmatch.models.valorant.model`.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

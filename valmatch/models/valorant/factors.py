@@ -1,7 +1,5 @@
 """Factors of the Valorant matchmaking model."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping

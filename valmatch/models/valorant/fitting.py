@@ -1,7 +1,5 @@
 """Fitting the process of arrivals to a queue log by maximum likelihood."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from datetime import datetime

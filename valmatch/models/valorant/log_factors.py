@@ -1,7 +1,5 @@
 """Factors of how a queue log is read."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 

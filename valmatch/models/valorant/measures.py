@@ -1,7 +1,5 @@
 """Responses of a day, made of what happened on it, player by player."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise

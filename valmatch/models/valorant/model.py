@@ -1,7 +1,5 @@
 """The `valorant` model: players arrive, form teams, teams are paired."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial

@@ -1,7 +1,5 @@
 """Arrivals read from a file, such as the log of a real queue."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Factors of the ZoneStats model."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import model_validator

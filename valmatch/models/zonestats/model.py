@@ -1,7 +1,5 @@
 """The `zonestats` model: whether the ratings of a population approach its latent skills."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from pathlib import Path

@@ -3,8 +3,6 @@
 # Where the objective is a sum, each of its terms has a process of its own, as in Astudillo and
 # Frazier (2019), "Bayesian optimization of composite functions".
 
-from __future__ import annotations
-
 import math
 from itertools import cycle
 

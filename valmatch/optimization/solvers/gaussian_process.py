@@ -4,8 +4,6 @@ The linear algebra is written out: the matrices are small, and the result must n
 number of threads that a BLAS library starts for them.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

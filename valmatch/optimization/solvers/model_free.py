@@ -1,7 +1,5 @@
 """Searches that keep no model of the problem."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable

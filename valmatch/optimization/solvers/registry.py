@@ -1,7 +1,5 @@
 """The solvers by name, and those of users."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import inspect

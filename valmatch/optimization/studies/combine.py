@@ -1,7 +1,5 @@
 """Studies of optimisation by what is asked for; folders of one, such as its shards, merged."""
 
-from __future__ import annotations
-
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain

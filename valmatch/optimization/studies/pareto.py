@@ -1,7 +1,5 @@
 """The Pareto front of several objectives: rules of which no other is better in everything."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Runs of one or several solvers on the problem of a config, their comparison, and sweeps."""
 
-from __future__ import annotations
-
 import os
 import pickle
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Pairs to play next, chosen one by one, each as if the games before it had been played."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

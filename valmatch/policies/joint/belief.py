@@ -1,7 +1,5 @@
 """The joint belief about all players: what a choice and a game make of it, and how unsure it is."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Simulated leagues: truths, games by a policy, and what the ratings say at numbers of games."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

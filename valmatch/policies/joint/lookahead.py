@@ -5,8 +5,6 @@ Sources: Frazier, Powell, Dayanik, "The knowledge-gradient policy for correlated
 value of information" (Decision Analysis 7, 2010), why several games are tried.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

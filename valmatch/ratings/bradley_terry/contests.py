@@ -4,8 +4,6 @@ Parameters are in log odds, in one vector: strengths of players, coefficients of
 (being at home, covariates), ln nu; a side is as strong as the mean of its players.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Covariance of the estimates, in log odds, and the ranks that it allows."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack

@@ -3,8 +3,6 @@
 Strengths in log odds, home advantage and ln nu are `centre` + `basis` x of parameters x.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

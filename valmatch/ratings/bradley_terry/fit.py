@@ -4,8 +4,6 @@ Second derivatives of up to `DENSE` parameters are solved with by Cholesky, of m
 gradients.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

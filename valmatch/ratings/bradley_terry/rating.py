@@ -1,7 +1,5 @@
 """Ratings of all games at once, in points: who is rated, how strong, and how sure that is."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
