@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.command import python
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import kernel, part
+from valmatch.kernels.compilation import kernel, macro, part
 from valmatch.kernels.references import by_reference
 
 
@@ -37,7 +37,7 @@ def _counted(index: int, inner: Inner) -> float:
     return float(inner.values[index])
 
 
-@part(inline=True)
+@macro
 def _scaled(index: int, group: Outer) -> float:
     return group.scale * _counted(index, group.inner)
 

@@ -8,20 +8,20 @@ from numpy.typing import NDArray
 
 from valmatch.draws.streams import END, ONE, POSITION, ZERO, next_word, refill
 from valmatch.kernels.arrays import Floats, Words
-from valmatch.kernels.compilation import part
+from valmatch.kernels.compilation import macro, part
 
 DROPPED = np.uint64(11)  # bits of a word that a double has no room for
 
 SPACING = 2.0**-53
 
 
-@part(inline=True)
+@macro
 def uniform(word: np.uint64) -> float:
     """Return the number that a word gives."""
     return np.int64(word >> DROPPED) * SPACING
 
 
-@part(inline=True)
+@macro
 def next_uniform(stream: Words) -> float:
     """Draw one number."""
     return uniform(next_word(stream))
@@ -110,7 +110,7 @@ def fill_normal(stream: Words, out: Floats) -> None:
     stream[POSITION] = position
 
 
-@part(inline=True)
+@macro
 def _normal_point(word: np.uint64) -> tuple[np.uint64, np.uint64, float, bool]:
     """Return layer, place, the number there, and whether it is under the density for certain."""
     layer = word & LAYER
@@ -163,7 +163,7 @@ def fill_exponential(stream: Words, out: Floats) -> None:
     stream[POSITION] = position
 
 
-@part(inline=True)
+@macro
 def _exponential_point(word: np.uint64) -> tuple[np.uint64, float, bool]:
     """Return layer, the number there, and whether it is under the density for certain."""
     layer = (word >> EXPONENTIAL_LAYER) & LAYER

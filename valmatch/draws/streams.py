@@ -81,7 +81,7 @@ def rewind(stream: Words, slot: int) -> None:
     stream[POSITION] = END
 
 
-@part(inline=True)
+@macro
 def block_of(
     key_a: np.uint64, key_b: np.uint64, a: np.uint64, b: np.uint64, c: np.uint64, d: np.uint64
 ) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
@@ -109,7 +109,7 @@ def refill(stream: Words, wanted: int) -> np.int64:
     return np.int64(start)
 
 
-@part(inline=True)
+@macro
 def next_word(stream: Words) -> np.uint64:
     """Take one word, for draws that need more words than one now and then."""
     position = np.int64(stream[POSITION])
@@ -138,7 +138,7 @@ DROPPED = np.uint64(12)
 SPACING = 2.0**-52
 
 
-@part(inline=True)
+@macro
 def uniform_at(rng_key: Words, source: int, player: int, counter: int) -> float:
     """Return the uniform number of an address, in (0, 1): an odd multiple of 2**-53."""
     third = MARK | np.uint64(source)
@@ -148,7 +148,7 @@ def uniform_at(rng_key: Words, source: int, player: int, counter: int) -> float:
     return (np.int64(word >> DROPPED) + 0.5) * SPACING
 
 
-@part(inline=True)
+@macro
 def exponential_at(rng_key: Words, source: int, player: int, counter: int) -> float:
     """Return the exponential number of mean 1 of an address, > 0 and < 37: -log of the uniform."""
     return -math.log(uniform_at(rng_key, source, player, counter))

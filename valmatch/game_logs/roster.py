@@ -13,7 +13,7 @@ import numpy as np
 from valmatch.errors import InputError
 from valmatch.game_logs.reading.tables import Names, time_text
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import part
+from valmatch.kernels.compilation import macro
 from valmatch.ratings.games import Assessment, Games, Players, add_scores, open_game, unassessed
 from valmatch.ratings.matches import kernel_of
 from valmatch.ratings.system import NO_VERBS, System
@@ -43,7 +43,7 @@ def new_tally() -> Floats:
     return np.zeros((len(TALLIES), FIRST_BIN + 3 * _BINS))
 
 
-@part(inline=True)
+@macro
 def note_pair(
     tally: Floats, rows: int, expected: float, draw: float, score: float, weight: float
 ) -> float:
@@ -77,7 +77,7 @@ def note_pair(
     return -(score * upper + (1.0 - score) * lower)
 
 
-@part(inline=True)
+@macro
 def note_game(tally: Floats, rows: int, loss: float) -> None:
     """Note a game by the mean log loss of its pairs."""
     for row in range(rows):
@@ -298,7 +298,7 @@ def _play_games(
     return end
 
 
-@part(inline=True)
+@macro
 def _shown(player: int, players: Players, deviation: int) -> float:
     """Return the rating by which a player is ranked."""
     mean: float = players.state[player, 0]

@@ -58,12 +58,28 @@ def kernel(function: Callable[..., object], allocates: bool = False) -> Any:  # 
     return compiled
 
 
-@_decorator
-def part(function: Callable[..., object], inline: bool = False) -> Any:  # noqa: ANN401
+def part(function: F) -> F:
     """Compile a part of kernels, kept with those that call it: it makes and returns no array."""
+    return _part(function, inline=False)
+
+
+def macro(function: F) -> F:
+    """Put a part of kernels in place of each call of it."""
+    # For small ones that are called for each event with many arrays, each of which travels as seven
+    # words; and for closures, which no cache knows again: their text is put there.
+    if function.__closure__ is None:
+        return _part(function, inline=True)
+    if not interpreted():
+        text: Any = function
+        text.py_func, text.targetoptions = function, {"inline": "always"}  # as numba's own have
+        text._numba_type_ = import_numba().types.none
+    return function
+
+
+@_decorator
+def _part(function: Callable[..., object], inline: bool) -> Any:  # noqa: ANN401
     # Without what calls from Python need, which for many arrays is more code than most parts
-    # have. Where Python calls one, as tests do, it is compiled by itself. `inline` is for small
-    # ones that are called for each event with many arrays, each of which travels as seven words.
+    # have. Where Python calls one, as tests do, it is compiled by itself.
     compiled = import_numba().njit(
         **STRICT,
         _nrt=False,
@@ -79,17 +95,6 @@ def part(function: Callable[..., object], inline: bool = False) -> Any:  # noqa:
     compiled._insert = lambda *arguments, **named: None
     compiled._compile_for_args = lambda *arguments, **named: alone()
     return compiled
-
-
-def macro(function: F) -> F:
-    """Put the text of a function in place of each call from a kernel; Python calls it as it is."""
-    # For small functions that Python calls too; for closures, which no cache knows again; and for
-    # the busiest parts that take a tuple of arrays, whose arrays are known there one by one.
-    if not interpreted():
-        text: Any = function
-        text.py_func, text.targetoptions = function, {"inline": "always"}  # as numba's own have
-        text._numba_type_ = import_numba().types.none
-    return function
 
 
 def variant(function: F, name: str, **parts: object) -> F:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Records
-from valmatch.kernels.compilation import macro, part
+from valmatch.kernels.compilation import macro
 from valmatch.matching.queue import LINEUP, Rules
 
 # Rules whose players wait in a line take these functions for their own.
@@ -39,19 +39,19 @@ def reset(queue: Line) -> None:
     queue.state.view(np.uint8)[:] = 0
 
 
-@part(inline=True)
+@macro
 def has_room(rules: object, queue: Line) -> bool:
     """Return whether another player can join; see `grown`."""
     return bool(queue.state[0]["waiting"] < queue.players.size)
 
 
-@part(inline=True)
+@macro
 def next_review(rules: object, queue: Line) -> float:
     """Return that there is no review but by those who join."""
     return np.inf
 
 
-@part(inline=True)
+@macro
 def enqueue(now: float, rating: float, player: int, rules: object, queue: Line) -> int:
     """Let a newcomer wait as the last one; return the place."""
     index = queue.state[0]["waiting"]
@@ -61,7 +61,7 @@ def enqueue(now: float, rating: float, player: int, rules: object, queue: Line) 
     return int(index)
 
 
-@part(inline=True)
+@macro
 def place_of(player: int, queue: Line) -> int:
     """Return the place of a player who waits."""
     index = 0
@@ -70,7 +70,7 @@ def place_of(player: int, queue: Line) -> int:
     return index
 
 
-@part(inline=True)
+@macro
 def remove(index: int, queue: Line) -> None:
     """Take a player out, after whom the others move up."""
     queue.state[0]["waiting"] -= 1
@@ -78,14 +78,14 @@ def remove(index: int, queue: Line) -> None:
         queue.players[k] = queue.players[k + 1]
 
 
-@part(inline=True)
+@macro
 def leave(player: int, rules: object, queue: Line) -> bool:
     """Let a player leave; no review is due by it."""
     remove(place_of(player, queue), queue)
     return False
 
 
-@part(inline=True)
+@macro
 def still_waiting(queue: Line, arrivals: Floats) -> None:
     """Give the arrivals of all who wait, in order."""
     for k in range(queue.state[0]["waiting"]):
@@ -100,7 +100,7 @@ def waiting_teams(queue: object) -> list[tuple[int, list[int]]]:
 Parameters = Rules
 
 
-@part(inline=True)
+@macro
 def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
     """Let those who wait play if they are a match; return the number of matches, 0 or 1."""
     state = queue.state[0]
@@ -111,7 +111,7 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
     return 1
 
 
-@part(inline=True)
+@macro
 def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: Records) -> None:
     """Give the players of the match, whose places have not been given to others yet."""
     for k in range(2 * rules.team_num):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Ints, Records
-from valmatch.kernels.compilation import part
+from valmatch.kernels.compilation import macro, part
 from valmatch.kernels.references import by_reference
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.arrays import ROUNDING, arrays_of, queue_of
@@ -133,13 +133,13 @@ def grown(queue: QueueState, rules: Parameters) -> QueueState:
     return large._replace(people=queue.people)
 
 
-@part(inline=True)
+@macro
 def has_room(rules: Parameters, queue: QueueState) -> bool:
     """Return whether there is a number for another ticket; see `grown`."""
     return bool(queue.line.state[0]["joined"] < queue.world.rows.tickets.size)
 
 
-@part(inline=True)
+@macro
 def next_review(rules: Parameters, queue: QueueState) -> float:
     """Return when a ticket next passes a wait, or when the next tick is."""
     due = queue.state[0]["next_wait"]

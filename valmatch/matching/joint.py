@@ -186,7 +186,7 @@ def _add_windows(width: float, slack: bool, pool: Pool, rules: Rules, work: Work
             window["first"], window["end"], window["slack"] = first, end, int(slack)
 
 
-@part(inline=True)
+@macro
 def _largest_gap(first: Struct, second: Struct, pool: Pool, rules: Rules) -> float:
     """Return the largest |sum_a - sum_b| of teams in two windows."""
     by_pool = rules.pool_scope and pool.prioritized > 0
@@ -195,7 +195,7 @@ def _largest_gap(first: Struct, second: Struct, pool: Pool, rules: Rules) -> flo
     return rules.team_num * rules.team_diff
 
 
-@part(inline=True)
+@macro
 def _lies_in(rank: int, window: Struct) -> bool:
     """Return whether a player is in a window."""
     return window["first"] <= rank < window["end"]
@@ -298,7 +298,7 @@ def _tabulate(b: Struct, a: Struct, size: int, pool: Pool, rules: Rules, work: W
                 _set(rests[t, i, j], cost, low, high)
 
 
-@part(inline=True)
+@macro
 def _set(rest: Struct, cost: int, low: float, high: float) -> None:
     """Set what the candidates from one on can add."""
     rest["cost"], rest["low"], rest["high"] = cost, low, high
@@ -361,7 +361,7 @@ def _search(b: Struct, a: Struct, pool: Pool, rules: Rules, work: Work) -> None:
             child["sum_a"] += rating
 
 
-@part(inline=True)
+@macro
 def _is_hopeless(depth: int, node: Struct, limit: float, rules: Rules, work: Work) -> bool:
     """Return whether no completion of two partial teams beats the best match so far."""
     p, state = rules.team_num, work.state[0]

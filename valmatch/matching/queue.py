@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records, Words
-from valmatch.kernels.compilation import at, kernel, macro, part, variant
+from valmatch.kernels.compilation import at, kernel, macro, variant
 
 Struct = Any  # one row of a structured array; the kernels see it as a C struct
 
@@ -71,7 +71,7 @@ def known_team(team_num: int) -> tuple[int, ...]:
     return (0,) * KNOWN_SIZE if team_num == KNOWN_SIZE else ()
 
 
-@part(inline=True)
+@macro
 def team_size(rules: Rules) -> int:
     """Return `team_num`, as a constant of compiled code where there is a `known_team`."""
     return len(rules.known_team) if len(rules.known_team) > 0 else rules.team_num
@@ -85,7 +85,7 @@ def ticks_per_hour(horizon: float, team_num: int) -> float:
     return 2.0 ** min(40, bits)
 
 
-@part(inline=True)
+@macro
 def tick_of(time: float, rules: Rules) -> int:
     """Return an arrival time in ticks; a greater total wait is a smaller sum of ticks."""
     return int(time * rules.ticks_per_hour + 0.5)
@@ -100,7 +100,7 @@ def prioritized(arrival: Any, now: Any, rules: Rules) -> Any:  # noqa: ANN401
     return now - arrival > rules.wait_thresh
 
 
-is_prioritized = part(prioritized, inline=True)  # `prioritized` for the kernels
+is_prioritized = macro(prioritized)  # `prioritized` for the kernels
 
 
 LINEUP = np.dtype([("player", "i8"), ("team", "i8"), ("arrival", "f8"), ("rating", "f8")])
@@ -147,7 +147,7 @@ def clear(statistics: Records) -> None:
     statistics.view(np.uint8)[:] = 0
 
 
-@part(inline=True)
+@macro
 def count_match(now: float, rules: Rules, counts: Counts) -> None:
     """Count the match that is lined up, and log it where there is room."""
     statistics, team_num = counts.statistics[0], rules.team_num  # in variables, which are quicker

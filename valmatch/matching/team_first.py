@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records
-from valmatch.kernels.compilation import at, macro, part
+from valmatch.kernels.compilation import at, macro
 from valmatch.matching.queue import DISSOLVED, NOBODY, Rules, is_prioritized, team_size, tick_of
 
 # Most reviews have one changed player, the newcomer: without them no window of ratings held a team,
@@ -114,7 +114,7 @@ def waiting_teams(queue: QueueState) -> list[tuple[int, list[int]]]:
     return sorted(zip(queue.teams["number"][slots].tolist(), players.tolist(), strict=True))
 
 
-@part(inline=True)
+@macro
 def penalty(rules: Rules) -> int:
     """Return what is added to a player's ticks until they are prioritized."""
     # More than the ticks of all players of a match, see `ticks_per_hour`; small enough to be
@@ -122,7 +122,7 @@ def penalty(rules: Rules) -> int:
     return (1 << 61) // (2 * team_size(rules))
 
 
-@part(inline=True)
+@macro
 def has_room(rules: Rules, queue: QueueState) -> bool:
     """Return whether another player can join; see `grown`."""
     state = queue.state[0]
@@ -131,7 +131,7 @@ def has_room(rules: Rules, queue: QueueState) -> bool:
     return bool(state["end"] < queue.players.size)
 
 
-@part(inline=True)
+@macro
 def _compact(team_num: int, queue: QueueState) -> None:
     """Move whoever waits to the front of the queue."""
     state, moved = queue.state[0], queue.marks[CANDIDATE]
@@ -151,7 +151,7 @@ def _compact(team_num: int, queue: QueueState) -> None:
             queue.members[at(slot), at(i)] = moved[at(queue.members[at(slot), at(i)])]
 
 
-@part(inline=True)
+@macro
 def enqueue(now: float, rating: float, player: int, rules: Rules, queue: QueueState) -> int:
     """Put a newcomer at the end of the queue and into the pool; return their place in the pool."""
     state = queue.state[0]
@@ -165,7 +165,7 @@ def enqueue(now: float, rating: float, player: int, rules: Rules, queue: QueueSt
     return _enter_pool(place, rating, rules, queue)
 
 
-@part(inline=True)
+@macro
 def _enter_pool(place: int, rating: float, rules: Rules, queue: QueueState) -> int:
     """Put a player of the queue into the pool; return their place there."""
     state, ratings, places = queue.state[0], queue.ratings, queue.places
@@ -178,7 +178,7 @@ def _enter_pool(place: int, rating: float, rules: Rules, queue: QueueState) -> i
     return k
 
 
-@part(inline=True)
+@macro
 def _leave_pool(low: int, count: int, rules: Rules, queue: QueueState) -> None:
     """Close the gaps that so many players have left in the pool, from `low` on."""
     state, ratings, places = queue.state[0], queue.ratings, queue.places
@@ -195,7 +195,7 @@ def _leave_pool(low: int, count: int, rules: Rules, queue: QueueState) -> None:
     state["pool"] -= count
 
 
-@part(inline=True)
+@macro
 def leave(player: int, rules: Rules, queue: QueueState) -> bool:
     """Let a player leave; return whether a review is due by it."""
     # That is where a team dissolves: the others are in the pool again, in their places of the
@@ -222,7 +222,7 @@ def leave(player: int, rules: Rules, queue: QueueState) -> bool:
     return not rules.around
 
 
-@part(inline=True)
+@macro
 def _remove_team(team: int, queue: QueueState) -> None:
     """Put the slot of a team behind those that are formed."""
     state, by_sum, k = queue.state[0], queue.by_sum, 0
@@ -243,7 +243,7 @@ def _remove_team(team: int, queue: QueueState) -> None:
 NO_TEAM = int(np.iinfo(np.int64).max)  # a sum of keys that every team is better than
 
 
-@part(inline=True)
+@macro
 def newcomers_team(newcomer: int, relaxed: bool, rules: Rules, queue: QueueState) -> int:
     """Find the best possible team where none is possible without the newcomer."""
     # A window that held more players than a team would have held a team without them.
@@ -273,7 +273,7 @@ def newcomers_team(newcomer: int, relaxed: bool, rules: Rules, queue: QueueState
     return low
 
 
-@part(inline=True)
+@macro
 def _some_window(first: int, stop: int, width: float, rules: Rules, queue: QueueState) -> bool:
     """Return whether any rating window of `width` from a place in first..stop-1 on holds a team."""
     # All are looked at, as nobody could predict which one is the first.
@@ -283,7 +283,7 @@ def _some_window(first: int, stop: int, width: float, rules: Rules, queue: Queue
     return some
 
 
-@part(inline=True)
+@macro
 def _sum_of_keys(low: int, rules: Rules, queue: QueueState) -> int:
     """Return the sum of keys of the team from `low` on in the pool."""
     total = 0
@@ -292,7 +292,7 @@ def _sum_of_keys(low: int, rules: Rules, queue: QueueState) -> int:
     return total
 
 
-@part(inline=True)
+@macro
 def _order(low: int, row: int, rules: Rules, queue: QueueState) -> None:
     """Put the places of the team from `low` on in the pool into a row of marks, ascending."""
     for k in range(low, low + team_size(rules)):
@@ -302,7 +302,7 @@ def _order(low: int, row: int, rules: Rules, queue: QueueState) -> None:
         queue.marks[at(row), at(rank)] = queue.places[at(k)]
 
 
-@part(inline=True)
+@macro
 def _precedes(rules: Rules, queue: QueueState) -> bool:
     """Return whether the candidate's players arrived in a lexicographically earlier order."""
     for k in range(team_size(rules)):
@@ -311,7 +311,7 @@ def _precedes(rules: Rules, queue: QueueState) -> bool:
     return False
 
 
-@part(inline=True)
+@macro
 def best_team(relaxed: bool, rules: Rules, queue: QueueState) -> int:
     """Find the best possible team of the pool."""
     # Returns the lowest place in the pool of a rating that a member may have, NOBODY for no team;
@@ -329,7 +329,7 @@ def best_team(relaxed: bool, rules: Rules, queue: QueueState) -> int:
     return low
 
 
-@part(inline=True)
+@macro
 def _scan(width: float, widened: bool, rules: Rules, queue: QueueState) -> int:
     """Return where the best team of all rating windows of `width` begins; see `_offer`."""
     # Only windows that no other window contains matter, and in each only its longest waiting
@@ -349,7 +349,7 @@ def _scan(width: float, widened: bool, rules: Rules, queue: QueueState) -> int:
     return low
 
 
-@part(inline=True)
+@macro
 def _first_within(width: float, rating: float, rules: Rules, queue: QueueState) -> int:
     """Return the first place in the pool whose rating is at most `width` below `rating`."""
     start = team_size(rules)
@@ -363,7 +363,7 @@ def _first_within(width: float, rating: float, rules: Rules, queue: QueueState) 
     return start
 
 
-@part(inline=True)
+@macro
 def _best_around(first: int, stop: int, relaxed: bool, rules: Rules, queue: QueueState) -> int:
     """Find the best possible team around a player at a place first..stop-1; see `best_team`."""
     slack = queue.state[0]["pool_prioritized"] > 0 and rules.player_slack > 0.0 and not relaxed
@@ -384,7 +384,7 @@ def _best_around(first: int, stop: int, relaxed: bool, rules: Rules, queue: Queu
     return low
 
 
-@part(inline=True)
+@macro
 def _offer(
     start: int,
     end: int,
@@ -426,7 +426,7 @@ def _offer(
     return start, total
 
 
-@part(inline=True)
+@macro
 def next_review(rules: Rules, queue: QueueState) -> float:
     """Return when the next player becomes prioritized, if that has a review; else infinity."""
     if not rules.continuous:
@@ -440,7 +440,7 @@ def next_review(rules: Rules, queue: QueueState) -> float:
     return due if due < rules.horizon else np.inf
 
 
-@part(inline=True)
+@macro
 def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
     """Form teams, then pair them; return the number of matches."""
     # `newcomer`: place in the pool of the player whose arrival it is; NOBODY where somebody
@@ -477,14 +477,14 @@ def review(now: float, newcomer: int, rules: Rules, queue: QueueState) -> int:
     return matches
 
 
-@part(inline=True)
+@macro
 def _is_relaxed(rules: Rules, queue: QueueState) -> bool:
     """Return whether slack holds for all, as somebody is prioritized."""
     state = queue.state[0]
     return bool(rules.pool_scope and state["pool_prioritized"] + state["teams_prioritized"] > 0)
 
 
-@part(inline=True)
+@macro
 def _prioritize(now: float, rules: Rules, queue: QueueState) -> bool:
     """Move the head past those who count as prioritized now; they, or their teams, changed."""
     # Returns whether none of them is in the pool.
@@ -512,7 +512,7 @@ def _prioritize(now: float, rules: Rules, queue: QueueState) -> bool:
     return none
 
 
-@part(inline=True)
+@macro
 def _form_team(low: int, rules: Rules, queue: QueueState) -> None:
     """Make the best team a formed team, whose members come from `low` on in the pool."""
     state, by_sum, k = queue.state[0], queue.by_sum, queue.state[0]["teams"]
@@ -540,7 +540,7 @@ def _form_team(low: int, rules: Rules, queue: QueueState) -> None:
     _leave_pool(low, team_size(rules), rules, queue)
 
 
-@part(inline=True)
+@macro
 def _pair(relaxed: bool, rules: Rules, queue: QueueState) -> bool:
     """Let the best pair of teams play, of equals the older; return whether there is one."""
     state, teams = queue.state[0], queue.teams
@@ -575,7 +575,7 @@ def _pair(relaxed: bool, rules: Rules, queue: QueueState) -> bool:
     return True
 
 
-@part(inline=True)
+@macro
 def _forms_before(first: int, second: int, older: int, younger: int, queue: QueueState) -> bool:
     """Return whether a pair of teams, the older first, was formed before another."""
     number, other = queue.teams[at(first)]["number"], queue.teams[at(older)]["number"]
@@ -584,7 +584,7 @@ def _forms_before(first: int, second: int, older: int, younger: int, queue: Queu
     return bool(queue.teams[at(second)]["number"] < queue.teams[at(younger)]["number"])
 
 
-@part(inline=True)
+@macro
 def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: Records) -> None:
     """Give the players of a match of the last review, those of the older team first."""
     state = queue.state[0]
@@ -598,7 +598,7 @@ def players_of_match(match: int, rules: Rules, queue: QueueState, lineup: Record
             member["arrival"], member["rating"] = player["arrival"], player["rating"]
 
 
-@part(inline=True)
+@macro
 def still_waiting(queue: QueueState, arrivals: Floats) -> None:
     """Give the arrivals of all who wait, in order."""
     count = 0

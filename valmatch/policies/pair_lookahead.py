@@ -93,7 +93,7 @@ def best_next(
     return draw_quality_normalised(mean, variance, other_mean, other_variance, order.noise_variance)
 
 
-@part(inline=True)
+@macro
 def pair_knowledge_gradient(i: int, j: int, order: MeanOrder, multiplier: float) -> float:
     """Return the draw chance plus the game's gain in the best next draw chance of both players."""
     noise_variance = order.noise_variance

@@ -4,12 +4,12 @@ import math
 from collections.abc import Sequence
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import part
+from valmatch.kernels.compilation import macro
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.system import Column, System, Values, Verbs
 
 
-@part(inline=True)
+@macro
 def _records(
     game: int, games: Games, players: Players, numbers: Floats, assessed: Assessment
 ) -> None:
@@ -23,7 +23,7 @@ def _records(
         assessed.strengths[side] = total / (hi - lo) if numbers[0] > 0.0 else 0.5
 
 
-@part(inline=True)
+@macro
 def _log5(
     a: int, b: int, games: Games, numbers: Floats, assessed: Assessment
 ) -> tuple[float, float]:
@@ -33,7 +33,7 @@ def _log5(
     return ahead / (ahead + behind), math.nan
 
 
-@part(inline=True)
+@macro
 def _add_scores(
     game: int, games: Games, players: Players, numbers: Floats, assessed: Assessment
 ) -> bool:

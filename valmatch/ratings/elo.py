@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import part
+from valmatch.kernels.compilation import macro
 from valmatch.ratings.games import Assessment, Games, Players, score_of
 from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.system import (
@@ -37,7 +37,7 @@ _DRAWN = 2.2  # what a draw counts besides its margin, in FiveThirtyEight's prog
 _MOST = 10.0  # as many times as usual a win counts at most for its surprise
 
 
-@part(inline=True)
+@macro
 def _strengths(
     game: int, games: Games, players: Players, numbers: Floats, sums: Assessment
 ) -> None:
@@ -47,7 +47,7 @@ def _strengths(
         sums.strengths[games.game_starts[game] + games.homes[game]] += numbers[2]
 
 
-@part(inline=True)
+@macro
 def _chances(
     a: int, b: int, games: Games, numbers: Floats, sums: Assessment
 ) -> tuple[float, float]:
@@ -55,7 +55,7 @@ def _chances(
     return logistic_chances(a, b, numbers[0], numbers[3], sums)
 
 
-@part(inline=True)
+@macro
 def _update(game: int, games: Games, players: Players, numbers: Floats, sums: Assessment) -> bool:
     """Let all players of a side gain K (score - expected score), the mean over the other sides."""
     first, last = games.game_starts[game], games.game_starts[game + 1]
@@ -66,7 +66,7 @@ def _update(game: int, games: Games, players: Players, numbers: Floats, sums: As
     return True
 
 
-@part(inline=True)
+@macro
 def margin_multiplier(margin: float, lead: float, autocorrelation: float) -> float:
     """Return as how many games of Elo a game counts by FiveThirtyEight, at a lead of the winner."""
     # That is ln(margin + 1) 2.2 / (2.2 + 0.001 lead), where 2.2 / 0.001 is `autocorrelation`; at
@@ -77,7 +77,7 @@ def margin_multiplier(margin: float, lead: float, autocorrelation: float) -> flo
     return size * min(_MOST, 1.0 / max(1.0 + lead / autocorrelation, 1.0 / _MOST))
 
 
-@part(inline=True)
+@macro
 def goals_multiplier(margin: float) -> float:
     """Return as how many games of Elo a game counts: 1, 3/2 by two goals, (11 + N) / 8 by more."""
     if margin < 2.0:
@@ -85,7 +85,7 @@ def goals_multiplier(margin: float) -> float:
     return 1.5 if margin < 3.0 else (11.0 + margin) / 8.0
 
 
-@part(inline=True)
+@macro
 def _update_by_margin(
     game: int, games: Games, players: Players, numbers: Floats, sums: Assessment
 ) -> bool:

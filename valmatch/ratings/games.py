@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import part
+from valmatch.kernels.compilation import macro
 
 
 class Games(NamedTuple):
@@ -82,7 +82,7 @@ def one_game(sizes: Ints) -> Games:
     )
 
 
-@part(inline=True)
+@macro
 def score_of(games: Games, a: int, b: int) -> float:
     """Return the score of side `a` against side `b`: 1, 0.5 or 0."""
     if games.points[a] == games.points[b]:
@@ -90,7 +90,7 @@ def score_of(games: Games, a: int, b: int) -> float:
     return 1.0 if games.points[a] > games.points[b] else 0.0
 
 
-@part(inline=True)
+@macro
 def order_sides(first: int, last: int, games: Games, work: Floats) -> None:
     """Put the sides of a game in the first column of `work`, the best first; ties keep order."""
     for side in range(first, last):
@@ -101,14 +101,14 @@ def order_sides(first: int, last: int, games: Games, work: Floats) -> None:
         work[position, 0] = side
 
 
-@part(inline=True)
+@macro
 def open_game(game: int, games: Games, sums: Assessment) -> None:
     """Begin a game: no side has an expected score or a score yet."""
     for side in range(games.game_starts[game], games.game_starts[game + 1]):
         sums.expected[side] = sums.scored[side] = 0.0
 
 
-@part(inline=True)
+@macro
 def add_scores(a: int, b: int, expected: float, games: Games, sums: Assessment) -> float:
     """Add the scores of two sides against each other; return that of side `a`."""
     score = score_of(games, a, b)

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import kernel, part
+from valmatch.kernels.compilation import kernel, macro
 from valmatch.ratings.games import Assessment, Games, Players, score_of
 from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.system import (
@@ -48,20 +48,20 @@ _RATING, _DEVIATION, _VOLATILITY = 0, 1, 2
 _INFORMATION, _SURPRISE, _TIME = -3, -2, -1
 
 
-@part(inline=True)
+@macro
 def damping(phi: float) -> float:
     """Return g(phi) = 1 / sqrt(1 + 3 phi^2 / pi^2) (step 3)."""
     return 1.0 / math.sqrt(1.0 + 3.0 * phi * phi / (math.pi * math.pi))
 
 
-@part(inline=True)
+@macro
 def expected_score(lead: float, phi: float) -> float:
     """Return the expected score E = 1 / (1 + exp(-g(phi) lead)) (step 3)."""
     odds = math.exp(-damping(phi) * abs(lead))  # of the weaker player; never overflows
     return (1.0 if lead >= 0.0 else odds) / (1.0 + odds)
 
 
-@part(inline=True)
+@macro
 def result(lead: float, phi: float, score: float) -> tuple[float, float]:
     """Return what one result adds to the sums of steps 3 and 4."""
     g = damping(phi)
@@ -73,7 +73,7 @@ def result(lead: float, phi: float, score: float) -> tuple[float, float]:
 
 # With w = (phi^2 + v + e^x) / v, f(x) is e^x (surprise^2 - information w) / (2 w^2) - (x - a) /
 # tau^2, which needs no division by an information of nearly zero.
-@part(inline=True)
+@macro
 def volatility_slope(
     x: float, phi: float, a: float, information: float, surprise: float, tau: float
 ) -> float:
@@ -117,7 +117,7 @@ def new_volatility(
     return min(max(math.exp(0.5 * b), LEAST_VOLATILITY), MOST_VOLATILITY)
 
 
-@part(inline=True)
+@macro
 def updated(
     phi: float, volatility: float, information: float, surprise: float, tau: float
 ) -> tuple[float, float, float]:
@@ -128,13 +128,13 @@ def updated(
     return variance * surprise, math.sqrt(variance), sigma
 
 
-@part(inline=True)
+@macro
 def grown(deviation: float, c: float, periods: float) -> float:
     """Return sqrt(RD^2 + c^2 t): the deviation after periods (step 1 of Glicko, 6 of Glicko-2)."""
     return math.sqrt(deviation * deviation + periods * c * c)
 
 
-@part(inline=True)
+@macro
 def _same_period(played: int, last: float, time: float, period: float) -> bool:
     """Return whether a moment is in the rating period of the last of the games played, if any."""
     if period == 0.0 or played == 0:
@@ -142,7 +142,7 @@ def _same_period(played: int, last: float, time: float, period: float) -> bool:
     return bool(np.floor(time / period) == np.floor(last / period))
 
 
-@part(inline=True)
+@macro
 def _onset(player: int, players: Players, time: float, numbers: Floats) -> tuple[float, float]:
     """Return a player's rating and deviation at the start of the period of a moment."""
     state, played, period = players.state[player], players.games[player], numbers[1]
@@ -166,7 +166,7 @@ def _onset(player: int, players: Players, time: float, numbers: Floats) -> tuple
     return rating, deviation
 
 
-@part(inline=True)
+@macro
 def _strengths(
     game: int, games: Games, players: Players, numbers: Floats, sums: Assessment
 ) -> None:
@@ -182,7 +182,7 @@ def _strengths(
         sums.strengths[side], sums.spreads[side] = total / (hi - lo), variance / (hi - lo)
 
 
-@part(inline=True)
+@macro
 def _chances(
     a: int, b: int, games: Games, numbers: Floats, sums: Assessment
 ) -> tuple[float, float]:
@@ -192,7 +192,7 @@ def _chances(
     return expected_score(lead, phi), math.nan
 
 
-@part(inline=True)
+@macro
 def _update(game: int, games: Games, players: Players, numbers: Floats, sums: Assessment) -> bool:
     """Add each player's results to those of the period, and rate the player by all of them."""
     first, last, time = games.game_starts[game], games.game_starts[game + 1], games.times[game]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import part
+from valmatch.kernels.compilation import macro
 from valmatch.ratings.games import Assessment, Games, Players, order_sides
 from valmatch.ratings.system import Chances, SkillSystem, Values, Verbs, Z, decided_chances
 from valmatch.ratings.trueskill import normal_cdf
@@ -25,19 +25,19 @@ _SQRT_2 = math.sqrt(2.0)
 _POSITION, _STEP, _SHRINK, _VARIANCE, _ODDS, _SUM, _TIES = range(7)
 
 
-@part(inline=True)
+@macro
 def grown_deviation(sigma: float, tau: float) -> float:
     """Return the deviation of a skill after a drift of deviation `tau`."""
     return math.sqrt(sigma * sigma + tau * tau)
 
 
-@part(inline=True)
+@macro
 def _before(mine: float, other: float, row: int, other_row: int) -> bool:
     """Return whether the first one comes first: the greater number, of equal ones the first row."""
     return mine > other or (mine == other and row < other_row)
 
 
-@part(inline=True)
+@macro
 def _sums(side: int, games: Games, players: Players, tau: float, two: float) -> tuple[float, float]:
     """Return the sums of the means and variances of a side, added up from its best player on."""
     lo, hi = games.side_starts[side], games.side_starts[side + 1]
@@ -59,7 +59,7 @@ def _sums(side: int, games: Games, players: Players, tau: float, two: float) -> 
     return mean, variance
 
 
-@part(inline=True)
+@macro
 def _strengths(
     game: int, games: Games, players: Players, numbers: Floats, sums: Assessment
 ) -> None:
@@ -69,7 +69,7 @@ def _strengths(
         sums.strengths[side], sums.spreads[side] = mean, variance
 
 
-@part(inline=True)
+@macro
 def _chances(
     a: int, b: int, games: Games, numbers: Floats, sums: Assessment
 ) -> tuple[float, float]:
@@ -79,14 +79,14 @@ def _chances(
     return 0.5 * (1.0 + math.erf(lead / _SQRT_2)), math.nan
 
 
-@part(inline=True)
+@macro
 def _rank(side: int, games: Games) -> float:
     """Return the rank of a side, whose order alone counts: the least is the best."""
     rank: float = np.trunc(-games.points[side])
     return rank
 
 
-@part(inline=True)
+@macro
 def _prepare(
     first: int, last: int, games: Games, players: Players, numbers: Floats, work: Floats
 ) -> float:
@@ -113,7 +113,7 @@ def _prepare(
     return c
 
 
-@part(inline=True)
+@macro
 def _update(game: int, games: Games, players: Players, numbers: Floats, sums: Assessment) -> bool:
     """Rate a game, unless an exponential overflows."""
     first, last, work = games.game_starts[game], games.game_starts[game + 1], sums.work

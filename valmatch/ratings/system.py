@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import part
+from valmatch.kernels.compilation import macro
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.parameters import Parameter, Parametric
 
@@ -129,7 +129,7 @@ class System(Parametric, ABC):
         return ""
 
 
-@part(inline=True)
+@macro
 def mean_strengths(
     game: int, games: Games, players: Players, numbers: Floats, sums: Assessment
 ) -> None:
@@ -152,7 +152,7 @@ def weight_of_draws(draw_probability: float) -> float:
     return 2.0 * draw_probability / (1.0 - draw_probability)
 
 
-@part(inline=True)
+@macro
 def davidson_chances(lead: float, nu: float) -> tuple[float, float]:
     """Return the expected score of a side, P(win) + P(draw) / 2, and the probability of a draw."""
     odds = math.exp(-abs(lead))  # of the weaker side; never overflows
@@ -162,7 +162,7 @@ def davidson_chances(lead: float, nu: float) -> tuple[float, float]:
     return expected, (drawn / total if nu > 0.0 else math.nan)
 
 
-@part(inline=True)
+@macro
 def logistic_chances(
     a: int, b: int, spread: float, draw_weight: float, sums: Assessment
 ) -> tuple[float, float]:

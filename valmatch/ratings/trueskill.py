@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from valmatch.kernels.compilation import kernel, part
+from valmatch.kernels.compilation import kernel, macro
 
 INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 
@@ -112,7 +112,7 @@ def win_probability(
     return normal_cdf(standardised(mean_i - mean_j - draw_margin, total, as_printed))
 
 
-@part(inline=True)
+@macro
 def _moved(
     mean_i: float, variance_i: float, mean_j: float, variance_j: float, step: float, shrink: float
 ) -> tuple[float, float, float, float]:

@@ -12,7 +12,7 @@ from statistics import NormalDist
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import kernel, part
+from valmatch.kernels.compilation import kernel, macro
 from valmatch.ratings.games import Assessment, Games, Players, order_sides
 from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.system import SKILL, Chances, SkillSystem, Values, Verbs, Z
@@ -24,7 +24,7 @@ def margin_quantile(draw_probability: float) -> float:
     return NormalDist().inv_cdf((draw_probability + 1.0) / 2.0)
 
 
-@part(inline=True)
+@macro
 def chances(
     lead: float, variance: float, players: int, beta: float, quantile: float
 ) -> tuple[float, float]:
@@ -47,7 +47,7 @@ def pulls(
     return v / c, w / total
 
 
-@part(inline=True)
+@macro
 def _strengths(
     game: int, games: Games, players: Players, numbers: Floats, sums: Assessment
 ) -> None:
@@ -62,7 +62,7 @@ def _strengths(
         sums.strengths[side], sums.spreads[side] = mean, variance
 
 
-@part(inline=True)
+@macro
 def _chances(
     a: int, b: int, games: Games, numbers: Floats, sums: Assessment
 ) -> tuple[float, float]:
@@ -137,7 +137,7 @@ def _pass_messages(first: int, last: int, games: Games, numbers: Floats, sums: A
             break
 
 
-@part(inline=True)
+@macro
 def _update(game: int, games: Games, players: Players, numbers: Floats, sums: Assessment) -> bool:
     """Rate a game."""
     first, last, tau = games.game_starts[game], games.game_starts[game + 1], numbers[1]

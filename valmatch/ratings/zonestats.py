@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import kernel, part
+from valmatch.kernels.compilation import kernel, macro
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.parameters import Parameter
 from valmatch.ratings.registry import EVERY_PLAYER, MOST_DISTANT
@@ -32,13 +32,13 @@ INITIAL_RATING = 500.0
 _EQUALLY_FAR = 1.0 - 1e-12
 
 
-@part(inline=True)
+@macro
 def score_per_hour(score: float, minutes: float) -> float:
     """Return SPH = score / hours in game (step 1)."""
     return 60.0 * score / minutes  # in this order equal rates of whole numbers are equal floats
 
 
-@part(inline=True)
+@macro
 def predicted_outcome(rating: float, opponents_rating: float, t: float) -> float:
     """Return the share of contests that a player is predicted to win (equation 1)."""
     lead = (rating - opponents_rating) / t
@@ -46,7 +46,7 @@ def predicted_outcome(rating: float, opponents_rating: float, t: float) -> float
     return (1.0 if lead >= 0.0 else odds) / (1.0 + odds)
 
 
-@part(inline=True)
+@macro
 def time_together(
     join: float, minutes: float, opponents_join: float, opponents_minutes: float
 ) -> float:
@@ -126,7 +126,7 @@ def adjust(rules: Rules, game: RatedGame) -> float:
     return scale
 
 
-@part(inline=True)
+@macro
 def _chances(
     a: int, b: int, games: Games, numbers: Floats, sums: Assessment
 ) -> tuple[float, float]:
@@ -134,7 +134,7 @@ def _chances(
     return logistic_chances(a, b, numbers[0], 0.0, sums)
 
 
-@part(inline=True)
+@macro
 def _update(game: int, games: Games, players: Players, numbers: Floats, sums: Assessment) -> bool:
     """Rate all players of a game."""
     lo = games.side_starts[games.game_starts[game]]

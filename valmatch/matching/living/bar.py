@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from valmatch.inputs.fields import Flag, Number, Positive, Share, refuse, whole
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records
-from valmatch.kernels.compilation import kernel, part
+from valmatch.kernels.compilation import kernel, macro, part
 from valmatch.matching.living import registry
 from valmatch.matching.living.queue import MatchmakerState, Values, add_member, begin_match, rule
 from valmatch.matching.living.registry import TeamSize, Tick, number
@@ -346,7 +346,7 @@ def _bound(search: Search, tickets: Records, numbers: Values) -> None:
             search.low[index, left], search.high[index, left] = low, high
 
 
-@part(inline=True)
+@macro
 def _may_reach(search: Search, total: float, left: int, index: int) -> bool:
     """Return whether a sum can come into the window with so many players from a ticket on."""
     return (

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
-from valmatch.kernels.compilation import part
+from valmatch.kernels.compilation import macro, part
 from valmatch.matching.living import queue as living
 from valmatch.matching.living.queue import (
     ANY,
@@ -124,7 +124,7 @@ def grown(queue: QueueState, rules: Parameters) -> QueueState:
     return queue._replace(tickets=there)
 
 
-@part(inline=True)
+@macro
 def has_room(rules: Parameters, queue: QueueState) -> bool:
     """Return whether there is room for a ticket, and for the matches of a review; see `grown`."""
     tickets, counters = queue.tickets, queue.tickets.counters[0]
@@ -132,7 +132,7 @@ def has_room(rules: Parameters, queue: QueueState) -> bool:
     return bool(queue.people.size <= tickets.times.size and most <= tickets.matches.size)
 
 
-@driver(part(inline=True))
+@driver(macro)
 def next_review(rules: Parameters, queue: QueueState) -> float:
     """Return when the rule looks next."""
     counters = queue.tickets.counters[0]

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from valmatch.kernels.arrays import Floats, Records
-from valmatch.kernels.compilation import kernel, part
+from valmatch.kernels.compilation import kernel, macro, part
 from valmatch.kernels.references import by_reference
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.layout import Candidate, Queue, World
@@ -163,13 +163,13 @@ def _intersect(size: Records, items: Floats, lists: Records) -> None:
     size["depth"] -= 1
 
 
-@part(inline=True)
+@macro
 def start_of(number: int, lists: Records) -> int:
     """Return where a list begins."""
     return lists[number - 1]["end"] if number else 0
 
 
-@part(inline=True)
+@macro
 def everywhere(value: float, first: int, last: int, items: Floats, lists: Records) -> bool:
     """Return whether all of some lists that are defined have a value."""
     for number in range(first, last):
@@ -181,7 +181,7 @@ def everywhere(value: float, first: int, last: int, items: Floats, lists: Record
     return True
 
 
-@part(inline=True)
+@macro
 def holding(steps: int, age: int, world: World, without: float) -> float:
     """Return the number of a step function at an age, `without` where there is none."""
     return without if steps == t.NONE else world.steps[steps, age]["value"]
@@ -262,7 +262,7 @@ def _measured(rule: np.void, age: int, world: World, candidate: Candidate) -> in
     return t.TRUE
 
 
-@part(inline=True)
+@macro
 def compares(value: float, operation: int, reference: float) -> bool:
     """Return whether a value compares to a reference."""
     if operation == t.LESS:
@@ -458,7 +458,7 @@ def note_ticket(ticket: int, world: World) -> None:
             bit <<= np.uint64(1)
 
 
-@part(inline=True)
+@macro
 def _sums(row: int, record: np.void, world: World) -> tuple[float, float, float, int]:
     """Return least, greatest, sum and number of a row's values of a ticket's players."""
     low, high, total, number = np.inf, -np.inf, 0.0, 0
@@ -470,7 +470,7 @@ def _sums(row: int, record: np.void, world: World) -> tuple[float, float, float,
     return low, high, total, number
 
 
-@part(inline=True)
+@macro
 def tally(ticket: int, team: int, world: World, candidate: Candidate) -> None:
     """Add a ticket to the tallies of a team and of all; of a game that runs its players by team."""
     every, record = candidate.stats.shape[1] - 1, world.rows.tickets[ticket]
@@ -493,7 +493,7 @@ def tally(ticket: int, team: int, world: World, candidate: Candidate) -> None:
         candidate.marks[column] &= world.rows.marks[ticket, column]
 
 
-@part(inline=True)
+@macro
 def _add(stat: np.void, low: float, high: float, total: float, players: int) -> None:
     """Add values of players to a tally."""
     stat["low"], stat["high"] = min(stat["low"], low), max(stat["high"], high)
@@ -501,7 +501,7 @@ def _add(stat: np.void, low: float, high: float, total: float, players: int) -> 
     stat["players"] += players
 
 
-@part(inline=True)
+@macro
 def _of_places(
     column: int, first: int, end: int, joins: tuple[int, int], world: World, candidate: Candidate
 ) -> tuple[float, float, float, int]:
@@ -520,7 +520,7 @@ def _of_places(
     return low, high, total, players
 
 
-@part(inline=True)
+@macro
 def _reduced(function: int, low: float, high: float, total: float, number: int) -> float:
     """Return a function of values, NaN of none."""
     if number == 0:
@@ -534,7 +534,7 @@ def _reduced(function: int, low: float, high: float, total: float, number: int) 
     return total if function == t.SUM else total / number
 
 
-@part(inline=True)
+@macro
 def _held(value: float, reference: float, rule: np.void, limits: tuple[float, float]) -> int:
     """Return the verdict on a measured number."""
     slack, (least, most) = rule["slack"], limits
@@ -571,7 +571,7 @@ def verdict_from_tallies(
     return t.UNDECIDED if verdict == t.TRUE and rule["partly"] else verdict
 
 
-@part(inline=True)
+@macro
 def _tallied(
     rule: np.void,
     age: int,
@@ -635,7 +635,7 @@ def begin(candidate: Candidate) -> None:
     candidate.stats["total"][:], candidate.stats["players"][:] = 0.0, 0
 
 
-@part(inline=True)
+@macro
 def age_with(ticket: int, world: World, queue: Queue) -> int:
     """Return the age of the match with a ticket: of its oldest ticket, or of its newest."""
     # Of tickets that joined one after the other the older one has passed as many waits or more.
@@ -679,7 +679,7 @@ def pop(world: World, candidate: Candidate) -> None:
         candidate.sizes[team if team != t.NONE else world.home[player]] -= 1
 
 
-@part(inline=True)
+@macro
 def most_of(team: int, age: int, world: World) -> float:
     """Return the most players of a team at an age, NONE: at any."""
     if age == t.NONE:
@@ -701,7 +701,7 @@ def is_valid(only_final: bool, world: World, candidate: Candidate) -> bool:
     return not refuses(only_final, world, candidate)
 
 
-@part(inline=True)
+@macro
 def _next_team(last: int, age: int, world: World, candidate: Candidate) -> tuple[int, int]:
     """Return the team to be filled after the last one, and its place in that order."""
     # First those that are too small, then those with most room, then by the table.
@@ -751,7 +751,7 @@ def take(ticket: int, age: int, world: World, queue: Queue) -> bool:
     return False
 
 
-@part(inline=True)
+@macro
 def _refusing(ticket: int, team: int, age: int, world: World, queue: Queue) -> int:
     """Return which rule of the order refuses a ticket on a team, NONE if none does."""
     # To judge it the ticket may have been added.
@@ -778,7 +778,7 @@ def _refusing(ticket: int, team: int, age: int, world: World, queue: Queue) -> i
     return t.NONE
 
 
-@part(inline=True)
+@macro
 def fits(ticket: int, team: int, age: int, world: World, candidate: Candidate) -> bool:
     """Return whether a team has room for a ticket; NONE: those of a game that runs for its own."""
     record, all_fit = world.rows.tickets[ticket], True

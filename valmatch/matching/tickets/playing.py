@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from valmatch.errors import RunError
 from valmatch.kernels.arrays import Floats, Ints, Records
-from valmatch.kernels.compilation import kernel, part
+from valmatch.kernels.compilation import kernel, macro, part
 from valmatch.kernels.references import by_reference
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.arrays import arrays_of, queue_of
@@ -81,14 +81,14 @@ def _play(until: float, world: World, queue: Queue) -> bool:
     return False
 
 
-@part(inline=True)
+@macro
 def _next_review(world: World, queue: Queue) -> float:
     """Return when there is a review if nobody comes: by the clock, or as a ticket passes a wait."""
     every = world.options.review
     return queue.state[0]["tick"] * every if every > 0.0 else next_wait(world, queue)
 
 
-@part(inline=True)
+@macro
 def _end(ticket: int, status: int, now: float, queue: Queue) -> None:
     """Note how and when a ticket has ended."""
     queue.slots[ticket]["status"], queue.slots[ticket]["end"] = status, now
@@ -117,7 +117,7 @@ def _let_leave(now: float, world: World, queue: Queue) -> None:
         state["waiting"] = waiting
 
 
-@part(inline=True)
+@macro
 def _line_up(ticket: int, world: World, queue: Queue) -> None:
     """Let a ticket wait, in its place by age."""
     state = queue.state[0]
@@ -133,7 +133,7 @@ def _line_up(ticket: int, world: World, queue: Queue) -> None:
     state["next_end"] = min(state["next_end"], record["cancel"], late)
 
 
-@part(inline=True)
+@macro
 def _seconds_of(ticket: int, world: World, queue: Queue) -> float:
     """Return after how many seconds a ticket answers its latest proposal."""
     # As `Tickets.answers` has it. Who has no answer to it, or plays already, accepts at once.
@@ -168,7 +168,7 @@ def _settle(before: int, now: float, world: World, queue: Queue) -> None:
         match["time"] = now + (longest if match["accepted"] else min(refused, limit))
 
 
-@part(inline=True)
+@macro
 def _next_of(number: int, last: int, queue: Queue) -> int:
     """Return the oldest ticket of a match that is younger than another one."""
     match, chosen = queue.matches[number], -1

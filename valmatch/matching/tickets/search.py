@@ -3,7 +3,7 @@
 import numpy as np
 
 from valmatch.draws.streams import uniform_at
-from valmatch.kernels.compilation import part
+from valmatch.kernels.compilation import macro, part
 from valmatch.matching.tickets import layout as t
 from valmatch.matching.tickets.judging import (
     age_with,
@@ -110,7 +110,7 @@ def _look_back(anchor: int, world: World, queue: Queue) -> int:
     return CHANGED if changed and number > 0 else UNCHANGED  # 0: the anchor itself is refused
 
 
-@part(inline=True)
+@macro
 def _is_news(ticket: int, anchor: int, queue: Queue) -> bool:
     """Return whether an anchor has to try a ticket again."""
     slot = queue.slots[ticket]

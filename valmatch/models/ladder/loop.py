@@ -69,7 +69,7 @@ def with_functions(rater: Rater, system: System | None, loop: Loop) -> Rater:
     )
 
 
-@part(inline=True)
+@macro
 def predict(now: float, p: float, rater: Rater, loop: Loop) -> float:
     """Return the probability that side A wins by a rating system; p by the one that knows it."""
     if rater.known:
@@ -83,7 +83,7 @@ def _predict(match: Games, rated: Players, stored: Floats, assessment: Assessmen
     return float(chances(0, 1, match, stored, assessment)[0])
 
 
-@part(inline=True)
+@macro
 def rate(now: float, a_wins: bool, rater: Rater, loop: Loop) -> None:
     """Rate a match that ends: winners score 1, losers 0."""
     if rater.known:
@@ -123,13 +123,13 @@ class Agenda(NamedTuple):
 NONE = -1
 
 
-@part(inline=True)
+@macro
 def break_end(player: int, agenda: Agenda) -> int:
     """Return the key of the end of a player's break; that of a session start is 1 more."""
     return agenda.places.size + 2 * player
 
 
-@part(inline=True)
+@macro
 def schedule(time: float, key: int, agenda: Agenda) -> None:
     """Enter an event that is not there."""
     _rise(time, key, agenda.size[0], agenda)
@@ -149,7 +149,7 @@ def _before(time: float, key: int, other: Any) -> bool:  # noqa: ANN401 - a reco
     return time < other["time"] or (time == other["time"] and key < other["key"])
 
 
-@part(inline=True)
+@macro
 def cancel(index: int, agenda: Agenda) -> None:
     """Take the event at an index out, 0 for the earliest."""
     heap, places = agenda.events, agenda.places
@@ -172,7 +172,7 @@ def cancel(index: int, agenda: Agenda) -> None:
         _rise(last["time"], last["key"], index, agenda)
 
 
-@part(inline=True)
+@macro
 def _rise(time: float, key: int, index: int, agenda: Agenda) -> None:
     """Put an event at an index, or as far up from it as it is early."""
     heap, places = agenda.events, agenda.places

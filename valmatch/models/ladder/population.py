@@ -8,7 +8,7 @@ from scipy.special import gammaincinv
 
 from valmatch.draws.streams import exponential_at
 from valmatch.kernels.arrays import Floats, Ints, Words
-from valmatch.kernels.compilation import kernel, part
+from valmatch.kernels.compilation import kernel, macro
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.tickets.population import People, chosen
 
@@ -137,7 +137,7 @@ def _join_all(hours: float, per_day: float, rng_key: Words, out: Floats) -> int:
 HOURS = 24
 
 
-@part(inline=True)
+@macro
 def profile_time(moment: float, shares: Floats) -> float:
     """Return the profile time of a moment (hours)."""
     day = math.floor(moment / 24.0)
@@ -146,7 +146,7 @@ def profile_time(moment: float, shares: Floats) -> float:
     return day + shares[h] + (hour - h) * (shares[h + 1] - shares[h])
 
 
-@part(inline=True)
+@macro
 def moment_of(time: float, shares: Floats) -> float:
     """Return the moment (hours) of a profile time: in the last hour that begins before it."""
     day = math.floor(time)

@@ -9,7 +9,7 @@ import numpy as np
 
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints, Records
-from valmatch.kernels.compilation import kernel, macro, part
+from valmatch.kernels.compilation import kernel, macro
 from valmatch.models.curves import CurveModel, axes_of, rank_correlation
 from valmatch.models.model import NO_FILES, Response, Responses, Table, amount, share
 from valmatch.models.zonestats.factors import ZoneStatsFactors
@@ -69,7 +69,7 @@ class Seats(NamedTuple):
     game: RatedGame
 
 
-@part(inline=True)
+@macro
 def _log_loss(lead: float, outcome: float) -> float:
     """Return the loss of the logistic prediction of a lead in units of the spread."""
     # It is -outcome ln p - (1 - outcome) ln(1 - p) with p = 1 / (1 + exp(-lead)), finite however

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import kernel, part
+from valmatch.kernels.compilation import kernel, macro
 
 # Prior of the hyperparameters, all logarithms: length scales (of a cube with side 1), then the
 # ratio of noise to signal variance; each as mean and standard deviation, then the bounds.
@@ -104,7 +104,7 @@ def posterior(
     return Posterior(units, lengths, errors, *covariance, mean, weights, variance, fitted)
 
 
-@part(inline=True)
+@macro
 def matern(square: float) -> tuple[float, float]:
     """Return the Matern 5/2 correlation at a squared distance, with what its slopes share."""
     r = ROOT5 * math.sqrt(square)
@@ -112,7 +112,7 @@ def matern(square: float) -> tuple[float, float]:
     return (1.0 + r + r * r / 3.0) * decay, 5.0 / 3.0 * (1.0 + r) * decay
 
 
-@part(inline=True)
+@macro
 def squared_distances(point: Floats, columns: Floats, last: int, square: Floats) -> None:
     """Write the squared distances of a point to the first `last` columns of a (d, n) array."""
     square[:last] = 0.0
@@ -169,7 +169,7 @@ def inverted(
     return u, p, i
 
 
-@part(inline=True)
+@macro
 def add_point(
     i: int,
     columns: Floats,

@@ -8,7 +8,7 @@ import numpy as np
 from valmatch.draws.distributions import fill_normal
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Bools, Floats, Ints, Words
-from valmatch.kernels.compilation import at, kernel, part
+from valmatch.kernels.compilation import at, kernel, macro
 from valmatch.policies.registry import GOALS
 
 LOOKS = 11  # numbers of games that a look-ahead tries: 1, 2, 4, ..., 1024
@@ -46,7 +46,7 @@ class Pairs(NamedTuple):
     inverse: Floats  # (n,); scratch: the inverses of `gaps`
 
 
-@part(inline=True)
+@macro
 def number_of(i: int, j: int, n: int) -> int:
     """Return the number of the pair of two of n players."""
     low, high = min(i, j), max(i, j)
@@ -101,7 +101,7 @@ def expected_score_at(lead: float, draw_weight: float) -> float:
     return better if lead >= 0.0 else 1.0 - better
 
 
-@part(inline=True)
+@macro
 def _halvings(deviation: float) -> int:
     """Return how often the step is halved for a standard deviation in log odds."""
     halvings, widest = 0, _WIDEST
@@ -128,7 +128,7 @@ def game_information(lead: float, deviation: float, draw_weight: float) -> float
     return mean / weights
 
 
-@part(inline=True)
+@macro
 def _entropy_term(chance: float) -> float:
     return -chance * math.log(chance) if chance > 0.0 else 0.0
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from valmatch.kernels.arrays import Floats
-from valmatch.kernels.compilation import at, kernel, part
+from valmatch.kernels.compilation import at, kernel, macro
 from valmatch.policies.joint.belief import LOOKS, Pairs, game_information, mutual_information
 from valmatch.policies.knowledge import place_of_largest
 from valmatch.ratings.bradley_terry.fit import POINTS
@@ -29,7 +29,7 @@ def expected_excess(z: float) -> float:
     return normal_density(z) * excess / (z + excess)
 
 
-@part(inline=True)
+@macro
 def _climb(
     gaps: Floats, first: Floats, second: Floats, sign: float, reach: float, work: Floats
 ) -> int:
@@ -223,14 +223,14 @@ def knowledge_gradient(pairs: Pairs) -> None:
                 best = max(best, pairs.values[at(p)])
 
 
-@part(inline=True)
+@macro
 def pair_information(pairs: Pairs, i: int, j: int) -> float:
     """Return the information of a game of two players, per squared point."""
     lead, deviation = _log_odds(pairs, i, j)
     return POINTS * POINTS * game_information(lead, deviation, pairs.draw_weight)
 
 
-@part(inline=True)
+@macro
 def _step(games: float, information: float, spread: float) -> float:
     """Return by how many of their covariances ratings move."""
     return math.sqrt(games * information / (1.0 + games * information * spread))
@@ -250,7 +250,7 @@ def _value(pairs: Pairs, i: int, j: int, count: int) -> float:
     return _narrowing(pairs, i, j, information, spread)
 
 
-@part(inline=True)
+@macro
 def _ceiling(pairs: Pairs, i: int, j: int, count: int) -> float:
     """Return an upper bound of the value of a pair: that of games that tell as much as any can."""
     spread, most = variance_of(pairs, i, j), 0.25 * POINTS * POINTS
@@ -293,7 +293,7 @@ def _gain(pairs: Pairs, i: int, j: int, count: int, spread: float) -> float:
     return best
 
 
-@part(inline=True)
+@macro
 def _ceiling_of_gain(
     pairs: Pairs, i: int, j: int, count: int, information: float, spread: float
 ) -> float:
@@ -363,7 +363,7 @@ def _widest(pairs: Pairs) -> int:
     return 1
 
 
-@part(inline=True)
+@macro
 def _narrowing(pairs: Pairs, i: int, j: int, information: float, spread: float) -> float:
     """Return by how much the variance of the widest difference falls by a game."""
     moved = pairs.parts[at(i), 0] - pairs.parts[at(j), 0]
