@@ -24,7 +24,7 @@ from valmatch.experiments.replicate import replicate
 from valmatch.present.document import Chart, View
 from valmatch.present.figures import figures_of, save, style_context
 from valmatch.present.reporting import present_folder
-from valmatch.storage.result_files import result_files
+from valmatch.storage.results import result_files
 
 study = Study(globals())
 

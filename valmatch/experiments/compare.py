@@ -33,12 +33,14 @@ from valmatch.statistics.no_interval import (
 from valmatch.statistics.pairs import PairedDifference, differing, paired
 from valmatch.statistics.sampling import INDEPENDENT, Widened, no_difference_interval
 from valmatch.storage.output import MANIFEST, write_csv, write_json
-from valmatch.storage.result_files import ResultFiles, damaged, result_files
 from valmatch.storage.results import (
     SUMMARY,
     Result,
+    ResultFiles,
     among,
     columns_of,
+    damaged,
+    result_files,
     warnings_entry,
     warnings_of_parts,
 )

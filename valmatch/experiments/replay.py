@@ -44,8 +44,15 @@ from valmatch.rule_sets.table import Lack, spelled, stepped
 from valmatch.rule_sets.types import OF_PREDICATE
 from valmatch.storage.manifest import Manifest, SimulateManifest, command_of, read_manifest
 from valmatch.storage.output import MANIFEST, to_json, write_atomically, write_csv
-from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import SUMMARY, Result, Warnings, warnings_entry, warnings_in
+from valmatch.storage.results import (
+    SUMMARY,
+    Result,
+    ResultFiles,
+    Warnings,
+    damaged,
+    warnings_entry,
+    warnings_in,
+)
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.suggestions import closest_name
 from valmatch.text.terminal import shown

@@ -39,8 +39,15 @@ from valmatch.statistics.precision import LEAST, Precision, Target, looks, parse
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Sampling, sampling_of
 from valmatch.storage.manifest import ReplicateManifest, read_manifest
 from valmatch.storage.output import write_csv, write_json
-from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import SUMMARY, Result, among, columns_of, warnings_entry
+from valmatch.storage.results import (
+    SUMMARY,
+    Result,
+    ResultFiles,
+    among,
+    columns_of,
+    damaged,
+    warnings_entry,
+)
 from valmatch.storage.run_folder import RunFolder, ShardFolder
 from valmatch.storage.store import (
     CONTROLS,

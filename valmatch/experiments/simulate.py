@@ -21,8 +21,7 @@ from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Response, Table
 from valmatch.storage.output import ROWS_AT_ONCE, write_csv_parts, write_json
-from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import Result, warnings_entry, warnings_in
+from valmatch.storage.results import Result, ResultFiles, damaged, warnings_entry, warnings_in
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.suggestions import hint
 

@@ -26,12 +26,13 @@ from valmatch.models.registry import MODELS
 from valmatch.statistics.no_interval import doubtful_intervals, reason_of_each
 from valmatch.storage.manifest import DesignManifest, read_manifest
 from valmatch.storage.output import MANIFEST, write_csv, write_json
-from valmatch.storage.result_files import ResultFiles, result_files
 from valmatch.storage.results import (
     SUMMARY,
     Result,
+    ResultFiles,
     among,
     columns_of,
+    result_files,
     warnings_entry,
     warnings_of_parts,
 )

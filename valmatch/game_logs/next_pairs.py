@@ -28,8 +28,14 @@ from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.ratings.parameters import BATCH_SYSTEMS
 from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.storage.output import MANIFEST
-from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import SUMMARY, DocumentedResult, Warnings, plain
+from valmatch.storage.results import (
+    SUMMARY,
+    DocumentedResult,
+    ResultFiles,
+    Warnings,
+    damaged,
+    plain,
+)
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Note, Notice, counted, shown

@@ -36,8 +36,7 @@ from valmatch.ratings.bradley_terry.dense import frame_of, frame_of_belief
 from valmatch.ratings.system import weight_of_draws
 from valmatch.statistics.curves import crossing, crossing_interval
 from valmatch.statistics.estimates import range_quantile, t_quantile
-from valmatch.storage.result_files import ResultFiles
-from valmatch.storage.results import DocumentedResult
+from valmatch.storage.results import DocumentedResult, ResultFiles
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.terminal import Notice
 

@@ -31,8 +31,7 @@ from valmatch.ratings.games import Games, Players, one_game
 from valmatch.ratings.parameters import BATCH_SYSTEMS, values_of
 from valmatch.ratings.registry import BATCH_NAMES, system_named
 from valmatch.ratings.system import MOST_PLAYERS, Chances, Z
-from valmatch.storage.result_files import damaged
-from valmatch.storage.results import SUMMARY, DocumentedResult, Warnings
+from valmatch.storage.results import SUMMARY, DocumentedResult, Warnings, damaged
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.suggestions import HINTED, correction
 from valmatch.text.terminal import Note, counted, shown, some_of

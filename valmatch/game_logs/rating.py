@@ -29,8 +29,7 @@ from valmatch.ratings.registry import DEFAULT, MOST_DISTANT, system_named
 from valmatch.ratings.system import System
 from valmatch.ratings.zonestats import ZoneStats
 from valmatch.storage.output import write_atomically
-from valmatch.storage.result_files import ResultFiles
-from valmatch.storage.results import DocumentedResult, Warnings, plain
+from valmatch.storage.results import DocumentedResult, ResultFiles, Warnings, plain
 from valmatch.text.suggestions import one_letter_off
 from valmatch.text.terminal import Note, Notice, shown, some_of
 

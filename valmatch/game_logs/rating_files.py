@@ -25,8 +25,7 @@ from valmatch.ratings.parameters import BatchSystem, Parametric
 from valmatch.ratings.system import System
 from valmatch.storage.manifest import Count, Manifest, ManifestPart, read_manifest
 from valmatch.storage.output import MANIFEST, csv_line, write_csv, write_json
-from valmatch.storage.result_files import ResultFiles
-from valmatch.storage.results import SUMMARY, Result
+from valmatch.storage.results import SUMMARY, Result, ResultFiles
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.terminal import Note, shown
 

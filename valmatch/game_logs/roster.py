@@ -18,7 +18,7 @@ from valmatch.ratings.games import Assessment, Games, Players, add_scores, open_
 from valmatch.ratings.matches import kernel_of
 from valmatch.ratings.system import NO_VERBS, System
 from valmatch.statistics.estimates import limits_of_difference, t_quantile
-from valmatch.storage.result_files import ResultFiles
+from valmatch.storage.results import ResultFiles
 
 # Columns of a tally, one row of which adds up all games, the other those after the burn-in.
 GAMES, DECIDED, CORRECT, LOSS, LOSS_SQUARED, BRIER, THREE_WAY, THREE_WAY_LOSS, FIRST_BIN = range(9)

@@ -8,6 +8,5 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
-Bytes: TypeAlias = NDArray[np.uint8]
 Words: TypeAlias = NDArray[np.uint64]
 Records: TypeAlias = NDArray[np.void]  # structured arrays

@@ -31,7 +31,7 @@ from valmatch.present import document as d
 from valmatch.ratings.bradley_terry.contests import ABOVE, BELOW
 from valmatch.ratings.registry import system_named
 from valmatch.statistics.estimates import arms_of, formatted, t_quantile
-from valmatch.storage.result_files import ResultFiles, damaged, result_files
+from valmatch.storage.results import ResultFiles, damaged, result_files
 from valmatch.text.dates import seconds_of
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import correction

@@ -148,8 +148,7 @@ def _presented(source: PathLike | Result, wanted: PlotOptions) -> tuple[Presenta
     from valmatch.present.document import View
     from valmatch.present.presenting import present, run_folder
     from valmatch.present.reporting import present_folder
-    from valmatch.storage.result_files import result_files
-    from valmatch.storage.results import Result
+    from valmatch.storage.results import Result, result_files
 
     view = View(wanted.responses, wanted.players)
     if isinstance(source, Result):

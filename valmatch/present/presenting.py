@@ -10,8 +10,7 @@ from valmatch.inputs.arguments import PathLike
 from valmatch.present.document import Presentation, View
 from valmatch.present.terminal import MOST_ROWS, text_of
 from valmatch.storage.output import MANIFEST
-from valmatch.storage.result_files import ResultFiles, damaged, result_files
-from valmatch.storage.results import Result
+from valmatch.storage.results import Result, ResultFiles, damaged, result_files
 from valmatch.text.terminal import wrapped
 
 NAMED = 8  # folders that a refusal names

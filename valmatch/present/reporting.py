@@ -32,8 +32,7 @@ from valmatch.present.document import (
 from valmatch.present.presenting import made_here, present, read_result, run_folder
 from valmatch.storage.manifest import ConfigPart, Manifest
 from valmatch.storage.output import MANIFEST, write_bytes
-from valmatch.storage.result_files import ResultFiles, result_files
-from valmatch.storage.results import Result
+from valmatch.storage.results import Result, ResultFiles, result_files
 from valmatch.text.terminal import shortened, shown
 
 ENDS = ("summary.json", "responses.json", "replications.csv")

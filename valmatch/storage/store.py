@@ -27,7 +27,7 @@ from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Axes, Batch, Model, Response
 from valmatch.statistics.curves import CurveSums
 from valmatch.storage.output import cell, numbers, read_lines, write_bytes, write_csv, writing
-from valmatch.storage.result_files import DAMAGED, read_array
+from valmatch.storage.results import DAMAGED, read_array
 
 Warn: TypeAlias = Callable[[str], None]
 

@@ -17,8 +17,7 @@ from valmatch.game_logs.options import TIME_UNITS
 from valmatch.inputs.files import regular
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.contests import ABOVE, BELOW, UNLINKED
-from valmatch.storage.result_files import DAMAGED, ResultFiles, read_array
-from valmatch.storage.results import SUMMARY, DocumentedResult
+from valmatch.storage.results import DAMAGED, SUMMARY, DocumentedResult, ResultFiles, read_array
 from valmatch.text.terminal import counted, shown, some_of
 
 RATINGS, POSTERIOR = "ratings.csv", "posterior.npz"

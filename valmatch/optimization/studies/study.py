@@ -42,8 +42,15 @@ from valmatch.optimization.solver_run import (
 )
 from valmatch.optimization.verdict import PointResult
 from valmatch.storage.output import MANIFEST, cell, numbers, write_bytes, write_csv, write_json
-from valmatch.storage.result_files import ResultFiles, damaged
-from valmatch.storage.results import SUMMARY, Result, columns_of, warnings_entry, warnings_in
+from valmatch.storage.results import (
+    SUMMARY,
+    Result,
+    ResultFiles,
+    columns_of,
+    damaged,
+    warnings_entry,
+    warnings_in,
+)
 from valmatch.storage.run_folder import RunFolder, ShardFolder
 from valmatch.storage.store import GrowingFile, LineFormat, Place
 from valmatch.text.terminal import Notice
