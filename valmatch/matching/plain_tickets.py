@@ -22,13 +22,13 @@ from valmatch.rule_sets.table import (
     Finding,
     Ordered,
     Ping,
-    Reached,
     Steps,
     Table,
     added,
     common,
     defined,
 )
+from valmatch.rule_sets.types import Reached
 
 
 class Pool:

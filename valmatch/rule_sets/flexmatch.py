@@ -26,19 +26,24 @@ from valmatch.rule_sets.short_form import expand, is_short
 from valmatch.rule_sets.table import (
     Aggregate,
     Attribute,
-    Compared,
-    Counted,
     Predicate,
-    Reached,
     Rule,
     Search,
     Steps,
     Table,
     Team,
     Valued,
+)
+from valmatch.rule_sets.types import (
+    TYPES,
+    Compared,
+    Context,
+    Counted,
+    Earlier,
+    Expansion,
+    Reached,
     Within,
 )
-from valmatch.rule_sets.types import TYPES, Context, Earlier, Expansion
 from valmatch.text.suggestions import closest_name, hint
 from valmatch.text.terminal import shown
 

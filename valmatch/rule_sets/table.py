@@ -6,11 +6,10 @@ the same compiled. A language needs nothing but a reader that makes this.
 
 from __future__ import annotations
 
-import operator
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 Kind = Literal["number", "text", "player", "team"]  # what an aggregate consists of
 Party = Literal["avg", "min", "max"]  # what of a ticket's players stands for the ticket
@@ -150,244 +149,14 @@ def common(lists: Sequence[Sequence[Any]]) -> list[Any] | None:
     return [value for value in first if all(value in other for other in others)]
 
 
-def _inner(value: Any, depth: int) -> list[Any]:  # noqa: ANN401
-    """Return what stands so many levels deep in nested lists; what is undefined is left out."""
-    values = [value]
-    for _ in range(depth):
-        values = [item for inner in defined(values) for item in inner]
-    return defined(values)
-
-
-def _listed(measures: Sequence[Aggregate]) -> str:
-    return " and ".join(measure.text for measure in measures)
-
-
-def _bounds(least: Steps | None, most: Steps | None) -> str:
-    bounds = (("least", least), ("most", most))
-    return " and ".join(f"at {word} {steps}" for word, steps in bounds if steps)
-
-
-def _in_range(
-    numbers: Sequence[float], least: Steps | None, most: Steps | None, match: Judged
-) -> Finding:
-    lacks, low, high = [], match.number(least), match.number(most)
-    if numbers and low is not None and min(numbers) < low:
-        lacks.append(Lack("least", min(numbers), low))
-    if numbers and high is not None and max(numbers) > high:
-        lacks.append(Lack("most", max(numbers), high))
-    return Finding(not lacks, tuple(lacks))
-
-
-class Within(NamedTuple):
-    """Every measured number is in a range of distances to a reference, bounds included."""
-
-    measures: tuple[Aggregate, ...]
-    reference: Steps
-    least: Steps | None
-    most: Steps | None
+class Predicate(Protocol):
+    """What a rule says of matches; its class stands in `types`, beside what reads it."""
 
     def sentence(self, table: Table) -> str:
         """Return what it says in words."""
-        reference = " or ".join(map(spelled, self.reference.values))
-        return f"{_listed(self.measures)}: {_bounds(self.least, self.most)} away from {reference}"
 
     def judge(self, match: Judged) -> Finding:
         """Return what is found of it in a match."""
-        reference = match.reference(self.reference)
-        if reference is None:
-            return HOLDS
-        values = [
-            n for measure in self.measures for n in _inner(match.value(measure), measure.depth)
-        ]
-        return _in_range([abs(n - reference) for n in values], self.least, self.most, match)
-
-
-EQUALITIES = ("=", "!=")
-OPERATIONS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
-    "<": ("below", operator.lt),
-    "<=": ("at most", operator.le),
-    "=": ("equal to", operator.eq),
-    "!=": ("other than", operator.ne),
-    ">": ("above", operator.gt),
-    ">=": ("at least", operator.ge),
-}
-"""Operations, how they are said, and what they are."""
-
-
-class Compared(NamedTuple):
-    """Every measured value compares to a reference; without one, those of a list to each other."""
-
-    measures: tuple[Aggregate, ...]
-    operation: str
-    reference: Steps | None
-
-    def sentence(self, table: Table) -> str:
-        """Return what it says in words."""
-        how = "all the same" if self.operation == "=" else "all different"
-        if self.reference is not None:
-            how = f"{OPERATIONS[self.operation][0]} {self.reference}"
-        return f"{_listed(self.measures)}: {how}"
-
-    def judge(self, match: Judged) -> Finding:
-        """Return what is found of it in a match."""
-        values = [(match.value(measure), measure.depth) for measure in self.measures]
-        if self.reference is None:
-            lists = [defined(inner) for v, depth in values for inner in _inner(v, depth - 1)]
-            if self.operation == "=":
-                return Finding(all(len(set(inner)) <= 1 for inner in lists))
-            return Finding(all(len(set(inner)) == len(inner) for inner in lists))
-        reference = match.reference(self.reference)
-        if reference is None:
-            return HOLDS
-        compares = OPERATIONS[self.operation][1]
-        leaves = [leaf for value, depth in values for leaf in _inner(value, depth)]
-        wrong = [leaf for leaf in leaves if not compares(leaf, reference)]
-        if not wrong or self.operation in EQUALITIES:
-            return Finding(not wrong)
-        worst = max(wrong) if self.operation.startswith("<") else min(wrong)
-        return Finding(False, (Lack("reference", worst, reference),))
-
-
-class Counted(NamedTuple):
-    """A number of texts in lists of the players is in a range."""
-
-    measures: tuple[Aggregate, ...]  # the lists
-    # texts common to all; lists that have the reference; of each, what it shares with the reference
-    counts: Literal["common", "holders", "overlap"]
-    reference: Steps | None
-    least: Steps | None
-    most: Steps | None
-
-    def sentence(self, table: Table) -> str:
-        """Return what it says in words."""
-        lists, many = _listed(self.measures), _bounds(self.least, self.most)
-        if self.counts == "common":
-            return f"{lists}: {many} strings common to all players"
-        if self.counts == "holders":
-            return f"{lists}: {many} players have {self.reference}"
-        return f"{lists}: of each player {many} strings among {self.reference}"
-
-    def judge(self, match: Judged) -> Finding:
-        """Return what is found of it in a match."""
-        reference: Any = match.reference(self.reference) if self.reference else None
-        if self.counts == "overlap" and reference is None:
-            return HOLDS
-        counts: list[float] = []
-        for measure in self.measures:
-            for group in _inner(match.value(measure), measure.depth - 2):
-                lists = defined(group)
-                if self.counts == "holders":
-                    counts.append(float(sum(reference in texts for texts in lists)))
-                elif self.counts == "overlap":
-                    counts += [float(sum(text in reference for text in texts)) for texts in lists]
-                elif lists:
-                    counts.append(float(len(common(lists) or ())))
-        unknown = match.partial and self.counts == "holders" and self.least is not None
-        finding = _in_range(counts, None if unknown else self.least, self.most, match)
-        return Finding(None) if unknown and finding.verdict else finding
-
-
-class Reached(NamedTuple):
-    """There is a region that all can play in."""
-
-    most: Steps | None  # most milliseconds of a ticket
-    spread: Steps | None  # most milliseconds between a ticket and the reference
-    reference: Literal["min", "avg", ""]  # of the players of the match
-    party: Party
-    each: bool = False  # whether every player counts for itself, whatever `party` is
-
-    def sentence(self, table: Table) -> str:
-        """Return what it says in words."""
-        parts = [f"at most {self.most} ms"] if self.most else []
-        if self.spread:
-            what = {"min": "the least", "avg": "the mean"}.get(self.reference, "")
-            parts.append(f"at most {self.spread} ms from {what} of the players")
-        whose = "player" if self.each else "ticket"
-        return f"some region that all report, with {' and '.join(parts)} for every {whose}"
-
-    def judge(self, match: Judged) -> Finding:
-        """Return whether there is a region; else what the nearest one lacks."""
-        most, spread = match.number(self.most), match.number(self.spread)
-        tickets = match.pings(self)
-        regions: list[tuple[Lack, ...]] = []
-        for region in sorted(set(tickets[0]).intersection(*tickets[1:])):
-            pings = [of_ticket[region] for of_ticket in tickets]
-            reference = min(ping.least for ping in pings)
-            if self.reference != "min":
-                reference = added([ping.total for ping in pings]) / match.players
-            gap = max(abs(end - reference) for ping in pings for end in (ping.high, ping.low))
-            needs = ("most", max(ping.high for ping in pings), most), ("spread", gap, spread)
-            lacks = [Lack(key, need, held) for key, need, held in needs if held is not None]
-            regions.append(tuple(lack for lack in lacks if lack.needed > lack.held))
-        # Where nothing is lacking, that is the least.
-        nearest = min(regions, key=lambda lacks: sum(k.needed - k.held for k in lacks), default=())
-        return Finding(bool(regions) and not nearest, nearest)
-
-
-class Spread(NamedTuple):
-    """The tickets' values of an attribute are close to each other, or texts the same."""
-
-    attribute: int
-    most: Steps | None
-    party: Party
-
-    def sentence(self, table: Table) -> str:
-        """Return what it says in words."""
-        name = table.attributes[self.attribute].name
-        if self.most is None:
-            return f"{name}: the same for all"
-        how = {"avg": "mean", "min": "lowest", "max": "highest"}[self.party]
-        return f"{name}: all tickets within {self.most} of each other (of a party the {how})"
-
-    def judge(self, match: Judged) -> Finding:
-        """Return what is found of it in a match."""
-        parties = match.parties(self.attribute)
-        if self.most is None:
-            return Finding(len({value for values in parties for value in values}) == 1)
-        values = [OF_PARTY[self.party](values) for values in parties]
-        return _in_range([max(values) - min(values)], None, self.most, match)
-
-
-class Combined(NamedTuple):
-    """Other rules combined: a program in postfix order of numbers of rules and operators."""
-
-    program: tuple[int | str, ...]
-
-    def sentence(self, table: Table) -> str:
-        """Return what it says in words."""
-        stack: list[str] = []
-        for part in self.program:
-            if isinstance(part, int):
-                stack.append(table.rules[part].name)
-            elif part == "not":
-                stack.append(f"not {stack.pop()}")
-            else:
-                second, first = stack.pop(), stack.pop()
-                joined = (
-                    f"either {first} or {second}" if part == "xor" else f"{first} {part} {second}"
-                )
-                stack.append(f"({joined})")
-        return stack[0][1:-1] if stack[0].count("(") == 1 and stack[0][0] == "(" else stack[0]
-
-    def judge(self, match: Judged) -> Finding:
-        """Return what logic makes of the verdicts on other rules, in three values."""
-        stack: list[bool | None] = []
-        for part in self.program:
-            if isinstance(part, int):
-                stack.append(match.finding(part).verdict)
-                continue
-            second = stack.pop()
-            if part == "not":
-                stack.append(None if match.partial else not second)
-                continue
-            first, decisive = stack.pop(), part == "or"
-            if part == "xor":
-                stack.append(None if match.partial else first is not second)
-            elif decisive in (first, second):
-                stack.append(decisive)
-            else:
-                stack.append(None if None in (first, second) else not decisive)
-        return Finding(stack[0])
 
 
 class Ordered(NamedTuple):
@@ -414,9 +183,6 @@ class Ordered(NamedTuple):
     def judge(self, match: Judged) -> Finding:
         """Return that it holds of every match."""
         return HOLDS
-
-
-Predicate: TypeAlias = "Within | Compared | Counted | Reached | Spread | Combined | Ordered"
 
 
 OPEN = {"count", "sum"}  # functions that say nothing of a match that is not complete

@@ -20,23 +20,19 @@ from valmatch.matching.tickets.columns import (
 )
 from valmatch.matching.tickets.judging import note_tickets
 from valmatch.matching.tickets.layout import Candidate, Options, Queue, Rows, World
-from valmatch.rule_sets.table import (
-    Aggregate,
-    Attribute,
+from valmatch.rule_sets.table import Aggregate, Attribute, Ordered, Rule, Steps, Table
+from valmatch.rule_sets.types import (
+    OF_PREDICATE,
     Combined,
     Compared,
     Counted,
-    Ordered,
     Reached,
-    Rule,
     Spread,
-    Steps,
-    Table,
     Within,
 )
 
 # Names of the numbers of `layout`, in their order.
-KINDS = (Within, Compared, Counted, Reached, Spread, Combined, Ordered)
+KINDS = tuple(OF_PREDICATE)
 COUNTS = ("common", "holders", "overlap")
 OPERATIONS = ("<", "<=", "=", "!=", ">", ">=")
 FUNCTIONS = ("min", "max", "avg", "median", "sum", "stddev", "count", "flatten", "set_intersection")

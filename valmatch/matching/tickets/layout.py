@@ -10,8 +10,8 @@ import numpy as np
 
 from valmatch.kernels.arrays import Floats, Ints, Records, Words
 
-WITHIN, COMPARED, COUNTED, REACHED, SPREAD, COMBINED, ORDERED = range(7)
-"""Kinds of rules, after the predicates of the table."""
+WITHIN, COMPARED, COUNTED, REACHED, SPREAD, ORDERED, COMBINED = range(7)
+"""Kinds of rules, after the predicates of the types of rules."""
 
 COMMON, HOLDERS, OVERLAP = range(3)  # what a rule of the kind COUNTED counts
 LESS, AT_MOST, EQUAL, OTHER, MORE, AT_LEAST = range(6)  # operations of a rule of the kind COMPARED

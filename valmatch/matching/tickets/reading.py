@@ -25,7 +25,8 @@ from valmatch.matching.tickets.columns import (
 )
 from valmatch.rule_sets.flexmatch import RULE_SET, WANTED, read_any, value_of
 from valmatch.rule_sets.json_text import Item, Node, Problem, Problems, called, one_place, read_json
-from valmatch.rule_sets.table import Reached, Table
+from valmatch.rule_sets.table import Table
+from valmatch.rule_sets.types import Reached
 from valmatch.text.dates import seconds_of
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint

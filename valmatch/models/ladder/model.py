@@ -42,7 +42,8 @@ from valmatch.models.model import (
 from valmatch.models.tickets.rule_file import document_of
 from valmatch.policies import registry as policies
 from valmatch.rule_sets import table as rule_table
-from valmatch.rule_sets.table import Attribute, Reached, Steps
+from valmatch.rule_sets.table import Attribute, Steps
+from valmatch.rule_sets.types import Reached
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import Notice, shortened, shown
 

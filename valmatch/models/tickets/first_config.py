@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from valmatch.models.tickets.factors import Parties, Regions, Service
-from valmatch.rule_sets.table import Compared, Counted, Reached, Spread, Steps, Table, Within
+from valmatch.rule_sets.table import Steps, Table
+from valmatch.rule_sets.types import Compared, Counted, Reached, Spread, Within
 
 ASSUMED = "  # assumed"
 SKILLS = ("skill", "mmr", "rating", "elo")  # usual names of the number that skill is

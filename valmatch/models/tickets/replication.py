@@ -17,6 +17,7 @@ from valmatch.models.model import Table
 from valmatch.models.tickets.factors import TicketsFactors
 from valmatch.models.tickets.population import HOUR
 from valmatch.rule_sets import table as rule_table
+from valmatch.rule_sets.types import Reached
 
 REASONS = {
     "party": "larger than every team",
@@ -110,7 +111,7 @@ class Replication:
         self.first_limit = math.nan  # the least latency that a rule allows at first, if any does
         why, (party, value, latency) = np.full(drawn.times.size, -1), range(len(REASONS))
         for rule in (rule.predicate for rule in table.rules if rule.alone):
-            if isinstance(rule, rule_table.Reached) and rule.most is not None:
+            if isinstance(rule, Reached) and rule.most is not None:
                 limits = rule.most.numbers
                 self.first_limit = float(np.fmin(self.first_limit, limits[0]))
                 steps = zip((0.0, *rule.most.waits), limits, strict=True)
