@@ -110,8 +110,9 @@ class RuleArrays:
         parts = [OPERATORS[part] if isinstance(part, str) else part for part in program]
         record["first_part"], record["parts"] = self.linked(parts)
         record["unknown"] = rule.is_open
-        counts_holders = isinstance(predicate, Counted) and predicate.counts == "holders"
-        record["final"] = rule.is_open or bool(program) or not rule.alone or counts_holders
+        holders = isinstance(predicate, Counted) and predicate.counts == "holders"
+        alike = isinstance(predicate, Within | Compared | Counted | Reached | Spread | Ordered)
+        record["final"] = rule.is_open or not (rule.alone and alike) or holders
 
     def measures(self, record: np.void) -> Records:
         """Return the aggregates that a rule measures."""
