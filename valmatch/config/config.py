@@ -1,7 +1,5 @@
 """A config: what to simulate and how, checked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -120,13 +118,13 @@ class Constraint(Section):
     """Lower bound of its mean."""
 
     @model_validator(mode="after")
-    def _one_bound(self) -> Constraint:
+    def _one_bound(self) -> "Constraint":
         if (self.at_most is None) == (self.at_least is None):
             raise refuse("needs one bound (allowed: at_most or at_least)")
         return self
 
     @classmethod
-    def of(cls, response: str, sign: int, bound: float) -> Constraint:
+    def of(cls, response: str, sign: int, bound: float) -> "Constraint":
         """Return an upper bound, whose sign is 1, or a lower one, whose sign is -1."""
         key = "at_most" if sign > 0 else "at_least"
         return cls.model_validate({"response": response, key: bound})
@@ -193,7 +191,7 @@ class RangeOptions(Section):
     """Whether to fill the logarithms evenly."""
 
     @model_validator(mode="after")
-    def _ordered(self) -> RangeOptions:
+    def _ordered(self) -> "RangeOptions":
         if self.low > self.high or (self.log and self.low <= 0):
             raise refuse("needs low <= high, and 0 < low with log")
         return self
@@ -214,7 +212,7 @@ class DesignOptions(Options):
     """Seed of the sample; null: 1."""
 
     @model_validator(mode="after")
-    def _one_kind(self) -> DesignOptions:
+    def _one_kind(self) -> "DesignOptions":
         if self.grid and self.ranges:
             raise refuse("give one kind of design (allowed: grid or ranges)", "ranges")
         if bool(self.ranges) != bool(self.points):

@@ -1,7 +1,5 @@
 """Stopping between two pieces of work: when a signal asks for it, or when time is up."""
 
-from __future__ import annotations
-
 import math
 import os
 import signal
@@ -51,7 +49,7 @@ def begun() -> bool:
 class Stop:
     """Whether and why to stop; work asks between two pieces and so never stops inside one."""
 
-    def __init__(self, max_seconds: float = math.inf, outer: Stop | None = None) -> None:
+    def __init__(self, max_seconds: float = math.inf, outer: "Stop | None" = None) -> None:
         self.reason = ""  # "" while there is none, "interrupted", or "out of time"
         self._deadline = time.monotonic() + max_seconds
         self._interrupted = math.inf

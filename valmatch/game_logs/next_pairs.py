@@ -1,7 +1,5 @@
 """Choosing pairs to play next by the ratings of a whole log."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -64,7 +62,7 @@ class RatedTogether:
         read = [self.path, *(home / name for name in (r.POSTERIOR, SUMMARY, MANIFEST)), *read]
         return RunFolder(out, command, None, identity, facts=facts, read=read)
 
-    def with_new(self, names: Sequence[str]) -> RatedTogether:
+    def with_new(self, names: Sequence[str]) -> "RatedTogether":
         """Return these players and newcomers, who are known by the prior alone."""
         for name in names:
             refuse("new", name in self.names, f"{shown(name)} is rated already")

@@ -1,7 +1,5 @@
 """Players who play through a log under a rating system, and scores of its predictions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -410,7 +408,7 @@ class Roster:
         self._before = self.ratings()
         self.tally = new_tally()  # sums over predictions
 
-    def restarted(self, values: Mapping[str, float]) -> Roster:
+    def restarted(self, values: Mapping[str, float]) -> "Roster":
         """Return the players as they were at the start, under other values of the parameters."""
         return Roster(self.system, values, self.names, self.known, self._timed)
 

@@ -1,7 +1,5 @@
 """Typed fields of config sections: strict numbers, ranges in words, located refusals."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
@@ -78,7 +76,7 @@ def factor(
 class Misplaced(Exception):  # noqa: N818 - caught where the config is checked
     """A factor does not go with a file of the config."""
 
-    def __init__(self, path: Path, text: str, others: Sequence[Misplaced] = ()) -> None:
+    def __init__(self, path: Path, text: str, others: "Sequence[Misplaced]" = ()) -> None:
         super().__init__(text)
         self.path, self.text = tuple(path), text
         self.others = tuple(others)  # what is wrong, too

@@ -1,7 +1,5 @@
 """The matchmaker of tickets in plain Python, one ticket and one rule at a time: it says why."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections import Counter, defaultdict
@@ -53,7 +51,7 @@ class Pool:
         self.matchable = [not missing(table, ticket) for ticket in self.tickets]
         self._pings: dict[tuple[int, Reached], dict[str, Ping]] = {}
 
-    def nobody(self) -> PartialMatch:
+    def nobody(self) -> "PartialMatch":
         """Return a match without tickets."""
         born = math.inf if self.table.oldest else -math.inf
         return PartialMatch(self, ((),) * len(self.table.teams), born)
@@ -168,7 +166,7 @@ def reviews(pool: Pool, outcome: Outcome) -> Iterator[Review]:
 Nested = Any  # a value, or nested lists of values
 
 
-def evaluate(aggregate: Aggregate, match: PartialMatch) -> Nested:
+def evaluate(aggregate: Aggregate, match: "PartialMatch") -> Nested:
     """Return an aggregate of the players of a match; None if it is undefined."""
     depth = aggregate.depth + len(aggregate.functions)
     source, attributes = aggregate.source, match.pool.table.attributes
@@ -249,7 +247,7 @@ class PartialMatch(NamedTuple):
         counts: Callable[[float, float], float] = min if self.pool.table.oldest else max
         return counts(self.pool.times[ticket], self.born)
 
-    def with_ticket(self, ticket: int, home: int | None) -> PartialMatch:
+    def with_ticket(self, ticket: int, home: int | None) -> "PartialMatch":
         """Return the match with another ticket on a team."""
         teams = list(self.teams)
         for player in self.pool.players[ticket]:

@@ -4,8 +4,6 @@
 # constraints must pass (an intersection-union test), each with all of the error probability. Bounds
 # are around means adjusted by control variates, which take out much of what days have in common.
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -124,7 +122,7 @@ class AdjustedOutcomes:
     """Outcomes of a point, with their means and errors as control variates adjust them."""
 
     def __init__(
-        self, outcomes: Floats, controls: Controls, beside: AdjustedOutcomes | None = None
+        self, outcomes: Floats, controls: Controls, beside: "AdjustedOutcomes | None" = None
     ) -> None:
         # outcomes: (n, 1 + constraints)
         # beside: a point that met the same replications and more of them: its outcomes are the

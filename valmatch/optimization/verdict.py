@@ -1,7 +1,5 @@
 """The points that a study comes to: what is known of them, compared with baselines, and priced."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -525,7 +523,7 @@ class _Local:
         """How far the response changes."""
         return abs(self.levels[1] - self.levels[0])
 
-    def multiplier(self, others: Mapping[_Local, Floats]) -> Floats:
+    def multiplier(self, others: "Mapping[_Local, Floats]") -> Floats:
         """Return (n,) values whose mean is the multiplier, and whose spread is its error."""
         # What the constraints that are active let the objective change is taken off.
         change, level = self.changes[:, 0].copy(), self.changes.mean(axis=0)

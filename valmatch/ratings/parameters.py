@@ -1,7 +1,5 @@
 """Parameters of rating systems, and the systems that rate all games of a log at once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -28,7 +26,7 @@ class Parameter:
 
     def as_factor(
         self, meaning: str, unit: str = "", name: str = "", default: float | None = None
-    ) -> Parameter:
+    ) -> "Parameter":
         """Return it with its factor."""
         return replace(self, meaning=meaning, unit=unit, factor=name, default=default)
 

@@ -4,8 +4,6 @@ What a predicate finds of a match is found in plain Python, slowly; `matching.ti
 the same compiled. A language needs nothing but a reader that makes this.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
@@ -42,7 +40,7 @@ class Steps(NamedTuple):
     """A step function of an age."""
 
     waits: tuple[float, ...]  # ages from which the next value holds, increasing
-    values: tuple[Value, ...]  # values: one more than waits
+    values: "tuple[Value, ...]"  # values: one more than waits
 
     def __str__(self) -> str:  # ``10 (50 from 5 s, 100 from 15 s)``
         first, *later = map(spelled, self.values)
@@ -152,7 +150,7 @@ def common(lists: Sequence[Sequence[Any]]) -> list[Any] | None:
 class Predicate(Protocol):
     """What a rule says of matches; its class stands in `types`, beside what reads it."""
 
-    def sentence(self, table: Table) -> str:
+    def sentence(self, table: "Table") -> str:
         """Return what it says in words."""
 
     def judge(self, match: Judged) -> Finding:
@@ -170,7 +168,7 @@ class Ordered(NamedTuple):
     ]  # of a map: of which of the anchor's keys the value counts
     party: Party
 
-    def sentence(self, table: Table) -> str:
+    def sentence(self, table: "Table") -> str:
         """Return what it says in words."""
         what = f"value of {table.attributes[self.attribute].name}"
         if self.key:

@@ -1,7 +1,5 @@
 """Control variates: means adjusted by what is known of the random inputs."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
@@ -36,7 +34,7 @@ class Adjusted:
     ci_high_cv: float | None = None
     variance_reduction: float | None = None
 
-    def within(self, limits: Limits) -> Adjusted:
+    def within(self, limits: Limits) -> "Adjusted":
         """Return the same with a mean and an interval that do not leave the limits of values."""
         if self.mean_cv is None or self.ci_low_cv is None or self.ci_high_cv is None:
             return self

@@ -1,7 +1,5 @@
 """Curves over replications: sums in whatever order, and where they cross a level."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -30,7 +28,7 @@ class CurveSums:
         self.defined = np.full(total.shape, n, np.int64) if defined is None else defined
 
     @classmethod
-    def zeros(cls, shape: tuple[int, ...]) -> CurveSums:
+    def zeros(cls, shape: tuple[int, ...]) -> "CurveSums":
         """Return the sums over no replication."""
         return cls(0, np.zeros(shape, np.int64), np.zeros(shape, np.int64))
 
@@ -43,7 +41,7 @@ class CurveSums:
         self.total += np.rint(values / self.UNIT).astype(np.int64)
         self.squares += np.rint(values * values / self.UNIT).astype(np.int64)
 
-    def merge(self, other: CurveSums) -> None:
+    def merge(self, other: "CurveSums") -> None:
         """Add the sums over other replications."""
         self.n += other.n
         self.total += other.total

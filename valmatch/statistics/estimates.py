@@ -6,8 +6,6 @@ asymmetrical populations"; Cantelli's inequality, as in Boucheron, Lugosi and Ma
 "Concentration inequalities", exercise 2.3.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -89,7 +87,7 @@ class Estimate:
         least = 1e-9 * abs(self.mean or 0.0)
         return self.arms is not None and not math.isclose(*self.arms, rel_tol=1e-6, abs_tol=least)
 
-    def within(self, limits: Limits) -> Estimate:
+    def within(self, limits: Limits) -> "Estimate":
         """Return the same with an interval that ends where values do.
 
         The mean of values that cannot leave an interval is in it too, so that what is cut off never
@@ -198,7 +196,7 @@ def estimate(values: Floats, confidence: float = 0.95, limits: Limits = UNLIMITE
     return replace(plain, ci_low=low, ci_high=high, remarks=remarks).within(limits)
 
 
-def student(sums: ExactSums, confidence: float) -> Estimate:
+def student(sums: "ExactSums", confidence: float) -> Estimate:
     """Estimate a mean with Student's interval, whatever the values are."""
     n, undefined = sums.n, sums.undefined
     if n == 0:
@@ -213,7 +211,7 @@ def student(sums: ExactSums, confidence: float) -> Estimate:
 
 
 def _of_two_values(
-    sums: ExactSums, ends: tuple[float, float], confidence: float, limits: Limits
+    sums: "ExactSums", ends: tuple[float, float], confidence: float, limits: Limits
 ) -> Interval | None:
     """Return the interval where values are one or two; None if more, or each of two is common."""
     at_limits = {sums.low, sums.high} <= {*limits} and all(map(math.isfinite, limits))
@@ -231,7 +229,7 @@ def _of_two_values(
 
 
 def _of_many_values(
-    sums: ExactSums, ends: tuple[float, float], confidence: float, values: Floats
+    sums: "ExactSums", ends: tuple[float, float], confidence: float, values: Floats
 ) -> Interval:
     """Return the interval of more than two values, whose arm towards a heavy tail is longer."""
     n, (low, high) = sums.n, ends

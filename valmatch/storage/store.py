@@ -1,7 +1,5 @@
 """The replications of a run, in memory and in files that survive a kill at any moment."""
 
-from __future__ import annotations
-
 import io
 import os
 import re
@@ -176,7 +174,7 @@ class RowFile:
 
     # Without a folder they are in memory alone. Of those that an earlier run left, the first of
     # `indices` without a gap are kept.
-    def __init__(self, home: Place, name: str, form: RowFormat, indices: range) -> None:
+    def __init__(self, home: "Place", name: str, form: RowFormat, indices: range) -> None:
         self._path, self._form, self._indices = home.file(name), form, indices
         self._file: GrowingFile | None = None
         rest = indices.start % indices.step  # other shards have replications of their own
@@ -427,7 +425,7 @@ class Store:
             if part.done == first:
                 part.add(getattr(batch, name))
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> "Store":
         for part in self._parts.values():
             part.open()
         return self

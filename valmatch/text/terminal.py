@@ -1,7 +1,5 @@
 """Text of others, such as names and paths, made fit for a terminal: harmless and not too long."""
 
-from __future__ import annotations
-
 import textwrap
 import unicodedata
 from collections.abc import Sequence
@@ -95,11 +93,11 @@ class Notice(str):
         return self
 
     @classmethod
-    def of(cls, text: str) -> Notice:
+    def of(cls, text: str) -> "Notice":
         """Return a text as a notice, whose kind and count may not be known."""
         return text if isinstance(text, Notice) else cls(text)
 
-    def after(self, name: str) -> Notice:
+    def after(self, name: str) -> "Notice":
         """Return the same notice of something that has a name."""
         return type(self)(f"{name}: {self}", self.kind, self.n)
 

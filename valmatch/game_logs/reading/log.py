@@ -1,7 +1,5 @@
 """A game log: a file of games, read and checked."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -63,7 +61,7 @@ class Faults(NamedTuple):
         if rows is not None:
             self.rows[first] = rows[first]
 
-    def of_games(self, first_rows: Ints) -> Faults:
+    def of_games(self, first_rows: Ints) -> "Faults":
         """Return the first fault of each game."""
         rows = first_rows[:-1].copy()
         wrong = np.flatnonzero(self.codes)

@@ -1,7 +1,5 @@
 """The result of rating a whole log: tables of players, differences and coefficients."""
 
-from __future__ import annotations
-
 import math
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -199,7 +197,7 @@ class BatchRating(DocumentedResult):
     warnings: Sequence[str] = ()
     folder: Path | None = None
     # rates the log again, by more options; None of a rating that was read from its folder
-    rerun: Callable[..., BatchRating] | None = field(default=None, compare=False)
+    rerun: "Callable[..., BatchRating] | None" = field(default=None, compare=False)
 
     @property
     def title(self) -> str:

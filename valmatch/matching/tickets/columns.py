@@ -1,7 +1,5 @@
 """The table of tickets: columns over tickets and over their players, whoever makes it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -87,7 +85,7 @@ class Tickets(NamedTuple):
     cancels: Floats
     sizes: Ints  # (tickets,); players of each
     # by attribute; what is not there, or what a player lacks, has its default
-    values: Mapping[str, Values]
+    values: "Mapping[str, Values]"
     regions: Sequence[str]
     latencies: Floats  # (players, regions); milliseconds; NaN where a player reports none
     # (tickets, proposals); after how many seconds a ticket accepts each proposal; NaN for never; of
@@ -96,7 +94,7 @@ class Tickets(NamedTuple):
     rng_key: Words  # (3,)
     # names, ids: of tickets and of players; empty, None: of drawn ones, which are numbered
     names: Sequence[str] = ()
-    ids: Values | None = None
+    ids: "Values | None" = None
     teams: Ints | None = None  # (players,); of games that run, else NONE; None: nobody plays
     # Of those that are drawn: (tickets,) the number of the home region; (players,) true skills, and
     # what the matchmaker sees of them.
@@ -136,7 +134,7 @@ class Tickets(NamedTuple):
         sums = np.bincount(self.of, values, n)  # in the order of the players, as compiled code adds
         return np.asarray(sums / self.sizes if party == "avg" else sums, np.float64)
 
-    def take(self, tickets: Ints) -> Tickets:
+    def take(self, tickets: Ints) -> "Tickets":
         """Return what the matchmaker sees of some tickets; one may be there more than once."""
         people = inner_of(self.sizes, tickets)
         return Tickets(
@@ -160,7 +158,7 @@ class Tickets(NamedTuple):
             lacks[slice(None) if values is None else self.of[~has_value(values)]] = True
         return lacks
 
-    def documents(self, table: Table) -> list[Document]:
+    def documents(self, table: Table) -> "list[Document]":
         """Return the tickets one by one."""
         players: list[Document] = [
             {"id": name, "attributes": {}, "latency": dict(zip(self.regions, row, strict=True))}
@@ -201,7 +199,7 @@ class Tickets(NamedTuple):
         return [f"{of}.{seat + 1}" if size > 1 else f"{of}" for of, seat, size in rows]
 
 
-def tickets_of(documents: Sequence[Document], table: Table, rng_key: Words) -> Tickets:
+def tickets_of(documents: "Sequence[Document]", table: Table, rng_key: Words) -> Tickets:
     """Return tickets that are given one by one, in order of time."""
     players = [player for document in documents for player in document["players"]]
     latencies = [player.get("latency", {}) for player in players]

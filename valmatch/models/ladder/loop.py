@@ -4,8 +4,6 @@ Friends who play a session together share the break and the patience of their le
 whether they go on: of a party the leader alone is on the agenda.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 
@@ -57,7 +55,7 @@ def rater_of(system: System | None, values: Values) -> Rater:
     return Rater(False, system.deviation, numbers, stored, NOWHERE, NOWHERE)
 
 
-def with_functions(rater: Rater, system: System | None, loop: Loop) -> Rater:
+def with_functions(rater: Rater, system: System | None, loop: "Loop") -> Rater:
     """Return a rater whose functions are compiled for what a replication keeps, once for all."""
     if system is None or rater.predict != NOWHERE:
         return rater
@@ -70,7 +68,7 @@ def with_functions(rater: Rater, system: System | None, loop: Loop) -> Rater:
 
 
 @macro
-def predict(now: float, p: float, rater: Rater, loop: Loop) -> float:
+def predict(now: float, p: float, rater: Rater, loop: "Loop") -> float:
     """Return the probability that side A wins by a rating system; p by the one that knows it."""
     if rater.known:
         return p
@@ -84,7 +82,7 @@ def _predict(match: Games, rated: Players, stored: Floats, assessment: Assessmen
 
 
 @macro
-def rate(now: float, a_wins: bool, rater: Rater, loop: Loop) -> None:
+def rate(now: float, a_wins: bool, rater: Rater, loop: "Loop") -> None:
     """Rate a match that ends: winners score 1, losers 0."""
     if rater.known:
         return

@@ -1,7 +1,5 @@
 """A study of `optimize`: what it is to make, how that is carried out, what came of it."""
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections import UserDict
@@ -100,7 +98,7 @@ class _Lines(LineFormat[Address]):
         return {address: tuple(values) for address, values in self.read(paths).items()}
 
 
-def open_journal(home: Place, name: str, problem: Problem, known: Known) -> FileJournal:
+def open_journal(home: Place, name: str, problem: Problem, known: Known) -> "FileJournal":
     """Open one of the two files of a run, with the replications that it goes on with."""
     path, lines = home.file(name), _Lines(name, problem)
     assert path

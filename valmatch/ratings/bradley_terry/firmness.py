@@ -1,7 +1,5 @@
 """Firmness of ratings of duels: the fewest games that decide, bought wins, the best of equals."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,7 +39,7 @@ class Cells:
     weights: Floats  # (cells,) how many games of the log each holds
 
     @classmethod
-    def of(cls, used: Design, model: WholeModel, beside: Pairs = ()) -> Cells:
+    def of(cls, used: Design, model: WholeModel, beside: Pairs = ()) -> "Cells":
         """Return the cells of games of two sides, and last those of further pairs without games."""
         contests, (rows, first) = used.contests, np.unique(used.duel_rows, return_index=True)
         sides = contests.game_starts[first][:, np.newaxis] + np.arange(2)
