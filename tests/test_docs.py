@@ -381,6 +381,7 @@ def test_the_added_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_added_rules_policies_and_systems(tmp_path: Path) -> None:
     """As they are printed, installed by what `pip` would write of their entry points."""
     pages = {"newest": "own-rule.md", "early": "own-rule.md", "cooling_elo": "own-rating-system.md"}

@@ -166,7 +166,7 @@ def table(found: Any, name: str) -> dict[str, NDArray[Any]]:  # noqa: ANN401
         pytest.param(
             "rule.matching=preset rule.team_num=1 rule.preset=lichess rating.system=glicko2",
             *("rule.wave_seconds=10", "rule.wave_seconds=600"),
-            marks=pytest.mark.slow,
+            marks=[pytest.mark.slow, pytest.mark.long],
         ),
     ],
 )

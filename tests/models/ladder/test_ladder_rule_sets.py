@@ -295,8 +295,15 @@ def sides(tickets: Any, of: Ints) -> list[int]:  # noqa: ANN401
     return sorted({int(of[ticket]) for ticket in tickets})
 
 
+# Compiling a ladder of a preset takes long: some wait for the night.
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LADDERS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.long] * (name in ("osu", "faf_duels", "bar")))
+        for name in LADDERS
+    ],
+)
 def test_matches_are_those_of_the_same_tickets_known_beforehand(name: str) -> None:
     model = LadderModel(factors_of(name))
     rule, team_num = model._factors.rule, model._factors.rule.team_num

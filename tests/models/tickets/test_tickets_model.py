@@ -186,6 +186,7 @@ def test_bounds_keep_steps_increasing() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_an_exhaustive_search_ends_where_tickets_can_play_in_too_many_ways(tmp_path: Path) -> None:
     lines = [
         json.dumps({"id": f"t{k}", "time": 1, "players": [{"id": f"p{k}"}]}) for k in range(16)

@@ -58,6 +58,7 @@ def test_a_queue_of_one_against_one_is_that_of_theory() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_an_infinitely_patient_queue_is_that_without_patience() -> None:
     for matching in ("team_first", "fifo"):
         usual = load_config("valorant", [f"matching={matching}"])

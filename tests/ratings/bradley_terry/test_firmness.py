@@ -153,6 +153,7 @@ def decides(wins: Floats, a: int, b: int, size: int) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_no_smaller_set_decides_in_nearly_all_small_logs() -> None:
     compared, larger = 0, 0
     for seed in range(160):
