@@ -74,7 +74,7 @@ product: Callable[[np.uint64, np.uint64], tuple[np.uint64, np.uint64]] = (
 
 
 @macro
-def rewind(stream: Words, slot: int) -> None:
+def rewind(stream: Words, slot: int | np.uint64) -> None:
     """Position a stream at the start of a slot, which is replication + 1."""
     stream[SLOT] = slot
     stream[BLOCK] = 1
@@ -227,7 +227,7 @@ class Streams:
             _check(source)
             words = self._words[source] = np.zeros(END, np.uint64)
             words[:2], words[SOURCE] = self._key, source
-        rewind(words, _slot(replication))
+        rewind(words, np.uint64(_slot(replication)))
         return words
 
     def place(self, replication: int | None) -> Words:

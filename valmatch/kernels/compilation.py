@@ -64,18 +64,14 @@ def part(function: F) -> F:
 
 
 def macro(function: F) -> F:
-    """Put a part of kernels in place of each call of it; Python calls it as it is."""
+    """Put a part of kernels in place of each call of it."""
     # For small ones that are called for each event with many arrays, each of which travels as seven
     # words; and for closures, which no cache knows again: their text is put there.
-    if interpreted():
-        return function
-    text: Any = function
-    text.py_func = function
     if function.__closure__ is None:
-        text.compiled = _part(function, inline=True)  # numba's type does not keep it
-        text._numba_type_ = text.compiled._numba_type_
-    else:
-        text.targetoptions = {"inline": "always"}  # as numba's own have
+        return _part(function, inline=True)
+    if not interpreted():
+        text: Any = function
+        text.py_func, text.targetoptions = function, {"inline": "always"}  # as numba's own have
         text._numba_type_ = import_numba().types.none
     return function
 
