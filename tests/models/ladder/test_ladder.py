@@ -120,6 +120,7 @@ def same_games(table: Table, plain: Ladder, names: list[object]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_teams_first() -> None:
     happened = equals_the_plain_ladder("team_first", 1, 60)
     assert min(happened[kind] for kind in ("queue", "match", "end", "give up", "drop")) > 50
@@ -161,7 +162,7 @@ def table(found: Any, name: str) -> dict[str, NDArray[Any]]:  # noqa: ANN401
         pytest.param(
             "rule.matching=flexmatch rule.team_num=2 parties.shares=[0.5,0.5]",
             *("rule.review_seconds=20", "rule.review_seconds=900"),
-            marks=pytest.mark.slow,
+            marks=[pytest.mark.slow, pytest.mark.long],
         ),
         pytest.param(
             "rule.matching=preset rule.team_num=1 rule.preset=lichess rating.system=glicko2",
