@@ -81,7 +81,7 @@ def trajectory(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[An
                 changes.append((evaluation.spent, evaluation.incumbent))
         for spent, unit in [*changes, (run.spent, run.certificate.unit)]:
             rows.append((run.task.solver, run.task.macrorep, spent, *problem.values(unit)))
-    return columns_of(("solver", "macrorep", "replications", *problem.names), rows)
+    return named_columns(("solver", "macrorep", "replications", *problem.names), rows)
 
 
 def candidates(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[Any]]:
@@ -100,7 +100,7 @@ def candidates(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[An
         final = run.certificate
         add(run, "certified", final.unit, len(final.outcomes), final.adjusted.mean(axis=0))
     header = "solver", "macrorep", "stage", *problem.names, "n", "objective", *problem.constraints
-    return columns_of(header, rows)
+    return named_columns(header, rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -355,10 +355,10 @@ def _progress(
             rows.append((run.task.solver, run.task.macrorep, mark, *truth, gap))
         areas.append(float(np.mean(gaps)))
     header = "solver", "macrorep", "replications", "objective", "violation", "gap"
-    return columns_of(header, rows), areas
+    return named_columns(header, rows), areas
 
 
-def columns_of(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
+def named_columns(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
     """Return rows as columns by name."""
     return {name: [row[k] for row in rows] for k, name in enumerate(header)}
 
