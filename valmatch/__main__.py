@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import signal
 import sys
@@ -25,6 +26,7 @@ def main() -> None:
     """Run the command line; a signal ends it without a traceback, whenever it comes."""
     for number in SIGNALS:
         signal.signal(number, _leave)
+    gc.set_threshold(100_000)  # imports and rows make many objects, and hardly any cycles
     code: object = INTERRUPTED
     try:
         sys.unraisablehook = _swallowed
@@ -41,7 +43,8 @@ def main() -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
     finally:
-        # There is nothing left to interrupt but Python's own end.
+        # There is nothing left to interrupt but Python's own end, which need not look for cycles.
+        gc.freeze()
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
     if code == INTERRUPTED:

@@ -289,7 +289,7 @@ def cantelli_factor(tail: float) -> float:
 
 UNIT = 1074 + 53  # numbers are whole multiples of 2**-UNIT, squares of 2**-(2 * UNIT)
 
-_ONE, _SQUARED = 1 << UNIT, 1 << (2 * UNIT)
+_ONE, _SQUARED, _DIGIT = 1 << UNIT, 1 << (2 * UNIT), (1 << 18) - 1
 
 
 @dataclass
@@ -334,9 +334,12 @@ def sums_of(values: Floats) -> ExactSums:
     significands, exponents = np.frexp(known[np.isfinite(known)])
     integers = np.ldexp(significands, 53).astype(np.int64)
     for exponent in np.unique(exponents).tolist():
-        alike, shift = integers[exponents == exponent].tolist(), exponent - 53 + UNIT
-        sums.total += sum(alike) << shift
-        sums.squares += sum(x * x for x in alike) << 2 * shift
+        alike, shift = integers[exponents == exponent], exponent - 53 + UNIT
+        # In digits of 18 bits, of whose products 2**27 have a sum of 63 bits.
+        digits = np.array([alike & _DIGIT, alike >> 18 & _DIGIT, alike >> 36])
+        products = enumerate((digits @ digits.T).ravel().tolist())
+        sums.total += sum(n << 18 * k for k, n in enumerate(digits.sum(axis=1).tolist())) << shift
+        sums.squares += sum(n << 18 * (k // 3 + k % 3) for k, n in products) << 2 * shift
     return sums
 
 
