@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.oracles.queue_rules import Team, best_match
+from tests.support.command import success
 from tests.support.machine import slowness
 from tests.support.signals import ended_badly
 from valmatch.matching.joint import BEST_A, BEST_B, Pool, find_match, new_work
@@ -139,6 +140,9 @@ def test_a_command_in_a_long_search_ends_when_it_is_told_to(
     workers: tuple[str, ...], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
+    success(
+        "replicate", "valorant", "-n", "1", "--set", "matching=joint", "--out", tmp_path / "short"
+    )
     command = ["replicate", "valorant-x10", "-n", "300", *workers, *LONG, "-q", "--out", str(out)]
     assert ended_badly(command, 3.0 * slowness(), signal.SIGTERM) == []
     assert json.loads((out / "manifest.json").read_text())["status"] == "interrupted"

@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, cast
 
 import numpy as np
@@ -55,10 +56,14 @@ class RuleArrays:
         self.links: list[int] = []  # what rules and aggregates refer to
         self._steps: list[list[tuple[float, int, int]]] = []
         self.rules = np.zeros(len(table.rules), t.RULE)
+        self._ages = (-np.inf, *table.waits)
         for record, rule in zip(self.rules, table.rules, strict=True):
             self._fill(record, rule)
-        sizes = [(self._stepped(a.least), self._stepped(a.most), a.largest) for a in table.teams]
-        self.teams = np.array(sizes, t.TEAM)
+        sizes = [
+            [*((team.least.at(age), team.most.at(age)) for age in self._ages), (0, team.largest)]
+            for team in table.teams
+        ]
+        self.teams = np.array(sizes, t.TEAM).reshape(-1, len(self._ages) + 1)
         self.aggregates = np.zeros(len(self.listed), t.AGGREGATE)
         for record, measure in zip(self.aggregates, self.listed, strict=True):
             record["first_team"], record["teams"] = self.linked(measure.teams)
@@ -69,7 +74,7 @@ class RuleArrays:
                 record["lists"] = table.attributes[measure.source].kind == "texts"
             functions = [FUNCTIONS.index(name) for name in measure.functions]
             record["first_function"], record["functions"] = self.linked(functions)
-        self.steps = np.array(self._steps, t.STEP).reshape(-1, len(table.waits) + 1)
+        self.steps = np.array(self._steps, t.STEP).reshape(-1, len(self._ages))
 
     def linked(self, numbers: Sequence[int]) -> tuple[int, int]:
         """Return where some numbers are among the links, and how many they are."""
@@ -87,8 +92,7 @@ class RuleArrays:
             else:
                 plain = self.texts[value] if isinstance(value, str) else value
                 entries.append((plain, t.NONE, number))
-        ages = (-np.inf, *self.table.waits)
-        self._steps.append([entries[bisect_right(steps.waits, age)] for age in ages])
+        self._steps.append([entries[bisect_right(steps.waits, age)] for age in self._ages])
         return len(self._steps) - 1
 
     def _fill(self, record: Any, rule: Rule) -> None:  # noqa: ANN401
@@ -316,11 +320,9 @@ class TicketArrays:
                 groups[number] = 0 if by_ticket else 1 if all(map(self._is_of_all, every)) else 2
             elif not rule.alone or not (record["unknown"] or record["kind"] == t.ORDERED):
                 groups[number] = 3
-        if counted:
-            return np.arange(records.size), 0, columns
-        order = sorted(groups, key=groups.__getitem__)
-        common = sum(group < 2 for group in groups.values())
-        return np.array(order, np.int64), common, columns
+        order = range(records.size) if counted else sorted(groups, key=groups.__getitem__)
+        common = [*takewhile(lambda number: groups.get(number, 0) < 2, order)]
+        return np.array(order, np.int64), len(common), columns
 
 
 def arrays_of(
@@ -399,10 +401,10 @@ SAVED_TICKETS = 2**22  # most tickets of searches that are saved
 def queue_of(world: World) -> Queue:
     """Return an empty queue with room for a world."""
     # Each match that has been proposed has ended a ticket: there are as many as tickets at most.
-    tickets, most = world.rows.tickets.size, int(world.teams["ever"].sum())
+    tickets, most = world.rows.tickets.size, int(world.teams["most"][:, t.NONE].sum())
     searches, room = max(min(tickets, SAVED_TICKETS // (most + 1)), 1), max(tickets, 1)
     proposed = room * (1 + min(most, room)) if world.options.acceptance else room
-    teams, rules = world.teams.size, world.rules
+    teams, rules = len(world.teams), world.rules
     lists, longest = most + teams + 1, int(np.diff(world.list_ends).max(initial=1))
     state, saved = np.zeros(1, t.STATE), np.zeros(searches, t.SAVED_SEARCH)
     state["next_end"], state["now"], saved["anchor"] = np.inf, -np.inf, t.NONE
@@ -414,7 +416,7 @@ def queue_of(world: World) -> Queue:
             current=np.zeros(1, t.CURRENT),
             tried=np.zeros((7, most + 1), np.int64),
             sizes=np.zeros(teams, np.int64),
-            players=np.zeros((teams, int(world.teams["ever"].max(initial=1))), np.int64),
+            players=np.zeros((teams, int(world.teams["most"].max(initial=1))), np.int64),
             judged=np.zeros(max(rules.size, int(rules["parts"].max(initial=0))), t.JUDGED),
             size=np.zeros(2, t.NESTED),
             items=np.zeros((2, lists * (longest + 1))),

@@ -549,7 +549,7 @@ def _held(value: float, reference: float, rule: np.void, limits: tuple[float, fl
     return t.TRUE if compares(value, rule["operation"], reference) else t.FALSE
 
 
-@part
+@macro
 def verdict_from_tallies(
     number: int, age: int, ticket: int, team: int, world: World, candidate: Candidate
 ) -> int:
@@ -679,14 +679,6 @@ def pop(world: World, candidate: Candidate) -> None:
         candidate.sizes[team if team != t.NONE else world.home[player]] -= 1
 
 
-@macro
-def most_of(team: int, age: int, world: World) -> float:
-    """Return the most players of a team at an age, NONE: at any."""
-    if age == t.NONE:
-        return float(world.teams[team]["ever"])
-    return world.steps[world.teams[team]["most"], age]["value"]
-
-
 @part
 def is_valid(only_final: bool, world: World, candidate: Candidate) -> bool:
     """Return whether the match can be made at its own age."""
@@ -694,9 +686,9 @@ def is_valid(only_final: bool, world: World, candidate: Candidate) -> bool:
     if current["running"] > 1 or current["running"] == current["tickets"]:
         return False
     age = current["age"]
-    for team in range(world.teams.size):
-        least = holding(world.teams[team]["least"], age, world, 0.0)
-        if not least <= candidate.sizes[team] <= most_of(team, age, world):
+    for team in range(world.teams.shape[0]):
+        room = world.teams[team, age]
+        if not room["least"] <= candidate.sizes[team] <= room["most"]:
             return False
     return not refuses(only_final, world, candidate)
 
@@ -706,10 +698,9 @@ def _next_team(last: int, age: int, world: World, candidate: Candidate) -> tuple
     """Return the team to be filled after the last one, and its place in that order."""
     # First those that are too small, then those with most room, then by the table.
     chosen, lowest = t.NONE, LAST
-    for team in range(world.teams.size):
-        size = candidate.sizes[team]
-        filled = int(size >= holding(world.teams[team]["least"], age, world, 0.0))
-        rank = (MANY * filled + size - int(most_of(team, age, world))) * MANY + team
+    for team in range(world.teams.shape[0]):
+        size, room = candidate.sizes[team], world.teams[team, age]
+        rank = (MANY * int(size >= room["least"]) + size - room["most"]) * MANY + team
         if last < rank < lowest:
             chosen, lowest = team, rank
     return chosen, lowest
@@ -724,7 +715,7 @@ def take(ticket: int, age: int, world: World, queue: Queue) -> bool:
     current, options = candidate.current[0], world.options
     tickets = current["tickets"]
     team, rank = t.NONE, -LAST
-    for _ in range(1 if running else world.teams.size):
+    for _ in range(1 if running else world.teams.shape[0]):
         if not running:
             team, rank = _next_team(rank, age, world, candidate)
         if not fits(ticket, team, age, world, candidate):
@@ -740,14 +731,17 @@ def take(ticket: int, age: int, world: World, queue: Queue) -> bool:
                     candidate.tried[t.BEST, i] = candidate.tried[t.MEMBERS, i]
                     candidate.tried[t.BEST_TEAMS, i] = candidate.tried[t.TEAMS, i]
             current["full"] = 1
-            for other in range(world.teams.size):
-                if candidate.sizes[other] < most_of(other, current["age"], world):
+            for other in range(world.teams.shape[0]):
+                if candidate.sizes[other] < world.teams[other, current["age"]]["most"]:
                     current["full"] = 0
             return True
         if current["tickets"] > tickets:
             pop(world, candidate)
-        if refusing < options.common:
-            return False  # as it would on whatever team
+        if refusing < options.common:  # as it would on whatever team
+            for other in range(world.teams.shape[0] if options.counted and not running else 0):
+                if other != team and fits(ticket, other, age, world, candidate):
+                    _count(refusing + 1, world, candidate)
+            return False
     return False
 
 
@@ -756,7 +750,7 @@ def _refusing(ticket: int, team: int, age: int, world: World, queue: Queue) -> i
     """Return which rule of the order refuses a ticket on a team, NONE if none does."""
     # To judge it the ticket may have been added.
     options, candidate = world.options, queue.candidate
-    current, tickets = candidate.current[0], candidate.current[0]["tickets"]
+    current, tickets, refusing = candidate.current[0], candidate.current[0]["tickets"], t.NONE
     for k in range(world.order.size):
         number = world.order[k]
         rule, judged = world.rules[number], candidate.judged[number]
@@ -770,12 +764,21 @@ def _refusing(ticket: int, team: int, age: int, world: World, queue: Queue) -> i
                     push(ticket, team, age, world, candidate)
                 verdict = verdict_on(number, age, True, world, candidate)
         judged["verdict"] = verdict
-        if options.counted:
-            judged["refused"] += int(verdict == t.FALSE)
-            judged["held"] += int(verdict != t.FALSE)
         if verdict == t.FALSE and rule["alone"]:
-            return k
-    return t.NONE
+            refusing = k
+            break
+    if options.counted:
+        _count(refusing + 1 if refusing != t.NONE else world.order.size, world, candidate)
+    return refusing
+
+
+@macro
+def _count(number: int, world: World, candidate: Candidate) -> None:
+    """Count the verdicts on the first rules of the order."""
+    for k in range(number):
+        judged = candidate.judged[world.order[k]]
+        judged["refused"] += int(judged["verdict"] == t.FALSE)
+        judged["held"] += int(judged["verdict"] != t.FALSE)
 
 
 @macro
@@ -783,11 +786,11 @@ def fits(ticket: int, team: int, age: int, world: World, candidate: Candidate) -
     """Return whether a team has room for a ticket; NONE: those of a game that runs for its own."""
     record, all_fit = world.rows.tickets[ticket], True
     if team != t.NONE:
-        return candidate.sizes[team] + record["players"] <= most_of(team, age, world)
-    for other in range(world.teams.size):
+        return candidate.sizes[team] + record["players"] <= world.teams[team, age]["most"]
+    for other in range(world.teams.shape[0]):
         players = 0
         for player in range(record["first"], record["first"] + record["players"]):
             players += int(world.home[player] == other)
-        room = candidate.sizes[other] + players <= most_of(other, age, world)
+        room = candidate.sizes[other] + players <= world.teams[other, age]["most"]
         all_fit = all_fit and (room or players == 0)
     return all_fit

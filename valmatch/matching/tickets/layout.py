@@ -76,7 +76,7 @@ RULE = np.dtype(
         ("slack", "f8"),  # how far a sum may be from what the general code finds
     ]
 )
-TEAM = np.dtype([("least", "i8"), ("most", "i8"), ("ever", "i8")])  # the most at any age
+TEAM = np.dtype([("least", "i8"), ("most", "i8")])  # players, at an age
 TICKET = np.dtype(
     [
         ("time", "f8"),
@@ -161,7 +161,7 @@ class World(NamedTuple):
     aggregates: Records
     links: Ints  # what rules and aggregates refer to: measures, parts, teams, functions
     steps: Records  # (functions, ages); of step functions what holds at each age
-    teams: Records
+    teams: Records  # (teams, ages + 1); NONE, the last: at any age
     order: Ints  # rules in the order in which a match that is not complete is judged by them
     sorts: Records
     batches: Ints  # columns of `values` by which the pool is sorted before it is cut

@@ -26,7 +26,7 @@ MOST_CANDIDATES = 10**8
 @part
 def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
     """Find the best match with an anchor: most players, smallest places, then smallest teams."""
-    candidate, teams = queue.candidate, world.teams.size + 1  # 0 of a ticket is no team
+    candidate, teams = queue.candidate, world.teams.shape[0] + 1  # 0 of a ticket is no team
     begin(candidate)
     tried, candidates, choice, index, team = candidate.tried, 0, 0, 0, t.NONE
     while True:
@@ -241,9 +241,8 @@ def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
         if world.rows.tickets[ticket]["matchable"]:
             lists[t.POOL, pool] = ticket
             pool += 1
-    saves = options.batch_size == 0 and world.sorts.size == 0
-    saves = saves and not (options.exhaustive or options.counted)
-    if saves:
+    linked = options.batch_size == 0 and world.sorts.size == 0 and not options.exhaustive
+    if linked:
         _bring_together(pool, world, queue)
     if options.batch_size:
         is_sorted, counter = options.sorted, state["reviews"] * PASSES + number
@@ -263,7 +262,7 @@ def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
             queue.slots[lists[t.POOL, k]]["key"] = float(lists[t.POOL, k])
         if options.batch_size:
             _sort(t.POOL, start, count, queue)
-        made += _batch(now, start, count, saves, world, queue)
+        made += _batch(now, start, count, linked, world, queue)
     waiting = 0
     for k in range(state["waiting"]):  # those leave the line who have a match
         ticket = lists[t.LINE, k]
@@ -296,7 +295,7 @@ def _bring_together(pool: int, world: World, queue: Queue) -> None:
 
 
 @part
-def _batch(now: float, start: int, count: int, saves: bool, world: World, queue: Queue) -> int:
+def _batch(now: float, start: int, count: int, linked: bool, world: World, queue: Queue) -> int:
     """Let the tickets of a batch be anchors; return how many matches were made."""
     options, made = world.options, 0
     priority, later = options.backfill, now + options.foresight
@@ -314,9 +313,9 @@ def _batch(now: float, start: int, count: int, saves: bool, world: World, queue:
             if leaves > later and not record["running"]:
                 continue
             queue.candidate.current[0]["best"] = 0
-            if saves:
+            if linked:
                 head = queue.partitions[record["partition"]]["head"]
-                try_greedily(anchor, head, True, world, queue)
+                try_greedily(anchor, head, not options.counted, world, queue)
             else:
                 _try_others(anchor, start, count, world, queue)
             if queue.candidate.current[0]["best"]:
