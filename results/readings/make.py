@@ -1,198 +1,111 @@
 """Make the numbers of this folder, in a few minutes.
 
-python results/readings/make.py
+    python results/readings/make.py
+
+runs the commands of `commands.yaml`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from statistics import NormalDist
-from typing import NamedTuple
 
 import yaml
 
-from results.study import Row, Study, two_digits
-from valmatch import compare, load_config, optimize, replicate
-from valmatch.optimization.studies.study import DEFAULT_BUDGET
+from results.study import Row, Study, run_command, two_digits
+from valmatch import load_config
 
 study = Study(globals(), digits=17)
-DAYS, RUNS = 2000, 20
-FRESH = 99  # seed of the days on which recommended rules are seen once more
+COMMANDS: dict[str, str] = yaml.safe_load(
+    (study.folder / "commands.yaml").read_text(encoding="utf-8")
+)
+# Days on which recommended rules are seen once more, and their seed.
+DAYS, FRESH = 2000, 99
 NO_CHANGE = 1e-6  # a difference below this, interval and all, is one of rounding
-MEASURES = {
-    "matches": {
-        "avg_team_diff": "team difference",
-        "avg_player_diff": "player difference",
-        "avg_wait_time": "wait",
-        "matched_fraction": "matched",
-    },
-    "matches in elo": {"avg_elo_diff": "team difference in elo"},
-    "ratings": {"rating_error": "error", "rating_spread": "spread", "log_loss": "log loss"},
+# What is measured, with what it is called.
+MATCHES = {
+    "avg_team_diff": "team difference",
+    "avg_player_diff": "player difference",
+    "avg_wait_time": "wait",
+    "matched_fraction": "matched",
 }
-MATCHES = MEASURES["matches"]
-MEASURES["matches in elo"] = MATCHES | MEASURES["matches in elo"]
-PAIRS, ASK_FOR_PAIRS = {"avg_pair_diff": "pair difference"}, "measure=[pairs]"
+PAIRS = {"avg_pair_diff": "pair difference"}
+OF_PAIRS = "both-terms", "pair-terms"  # commands whose rules are seen on pairs too
+LABELS = {
+    **(MATCHES | PAIRS),
+    "avg_elo_diff": "team difference in elo",
+    "rating_error": "error",
+    "rating_spread": "spread",
+    "log_loss": "log loss",
+}
 FEASIBLE = "feasible"  # whether a recommended point was called feasible; of several runs, the share
 
 
-def options(changes: Sequence[str]) -> str:
-    """Return changes as options."""
-    return "".join(f" --set {change}" for change in changes)
+@study.table([{"name": name, "command": command} for name, command in COMMANDS.items()])
+def readings(name: str, command: str) -> Iterator[Row]:
+    """Return what a command measures; of recommended rules also what they give."""
+    found = run_command(*command.split()[1:])
+    if "differences" in found:
+        for response, less in found["differences"].items():
+            if response in LABELS:
+                row = {"default": less["mean_a"], "reading": less["mean_b"]}
+                yield {"measure": response, **row, "difference": less["mean"], **interval_of(less)}
+        return
+    if "solvers" in found:
+        runs = found["solvers"]["random"]
+        middle, share = runs["median_objective"], runs["called_feasible"]["value"]
+        of_runs = {"n": runs["runs"]}
+        yield {"measure": "objective", "reading": middle["value"], **interval_of(middle | of_runs)}
+        yield {"measure": FEASIBLE, "reading": share, **of_runs}
+        return
+    best = found["recommended"] or found["least_violation"]
+    words = [word for item in best["point"].items() for word in ("--set", "{}={!r}".format(*item))]
+    responses = [*MATCHES, *(PAIRS if name in OF_PAIRS else ())]
+    words += ["-n", str(DAYS), "--seed", str(FRESH), "--responses", ",".join(responses)]
+    days = run_command("replicate", "valorant", *words)["responses"]
+    means = {"objective": best["objective"]} | {measure: days[measure] for measure in responses}
+    for measure, one in means.items():
+        yield {"measure": measure, "reading": one["mean"], **interval_of(one)}
+    for measure, value in {FEASIBLE: float(bool(found["feasible"])), **best["point"]}.items():
+        yield {"measure": measure, "reading": value, "n": 1}
 
 
-class Paired(NamedTuple):
-    """A reading against the default under common random numbers."""
-
-    config: str
-    changes: Sequence[str]
-    n: int = DAYS
-    measures: str = "matches"  # by `MEASURES`
-    asked: Sequence[str] = ()
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """What is measured, with what it is called."""
-        return MEASURES[self.measures]
-
-    @property
-    def command(self) -> str:
-        """The same from the command line."""
-        shown = f" --responses {','.join(self.labels)}" if self.asked else ""
-        return f"valmatch compare {self.config}{options(self.changes)} -n {self.n}{shown}"
-
-    def measured(self) -> list[Row]:
-        """Return the differences."""
-        default, reading = (
-            load_config(self.config, (*self.asked, *changes)) for changes in ((), self.changes)
-        )
-        rows = []
-        for response, one in compare(default, reading, self.n).comparisons.items():
-            if response in self.labels:
-                less = one.difference
-                row: Row = {"measure": response, "default": one.a.mean, "reading": one.b.mean}
-                row |= {"difference": less.mean, "ci_low": less.ci_low, "ci_high": less.ci_high}
-                rows.append(row | {"n": less.n})
-        return rows
-
-    def words(self, rows: Mapping[str, Row]) -> str:
-        """Return the differences in words."""
-        words = [f"{label} {signed(rows[name])}" for name, label in self.labels.items()]
-        return "nothing" if all(word.endswith(" 0") for word in words) else ", ".join(words)
+def interval_of(found: Row) -> Row:
+    """Return the ends of an interval, and of how many values it is."""
+    return {name: found[name] for name in ("ci_low", "ci_high", "n")}
 
 
-class Solved(NamedTuple):
-    """A reading of the optimisation problem, and the days that its recommended rules give."""
-
-    config: str
-    changes: Sequence[str] = ()
-    budget: int = DEFAULT_BUDGET
-    pairs: bool = False
-
-    @property
-    def command(self) -> str:
-        """The same from the command line."""
-        budget = f" --budget {self.budget}" if self.budget != DEFAULT_BUDGET else ""
-        return f"valmatch optimize {self.config}{options(self.changes)}{budget}"
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """What is told of the days that the recommended rules give."""
-        return MATCHES | (PAIRS if self.pairs else {})
-
-    def measured(self) -> list[Row]:
-        """Return what is recommended, and what it gives."""
-        found = optimize(load_config(self.config, self.changes), budget=self.budget)
-        assert found.verdict is not None
-        point = found.verdict.point
-        at = [f"{name}={value!r}" for name, value in point.items()]
-        days = replicate(load_config("valorant", [*at, *[ASK_FOR_PAIRS] * self.pairs]), DAYS, FRESH)
-        estimates = {"objective": found.verdict.objective}
-        estimates |= {response: days.estimates[response] for response in self.labels}
-        facts = {FEASIBLE: float(bool(found.summary()["feasible"])), **point}
-        return [
-            *(
-                {"measure": name, "reading": one.mean, "n": one.n}
-                | {"ci_low": one.ci_low, "ci_high": one.ci_high}
-                for name, one in estimates.items()
-            ),
-            *({"measure": name, "reading": value, "n": 1} for name, value in facts.items()),
-        ]
-
-    def words(self, rows: Mapping[str, Row]) -> str:
-        """Return what is recommended in words."""
-        feasible = float(rows[FEASIBLE]["reading"])
-        found = "" if feasible else "infeasible; where the wait is least, "
-        words = [f"{found}objective {plain(rows['objective'])}"]
-        words += [f"{label} {plain(rows[response])}" for response, label in self.labels.items()]
-        if missing := DAYS - int(rows["avg_team_diff"]["n"]):
-            words.append(f"no match on {missing} of {DAYS} days")
-        return ", ".join(words)
+# ---- the page ----
 
 
-class RandomSearch(NamedTuple):
-    """What random search finds with random solutions of some distribution."""
-
-    changes: Sequence[str] = ()
-
-    @property
-    def command(self) -> str:
-        """The same from the command line."""
-        words = f"valmatch optimize valorant-20min --solver random --macroreps {RUNS}"
-        return words + options(self.changes)
-
-    def measured(self) -> list[Row]:
-        """Return the median objective of the runs, and the share of those called feasible."""
-        found = optimize(load_config("valorant-20min", self.changes), "random", macroreps=RUNS)
-        solver = found.summary()["solvers"]["random"]
-        middle, share = solver["median_objective"], solver["called_feasible"]["value"]
-        row = {"measure": "objective", "reading": middle["value"], "n": RUNS}
-        row |= {"ci_low": middle["ci_low"], "ci_high": middle["ci_high"]}
-        return [row, {"measure": FEASIBLE, "reading": share, "n": RUNS}]
-
-    def words(self, rows: Mapping[str, Row]) -> str:
-        """Return the median objective in words."""
-        one = {name: float(rows["objective"][name]) for name in ("reading", "ci_low", "ci_high")}
-        ends = f"{one['ci_low']:.1f} to {one['ci_high']:.1f}"
-        words = f"median objective of {rows['objective']['n']} runs {one['reading']:.1f} ({ends})"
-        return f"{words}, {float(rows[FEASIBLE]['reading']):.0%} of them feasible"
-
-
-KINDS = {"compare": Paired, "optimize": Solved, "random search": RandomSearch}
-TASKS: dict[str, Paired | Solved | RandomSearch] = {
-    name: KINDS[facts.pop("kind")](**facts)
-    for name, facts in yaml.safe_load(
-        (study.folder / "tasks.yaml").read_text(encoding="utf-8")
-    ).items()
-}
-
-
-def half_width(row: Row) -> float:
-    """Return half the width of an interval; 0 where there is none."""
-    return (float(row["ci_high"]) - float(row["ci_low"])) / 2 if row["ci_low"] else 0.0
-
-
-def plain(row: Row) -> str:
-    """Return a mean with the half-width of its interval."""
-    return two_digits(float(row["reading"]), half_width(row))
-
-
-def signed(row: Row) -> str:
-    """Return a difference with the half-width of its interval."""
-    difference, half = float(row["difference"]), half_width(row)
-    return two_digits(difference, half, "+") if abs(difference) + half >= NO_CHANGE else "0"
-
-
-@study.table([{"name": name, "command": task.command} for name, task in TASKS.items()])
-def readings(name: str, command: str) -> list[Row]:
-    """Return what a command measures."""
-    return TASKS[name].measured()
+def shown(row: Row, column: str = "reading", sign: str = "") -> str:
+    """Return a mean with the half-width of its interval, which is 0 where there is none."""
+    half = (float(row["ci_high"]) - float(row["ci_low"])) / 2 if row["ci_low"] else 0.0
+    mean = float(row[column])
+    return two_digits(mean, half, sign) if not sign or abs(mean) + half >= NO_CHANGE else "0"
 
 
 def told(name: str) -> str:
     """Return what a reading changes, in words, after its command."""
     rows = {row["measure"]: row for row in study.rows("readings", name=name)}
-    return f"`{TASKS[name].command}`: {TASKS[name].words(rows)}"
+    of_labels = {label: rows[measure] for measure, label in LABELS.items() if measure in rows}
+    feasible = float(rows[FEASIBLE]["reading"]) if FEASIBLE in rows else 1.0
+    if "objective" not in rows:
+        words = [f"{label} {shown(row, 'difference', '+')}" for label, row in of_labels.items()]
+        words = ["nothing"] if all(word.endswith(" 0") for word in words) else words
+    elif of_labels:
+        less = "" if feasible else "infeasible; where the wait is least, "
+        words = [f"{less}objective {shown(rows['objective'])}"]
+        words += [f"{label} {shown(row)}" for label, row in of_labels.items()]
+        if missing := DAYS - int(rows["avg_team_diff"]["n"]):
+            words.append(f"no match on {missing} of {DAYS} days")
+    else:
+        one = rows["objective"]
+        mean, low, high = (float(one[column]) for column in ("reading", "ci_low", "ci_high"))
+        words = [f"median objective of {one['n']} runs {mean:.1f} ({low:.1f} to {high:.1f})"]
+        words.append(f"{feasible:.0%} of them feasible")
+    return f"`{COMMANDS[name]}`: {', '.join(words)}"
 
 
 def negative_vectors() -> str:
