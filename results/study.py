@@ -25,11 +25,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
+from valmatch.config.config import Config
 from valmatch.config.loading import load_config
 from valmatch.execution import chunks
 from valmatch.experiments.replicate import Replications
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
+from valmatch.optimization.problem import problem_of, with_factors
 from valmatch.ratings.bradley_terry.contests import duel_chances
 from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.statistics.estimates import clopper_pearson
@@ -119,6 +121,16 @@ def responses_of(model: Model[Any], seed: int, indices: range) -> dict[str, Floa
     """Return the responses of replications of a model, by name."""
     values = chunks.run(model, seed, indices).responses.T
     return dict(zip(model.responses.names, values, strict=True))
+
+
+def outcomes_of(config: Config, point: Mapping[str, float], seed: int, indices: range) -> Floats:
+    """Return the objective and the excess over each bound of a point, replication by replication.
+
+    Shape: (replications, 1 + constraints).
+    """
+    problem = problem_of(config, chunks.build(config))
+    model = chunks.build(config, with_factors(config, point))
+    return problem.outcomes(responses_of(model, seed, indices))
 
 
 def curve(run: Replications, measure: str, policy: str = "") -> tuple[Floats, Floats]:

@@ -17,15 +17,14 @@ from pathlib import Path
 
 import numpy as np
 
-from results.study import Row, group, read, responses_of
+from results.study import Row, group, outcomes_of, read
 from valmatch.config.config import Config
-from valmatch.execution.chunks import build
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.problem import problem_of, shipped_problems, table_file, with_factors
+from valmatch.optimization.problem import shipped_problems, table_file
 
 RESULTS = Path(__file__).parents[1]
-# Replications of the first look; those made at once; the seed of all.
-LOOK, CHUNK, SEED = 100, 2_000, 424_242
+# Replications of the first look; the seed of all.
+LOOK, SEED = 100, 424_242
 # Standard errors by which an objective is lower; that a bound keeps.
 CERTAIN, ONE_SIDED = 3.0, 1.645
 Point = dict[str, float]
@@ -53,18 +52,6 @@ def points(config: Config) -> list[Point]:
     return [dict(one) for one in dict.fromkeys(tuple(point.items()) for point in found)]
 
 
-def outcomes(config: Config, point: Point, n: int) -> Floats:
-    """Return the outcomes of a point, up to the first chunk in which one is undefined."""
-    problem, model = problem_of(config, build(config)), build(config, with_factors(config, point))
-    parts: list[Floats] = []
-    for first in range(0, n, CHUNK):
-        chunk = range(first, min(n, first + CHUNK))
-        parts.append(problem.outcomes(responses_of(model, SEED, chunk)))
-        if np.isnan(parts[-1]).any():
-            break
-    return np.concatenate(parts)
-
-
 def beats(new: Floats, old: Floats | None) -> bool:
     """Return whether a point is defined, feasible and better; outcomes are paired.
 
@@ -89,9 +76,9 @@ def better(config: Config, row: Row) -> tuple[float, Point] | None:
         if point == own:
             continue
         for count in (min(LOOK, n), n):
-            new = outcomes(config, point, count)
+            new = outcomes_of(config, point, SEED, range(count))
             if row["feasible"] == "True" and (old is None or len(old) < count):
-                old = outcomes(config, own, count)
+                old = outcomes_of(config, own, SEED, range(count))
             if not beats(new, old):
                 break
         else:

@@ -13,27 +13,37 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from results.hypervolume import hypervolume as dominated_volume
-from results.study import Row, Study, errors, grid, group, numbers, responses_of, run_command
+from results.study import (
+    Row,
+    Study,
+    errors,
+    grid,
+    group,
+    numbers,
+    outcomes_of,
+    responses_of,
+    run_command,
+)
 from tests.support import known_problems
 from valmatch.config.config import Config
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
-from valmatch.optimization.problem import Problem, best_known, problem_of
-from valmatch.optimization.solver_run import Evaluator, RunSpec, Settings, SolverRun, run_solver
+from valmatch.optimization.problem import best_known, problem_of
+from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
 from valmatch.optimization.studies.solver_study import POST_FIRST, bootstrapped, post_replications
 
 study = Study(globals(), digits=17)
-ALPHA, EVERY_BUDGET = 0.05, 1 << 62
+ALPHA = 0.05
+Point = dict[str, float]
 
 # Problems that settings of the default solver were chosen on, by runs of other random numbers.
 TUNED = "valorant-20min", "valorant-x2"
@@ -45,19 +55,26 @@ KINDS = dict.fromkeys(TUNED, "tuned on") | dict.fromkeys(SEEN, "seen")
 KINDS |= dict.fromkeys(UNSEEN, "unseen")
 
 
-@cache
-def problem_named(name: str) -> tuple[Config, Problem, float]:
-    """Return a shipped problem with its best known objective."""
-    config = load_config(name)
-    best = best_known(config)
+def best_of(problem: str) -> float:
+    """Return the best known objective of a shipped problem."""
+    best = best_known(load_config(problem))
     assert best is not None
-    return config, problem_of(config, build(config)), best
+    return best
 
 
-def judged(made: SolverRun, judge: Evaluator, n: int) -> tuple[bool, float, float]:
-    """Return whether a run certified its point, and its objective and worst excess by a judge."""
-    objective, *excess = judge.evaluate(made.certificate.unit, n).mean(axis=0).tolist()
-    return made.certificate.feasible is True, objective, max(excess)
+def solved(config: Config, solver: str, budget: int, seed: int, k: int = 0) -> tuple[bool, Point]:
+    """Return whether a run of a solver certified its point, and the point."""
+    posed, settings = problem_of(config, build(config)), Settings(budget, seed, ALPHA)
+    found = run_solver(config, posed, RunSpec(solver, k), settings).certificate
+    return found.feasible is True, posed.point(found.unit)
+
+
+def judged(
+    config: Config, point: Point, n: int, seed: int = 1, first: int = POST_FIRST
+) -> list[float]:
+    """Return the mean outcomes of a point in n replications, which all points have in common."""
+    means: list[float] = outcomes_of(config, point, seed, range(first, first + n)).mean(0).tolist()
+    return means
 
 
 # ---- how far above the best known value the default solver ends ----
@@ -75,12 +92,11 @@ GAP_SEED, JUDGED, JUDGE = 1, 2_000, 987_654
 )
 def gaps(problem: str, budget: int, run: int) -> list[Row]:
     """Return how far a run ends above the best known value; infinite without a certified point."""
-    config, posed, best = problem_named(problem)
-    made = run_solver(config, posed, RunSpec("auto", run), Settings(budget, GAP_SEED, ALPHA))
-    judge = Evaluator(config, posed, JUDGE, 0, EVERY_BUDGET)
-    certified, objective, excess = judged(made, judge, JUDGED)
+    config, best = load_config(problem), best_of(problem)
+    certified, point = solved(config, "auto", budget, GAP_SEED, run)
+    objective, *excess = judged(config, point, JUDGED, JUDGE, first=0)
     gap = 100.0 * (objective / best - 1.0) if certified else math.inf
-    row = {"certified": certified, "gap_percent": gap, "worst_excess": excess}
+    row = {"certified": certified, "gap_percent": gap, "worst_excess": max(excess)}
     return [row | {"best_known": best}]
 
 
@@ -94,7 +110,7 @@ RUNS = 20
 def comparison(problem: str) -> Iterator[Row]:
     """Return what each solver of `valmatch optimize` comes to."""
     words = ["optimize", problem, "--solver", ",".join(SOLVERS), "--macroreps", str(RUNS)]
-    words += ["--workers", "2", "--set", f"optimize.best_known={problem_named(problem)[2]!r}"]
+    words += ["--workers", "2", "--set", f"optimize.best_known={best_of(problem)!r}"]
     solvers = run_command(*words)["solvers"]
     for name in SOLVERS:
         values = {key: x["value"] for key, x in solvers[name].items() if isinstance(x, dict)}
@@ -114,26 +130,25 @@ def simopt(problem: str, solver: str) -> list[Row]:
     from valmatch.simopt import PenalizedValorantAvgDifference
 
     warnings.simplefilter("ignore")
-    config, posed, best = problem_named(problem)
+    config = load_config(problem)
     theirs = PenalizedValorantAvgDifference(
-        fixed_factors={"upper_time": posed.constraints["upper_time"].bound},
+        fixed_factors={"upper_time": config.optimize.constraints["upper_time"].at_most},
         model_fixed_factors={"rate_multiplier": config.factors.model_dump()["rate_multiplier"]},
     )
     # The same fresh replications by which `valmatch optimize` judges its own solvers.
     post = post_replications(int(theirs.factors["budget"]))
-    judge = Evaluator(config, posed, 1, POST_FIRST, budget=EVERY_BUDGET)
     steps, _ = run_theirs(solver_directory[solver.removeprefix("SimOpt ")](), theirs, RUNS, 1)
     values = []
     for _, made in steps.groupby("mrep"):
         last = theirs.vector_to_factor_dict(made.sort_values("step").solution.iloc[-1])
-        units = np.array([variable.to_unit(last[variable.name]) for variable in posed.variables])
-        objective, excess = judge.evaluate(units, post).mean(axis=0)
+        objective, excess = judged(config, last, post)
         values.append(objective if excess <= 0 else np.inf)
     worth = np.array(values)
     median = float(np.median(worth))
     row: Row = {"runs": len(worth), "median_objective": median if np.isfinite(median) else None}
     for share in (5, 10):
-        row[f"within_{share}_percent"] = float(np.mean(worth <= (1.0 + share / 100.0) * best))
+        limit = (1.0 + share / 100.0) * best_of(problem)
+        row[f"within_{share}_percent"] = float(np.mean(worth <= limit))
     return [row | {"wrongly_called_feasible": float(np.mean(np.isinf(worth)))}]
 
 
@@ -152,11 +167,8 @@ def capacity(problem: str, budget: int, solver: str, run: int) -> list[Row]:
     """Return how far a run ends above the best point; points are judged by what is expected."""
     known = known_problems.CAPACITIES[problem]
     with known_problems.registered():
-        config = known.config(problem)
-        posed = problem_of(config, build(config))
-        made = run_solver(config, posed, RunSpec(solver, run), Settings(budget, 1, ALPHA))
-    cost, load_there = known.expected(posed.point(made.certificate.unit))
-    certified = made.certificate.feasible is True
+        certified, point = solved(known.config(problem), solver, budget, 1, run)
+    cost, load_there = known.expected(point)
     gap = 100.0 * (cost / known.best - 1.0) if certified else math.inf
     return [{"certified": certified, "gap_percent": gap, "load": load_there}]
 
@@ -196,11 +208,9 @@ def large_problem(name: str) -> Config:
 def large_runs(problem: str, budget: int, solver: str, seed: int) -> list[Row]:
     """Return what a run comes to, judged by fresh replications common to all."""
     config = large_problem(problem)
-    posed = problem_of(config, build(config))
-    made = run_solver(config, posed, RunSpec(solver, 0), Settings(budget, seed, ALPHA))
-    judge = Evaluator(config, posed, LARGE_JUDGE, POST_FIRST, budget=LARGE_JUDGED)
-    certified, objective, excess = judged(made, judge, LARGE_JUDGED)
-    return [{"certified": certified, "objective": objective, "excess": excess}]
+    certified, point = solved(config, solver, budget, seed)
+    objective, *excess = judged(config, point, LARGE_JUDGED, LARGE_JUDGE)
+    return [{"certified": certified, "objective": objective, "excess": max(excess)}]
 
 
 @study.whole_table
@@ -250,25 +260,12 @@ def hypervolume(seed: int, method: str) -> list[Row]:
     points = [one["point"] for one in found.get("front", [])]
     for one in found.get("frontier", []):
         points += [one["recommended"]["point"]] if one["feasible"] is True else []
-    means = np.array([front_judge()(point) for point in points]).reshape(-1, 2)
+    config = load_config(FRONT_CONFIG, [LIMIT])
+    means = np.array([judged(config, point, FRONT_POST) for point in points]).reshape(-1, 2)
+    means[:, 1] += REFERENCE["avg_wait_time"]
     reference = np.array(list(REFERENCE.values()))
     share = dominated_volume(means, reference) / float(reference.prod())
     return [{"replications": replications, "points": len(points), "volume": share}]
-
-
-@cache
-def front_judge() -> Callable[[dict[str, float]], tuple[float, float]]:
-    """Return what gives the true means of a point, by fresh replications common to all points."""
-    config = load_config(FRONT_CONFIG, [LIMIT])
-    posed = problem_of(config, build(config))
-    evaluator = Evaluator(config, posed, 1, POST_FIRST, budget=EVERY_BUDGET)
-
-    def means(point: dict[str, float]) -> tuple[float, float]:
-        unit = np.array([v.to_unit(point[v.name]) for v in posed.variables])
-        difference, excess = evaluator.evaluate(unit, FRONT_POST).mean(axis=0).tolist()
-        return difference, excess + posed.constraints["upper_time"].bound
-
-    return means
 
 
 # ---- the config chess-1 beside SimOpt's CHESS-1 ----
@@ -354,7 +351,7 @@ def capacity_row(rows: list[Row]) -> Row:
 def above_best_known(problem: str, solver: str) -> str:
     """Return how far the median of a solver is above the best known value."""
     median = float(study.row("comparison", problem=problem, solver=solver)["median_objective"])
-    return f"{median / problem_named(problem)[2] - 1.0:.1%}"
+    return f"{median / best_of(problem) - 1.0:.1%}"
 
 
 def volumes(method: str, over_sweep: bool = False) -> Floats:
