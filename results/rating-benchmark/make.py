@@ -10,7 +10,6 @@ with parameters that are fitted to the first half of a log.
 
 from __future__ import annotations
 
-import csv
 import math
 import sys
 import tempfile
@@ -24,23 +23,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from results.study import Row, Study, grid, where
-from results.study import read as read_table
-from tests.support.command import valmatch
-from valmatch import compare_ratings
+from results.study import Row, Study, grid
+from valmatch import compare_ratings, predict_games, rank_games
 from valmatch.draws.streams import Streams
+from valmatch.errors import InputError
 from valmatch.game_logs.options import LogOptions
 from valmatch.game_logs.rating import compared, tallies
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.tables import Names
 from valmatch.game_logs.roster import Roster, blocks_of, new_tally, note_game, note_pair
 from valmatch.kernels.arrays import Floats, Ints
-from valmatch.kernels.compilation import kernel
 from valmatch.ratings.baselines import COIN, RECORD
 from valmatch.ratings.games import Games
 from valmatch.ratings.parameters import values_of
 from valmatch.ratings.registry import BATCH_NAMES, all_systems
 from valmatch.ratings.system import System
+from valmatch.storage.output import write_csv
 
 study = Study(globals(), digits=17)
 
@@ -59,14 +57,14 @@ LOGS: dict[str, dict[str, str]] = {  # columns of each log by meaning, where the
 }
 
 # How systems that rate a whole log at once are called, where that is not without options.
-BATCH_OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
+BATCH_OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
     "bradley_terry": {
-        "bradley_terry, prior 350": ("--prior", "350"),
-        "bradley_terry, prior 100": ("--prior", "100"),
+        "bradley_terry, prior 350": {"prior": 350.0},
+        "bradley_terry, prior 100": {"prior": 100.0},
     },
     "whole_history": {
-        "whole_history, deviation 350": (),
-        "whole_history, deviation 100": ("--set", "deviation=100"),
+        "whole_history, deviation 350": {},
+        "whole_history, deviation 100": {"parameters": {"deviation": 100.0}},
     },
 }
 
@@ -90,12 +88,16 @@ class Played(NamedTuple):
     """A log of games of one against one."""
 
     games: Games
-    names: list[str]  # of the players
-    numbers: Names  # of the players, as `Roster` takes them
+    players: Names  # as `Roster` takes them
     dated: bool  # times are seconds since 1970
     timed: bool  # there are times
     scored: bool  # there are scores, and not only results
     blocks: list[tuple[int, int]]  # first and last game, exclusive, of each
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the players."""
+        return self.players.texts
 
     @property
     def pairs(self) -> Ints:
@@ -117,61 +119,59 @@ def read(path: Path, columns: Mapping[str, str]) -> Played:
     if not (np.diff(games.game_starts) == 2).all() or len(games.players) != 2 * games.n_games:
         raise SystemExit(f"{path}: holds games of more than one against one")
     blocks = blocks_of(games, log.dated)
-    return Played(games, log.players.texts, log.players, log.dated, log.timed, log.scored, blocks)
+    return Played(games, log.players, log.dated, log.timed, log.scored, blocks)
 
 
 # Returns the expected score of the first player of each game, from games before it alone.
 Predict = Callable[[Played], Floats]
 
 
-def refitted(name: str, more: Sequence[str]) -> Predict:
-    """Return predictions by a whole-log system, refitted before each block by our commands."""
+def refitted(name: str, more: Mapping[str, Any]) -> Predict:
+    """Return predictions by a whole-log system, refitted before each block."""
 
     def predict(log: Played) -> Floats:
         expected = np.full(log.games.n_games, 0.5)
         with tempfile.TemporaryDirectory() as scratch:
+            before, after = Path(scratch, "before.csv"), Path(scratch, "after.csv")
             for first, last in log.blocks[1:]:
-                folder = Path(scratch)
-                _write(log, 0, first, folder / "before.csv")
-                _write(log, first, last, folder / "after.csv")
-                out, to_come = folder / f"ratings{first}", folder / f"games{first}"
-                options = ("--system", name, *more, "--interval", "none", "--out", out)
-                for words in (
-                    ("rank", folder / "before.csv", *options),
-                    ("predict", out, folder / "after.csv", "--out", to_come),
-                ):
-                    made = valmatch(*words, "--quiet")
-                    if made.code:
-                        raise ValueError(made.err.strip().splitlines()[-1])
-                rows = where(read_table(to_come / "predictions.csv"), side=1)
-                # Of players whom no game links yet, `predict` says nothing: even.
-                written = np.array([float(row["expected"] or 0.5) for row in rows])
+                _write(log, slice(first), before)
+                _write(log, slice(first, last), after)
+                out = Path(scratch, f"ratings{first}")
+                rank_games(before, name, interval="none", out=out, warn=ignored, **more)
+                found = predict_games(out, after, warn=ignored).games
+                # Of players whom no game links yet nothing is predicted: even.
+                sides = (game.sides[0].expected for game in found)
+                of_first = np.array([0.5 if one is None else one for one in sides])
                 turned = log.games.homes[first:last] == 1
-                expected[first:last] = np.where(turned, 1.0 - written, written)
+                expected[first:last] = np.where(turned, 1.0 - of_first, of_first)
         return expected
 
     return predict
 
 
-def _write(log: Played, first: int, last: int, path: Path) -> None:
+def ignored(warning: str) -> None:
+    """Pass over a warning."""
+
+
+def _write(log: Played, which: slice, path: Path) -> None:
     """Write some games as a log: the side at home first, games on neutral ground as such."""
-    homes = log.games.homes[first:last]
-    head = ["home", "away", "neutral", "result"]
-    if not (log.games.homes >= 0).any():
-        head = ["player_a", "player_b", "remark", "result"]
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow([*head, "time"] if log.timed else head)
-        for k, (a, b) in enumerate(log.pairs[first:last].tolist()):
-            score = float(log.scores[first + k])
-            if homes[k] == 1:
-                a, b, score = b, a, 1.0 - score
-            result = {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}[score]
-            row = [log.names[a], log.names[b], "no" if homes[k] >= 0 else "yes", result]
-            if log.timed:
-                at = float(log.games.times[first + k])
-                row.append(datetime.fromtimestamp(at, UTC).isoformat() if log.dated else repr(at))
-            writer.writerow(row)
+    homes, pairs, scores = log.games.homes[which], log.pairs[which], log.scores[which]
+    turned = homes == 1
+    pairs = np.where(turned[:, None], pairs[:, ::-1], pairs)
+    scores = np.where(turned, 1.0 - scores, scores)
+    of_home = (log.games.homes >= 0).any()
+    sides = ("home", "away") if of_home else ("player_a", "player_b")
+    columns: dict[str, Any] = {
+        side: [log.names[k] for k in own] for side, own in zip(sides, pairs.T, strict=True)
+    }
+    if of_home:
+        columns["neutral"] = ["no" if home >= 0 else "yes" for home in homes]
+    columns["result"] = [{1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}[score] for score in scores]
+    if log.timed:
+        times = log.games.times[which].tolist()
+        moments = [datetime.fromtimestamp(at, UTC).isoformat() for at in times] if log.dated else ()
+        columns["time"] = moments or times
+    write_csv(path, columns)
 
 
 def riix(kind: str) -> Predict:
@@ -255,7 +255,7 @@ PREDICTORS: dict[str, Callable[[], Predict]] = {
     **{
         f"valmatch {label}": partial(refitted, batch, more)
         for batch in BATCH_NAMES
-        for label, more in BATCH_OPTIONS.get(batch, {batch: ()}).items()
+        for label, more in BATCH_OPTIONS.get(batch, {batch: {}}).items()
     },
     **{f"riix {kind}": partial(riix, kind) for kind in ("Elo", "Glicko", "Glicko2", "TrueSkill")},
     "elote Elo": partial(elote, "EloCompetitor"),
@@ -286,17 +286,6 @@ def rating(scored: bool) -> list[System]:
     return [system for system in all_systems() if scored or not system.needs_scores]
 
 
-@kernel
-def note_predictions(first: int, expected: Floats, scored: Floats, tally: Floats) -> None:
-    """Note predictions of some games, the first of this number, in a tally of them.
-
-    Shapes: `expected` (games of the log,); `scored` (some of them,); `tally` (2, columns).
-    """
-    for k in range(scored.size):
-        loss = note_pair(tally, 2, expected[first + k], math.nan, scored[k], 1.0)
-        note_game(tally, 2, loss)
-
-
 @study.table(grid(log=LOGS), workers=1)
 def scores(log: str) -> list[Row]:
     """Return how well all systems predict a log, the least log loss first."""
@@ -309,10 +298,11 @@ def measured(log: Played) -> list[Row]:
     """Return the rows of a log."""
     sums: dict[str, Floats] = {}
     seconds: dict[str, float] = {}
+    scored = log.scores
 
     def judge(label: str, system: System) -> float:
         started = time.perf_counter()
-        roster = Roster(system, values_of(system, {}, {}), log.numbers, ())
+        roster = Roster(system, values_of(system, {}, {}), log.players, ())
         sums[label] = tallies(roster, log.games, log.blocks, 0)
         return time.perf_counter() - started
 
@@ -324,13 +314,15 @@ def measured(log: Played) -> list[Row]:
             predict = prepare()
             started = time.perf_counter()
             expected = predict(log)
-        except (ImportError, ValueError) as error:
+        except (ImportError, InputError) as error:
             print(f"{label} does not run: {error}", file=sys.stderr)
             continue
         seconds[label] = time.perf_counter() - started
         sums[label] = np.array([new_tally() for _ in log.blocks])
         for tally, (first, last) in zip(sums[label], log.blocks, strict=True):
-            note_predictions(first, expected, log.scores[first:last], tally)
+            for k in range(first, last):
+                loss = note_pair(tally, 2, expected[k], math.nan, scored[k], 1.0)
+                note_game(tally, 2, loss)
     for baseline in (COIN, RECORD):
         judge(baseline.name, baseline)
     found = compared(sums, {label: {} for label in seconds}, log.games, 0)
@@ -376,7 +368,7 @@ def fitted(log: str) -> Iterator[Row]:
             at_home = ("elo", "elo_margin", "elo_goals")
             asked |= {name: (*asked[name], "home_advantage") for name in at_home if name in asked}
         tune = [f"{system}.{one}" for system, own in asked.items() for one in own]
-        found = compare_ratings(path, list(asked), tune=tune, columns=columns, warn=lambda _: None)
+        found = compare_ratings(path, list(asked), tune=tune, columns=columns, warn=ignored)
     for label in by_loss(found):
         values = found.systems[label].parameters
         adopted = ", ".join(
