@@ -9,10 +9,8 @@ priors, `priors` and `prior_noise` those of `PLAN.md`, `figures` those of the pi
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +19,8 @@ from results.study import Row, Study, curve, grid, half_widths, numbers, where
 from valmatch import Replications
 from valmatch.config.loading import load_config
 from valmatch.experiments.replicate import replicate
-from valmatch.present.document import Chart, View
+from valmatch.present.experiments import curve_charts
 from valmatch.present.figures import figures_of, save, style_context
-from valmatch.present.reporting import present_folder
-from valmatch.storage.results import result_files
 
 study = Study(globals())
 
@@ -122,17 +118,13 @@ def priors(**case: Any) -> Iterator[Row]:  # noqa: ANN401
 def figures() -> None:
     """Draw the paper's figures, the configs of a figure side by side."""
     for (figure, update), configs in FIGURES.items():
-        with tempfile.TemporaryDirectory() as scratch:
-            for number, name in enumerate(configs):
-                config = load_config(name, [f"update={update}"])
-                replicate(config, N_FIGURES, 1, out=Path(scratch) / f"{number}-{name}")
-            charts = list[Chart]()
-            for run in sorted(Path(scratch).iterdir()):
-                blocks = present_folder(result_files(run), View()).charts
-                charts += [one for own in blocks if own.figure == "curves" for one in own.charts]
-            with style_context():
-                drawn = figures_of(f"{figure}-{update}", charts, ", ".join(configs))
-            save(drawn, study.folder, ["png"])
+        runs = (
+            replicate(load_config(name, [f"update={update}"]), N_FIGURES, 1) for name in configs
+        )
+        charts = [chart for run in runs for chart in curve_charts(run)]
+        with style_context():
+            drawn = figures_of(f"{figure}-{update}", charts, ", ".join(configs))
+        save(drawn, study.folder, ["png"])
 
 
 # ---- claims ----
