@@ -11,17 +11,24 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from results import study as st
-from results.policies import population as pop
 from results.study import Row, Study
 from valmatch import optimize
 from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
+from valmatch.models.ladder.loop import NEW, Log, new_log
+from valmatch.models.ladder.model import LadderModel, Run
+from valmatch.models.ladder.population import DrawnPlayers
+from valmatch.models.model import Outcome, Response, Responses
 
 study = Study(globals())
 
@@ -197,6 +204,129 @@ def draws(**setting: str) -> list[Row]:
 
 # ---- a population ----
 
+# A ladder in which all who are there wait at every tick.
+
+ROUND = 1.0 / 1440.0  # days: a tick a minute
+SKILL_STD, PRIOR_VARIANCE = 300.0, 6.5  # of all skills, in points and in the units of the paper
+CHURNS = (0.01, 0.04, 0.1, 0.2)
+NOISES = (0.6, 2.5, 10.0)
+POOLS = (40, 200, 1000)
+PRIORS: Mapping[str, tuple[str, ...]] = {
+    "right": (),
+    "newcomers below": ("population.newcomer_skill_mean=1200",),
+    "smurfs": ("population.smurf_share=0.02", "population.smurf_skill=2100"),
+}
+WORLDS = st.grid(churn=CHURNS, noise=NOISES, pool=POOLS, prior=PRIORS)
+
+WARMUP = {0.01: 60, 0.04: 40, 0.1: 20, 0.2: 10}  # rounds by churn
+# Rounds by pool: small pools need more for intervals that are not much wider.
+MEASURED = {40: 100, 200: 50, 1000: 20}
+PRIMARY = ("quality", "newcomer_quality")
+SECONDARY = ("squared_error", "calibration", "avg_wait_time", "joined_first_wait")
+
+
+def for_tuning(world: Row) -> bool:
+    """Return whether ucb is tuned on a world: each setting of the others with one churn of four."""
+    shape = len(CHURNS), len(NOISES), len(POOLS), len(PRIORS)
+    return bool(sum(np.unravel_index(WORLDS.index(world), shape)) % len(CHURNS) == 0)
+
+
+class Judged(LadderModel):
+    """The ladder, with the true quality of its matches, as the paper defines it."""
+
+    responses = Responses(
+        *LadderModel.responses,
+        Response("quality", "", "mean over matches of q~ of (6) at the true skills"),
+        Response("newcomer_quality", "", "the same over the first ten games of who joined"),
+    )
+
+    def run(self, inputs: DrawnPlayers) -> Outcome:
+        """Return the responses, with those of the log."""
+        log = new_log(self._room(), self._room(), 1)
+        played = self.play(inputs, log)
+        assert played.loop.state["tickets"][0] <= self._room()
+        return Outcome({**self._responses(played), **self._qualities(inputs, played, log)})
+
+    def _room(self) -> int:
+        factors = self._factors
+        joined = factors.population.newcomers_per_day * factors.days
+        rounds = factors.days / ROUND
+        # Where newcomers have to wait, more are there than the pool is named after.
+        return int(3.0 * (self._contents.players + joined) + 2.0 * rounds * self._contents.players)
+
+    def _qualities(self, inputs: DrawnPlayers, played: Run, log: Log) -> dict[str, float]:
+        """Return the mean quality of all matches, and of the newcomers' first ten games."""
+        n = int(played.loop.state["numbered"][0])
+        matches = log.matches[:n]
+        measured = matches["time"] >= 24.0 * self._factors.warmup_days
+        # p is Phi of the difference of skills over sqrt(2) beta.
+        quality = np.exp(-0.5 * ndtri(matches["p"]) ** 2)
+        players = log.tickets["player"][log.teams[:n]].ravel()
+        first_newcomer = inputs.skills.size - inputs.joining.size
+        appearances = np.flatnonzero(players >= first_newcomer)
+        early = appearances[games_before(players[appearances]) < NEW] // 2
+        early = early[measured[early]]
+        return {
+            "quality": float(quality[measured].mean()),
+            "newcomer_quality": float(quality[early].mean()),
+        }
+
+
+def games_before(players: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how often the player of each entry comes at earlier entries."""
+    order = np.argsort(players, kind="stable")
+    new = np.flatnonzero(np.diff(players[order], prepend=-1))
+    lengths = np.diff(np.append(new, players.size))
+    before = np.empty(players.size, np.int64)
+    before[order] = np.arange(players.size) - np.repeat(new, lengths)
+    return before
+
+
+def beta_of(noise: float) -> float:
+    """Return the deviation of a performance in points."""
+    return SKILL_STD * math.sqrt(noise / PRIOR_VARIANCE)
+
+
+def words_of(world: Row, policy: str, kappa: float) -> list[str]:
+    """Return what makes a world of ladder-duel.
+
+    A session is a career: it ends, for good, with the probability `churn` after each game. All who
+    are there at the start come within the first minutes.
+    """
+    churn, pool, beta = world["churn"], world["pool"], beta_of(world["noise"])
+    warmup, measured = WARMUP[churn], MEASURED[pool]
+    return [
+        f"days={(warmup + measured) * ROUND!r}",
+        f"warmup_days={(warmup + 0.5) * ROUND!r}",
+        f"population.players={pool}",
+        f"population.newcomers_per_day={pool * churn / ROUND!r}",
+        *PRIORS[world["prior"]],
+        "sessions.per_day=30",
+        f"sessions.hourly_profile=[{', '.join(['1'] + ['0'] * 23)}]",
+        "sessions.activity_cv=0",
+        f"sessions.continue_prob={1.0 - churn!r}",
+        "sessions.win_effect=0",
+        "sessions.loss_effect=0",
+        "sessions.break_minutes=0.05",
+        "sessions.churn=1",
+        "match.minutes=0.5",
+        f"match.beta={beta!r}",
+        f"rating.beta={beta!r}",
+        "rating.tau=0",
+        f"rule.policy={policy}",
+        *([f"rule.gamma={1.0 - churn!r}"] if policy.startswith("knowledge") else []),
+        *([f"rule.kappa={kappa!r}"] if policy == "ucb" else []),
+    ]
+
+
+def judged_matches(world: Row, policy: str, kappa: float, seed: int, n: int) -> dict[str, Floats]:
+    """Return what is judged, replication by replication."""
+    factors: Any = load_config("ladder-duel", words_of(world, policy, kappa)).factors
+    values = st.responses_of(Judged(factors), seed, range(n))
+    values["squared_error"] = values["rating_error"] ** 2
+    return {name: values[name] for name in PRIMARY + SECONDARY}
+
+
 WORLDS_SEED, KAPPA_SEED = 1, 2
 WORLDS_N, KAPPA_N = 200, 50
 # Of the worlds played against `nearest`: each has a seed of its own, this one and its number.
@@ -227,13 +357,13 @@ TRIALS = {  # what trials before the plan found, in percent: all matches, newcom
 }
 
 
-@study.table([world for world in pop.WORLDS if pop.for_tuning(world)])
+@study.table([world for world in WORLDS if for_tuning(world)])
 def kappa(**world: object) -> Iterator[Row]:
     """Return how ucb does in a world for tuning by its weight, relative to draw chance."""
-    base = pop.judged_matches(world, BASE, 1.0, KAPPA_SEED, KAPPA_N)
+    base = judged_matches(world, BASE, 1.0, KAPPA_SEED, KAPPA_N)
     for weight in WORLD_KAPPAS:
-        found = pop.judged_matches(world, "ucb", weight, KAPPA_SEED, KAPPA_N)
-        gains = {name: found[name].mean() / base[name].mean() - 1.0 for name in pop.PRIMARY}
+        found = judged_matches(world, "ucb", weight, KAPPA_SEED, KAPPA_N)
+        gains = {name: found[name].mean() / base[name].mean() - 1.0 for name in PRIMARY}
         yield {"kappa": weight, "n": KAPPA_N, **gains}
 
 
@@ -241,36 +371,35 @@ def chosen_kappa() -> float:
     """Return the weight of the largest gain, both qualities and all worlds alike."""
     rows = study.rows("kappa")
     gains = {
-        x: sum(float(r[m]) for r in st.where(rows, kappa=x) for m in pop.PRIMARY)
-        for x in WORLD_KAPPAS
+        x: sum(float(r[m]) for r in st.where(rows, kappa=x) for m in PRIMARY) for x in WORLD_KAPPAS
     }
     return max(gains, key=gains.__getitem__)
 
 
-@study.table(pop.WORLDS)
+@study.table(WORLDS)
 def worlds(**world: object) -> Iterator[Row]:
     """Return what each policy gives in a world, and its paired differences to draw chance."""
     found = {
-        policy: pop.judged_matches(world, policy, chosen_kappa(), WORLDS_SEED, WORLDS_N)
+        policy: judged_matches(world, policy, chosen_kappa(), WORLDS_SEED, WORLDS_N)
         for policy in (BASE, *NAMES)
     }
     for policy, values in found.items():
-        row: Row = {"for_tuning": pop.for_tuning(world), "policy": policy, "n": WORLDS_N}
-        for name in pop.PRIMARY + pop.SECONDARY:
+        row: Row = {"for_tuning": for_tuning(world), "policy": policy, "n": WORLDS_N}
+        for name in PRIMARY + SECONDARY:
             less = values[name] - found[BASE][name]
             row |= st.estimates({name: values[name], f"{name}_less": less})
-            row |= {f"{name}_p": st.two_sided(less)} if name in pop.PRIMARY else {}
+            row |= {f"{name}_p": st.two_sided(less)} if name in PRIMARY else {}
         yield row
 
 
-@study.table(pop.WORLDS)
+@study.table(WORLDS)
 def versus(**world: object) -> Iterator[Row]:
     """Return the knowledge gradients and ucb less `nearest` in a world, on a seed of its own."""
-    seed, n = VERSUS_SEED + pop.WORLDS.index(world), VERSUS_N[int(str(world["pool"]))]
-    base = pop.judged_matches(world, PLAIN, 1.0, seed, n)
+    seed, n = VERSUS_SEED + WORLDS.index(world), VERSUS_N[int(str(world["pool"]))]
+    base = judged_matches(world, PLAIN, 1.0, seed, n)
     for name, (policy, weight) in AGAINST_PLAIN.items():
-        found = pop.judged_matches(world, policy, weight, seed, n)
-        for measure in pop.PRIMARY:
+        found = judged_matches(world, policy, weight, seed, n)
+        for measure in PRIMARY:
             less = found[measure] - base[measure]
             row: Row = {"policy": name, "measure": measure, "n": n}
             row |= {"nearest": base[measure].mean(), "less": less.mean()}
@@ -285,7 +414,7 @@ WIDTHS = {  # standard errors of half an interval: those of a table hold togethe
 }
 
 # The same of the table against `nearest`.
-VERSUS_WIDTH = st.half_widths(len(AGAINST_PLAIN) * len(pop.PRIMARY) * len(pop.CHURNS))
+VERSUS_WIDTH = st.half_widths(len(AGAINST_PLAIN) * len(PRIMARY) * len(CHURNS))
 
 
 class Difference(NamedTuple):
@@ -324,7 +453,7 @@ def verdicts() -> list[Row]:
     `sign` is that of the gain where it is shown after Holm's correction, and 0 elsewhere.
     """
     rows = study.rows("worlds", for_tuning=False, policy=JUDGED)
-    pairs = [row | {"measure": name} for row in rows for name in pop.PRIMARY]
+    pairs = [row | {"measure": name} for row in rows for name in PRIMARY]
     gains = [gain(row, row["measure"]) for row in pairs]
     return signed(pairs, gains, [row[f"{row['measure']}_p"] for row in pairs])
 
@@ -362,22 +491,22 @@ def figure() -> None:
     keys = ("churn", "noise", "pool", "prior", "policy", "measure")
     shown = {tuple(st.same(row[key]) for key in keys) for row in verdicts() if row["sign"]}
     panels, axes = plt.subplots(2, 3, figsize=(11, 7), sharex=True, sharey="row")
-    for (i, measure), (k, pool) in product(enumerate(pop.PRIMARY), enumerate(pop.POOLS)):
+    for (i, measure), (k, pool) in product(enumerate(PRIMARY), enumerate(POOLS)):
         axes[i, k].axhline(0.0, color="0.6", linewidth=0.8)
-        for (number, policy), world in product(enumerate(JUDGED), st.where(pop.WORLDS, pool=pool)):
+        for (number, policy), world in product(enumerate(JUDGED), st.where(WORLDS, pool=pool)):
             case = world | {"policy": policy}
-            churn, noise = pop.CHURNS.index(world["churn"]), pop.NOISES.index(world["noise"])
+            churn, noise = CHURNS.index(world["churn"]), NOISES.index(world["noise"])
             filled = tuple(map(st.same, (case | {"measure": measure}).values())) in shown
             axes[i, k].plot(
                 churn + 0.2 * (number - 1.5) + 0.05 * (noise - 1),
                 gain(study.row("worlds", **case), measure),
-                "osv"[list(pop.PRIORS).index(world["prior"])],
+                "osv"[list(PRIORS).index(world["prior"])],
                 color=COLOURS[number],
                 markerfacecolor=COLOURS[number] if filled else "none",
                 markersize=4,
-                label=NAMES[policy] if world is st.where(pop.WORLDS, pool=pool)[0] else None,
+                label=NAMES[policy] if world is st.where(WORLDS, pool=pool)[0] else None,
             )
-        axes[i, k].set_xticks(range(len(pop.CHURNS)), [f"{churn:.0%}" for churn in pop.CHURNS])
+        axes[i, k].set_xticks(range(len(CHURNS)), [f"{churn:.0%}" for churn in CHURNS])
         title = "all matches" if measure == "quality" else "newcomers' first ten"
         axes[i, k].set_title(f"{title}, {pool:,} waiting", fontsize=10)
     for axis in axes[1]:
