@@ -177,14 +177,11 @@ def rows_of(cell: Cell, played: Floats) -> Iterator[Row]:
 
 
 def play_cell(name: str) -> None:
-    """Play the worlds of a cell, and write its table whenever there are a hundred more."""
-    cell, played = CELLS[name], list[Floats]()
+    """Play the worlds of a cell, and write its table."""
+    cell = CELLS[name]
     worlds = range(min(cell.worlds, study.at_most))
-    made = (np.array([play(cell, *arm, world) for arm in cell.arms]) for world in worlds)
-    for one in counted(name, made, len(worlds)):
-        played.append(one)
-        if len(played) % 100 == 0 or len(played) == len(worlds):
-            study.write(name, rows_of(cell, np.array(played)))
+    made = ([play(cell, *arm, world) for arm in cell.arms] for world in worlds)
+    study.write(name, rows_of(cell, np.array([*counted(name, made, len(worlds))])))
 
 
 study.parts |= {name: partial(play_cell, name) for name in CELLS}
