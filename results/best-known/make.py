@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -96,18 +95,13 @@ def row_of(summary: dict[str, Any], spent: int) -> Row:
     return {name: cell(value) for name, value in {**row, **found["point"]}.items()}
 
 
-def column_order(names: Sequence[str], name: str) -> int:
-    """Return whether a column is a fact, a mean or end of an interval, or a variable."""
-    mean = name.removesuffix("_low").removesuffix("_high")
-    return 0 if name in FACTS else (1 if f"{mean}_low" in names else 2)
-
-
 def write(rows: dict[str, Row]) -> None:
     """Write the table, in the order of the shipped configs."""
     rows |= {name: {**rows[other], "config": name} for name, other in SAME.items()}
     kept = [rows[name] for name in PROBLEMS if name in rows]
     names = list(dict.fromkeys(name for row in kept for name in row))
-    names.sort(key=partial(column_order, names))
+    variables = {name for config in PROBLEMS.values() for name in config.optimize.variables}
+    names.sort(key=variables.__contains__)
     write_csv(table_file(), {name: [row.get(name, "") for row in kept] for name in names})
 
 
