@@ -32,6 +32,7 @@ from valmatch.experiments.replicate import Replications
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.optimization.problem import problem_of, with_factors
+from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
 from valmatch.ratings.bradley_terry.contests import duel_chances
 from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.statistics.estimates import clopper_pearson
@@ -131,6 +132,15 @@ def outcomes_of(config: Config, point: Mapping[str, float], seed: int, indices: 
     problem = problem_of(config, chunks.build(config))
     model = chunks.build(config, with_factors(config, point))
     return problem.outcomes(responses_of(model, seed, indices))
+
+
+def solved(
+    config: Config, solver: str, settings: Settings, number: int = 0
+) -> tuple[bool | None, dict[str, float]]:
+    """Return whether the point of a run of a solver was shown to be feasible, and the point."""
+    problem = problem_of(config, chunks.build(config))
+    found = run_solver(config, problem, RunSpec(solver, number), settings).certificate
+    return found.feasible, problem.point(found.unit)
 
 
 def curve(run: Replications, measure: str, policy: str = "") -> tuple[Floats, Floats]:

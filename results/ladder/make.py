@@ -22,11 +22,8 @@ from results import study as st
 from results.study import Row, Study
 from valmatch import load_config, replicate
 from valmatch import simulate as simulate_one
-from valmatch.execution import chunks
 from valmatch.kernels.arrays import Floats
-from valmatch.optimization.problem import problem_of
-from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
-from valmatch.optimization.verdict import verdict as verdict_of
+from valmatch.optimization.solver_run import Settings
 
 study = Study(globals())
 SEED = 1
@@ -395,14 +392,9 @@ def tuned_point(level: str, state: str, system: str, choice: str) -> tuple[dict[
     words += [f"optimize.{name}={json.dumps(part)}" for name, part in posed.items()]
     # As `optimize` does, without what it shows afterwards: prices of constraints, which would
     # take more replications than the search.
-    config = load_config(CONFIG, words)
-    model = chunks.build(config)
-    problem = problem_of(config, model)
-    settings_of_run = Settings(BUDGET, TUNING_SEED, 1.0 - st.CONFIDENCE)
-    runs = [run_solver(config, problem, RunSpec("auto", 0), settings_of_run)]
-    found = verdict_of(model, problem, runs, st.CONFIDENCE)
-    assert found is not None
-    return dict(found.point), found.feasible
+    run = Settings(BUDGET, TUNING_SEED, 1.0 - st.CONFIDENCE)
+    feasible, point = st.solved(load_config(CONFIG, words), "auto", run)
+    return point, feasible
 
 
 def point_of(setting: Row) -> dict[str, float]:

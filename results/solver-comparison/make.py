@@ -30,6 +30,7 @@ from results.study import (
     outcomes_of,
     responses_of,
     run_command,
+    solved,
 )
 from tests.support import known_problems
 from valmatch.config.config import Config
@@ -37,8 +38,8 @@ from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
-from valmatch.optimization.problem import best_known, problem_of
-from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
+from valmatch.optimization.problem import best_known
+from valmatch.optimization.solver_run import Settings
 from valmatch.optimization.studies.solver_study import POST_FIRST, bootstrapped, post_replications
 
 study = Study(globals(), digits=17)
@@ -60,13 +61,6 @@ def best_of(problem: str) -> float:
     best = best_known(load_config(problem))
     assert best is not None
     return best
-
-
-def solved(config: Config, solver: str, budget: int, seed: int, k: int = 0) -> tuple[bool, Point]:
-    """Return whether a run of a solver certified its point, and the point."""
-    posed, settings = problem_of(config, build(config)), Settings(budget, seed, ALPHA)
-    found = run_solver(config, posed, RunSpec(solver, k), settings).certificate
-    return found.feasible is True, posed.point(found.unit)
 
 
 def judged(
@@ -93,10 +87,10 @@ GAP_SEED, JUDGED, JUDGE = 1, 2_000, 987_654
 def gaps(problem: str, budget: int, run: int) -> list[Row]:
     """Return how far a run ends above the best known value; infinite without a certified point."""
     config, best = load_config(problem), best_of(problem)
-    certified, point = solved(config, "auto", budget, GAP_SEED, run)
+    feasible, point = solved(config, "auto", Settings(budget, GAP_SEED, ALPHA), run)
     objective, *excess = judged(config, point, JUDGED, JUDGE, first=0)
-    gap = 100.0 * (objective / best - 1.0) if certified else math.inf
-    row = {"certified": certified, "gap_percent": gap, "worst_excess": max(excess)}
+    gap = 100.0 * (objective / best - 1.0) if feasible else math.inf
+    row = {"certified": feasible is True, "gap_percent": gap, "worst_excess": max(excess)}
     return [row | {"best_known": best}]
 
 
@@ -167,10 +161,10 @@ def capacity(problem: str, budget: int, solver: str, run: int) -> list[Row]:
     """Return how far a run ends above the best point; points are judged by what is expected."""
     known = known_problems.CAPACITIES[problem]
     with known_problems.registered():
-        certified, point = solved(known.config(problem), solver, budget, 1, run)
+        feasible, point = solved(known.config(problem), solver, Settings(budget, 1, ALPHA), run)
     cost, load_there = known.expected(point)
-    gap = 100.0 * (cost / known.best - 1.0) if certified else math.inf
-    return [{"certified": certified, "gap_percent": gap, "load": load_there}]
+    gap = 100.0 * (cost / known.best - 1.0) if feasible else math.inf
+    return [{"certified": feasible is True, "gap_percent": gap, "load": load_there}]
 
 
 # ---- large budgets and limits on percentiles ----
@@ -208,9 +202,9 @@ def large_problem(name: str) -> Config:
 def large_runs(problem: str, budget: int, solver: str, seed: int) -> list[Row]:
     """Return what a run comes to, judged by fresh replications common to all."""
     config = large_problem(problem)
-    certified, point = solved(config, solver, budget, seed)
+    feasible, point = solved(config, solver, Settings(budget, seed, ALPHA))
     objective, *excess = judged(config, point, LARGE_JUDGED, LARGE_JUDGE)
-    return [{"certified": certified, "objective": objective, "excess": max(excess)}]
+    return [{"certified": feasible is True, "objective": objective, "excess": max(excess)}]
 
 
 @study.whole_table
