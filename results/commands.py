@@ -1,7 +1,5 @@
 """Studies whose questions are commands of valmatch: their tables, and how pages show them."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Mapping, Sequence

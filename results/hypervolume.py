@@ -1,7 +1,5 @@
 """The hypervolume of points that do not dominate each other; all objectives are minimised."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from valmatch.kernels.arrays import Floats

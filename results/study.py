@@ -1,7 +1,5 @@
 """What all studies share: tables that grow case by case, intervals, pages made from templates."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

@@ -6,8 +6,6 @@ That takes about nine minutes on one core. `coverage` plays leagues of constant 
 those of strengths that move.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from results.study import Row, Study, errors, grid

@@ -9,8 +9,6 @@ more than three standard errors. A look at few replications comes first; what pa
 as the row has. Exit code 1 where a row is beaten.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -7,8 +7,6 @@ solves the problems again, each in six runs that take from some minutes to an ho
 delete that of a problem that has changed.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from concurrent.futures import ThreadPoolExecutor

@@ -6,8 +6,6 @@ That takes some minutes on two cores. `shares` plays leagues of two sizes and fi
 of each without which the second would lead.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import pairwise

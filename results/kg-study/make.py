@@ -6,8 +6,6 @@ takes half an hour on two free cores: `windows` and `passing` make the runs for 
 priors, `priors` and `prior_noise` those of `PLAN.md`, `figures` those of the pictures.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product

@@ -6,14 +6,12 @@ The tables from `career` to `inflow` take ten minutes on two cores; those of due
 (`levels`, `settings`, `worlds`, `compared`), as PLAN.md has them, about two hours of one idle core.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.special import stdtrit
@@ -184,7 +182,7 @@ class Case(NamedTuple):
         limits = [f"rule.{name}={self.scale * x!r}" for name, x in LIMITS[self.rule].items()]
         return st.simulate(RULES[self.rule], [*self.words, *limits], seed, n)
 
-    def at_equal_wait(self) -> Case:
+    def at_equal_wait(self) -> Self:
         """Return the case with the limits at which the mean wait for tuning is that of all.
 
         Wider limits mean shorter waits, so the scale is found by halving an interval.

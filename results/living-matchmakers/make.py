@@ -7,8 +7,6 @@ players, `faf`, `bar`, `shieldbattery`, `osu` and `lichess` what maintainers ask
 `commands.yaml`. `list` prints all commands, `chart` draws.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from results.commands import Rows, add_questions, read_commands, run_table

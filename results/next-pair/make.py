@@ -6,8 +6,6 @@ plays the worlds of a kind and writes CELL.csv. A world of 10 players takes a te
 of 50 a second, one of 200 some fifteen: minutes to half an hour a cell.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple

@@ -6,8 +6,6 @@ The tables of one player (`gamma` to `draws`) take a quarter of an hour on two c
 population (`kappa`, `worlds`, `versus`) an hour and a half. `figure` draws the latter.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 import time

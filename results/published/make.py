@@ -5,8 +5,6 @@
 makes those of claim 3 again, and without `--only` all. The page says how many minutes each takes.
 """
 
-from __future__ import annotations
-
 import time
 from functools import partial
 

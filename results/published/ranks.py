@@ -1,7 +1,5 @@
 """Claims on ratings: games until a level is known, and votes that change the leader."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Claims of studios about rules: parties, spans of the highest tier, FAForever, EvoLadderBot."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Claims of theory: Elo's error, waits in zones, distances by traffic, what waiting is worth."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -8,8 +8,6 @@ that are installed (extra `peers`). `scores` compares all systems, `fitted` thos
 with parameters that are fitted to the first half of a log.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 import tempfile

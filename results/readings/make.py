@@ -5,8 +5,6 @@
 runs the commands of `commands.yaml`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from statistics import NormalDist

@@ -6,8 +6,6 @@ takes some ten minutes on two cores, and some 500 MB under the temporary folder.
 `dask`. Each run is made three times, the median counts.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

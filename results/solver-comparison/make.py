@@ -8,8 +8,6 @@ quarter of an hour, `capacity` ten minutes, `hypervolume` and `timing` five, `la
 `simopt`, `agreement` and `timing` need an interpreter with the extra `simopt`.
 """
 
-from __future__ import annotations
-
 import math
 import time
 import warnings

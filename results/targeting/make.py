@@ -5,8 +5,6 @@
 takes half a minute on one core, and up to two minutes more where kernels have to be compiled first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from itertools import product

@@ -6,8 +6,6 @@ takes some 25 minutes on one core, one to five minutes a question. `list` prints
 which stand in `commands.yaml`; `charts` draws.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import tempfile

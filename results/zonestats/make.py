@@ -3,8 +3,6 @@
 python results/zonestats/make.py
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import product
