@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from results.hypervolume import hypervolume as dominated_volume
 from results.study import (
     Row,
     Study,
+    dominated_volume,
     errors,
     grid,
     group,

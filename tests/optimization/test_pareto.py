@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import valmatch
-from results.hypervolume import hypervolume
+from results.study import dominated_volume as hypervolume
 from tests.support import sectioned_model
 from tests.support.case_tables import cases
 from tests.support.command import refusal
