@@ -120,31 +120,26 @@ def read(path: Path, columns: Mapping[str, str]) -> Played:
     return Played(games, log.players, log.dated, log.timed, log.scored, blocks)
 
 
-# Returns the expected score of the first player of each game, from games before it alone.
-Predict = Callable[[Played], Floats]
+# Predictions are the expected score of the first player of each game, from games before it alone.
 
 
-def refitted(name: str, more: Mapping[str, Any]) -> Predict:
+def refitted(name: str, more: Mapping[str, Any], log: Played) -> Floats:
     """Return predictions by a whole-log system, refitted before each block."""
-
-    def predict(log: Played) -> Floats:
-        expected = np.full(log.games.n_games, 0.5)
-        with tempfile.TemporaryDirectory() as scratch:
-            before, after = Path(scratch, "before.csv"), Path(scratch, "after.csv")
-            for first, last in log.blocks[1:]:
-                _write(log, slice(first), before)
-                _write(log, slice(first, last), after)
-                out = Path(scratch, f"ratings{first}")
-                rank_games(before, name, interval="none", out=out, warn=ignored, **more)
-                found = predict_games(out, after, warn=ignored).games
-                # Of players whom no game links yet nothing is predicted: even.
-                sides = (game.sides[0].expected for game in found)
-                of_first = np.array([0.5 if one is None else one for one in sides])
-                turned = log.games.homes[first:last] == 1
-                expected[first:last] = np.where(turned, 1.0 - of_first, of_first)
-        return expected
-
-    return predict
+    expected = np.full(log.games.n_games, 0.5)
+    with tempfile.TemporaryDirectory() as scratch:
+        before, after = Path(scratch, "before.csv"), Path(scratch, "after.csv")
+        for first, last in log.blocks[1:]:
+            _write(log, slice(first), before)
+            _write(log, slice(first, last), after)
+            out = Path(scratch, f"ratings{first}")
+            rank_games(before, name, interval="none", out=out, warn=ignored, **more)
+            found = predict_games(out, after, warn=ignored).games
+            # Of players whom no game links yet nothing is predicted: even.
+            sides = (game.sides[0].expected for game in found)
+            of_first = np.array([0.5 if one is None else one for one in sides])
+            turned = log.games.homes[first:last] == 1
+            expected[first:last] = np.where(turned, 1.0 - of_first, of_first)
+    return expected
 
 
 def ignored(warning: str) -> None:
@@ -172,95 +167,87 @@ def _write(log: Played, which: slice, path: Path) -> None:
     write_csv(path, columns)
 
 
-def riix(kind: str) -> Predict:
+def riix(kind: str, log: Played) -> Floats:
     """Return predictions by a system of riix: a day is a period, a game is where there are none."""
     from riix.utils.data_utils import MatchupDataset
 
-    def predict(log: Played) -> Floats:
-        steps = np.floor(log.games.times / _DAY) if log.dated else np.arange(log.games.n_games)
-        data = MatchupDataset.init_from_arrays(
-            (steps - steps[0]).astype(np.int32), log.pairs.astype(np.int32), log.scores, log.names
-        )
-        system = getattr(import_module(f"riix.models.{kind.lower()}"), kind)(competitors=log.names)
-        found: Floats = system.fit_dataset(data, return_pre_match_probs=True)
-        return np.asarray(found, np.float64)
-
-    return predict
+    steps = np.floor(log.games.times / _DAY) if log.dated else np.arange(log.games.n_games)
+    data = MatchupDataset.init_from_arrays(
+        (steps - steps[0]).astype(np.int32), log.pairs.astype(np.int32), log.scores, log.names
+    )
+    system = getattr(import_module(f"riix.models.{kind.lower()}"), kind)(competitors=log.names)
+    found: Floats = system.fit_dataset(data, return_pre_match_probs=True)
+    return np.asarray(found, np.float64)
 
 
-def elote(kind: str) -> Predict:
+def elote(kind: str, log: Played) -> Floats:
     """Return predictions by a system of elote."""
     import elote as package
 
-    def predict(log: Played) -> Floats:
-        players = [getattr(package, kind)() for _ in log.names]
-        expected = np.empty(log.games.n_games)
-        scores, times = log.scores.tolist(), log.games.times.tolist()
-        more: dict[str, Any] = {}
-        for k, (a, b) in enumerate(log.pairs.tolist()):
-            first, second = players[a], players[b]
-            expected[k] = first.expected_score(second)
-            if kind == "Glicko2Competitor":
-                when = datetime.fromtimestamp(times[k] if log.dated else 0.0, UTC)
-                more = {"match_time": when.replace(tzinfo=None)}
-            verbs = {1.0: first.beat, 0.5: first.tied, 0.0: first.lost_to}
-            verbs[scores[k]](second, **more)
-        return expected
-
-    return predict
+    players = [getattr(package, kind)() for _ in log.names]
+    expected = np.empty(log.games.n_games)
+    scores, times = log.scores.tolist(), log.games.times.tolist()
+    more: dict[str, Any] = {}
+    for k, (a, b) in enumerate(log.pairs.tolist()):
+        first, second = players[a], players[b]
+        expected[k] = first.expected_score(second)
+        if kind == "Glicko2Competitor":
+            when = datetime.fromtimestamp(times[k] if log.dated else 0.0, UTC)
+            more = {"match_time": when.replace(tzinfo=None)}
+        verbs = {1.0: first.beat, 0.5: first.tied, 0.0: first.lost_to}
+        verbs[scores[k]](second, **more)
+    return expected
 
 
-def openskill() -> Predict:
+def openskill(log: Played) -> Floats:
     """Return predictions by the package openskill, Plackett and Luce."""
     from openskill.models import PlackettLuce
 
-    def predict(log: Played) -> Floats:
-        model = PlackettLuce()
-        players = [model.rating() for _ in log.names]
-        expected = np.empty(log.games.n_games)
-        scores = log.scores.tolist()
-        for k, (a, b) in enumerate(log.pairs.tolist()):
-            expected[k] = model.predict_win([[players[a]], [players[b]]])[0]
-            ranks = {1.0: [1.0, 2.0], 0.5: [1.0, 1.0], 0.0: [2.0, 1.0]}[scores[k]]
-            (players[a],), (players[b],) = model.rate([[players[a]], [players[b]]], ranks=ranks)
-        return expected
-
-    return predict
+    model = PlackettLuce()
+    players = [model.rating() for _ in log.names]
+    expected = np.empty(log.games.n_games)
+    scores = log.scores.tolist()
+    for k, (a, b) in enumerate(log.pairs.tolist()):
+        expected[k] = model.predict_win([[players[a]], [players[b]]])[0]
+        ranks = {1.0: [1.0, 2.0], 0.5: [1.0, 1.0], 0.0: [2.0, 1.0]}[scores[k]]
+        (players[a],), (players[b],) = model.rate([[players[a]], [players[b]]], ranks=ranks)
+    return expected
 
 
-def choix() -> Predict:
+def choix(log: Played) -> Floats:
     """Return predictions by choix, refitted before each block, with its regularisation of .1."""
     from choix import ilsr_pairwise_dense
 
-    def predict(log: Played) -> Floats:
-        expected, n = np.full(log.games.n_games, 0.5), len(log.names)
-        pairs, scores = log.pairs, log.scores
-        for first, last in log.blocks[1:]:
-            wins = np.zeros((n, n))
-            before = pairs[:first]
-            np.add.at(wins, (before[:, 0], before[:, 1]), scores[:first])
-            np.add.at(wins, (before[:, 1], before[:, 0]), 1.0 - scores[:first])
-            found = ilsr_pairwise_dense(wins, alpha=0.1, max_iter=1000)
-            leads = found[pairs[first:last, 0]] - found[pairs[first:last, 1]]
-            expected[first:last] = 1.0 / (1.0 + np.exp(-leads))
-        return expected
-
-    return predict
+    expected, n = np.full(log.games.n_games, 0.5), len(log.names)
+    pairs, scores = log.pairs, log.scores
+    for first, last in log.blocks[1:]:
+        wins = np.zeros((n, n))
+        before = pairs[:first]
+        np.add.at(wins, (before[:, 0], before[:, 1]), scores[:first])
+        np.add.at(wins, (before[:, 1], before[:, 0]), 1.0 - scores[:first])
+        found = ilsr_pairwise_dense(wins, alpha=0.1, max_iter=1000)
+        leads = found[pairs[first:last, 0]] - found[pairs[first:last, 1]]
+        expected[first:last] = 1.0 / (1.0 + np.exp(-leads))
+    return expected
 
 
-# What predicts all games at once: whole-log systems, and other packages as these set them up.
-PREDICTORS: dict[str, Callable[[], Predict]] = {
+# What predicts all games at once, with the module that it needs: whole-log systems, and other
+# packages as these set them up.
+PREDICTORS: dict[str, tuple[str, Callable[[Played], Floats]]] = {
     **{
-        f"valmatch {label}": partial(refitted, batch, more)
+        f"valmatch {label}": ("valmatch", partial(refitted, batch, more))
         for batch in BATCH_NAMES
         for label, more in BATCH_OPTIONS.get(batch, {batch: {}}).items()
     },
-    **{f"riix {kind}": partial(riix, kind) for kind in ("Elo", "Glicko", "Glicko2", "TrueSkill")},
-    "elote Elo": partial(elote, "EloCompetitor"),
-    "elote Glicko-2": partial(elote, "Glicko2Competitor"),
-    "elote TrueSkill": partial(elote, "TrueSkillCompetitor"),
-    "openskill PlackettLuce": openskill,
-    "choix ilsr_pairwise": choix,
+    **{
+        f"riix {kind}": (f"riix.models.{kind.lower()}", partial(riix, kind))
+        for kind in ("Elo", "Glicko", "Glicko2", "TrueSkill")
+    },
+    "elote Elo": ("elote", partial(elote, "EloCompetitor")),
+    "elote Glicko-2": ("elote", partial(elote, "Glicko2Competitor")),
+    "elote TrueSkill": ("elote", partial(elote, "TrueSkillCompetitor")),
+    "openskill PlackettLuce": ("openskill.models", openskill),
+    "choix ilsr_pairwise": ("choix", choix),
 }
 
 
@@ -307,9 +294,9 @@ def measured(log: Played) -> list[Row]:
     for system in rating(log.scored):
         judge(f"valmatch {system.name}", system)  # kernels are compiled
         seconds[f"valmatch {system.name}"] = judge(f"valmatch {system.name}", system)
-    for label, prepare in PREDICTORS.items():
+    for label, (module, predict) in PREDICTORS.items():
         try:
-            predict = prepare()
+            import_module(module)
             started = time.perf_counter()
             expected = predict(log)
         except (ImportError, InputError) as error:
