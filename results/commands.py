@@ -5,12 +5,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import sha256
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 
-from results.study import Row, Study, run_command, table
+from results.study import Row, Study, pivot, run_command
 
 Rows = Sequence[Row]
 
@@ -170,24 +171,18 @@ def run_table(rows: Rows, base: str = "as it is") -> str:
     """
     # What is of all beside groups stands in sentences; an hour stands beside the day.
     grouped = sum(bool(split(row["response"])[1]) for row in rows) > len(rows) / 2
-    lines: dict[tuple[str, str], dict[str, Row]] = {}
-    for row in rows:
-        measure, name = split(row["response"])
-        if name or not grouped:
-            key, column = (name, measure) if grouped else ("", row["response"])
-            lines.setdefault((row["point"], key), {})[column] = row
-    columns = list(dict.fromkeys(column for line in lines.values() for column in line))
-    body = []
+    shown = [row for row in rows if not grouped or split(row["response"])[1]]
+    cells = [(row, row["point"], interval_text(row)) for row in shown]
     if rows[0]["base"]:
-        for (point, name), line in lines.items():
-            if point == rows[0]["point"]:
-                texts = (base_text(line[column]) if column in line else "" for column in columns)
-                body.append([label_of(base, name), *texts])
-    for (point, name), line in lines.items():
-        texts = (interval_text(line[column]) if column in line else "" for column in columns)
+        first = [row for row in shown if row["point"] == rows[0]["point"]]
+        cells = [(row, base, base_text(row)) for row in first] + cells
+    placed = []
+    for row, point, text in cells:
+        measure, name = split(row["response"]) if grouped else (row["response"], "")
         number = f"{float(point):,g}" if re.fullmatch(r"[\d.]+", point) else point
-        body.append([label_of(number, name), *texts])
-    return table(["", *map(headed, columns)], body)
+        line = label_of(number, name)
+        placed.append({"line": line, "column": headed(measure), "text": text})
+    return pivot(placed, ["line"], ["column"], itemgetter("text"), [""])
 
 
 def label_of(point: str, name: str) -> str:
