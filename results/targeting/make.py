@@ -73,7 +73,7 @@ def compared(target: int, prior: str) -> Iterator[Row]:
 
 
 @kernel
-def largest_gains(
+def gains_of(
     means: Floats,
     variances: Floats,
     chosen: Ints,
@@ -81,22 +81,15 @@ def largest_gains(
     limits: tuple[float, float, float],
     gains: Floats,
 ) -> None:
-    """Fill in the largest gain before each measurement of a path; `after` are beliefs after it."""
+    """Fill in the gain of each measurement of a path, the largest; `after` are beliefs after it."""
     target, tolerance, noise_variance = limits
     for step in range(chosen.size):
-        best, second, leader = 0.0, 0.0, -1
+        k, rival = chosen[step], 0.0
         for j in range(means.size):
-            quality = expected_quality(means[j], variances[j], target, tolerance)
-            if quality > best:
-                best, second, leader = quality, best, j
-            elif quality > second:
-                second = quality
-        gains[step] = 0.0
-        for j in range(means.size):
-            rival = second if j == leader else best
-            gain = target_gain(means[j], variances[j], rival, target, tolerance, noise_variance)
-            gains[step] = max(gains[step], gain)
-        means[chosen[step]], variances[chosen[step]] = after[0, step], after[1, step]
+            if j != k:
+                rival = max(rival, expected_quality(means[j], variances[j], target, tolerance))
+        gains[step] = target_gain(means[k], variances[k], rival, target, tolerance, noise_variance)
+        means[k], variances[k] = after[0, step], after[1, step]
 
 
 @study.table(CELLS)
@@ -112,7 +105,7 @@ def gains(target: int, prior: str) -> list[Row]:
         known, made = (table.columns for table in tables)
         beliefs = known["prior_mean"].copy(), known["prior_variance"].copy()
         after = np.array([made["mean"], made["variance"]])
-        largest_gains(*beliefs, made["measured"], after, limits, found[path])
+        gains_of(*beliefs, made["measured"], after, limits, found[path])
     early = float(np.median(found[:, AFTER[0] - 1]))
     zeros = int((found == 0.0).sum())
     return [{"decisions": found.size, "zero": zeros, "median_50": float(f"{early:.3g}")}]
