@@ -486,24 +486,24 @@ def figure() -> None:
 
     from valmatch.present.figures import COLOURS
 
-    keys = ("churn", "noise", "pool", "prior", "policy", "measure")
-    shown = {tuple(st.same(row[key]) for key in keys) for row in verdicts() if row["sign"]}
+    keys = ("churn", "noise", "pool", "prior", "policy")
+    shown = [(row["measure"], *(row[key] for key in keys)) for row in verdicts() if row["sign"]]
     panels, axes = plt.subplots(2, 3, figsize=(11, 7), sharex=True, sharey="row")
     for (i, measure), (k, pool) in product(enumerate(PRIMARY), enumerate(POOLS)):
         axes[i, k].axhline(0.0, color="0.6", linewidth=0.8)
-        for (number, policy), world in product(enumerate(JUDGED), st.where(WORLDS, pool=pool)):
-            case = world | {"policy": policy}
-            churn, noise = CHURNS.index(world["churn"]), NOISES.index(world["noise"])
-            filled = tuple(map(st.same, (case | {"measure": measure}).values())) in shown
-            axes[i, k].plot(
-                churn + 0.2 * (number - 1.5) + 0.05 * (noise - 1),
-                gain(study.row("worlds", **case), measure),
-                "osv"[list(PRIORS).index(world["prior"])],
-                color=COLOURS[number],
-                markerfacecolor=COLOURS[number] if filled else "none",
-                markersize=4,
-                label=NAMES[policy] if world is st.where(WORLDS, pool=pool)[0] else None,
-            )
+        for number, policy in enumerate(JUDGED):
+            for at, row in enumerate(study.rows("worlds", policy=policy, pool=pool)):
+                filled = (measure, *(row[key] for key in keys)) in shown
+                churn, noise = (float(row[key]) for key in ("churn", "noise"))
+                axes[i, k].plot(
+                    CHURNS.index(churn) + 0.2 * (number - 1.5) + 0.05 * (NOISES.index(noise) - 1),
+                    gain(row, measure),
+                    "osv"[list(PRIORS).index(row["prior"])],
+                    color=COLOURS[number],
+                    markerfacecolor=COLOURS[number] if filled else "none",
+                    markersize=4,
+                    label=None if at else NAMES[policy],
+                )
         axes[i, k].set_xticks(range(len(CHURNS)), [f"{churn:.0%}" for churn in CHURNS])
         title = "all matches" if measure == "quality" else "newcomers' first ten"
         axes[i, k].set_title(f"{title}, {pool:,} waiting", fontsize=10)
