@@ -8,10 +8,10 @@ The tables from `career` to `inflow` take ten minutes on two cores; those of due
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import product
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
@@ -170,36 +170,31 @@ JUDGED_SEED, JUDGED_N = 22, 30
 EQUAL = ("win_gap", "joined_win_gap", "avg_wait_time", "scale_stretch")
 
 
-class Case(NamedTuple):
-    """A rating system under a rule: what sets it, and how the limits are scaled."""
-
-    rule: str
-    words: tuple[str, ...]
-    scale: float = 1.0
-
-    def responses(self, seed: int, n: int) -> dict[str, Floats]:
-        """Return the responses of replications, by name."""
-        limits = [f"rule.{name}={self.scale * x!r}" for name, x in LIMITS[self.rule].items()]
-        return st.simulate(RULES[self.rule], [*self.words, *limits], seed, n)
-
-    def at_equal_wait(self) -> Self:
-        """Return the case with the limits at which the mean wait for tuning is that of all.
-
-        Wider limits mean shorter waits, so the scale is found by halving an interval.
-        """
-        low, high = math.log(1 / 16), math.log(16)
-        for _ in range(WAITS_STEPS):
-            middle = self._replace(scale=math.exp((low + high) / 2))
-            wait = float(middle.responses(WAITS_SEED, WAITS_N)[WAIT].mean())
-            too_short = wait < TARGET[self.rule]
-            low, high = (low, (low + high) / 2) if too_short else ((low + high) / 2, high)
-        return self._replace(scale=math.exp((low + high) / 2))
+def limited(
+    rule: str, words: Iterable[str], scale: float, seed: int = WAITS_SEED, n: int = WAITS_N
+) -> dict[str, Floats]:
+    """Return the responses of replications under a rule with its limits scaled, by name."""
+    limits = [f"rule.{name}={scale * x!r}" for name, x in LIMITS[rule].items()]
+    return st.simulate(RULES[rule], [*words, *limits], seed, n)
 
 
-def rated_by(rule: str, name: str, value: float, *more: str) -> Case:
-    """Return a rule with a rating system, its parameter set."""
+def equal_wait(rule: str, words: Iterable[str]) -> float:
+    """Return the scale of the limits at which the mean wait for tuning is that of all.
+
+    Wider limits mean shorter waits, so it is found by halving an interval.
+    """
+    low, high = math.log(1 / 16), math.log(16)
+    for _ in range(WAITS_STEPS):
+        middle = (low + high) / 2
+        is_short = limited(rule, words, math.exp(middle))[WAIT].mean() < TARGET[rule]
+        low, high = (low, middle) if is_short else (middle, high)
+    return math.exp((low + high) / 2)
+
+
+def rated_by(name: str, value: float) -> list[str]:
+    """Return what sets a rating system and its parameter."""
     system, parameter, _ = TUNABLES[name]
-    return Case(rule, (f"rating.system={system}", f"rating.{parameter}={value!r}", *more))
+    return [f"rating.system={system}", f"rating.{parameter}={value!r}"]
 
 
 @study.table(st.grid(rule=RULES, system=TUNABLES))
@@ -207,9 +202,9 @@ def tuning(rule: str, system: str) -> Iterator[Row]:
     """Return what each value of a parameter gives at the common wait, on the worlds for tuning."""
     _, parameter, base = TUNABLES[system]
     for value in (base * times for times in GRID):
-        case = rated_by(rule, system, value).at_equal_wait()
-        found = case.responses(WAITS_SEED, WAITS_N)
-        row: Row = {"parameter": parameter, "value": value, "limits": case.scale}
+        scale = equal_wait(rule, rated_by(system, value))
+        found = limited(rule, rated_by(system, value), scale)
+        row: Row = {"parameter": parameter, "value": value, "limits": scale}
         yield row | {"n": WAITS_N} | {name: found[name].mean() for name in EQUAL}
 
 
@@ -219,31 +214,31 @@ def tuned(rule: str, name: str) -> float:
     return float(min(rows, key=lambda row: float(row["win_gap"]))["value"])
 
 
-def waiting_cases(rule: str) -> dict[tuple[str, str], Case]:
-    """Return all that is judged under a rule, by system and what is wrong with it."""
-    cases = {}
-    for name in TUNABLES:
-        best = tuned(rule, name)
-        cases[name, "tuned"] = rated_by(rule, name, best)
-        for words, times in WRONG.items():
-            cases[name, words] = rated_by(rule, name, times * best)
+def waiting_cases(rule: str) -> dict[tuple[str, str], list[str]]:
+    """Return what sets all that is judged under a rule, by system and what is wrong with it."""
+    cases = {
+        (name, how): rated_by(name, times * tuned(rule, name))
+        for name, (how, times) in product(TUNABLES, {"tuned": 1.0, **WRONG}.items())
+    }
     factors: Any = load_config(RULES[rule]).factors
     for words, times in WRONG.items():
         beta = f"rating.beta={times * float(factors.rating_beta)!r}"
-        cases["TrueSkill", f"beta {words}"] = rated_by(
-            rule, "TrueSkill", tuned(rule, "TrueSkill"), beta
-        )
-    return {**cases, ("known skills", ""): Case(rule, (KNOWN,))}
+        cases["TrueSkill", f"beta {words}"] = [*cases["TrueSkill", "tuned"], beta]
+    return {**cases, ("known skills", ""): [KNOWN]}
 
 
 @study.table(st.grid(rule=RULES))
 def waits(rule: str) -> Iterator[Row]:
     """Return systems at equal waits, less TrueSkill tuned, on worlds never looked at."""
-    cases = {key: case.at_equal_wait() for key, case in waiting_cases(rule).items()}
-    found = {key: case.responses(JUDGED_SEED, JUDGED_N) for key, case in cases.items()}
+    cases = waiting_cases(rule)
+    scales = {key: equal_wait(rule, words) for key, words in cases.items()}
+    found = {
+        key: limited(rule, words, scales[key], JUDGED_SEED, JUDGED_N)
+        for key, words in cases.items()
+    }
     for ((name, how), values), response in product(found.items(), EQUAL):
         less = values[response] - found["TrueSkill", "tuned"][response]
-        row: Row = {"system": name, "setting": how, "limits": cases[name, how].scale}
+        row: Row = {"system": name, "setting": how, "limits": scales[name, how]}
         row |= {"response": response, "n": JUDGED_N, "mean": values[response].mean()}
         yield row | {"less_trueskill": less.mean(), "less_se": st.std_error(less)}
 
