@@ -273,16 +273,20 @@ class Judged(LadderModel):
 def games_before(players: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return how often the player of each entry comes at earlier entries."""
     order = np.argsort(players, kind="stable")
-    new = np.flatnonzero(np.diff(players[order], prepend=-1))
-    lengths = np.diff(np.append(new, players.size))
-    before = np.empty(players.size, np.int64)
-    before[order] = np.arange(players.size) - np.repeat(new, lengths)
+    ranked, before = players[order], np.empty_like(order)
+    before[order] = np.arange(order.size) - np.searchsorted(ranked, ranked)
     return before
 
 
 def beta_of(noise: float) -> float:
     """Return the deviation of a performance in points."""
     return SKILL_STD * math.sqrt(noise / PRIOR_VARIANCE)
+
+
+CAREERS = """
+sessions.per_day=30 sessions.activity_cv=0 sessions.win_effect=0 sessions.loss_effect=0
+sessions.break_minutes=0.05 sessions.churn=1 match.minutes=0.5 rating.tau=0
+"""
 
 
 def words_of(world: Row, policy: str, kappa: float) -> list[str]:
@@ -299,18 +303,11 @@ def words_of(world: Row, policy: str, kappa: float) -> list[str]:
         f"population.players={pool}",
         f"population.newcomers_per_day={pool * churn / ROUND!r}",
         *PRIORS[world["prior"]],
-        "sessions.per_day=30",
+        *CAREERS.split(),
         f"sessions.hourly_profile=[{', '.join(['1'] + ['0'] * 23)}]",
-        "sessions.activity_cv=0",
         f"sessions.continue_prob={1.0 - churn!r}",
-        "sessions.win_effect=0",
-        "sessions.loss_effect=0",
-        "sessions.break_minutes=0.05",
-        "sessions.churn=1",
-        "match.minutes=0.5",
         f"match.beta={beta!r}",
         f"rating.beta={beta!r}",
-        "rating.tau=0",
         f"rule.policy={policy}",
         *([f"rule.gamma={1.0 - churn!r}"] if policy.startswith("knowledge") else []),
         *([f"rule.kappa={kappa!r}"] if policy == "ucb" else []),

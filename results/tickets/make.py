@@ -10,6 +10,7 @@ import re
 import shutil
 import tempfile
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
 
@@ -28,7 +29,7 @@ from results.commands import (
     read_commands,
     split,
 )
-from results.study import Row, Study, group, marks, run_command, table, where
+from results.study import Row, Study, group, marks, pivot, run_command, where
 from valmatch.config.loading import load_config
 from valmatch.models.tickets.factors import TicketsFactors
 from valmatch.present.figures import COLOURS
@@ -128,16 +129,14 @@ def apart(one: Row, other: Row) -> bool:
 def order_table(*runs: str) -> str:
     """Return contrasts, or groups, by both searches; * where they hang on the order."""
     first, second = (study.rows("order", run=run) for run in runs)
-    lines: dict[str, list[str]] = {}
+    made = []
     for one, other in zip(first, second, strict=True):
         text = ""
         if one["low"] and other["low"]:
             texts = (interval_text(row).removesuffix(" (open)") for row in (one, other))
             text = "; ".join(texts) + " *" * apart(one, other)
-        lines.setdefault(_label(one), []).append(text)
-    measures = dict.fromkeys(map(measure, first))
-    head = ["pass; exhaustive", *map(headed, measures)]
-    return table(head, [[name, *texts] for name, texts in lines.items()])
+        made.append({"line": _label(one), "column": headed(measure(one)), "text": text})
+    return pivot(made, ["line"], ["column"], itemgetter("text"), ["pass; exhaustive"])
 
 
 factors = load_config("tickets").factors
