@@ -487,16 +487,6 @@ def worth_of_waiting(share: float) -> float:
     return (more - less) / math.log(long / short) * math.log1p(share)
 
 
-def side_by_side(level: str, state: str) -> list[tuple[Row, Row]]:
-    """Return the comparisons of a level and state, with all matches and with newcomers' ones."""
-    rows = study.rows("compared", level=level, state=state)
-    names = ("system", "choice", "than_system", "than_choice")
-    return [
-        (row, st.only(rows, outcome="newcomers", **{name: row[name] for name in names}))
-        for row in st.where(rows, outcome="all")
-    ]
-
-
 # Standard errors of half an interval: those of both win gaps of both rules hold together.
 WAITS_WIDTH = st.half_widths(2 * 2 * (3 * len(TUNABLES) + 2))
 

@@ -364,10 +364,8 @@ def kappa(**world: object) -> Iterator[Row]:
 
 def chosen_kappa() -> float:
     """Return the weight of the largest gain, both qualities and all worlds alike."""
-    rows = study.rows("kappa")
-    gains = {
-        x: sum(float(r[m]) for r in st.where(rows, kappa=x) for m in PRIMARY) for x in WORLD_KAPPAS
-    }
+    by_weight = st.group(study.rows("kappa"), "kappa").items()
+    gains = {float(x): sum(st.numbers(rows, m).sum() for m in PRIMARY) for (x,), rows in by_weight}
     return max(gains, key=gains.__getitem__)
 
 
