@@ -169,7 +169,7 @@ def capacity(problem: str, budget: int, solver: str, run: int) -> list[Row]:
 
 LARGE_JUDGED, LARGE_JUDGE = 4_000, 1_000_003
 # Minutes within which 95 % of the trios wait, in place of the limit on their mean wait.
-TAIL = {"tail": {"response": "wait_p95", "at_most": 50}}
+TAIL = "optimize.constraints={tail: {response: wait_p95, at_most: 50}}"
 LARGE = {  # runs by problem and budget; ``-p95`` has `TAIL` in place of its constraints
     ("valorant-trios-p95", 1_000): 20,
     ("valorant-trios-p95", 5_000): 20,
@@ -181,12 +181,8 @@ LARGE = {  # runs by problem and budget; ``-p95`` has `TAIL` in place of its con
 
 def large_problem(name: str) -> Config:
     """Return the config of a problem of the large budgets."""
-    shipped = load_config(name.removesuffix("-p95"))
-    if not name.endswith("-p95"):
-        return shipped
-    posed = shipped.optimize.model_dump(mode="json", exclude_none=True) | {"constraints": TAIL}
-    factors = shipped.factors.model_dump(mode="json", exclude_unset=True)
-    return load_config({"model": shipped.model, "factors": factors, "optimize": posed})
+    shipped = name.removesuffix("-p95")
+    return load_config(shipped, [TAIL] * (name != shipped))
 
 
 @study.table(
