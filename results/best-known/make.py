@@ -72,11 +72,8 @@ def rank(row: Row) -> tuple[bool, float]:
     """Sort feasible solutions by objective, others by the largest violation."""
     if row["feasible"] == "True":
         return False, float(row["objective"])
-    excesses: list[float] = []
-    for one in PROBLEMS[row["config"]].optimize.constraints.values():
-        mean = float(row[one.response])
-        excesses += [] if one.at_most is None else [mean - one.at_most]
-        excesses += [] if one.at_least is None else [one.at_least - mean]
+    bounds = PROBLEMS[row["config"]].optimize.constraints.values()
+    excesses = [one.sign * (float(row[one.response]) - one.bound) for one in bounds]
     return True, max(excesses, default=0.0)
 
 
