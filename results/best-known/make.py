@@ -15,6 +15,7 @@ from typing import Any
 
 from results.study import CONFIDENCE, Row, Study, counted, read, run_command, two_digits
 from valmatch.optimization.problem import shipped_problems, table_file
+from valmatch.optimization.verdict import PointResult
 from valmatch.storage.output import cell, write_csv
 
 study = Study(globals())
@@ -57,15 +58,14 @@ def solved(config: str, search: tuple[str, int]) -> dict[str, Any]:
     return {**result, "config": config, "date": manifest["started"][:10]}
 
 
-def point_of(summary: dict[str, Any]) -> dict[str, Any]:
+def point_of(summary: dict[str, Any]) -> PointResult | None:
     """Return the recommended point, or that of least violation.
 
-    Empty if nothing was defined, or anything undefined in a fresh replication of the point: a
+    None if nothing was defined, or anything undefined in a fresh replication of the point: a
     solution has a value in every replication of its row.
     """
-    point: dict[str, Any] = summary["recommended"] or summary["least_violation"]
-    means = [point["objective"], *point["constraints"].values()] if point else []
-    return {} if any(one["undefined"] for one in means) else point
+    point = PointResult.read_verdict(summary)
+    return None if point and any(one.undefined for one in point.means.values()) else point
 
 
 def rank(row: Row) -> tuple[bool, float]:
@@ -80,14 +80,11 @@ def rank(row: Row) -> tuple[bool, float]:
 def row_of(summary: dict[str, Any], spent: int) -> Row:
     """Return the row of a run; `spent` is the effort of all runs of its problem."""
     found = point_of(summary)
+    assert found
     names = (summary[name] for name in ("config", "feasible", "algorithm"))
-    facts = (*names, spent, summary["date"], found["objective"]["n"])
-    row: Row = dict(zip(FACTS, facts, strict=True))
-    means = {"objective": found["objective"]}
-    means |= {one["response"]: one for one in found["constraints"].values()}
-    for name, mean in means.items():
-        row |= {name: mean["mean"], f"{name}_low": mean["ci_low"], f"{name}_high": mean["ci_high"]}
-    return {name: cell(value) for name, value in {**row, **found["point"]}.items()}
+    facts = (*names, spent, summary["date"], found.objective.n)
+    row = dict(zip(FACTS, facts, strict=True)) | found.row()
+    return {name: cell(value) for name, value in row.items()}
 
 
 def write(rows: dict[str, Row]) -> None:
