@@ -7,12 +7,13 @@ import numpy as np
 
 from results.published.theory import Summary, in_parallel, verdict
 from results.study import Row, estimates, half_widths, interval, only, plus_minus, simulate, where
+from tests.support.matchmaker_case import parties_of
 from valmatch.config.loading import load_config
 from valmatch.draws.streams import Streams
 from valmatch.execution import chunks
 from valmatch.kernels.arrays import Floats
 from valmatch.matching.living.evoladder import Numbers, evoladder
-from valmatch.matching.living.queue import ANY, Parties, PresetInput, enqueue, new_state
+from valmatch.matching.living.queue import PresetInput, enqueue, new_state
 from valmatch.matching.living.registry import kernel_numbers
 from valmatch.models.tickets.measures import DECILES, group_of
 from valmatch.models.tickets.model import TicketsModel
@@ -224,18 +225,14 @@ def snapshots(numbers: Numbers, queued: int, runs: int, seed: int) -> tuple[Floa
     """Return mean gaps, and matches of a wave that has some, of runs over drawn queues."""
     rng, plain = np.random.default_rng(seed), kernel_numbers(numbers)
     gaps, matches = np.zeros((2, runs, WAVES))
-    none, zeros = np.full(queued, -1), np.zeros(queued)
-    wide, order = np.full(queued, ANY), np.arange(queued)
+    zeros, never = np.zeros(queued), np.full(queued, np.inf)
     for run, wave in np.ndindex(runs, WAVES):
         ratings = np.clip(np.trunc(rng.normal(1500.0, 300.0, queued)), 800.0, 2500.0)
         since = rng.choice(3, queued, p=[0.5, 0.3, 0.2])
         waited = rng.integers(np.array([0, 3, 6])[since], np.array([2, 5, 12])[since] + 1)
-        parties = Parties(
-            *(np.ones(queued, np.int64), order, ratings, zeros, order, zeros > 0.0, none, zeros),
-            *(np.zeros((1, 1)), none, -wide, wide, zeros > 0.0, order),
-        )
+        parties = parties_of([{"rating": rating} for rating in ratings], {})
         key = Streams(seed).place(run * WAVES + wave)
-        everybody = PresetInput(zeros, np.full(queued, np.inf), order, parties, key)
+        everybody = PresetInput(zeros, never, np.arange(queued), parties, key)
         state = new_state(everybody, evoladder.memory_of(plain), np.inf, np.inf)
         for ticket in range(queued):
             enqueue(ticket, state)
