@@ -444,7 +444,7 @@ def judged_cells() -> list[Row]:
     for setting in study.rows("settings"):
         own = worlds_of.get(tuple(setting[name] for name in CELLS[0]), [])
         if own:
-            values = {name: np.array([float(row[name]) for row in own]) for name in MEASURES}
+            values = {name: st.numbers(own, name) for name in MEASURES}
             off = float(values[WAIT].mean()) / level_of(setting["level"]) - 1.0
             means = {name: float(f"{x.mean():.5g}") for name, x in values.items()}
             facts = {"n": len(own), "off": float(f"{off:.3g}"), "equal": abs(off) <= NEAR}
