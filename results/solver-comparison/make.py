@@ -36,7 +36,7 @@ from valmatch.config.loading import load_config
 from valmatch.execution.chunks import build, run
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
-from valmatch.optimization.problem import best_known
+from valmatch.optimization.problem import best_known, problem_of
 from valmatch.optimization.solver_run import Settings
 from valmatch.optimization.studies.solver_study import POST_FIRST, bootstrapped, post_replications
 
@@ -123,8 +123,9 @@ def simopt(problem: str, solver: str) -> list[Row]:
 
     warnings.simplefilter("ignore")
     config = load_config(problem)
+    posed = problem_of(config, build(config))
     theirs = PenalizedValorantAvgDifference(
-        fixed_factors={"upper_time": config.optimize.constraints["upper_time"].at_most},
+        fixed_factors={"upper_time": posed.constraints["upper_time"].bound},
         model_fixed_factors={"rate_multiplier": config.factors.model_dump()["rate_multiplier"]},
     )
     # The same fresh replications by which `valmatch optimize` judges its own solvers.
@@ -133,7 +134,8 @@ def simopt(problem: str, solver: str) -> list[Row]:
     values = []
     for _, made in steps.groupby("mrep"):
         last = theirs.vector_to_factor_dict(made.sort_values("step").solution.iloc[-1])
-        objective, excess = judged(config, last, post)
+        units = np.array([variable.to_unit(last[variable.name]) for variable in posed.variables])
+        objective, excess = judged(config, posed.point(units), post)
         values.append(objective if excess <= 0 else np.inf)
     worth = np.array(values)
     median = float(np.median(worth))
