@@ -309,8 +309,8 @@ def words_of(world: Row, policy: str, kappa: float) -> list[str]:
         f"match.beta={beta!r}",
         f"rating.beta={beta!r}",
         f"rule.policy={policy}",
-        *([f"rule.gamma={1.0 - churn!r}"] if policy.startswith("knowledge") else []),
-        *([f"rule.kappa={kappa!r}"] if policy == "ucb" else []),
+        f"rule.gamma={1.0 - churn!r}",
+        f"rule.kappa={kappa!r}",
     ]
 
 
