@@ -20,7 +20,7 @@ from tests.support.folders import rows
 from tests.support.game_logs import rating_command
 from valmatch.errors import InputError
 from valmatch.game_logs.rating import RatedLog, rate_games
-from valmatch.game_logs.reading import log, tables
+from valmatch.game_logs.reading import tables
 from valmatch.game_logs.reading.tables import Times
 from valmatch.game_logs.whole_log.rating import rank_games
 from valmatch.statistics import sequential_test
@@ -197,7 +197,6 @@ def test_any_block_size_reads_the_same(
         want = rate_games(tmp_path / name, "elo").ranking
         with monkeypatch.context() as patch:
             patch.setattr(tables, "BLOCK", block)
-            patch.setattr(log, "_PIECE", block)
             assert rate_games(tmp_path / name, "elo").ranking == want
 
 

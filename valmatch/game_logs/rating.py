@@ -123,7 +123,7 @@ def rate_games(
 ) -> RatedLog:
     """Rate the players of a game log, predicting each game from the ratings before it.
 
-    All games are held in memory, at some 120 bytes a player of a game.
+    All games are held in memory, at some 190 bytes a player of a game.
 
     Parameters
     ----------
@@ -593,7 +593,7 @@ def compare_ratings(
 
     ``compare_ratings("games.csv", ["elo", "glicko2"])`` rates a log by several systems, which all
     predict the same games, each before it is rated, so that differences between them are known
-    better than the scores themselves. All games are held, at some 120 bytes a
+    better than the scores themselves. All games are held, at some 190 bytes a
     player of a game.
 
     Intervals are by the spread over at most 50 blocks of successive games, whole days where the log

@@ -1,7 +1,7 @@
 """A game log: a file of games, read and checked."""
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from operator import not_
 from pathlib import Path
@@ -259,7 +259,9 @@ def group_games(
     _note_sides(entries, starts, game, order, faults)
     order = order[entries.enabled[order] & (faults.codes[game[order]] == 0)]
     if entries.teams is not None:
-        _, side = np.unique(game * (1 + entries.teams.max()) + entries.teams, return_inverse=True)
+        _, side = np.unique(
+            game * (1 + entries.teams.max(initial=0)) + entries.teams, return_inverse=True
+        )
         least = np.full(len(side), len(ranks))
         np.minimum.at(least, side.ravel()[order], lead[order])
         lead = least[side.ravel()]
@@ -325,28 +327,7 @@ def _members(starts: Ints, groups: Ints | slice) -> tuple[Any, Ints]:
     return members, np.concatenate([[0], ends])
 
 
-def joined(parts: Iterable[Games], most: int) -> Games:
-    """Return the games of several parts, with so many rows at most."""
-    # Into arrays made before: what is kept of many small ones would leave holes in memory.
-    floats = ("times", "points", "rates", "minutes", "scores")
-    columns: dict[str, Any] = {
-        name: np.zeros(most + 1, np.float64 if name in floats else np.int64)
-        for name in Games._fields
-    }
-    ends = dict.fromkeys(Games._fields, 0) | dict.fromkeys(_STARTS, 1)
-    for games in parts:
-        games = games._replace(
-            game_starts=games.game_starts[1:] + ends["points"],
-            side_starts=games.side_starts[1:] + ends["players"],
-        )
-        for name, column in games._asdict().items():
-            columns[name][ends[name] : ends[name] + len(column)] = column
-            ends[name] += len(column)
-    return Games(**{name: column[: ends[name]] for name, column in columns.items()})
-
-
 _MOST_ERRORS = 10
-_PIECE = 1 << 14  # entries that are put into games at once
 
 
 class GameLog:
@@ -484,9 +465,8 @@ class GameLog:
         # The first piece of a game is all right, unless bad games are left out: then none is.
         split_apart = np.isin(first, first[again]) if self._skip else again
         faults.note(split_apart, "split apart in the file")
-        orders = list[Ints]()
-        parts = self._grouped(entries, first_rows * entries.per_row, faults, orders)
-        games = joined(parts, len(entries.players))
+        ranks, starts = self.players.ranks(), first_rows * entries.per_row
+        games, order = group_games(entries, starts, ranks, faults, self._most_players)
         games = games._replace(times=times[games.names])
         no_result = faults.codes == faults.kinds.get(("no result", "result"), -1)
         self.unfinished = int(no_result.sum())
@@ -498,27 +478,10 @@ class GameLog:
             if alias not in cells:
                 raise row.wrong("alias", f"{shown(alias)} is no player of {self.name}")
         if facts:
-            of, order = games.names, np.concatenate([np.arange(0), *orders])
-            of_rows = (column[order] for column in facts[2:])
-            facts = GameFacts(facts.weights[of], facts.clusters[of], *of_rows)
+            weights, clusters, covariates, homes, named_first = facts
+            of_games = weights[games.names], clusters[games.names]
+            facts = GameFacts(*of_games, covariates[order], homes[order], named_first[order])
         return games, facts
-
-    def _grouped(
-        self, entries: Entries, starts: Ints, faults: Faults, orders: list[Ints]
-    ) -> Iterator[Games]:
-        """Yield the good games some at a time, and add the entries of their rows to `orders`."""
-        ranks, lo = self.players.ranks(), 0
-        while lo < len(starts) - 1:
-            hi = max(lo + 1, int(np.searchsorted(starts, starts[lo] + _PIECE, "right")) - 1)
-            first, last = starts[lo], starts[hi]
-            some: Any = (x[first:last] if isinstance(x, np.ndarray) else x for x in entries)
-            noted = Faults(faults.codes[lo:hi], faults.rows[lo:hi], faults.kinds)
-            part = Entries(*some), starts[lo : hi + 1] - first, ranks, noted, self._most_players
-            games, order = group_games(*part)
-            if self._further:
-                orders.append(order + first)
-            yield games._replace(names=games.names + lo)
-            lo = hi
 
     def _rows(self) -> Rows:
         """Return the columns that are read."""
