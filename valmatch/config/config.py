@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
-from valmatch.config.factor_paths import dotted, label
+from valmatch.config.factor_paths import label
 from valmatch.inputs.arguments import LARGEST, LEVEL, RANGES
 from valmatch.inputs.fields import Factors, Flag, NonNegative, Number, Section, real, refuse, whole
 
@@ -147,18 +147,10 @@ class Constraint(Section):
         return "<=" if self.sign > 0 else ">="
 
 
-def _by_dotted_names(names: object) -> object:
-    """Return a mapping by names of factors with indices in brackets as parts of the names."""
-    return {dotted(str(key)): of for key, of in names.items()} if isinstance(names, dict) else names
-
-
-ByFactor = BeforeValidator(_by_dotted_names)
-
-
 class OptimizeOptions(RunSection):
     """The problem and the options of ``valmatch optimize`` that a config can give."""
 
-    variables: Annotated[dict[str, VariableOptions], ByFactor] = Field({})
+    variables: dict[str, VariableOptions] = Field({})
     """Decision variables by factor."""
     objective: dict[str, TermOptions] = Field({})
     """Terms of the objective, which is minimised, by name."""
@@ -200,9 +192,9 @@ class RangeOptions(Section):
 class DesignOptions(Options):
     """The points of an experiment: a grid, or a sample that fills ranges."""
 
-    grid: Annotated[dict[str, Annotated[list[Any], Field(min_length=1)]], ByFactor] = Field({})
+    grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field({})
     """Values by factor; every combination is a point."""
-    ranges: Annotated[dict[str, RangeOptions], ByFactor] = Field({})
+    ranges: dict[str, RangeOptions] = Field({})
     """Ranges to fill, by factor."""
     sample: Literal["latin-hypercube", "sobol"] | None = None
     """How ranges are filled; null: latin-hypercube."""

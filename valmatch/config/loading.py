@@ -105,6 +105,8 @@ class ConfigCheck:
     def config(self, source: str, folder: Path) -> c.Config:
         """Check all of the document; raise with one line for each problem."""
         entry, files = self.entry, dict[str, c.InputFile]()
+        for key in (key for path in BY_FACTOR for key, _ in entries(self.root, path)):
+            key.value = f.dotted(key.value)  # indices in brackets are parts of a name
         if entry:
             self._move_files(entry)
             self._move_mappings(entry)
@@ -174,7 +176,7 @@ class ConfigCheck:
 
     def _spread(self, path: tuple[str, ...], key: Node, value: Node, factors: Factors) -> None:
         """Put the factors that a name with ``*`` stands for in its place, with their ranges."""
-        name, options = f.dotted(key.value), to_value(value)
+        name, options = key.value, to_value(value)
         ranges = {n: ends for n, ends in factors.starred_ranges().items() if fnmatchcase(n, name)}
         if not ranges or not isinstance(options, dict | None):
             what = "should be a mapping" if ranges else "stands for no step of a rule set"
@@ -210,7 +212,7 @@ class ConfigCheck:
         names = by_last_part(f.factor_names(cls))
         for path in BY_FACTOR:
             for key, _ in entries(self.root, path)[:MOST]:
-                name = f.dotted(key.value).removeprefix("factors.")
+                name = key.value.removeprefix("factors.")
                 sections = name.split(".")
                 field = f.factor_at(cls, sections[: f.section_depth(cls, sections) + 1])
                 if "*" not in name and (field is None or f.section_of(field)):
