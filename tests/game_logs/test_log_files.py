@@ -285,8 +285,8 @@ DATES = cases("""
 def test_dates_are_read_in_all_usual_forms(cells: str, kind: str, first: str) -> None:
     times = Times(cells.split(","), None)
     read = times.read(cells.split(","))
-    assert times.unsettled(read) is None
     found = times.settled(read)
+    assert times.unsettled is None
     assert times.kind == kind
     assert found[0] == np.datetime64(first, "s").astype(float)
     assert np.isfinite(found[1])

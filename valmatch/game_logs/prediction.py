@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, groupby, permutations
 from pathlib import Path
@@ -328,11 +328,7 @@ class FollowedRatings:
     """Ratings that followed a log game by game, and the system that made them."""
 
     def __init__(
-        self,
-        previous: PreviousRatings,
-        name: str,
-        parameters: Mapping[str, float],
-        warn: Callable[[str], None],
+        self, previous: PreviousRatings, name: str, parameters: Mapping[str, float], warn: Warnings
     ) -> None:
         self._system = system = system_named(name)
         previous.check(system)
@@ -348,8 +344,7 @@ class FollowedRatings:
         kinds = {player.dated for player in self.everybody.values() if player.last == player.last}
         _check_times(fixtures, kinds, f"{r.LAST_GAME} of {self._path}")
         at_home, neutral = (any(getattr(f, x) for f in fixtures) for x in ("at_home", "neutral"))
-        if warning := r.nobody_at_home(self.values, at_home, neutral):
-            self._warn(warning)
+        self._warn(r.nobody_at_home(self.values, at_home, neutral))
 
     def chances(self, fixture: Fixture) -> Chances:
         """Return how likely each side beats each other one."""
@@ -391,11 +386,7 @@ class WholeRatings:
     most_players = MOST_PLAYERS
 
     def __init__(
-        self,
-        previous: PreviousRatings,
-        name: str,
-        parameters: Mapping[str, float],
-        warn: Callable[[str], None],
+        self, previous: PreviousRatings, name: str, parameters: Mapping[str, float], warn: Warnings
     ) -> None:
         if parameters:
             what = f"{name} predicts by what it has fitted"

@@ -197,8 +197,7 @@ def _result(
         if of_all.log_loss is not None:
             text += f" (log loss {of_all.log_loss:.4f}, of a coin {_COIN_LOSS:.4f})"
         warn(Note(text, "guessed_system"))
-    for warning in _warnings(log, roster, tuning, of_all, games):
-        warn(warning)
+    warn(*_warnings(log, roster, tuning, of_all, games))
     return RatedLog(
         system=system.name,
         parameters=roster.values,
@@ -252,8 +251,8 @@ def _start(
     values = values_of(rating, options.parameters, made.parameters)
     check_tuned(rating, options.tune)
     players = previous.players(rating) if previous else []
-    if previous and (warning := previous.remark(rating, options.parameters)):
-        warn(warning)
+    if previous:
+        warn(previous.remark(rating, options.parameters))
     unused = _unused_by([rating])
     if log is None or (log.path and unused & log.columns.places.keys()):
         before = made.reading.model_dump() if made.reading else None
@@ -262,8 +261,8 @@ def _start(
     if rating.name == "zonestats" and "minutes" not in log.columns.places:
         minutes = f"{DEFAULT_MINUTES:g} minutes in a game"
         warn(Note(f"no column minutes: every player counts as {minutes}", "guessed_minutes"))
-    if not options.tune and (warning := r.nobody_at_home(values, log.at_home)):
-        warn(warning)
+    if not options.tune:
+        warn(r.nobody_at_home(values, log.at_home))
     return log, rating, values, cap, previous, players
 
 
@@ -629,17 +628,14 @@ def compare_ratings(
             folder = stack.enter_context(files.claim("rate", settings.out, log, None, identity))
         stop = stack.enter_context(stop_on_signal())
         read = files.read_games(log, warn, folder)
-        for name in names:
-            if warning := r.nobody_at_home(values[name], log.at_home):
-                warn(warning)
+        warn(*(r.nobody_at_home(values[name], log.at_home) for name in names))
         n_first = games_to_fit(read, settings.train) if fitted else 0
         for system in rated:
             if (name := system.name) in fitted:
                 roster = r.Roster(system, values[name], log.players, ())
                 tunings[name] = tune(roster, fitted[name], read, settings.train, stop)
                 values[name] = dict(tunings[name].values)
-                for remark in tunings[name].remarks:
-                    warn(f"{name}: {remark}")
+                warn(*(f"{name}: {remark}" for remark in tunings[name].remarks))
         rest = games_at(read, slice(n_first, read.n_games))
         blocks = [(n_first + first, n_first + last) for first, last in r.blocks_of(rest, log.dated)]
         sums = {}
@@ -660,8 +656,7 @@ def compare_ratings(
         for system in rated:
             of = result.systems[system.name]
             of_all, adopted, uneven = of.predictions["all"], of.fitted or (), _uneven(rest)
-            for doubt in _doubts(system, of.parameters, of_all, read, uneven, 0.0, adopted):
-                warn(doubt)
+            warn(*_doubts(system, of.parameters, of_all, read, uneven, 0.0, adopted))
         result = replace(result, warnings=list(warn))
         if folder:
             tables = {COMPARISON: result.columns()}

@@ -25,7 +25,7 @@ from valmatch.ratings.parameters import BatchSystem, Parametric
 from valmatch.ratings.system import System
 from valmatch.storage.manifest import Count, Manifest, ManifestPart, read_manifest
 from valmatch.storage.output import MANIFEST, csv_line, write_csv, write_json
-from valmatch.storage.results import SUMMARY, Result, ResultFiles
+from valmatch.storage.results import SUMMARY, Result, ResultFiles, Warnings
 from valmatch.storage.run_folder import RunFolder
 from valmatch.text.terminal import Note, shown
 
@@ -184,11 +184,10 @@ def claim(
     return RunFolder(out, command, None, {**identity, **digests}, facts=facts, read=read)
 
 
-def read_games(log: GameLog, warn: Callable[[str], None], folder: RunFolder | None) -> Games:
+def read_games(log: GameLog, warn: Warnings, folder: RunFolder | None) -> Games:
     """Return the games of a log, one at least, and pass on what is to be known of them."""
     games, warnings = log.games(), log.warnings()
-    for warning in warnings:
-        warn(warning)
+    warn(*warnings)
     if folder:
         folder.remark_input(warnings)
     if not games.n_games:
@@ -217,18 +216,12 @@ def write_result(
     return named
 
 
-_COLUMNS = ("player", "side", "expected", "score", "rating_before", "rating_after")
-_OF_ZONESTATS = ("score_per_hour", "rating_offset", "scale", "capped")
-
-
 class HistoryWriter:
     """Writes ``history.csv``: a row for each player of each game, in play order."""
 
     def __init__(self, file: TextIO, log: GameLog, of_zonestats: bool) -> None:
         self._file, self._log, self._of_zonestats = file, log, of_zonestats
-        self._players = np.array(text_cells(log.players.texts), object)
-        first = ("game", "time") if log.timed else ("game",)
-        file.write(csv_line([*first, *_COLUMNS, *(_OF_ZONESTATS if of_zonestats else ())]))
+        self._players, self._begun = np.array(text_cells(log.players.texts), object), False
 
     def append(self, games: Games, played: Played) -> None:
         """Write some games, at least one."""
@@ -239,25 +232,29 @@ class HistoryWriter:
         names = (games.names + 1).tolist()  # without a column for it, rows among the data
         if log.game_names is not None:
             names = text_cells([log.game_names[game - 1] for game in names])
-        columns = [_at(list(map(str, names)), game_of_row)]
+        columns = {"game": _at(list(map(str, names)), game_of_row)}
         if log.timed:
-            columns.append(_at(times(games.times, log.dated), game_of_row))
-        columns += [
-            self._players[games.players].tolist(),
-            _at(list(map(str, range(1, int(sides.max()) + 1))), games.sides),
-            _at(numerals(assessed.expected / opponents), side_of_row),
-            _at(numerals(assessed.scored / opponents), side_of_row),
-            numerals(played.before),
-            numerals(played.after),
-        ]
+            columns["time"] = _at(times(games.times, log.dated), game_of_row)
+        columns |= {
+            "player": self._players[games.players].tolist(),
+            "side": _at(list(map(str, range(1, int(sides.max()) + 1))), games.sides),
+            "expected": _at(numerals(assessed.expected / opponents), side_of_row),
+            "score": _at(numerals(assessed.scored / opponents), side_of_row),
+            "rating_before": numerals(played.before),
+            "rating_after": numerals(played.after),
+        }
         if self._of_zonestats:
-            columns += [
-                numerals(games.rates),
-                numerals(assessed.offsets),
-                _at(numerals(assessed.scales), game_of_row),
-                _at(["1" if scale < 1.0 else "0" for scale in assessed.scales], game_of_row),
-            ]
-        self._file.write("\n".join([*map(",".join, zip(*columns, strict=True)), ""]))
+            capped = ["1" if scale < 1.0 else "0" for scale in assessed.scales]
+            columns |= {
+                "score_per_hour": numerals(games.rates),
+                "rating_offset": numerals(assessed.offsets),
+                "scale": _at(numerals(assessed.scales), game_of_row),
+                "capped": _at(capped, game_of_row),
+            }
+        if not self._begun:
+            self._file.write(csv_line(columns))
+            self._begun = True
+        self._file.write("\n".join([*map(",".join, zip(*columns.values(), strict=True)), ""]))
 
 
 def _at(cells: list[str], index: Ints) -> list[str]:

@@ -149,7 +149,6 @@ class Played(NamedTuple):
     """What came of some games, filled as they are played."""
 
     tally: Floats  # (2, columns) sums over predictions, see `new_tally`
-    losses: Floats  # (games,) log loss of each game
     # before, after: (rows,) rating of each player before and after the game
     before: Floats
     after: Floats
@@ -240,8 +239,8 @@ def play(
 ) -> Played:
     """Predict each game from what is known before it, then rate it."""
     kernel = kernel_of(_play_games, system.verbs, system.deviation if system.conservative else -1)
-    losses, (before, after) = np.empty(games.n_games), np.empty((2, len(games.players)))
-    played = Played(tally, losses, before, after, unassessed(games))
+    before, after = np.empty((2, len(games.players)))
+    played = Played(tally, before, after, unassessed(games))
     numbers = np.asarray(system.numbers(values), np.float64)
     end = kernel(0, games.n_games, games, players, burn_in, numbers, played)
     if end < games.n_games:
@@ -286,7 +285,6 @@ def _play_games(
                 expected, draw = chances(a, b, games, numbers, assessed)
                 score = add_scores(a, b, expected, games, assessed)
                 loss += weight * note_pair(played.tally, rows, expected, draw, score, weight)
-        played.losses[game] = loss
         note_game(played.tally, rows, loss)
         if not update(game, games, players, numbers, assessed):
             return game

@@ -282,11 +282,12 @@ class Warnings(list[Notice]):
         super().__init__()
         self._warn = warn
 
-    def __call__(self, text: str) -> None:
-        """Take in a sentence."""
-        if text not in self:
-            self.append(Notice.of(text))
-            self._warn(text)
+    def __call__(self, *texts: str) -> None:
+        """Take in sentences, each once; an empty one says nothing."""
+        for text in texts:
+            if text and text not in self:
+                self.append(Notice.of(text))
+                self._warn(text)
 
 
 def warnings_of_parts(warnings: Mapping[str, Sequence[str]]) -> list[Notice]:

@@ -529,7 +529,8 @@ class GameLog:
 
     def _understood_times(self, read: Floats) -> Floats:
         """Return times as seconds or numbers; a column that was only taken for times has all."""
-        if (row := self._times.unsettled(read)) is not None:
+        times = self._times.settled(read)
+        if (row := self._times.unsettled) is not None:
             text, at = self.file.rows_at({row})[row], self.columns.places["time"]
             raise InputError(
                 f"{self.name}:{self.file.position(text, at)}: {self._column('time')}:"
@@ -537,7 +538,6 @@ class GameLog:
                 f" no date shows which ({option('date_format')} dmy or mdy says so;"
                 f" {option('columns')} time=- reads no times)"
             )
-        times = self._times.settled(read)
         undated = int(np.isnan(times).sum())
         timed_by = self._further and self._further.timed_by
         if undated and "time" in self.columns.guessed and not timed_by:

@@ -373,6 +373,8 @@ class Times:
         # how dates are written, as the option has it; None where they need none
         self.order = date_format
         self.kind: str | None = DATES  # what times are; None where none can be read
+        # the first row of a date whose order no date of the log shows, if there is one
+        self.unsettled: int | None = None
         if date_format == "numbers":
             self.kind = NUMBERS
         elif date_format is None:
@@ -392,14 +394,6 @@ class Times:
         ]
         return np.column_stack(columns) if len(columns) > 1 else columns[0]
 
-    def unsettled(self, times: Floats) -> int | None:
-        """Return the first row of a date whose order no date of the log shows; None for none."""
-        if times.ndim == 1:
-            return None
-        differ = np.flatnonzero(times[:, 0] != times[:, 1])
-        days_first, months_first = np.count_nonzero(times == times, axis=0).tolist()
-        return int(differ[0]) if len(differ) and days_first == months_first else None
-
     def settled(self, times: Floats) -> Floats:
         """Return all times of the log in one unit: seconds since 1970, or numbers as they stand."""
         if self.kind == NUMBERS and self.order is None:
@@ -417,6 +411,9 @@ class Times:
             return times
         if times.ndim > 1:
             days_first, months_first = np.count_nonzero(times == times, axis=0).tolist()
+            differ = np.flatnonzero(times[:, 0] != times[:, 1])
+            if len(differ) and days_first == months_first:
+                self.unsettled = int(differ[0])
             self.order = "dmy" if days_first >= months_first else "mdy"
             times = times[:, 0 if days_first >= months_first else 1]
         if self.order in ORDERS:

@@ -98,8 +98,7 @@ def rank_games(
                 result.facts["firmness"] = f.firmness_of(log, fitted, result, look)
         trouble = fitted.trouble
         notes = [_trouble(fitted, trouble)] if trouble else _notes(result, settings)
-        for warning in log.warnings():
-            warn(warning)
+        warn(*log.warnings())
         warnings = [*warn, *(Notice(text, "note") for text in notes)]
         again = {k: v for k, v in options.items() if k not in ("out", "progress", "warn")}
         rerun = None if str(path) == "-" else partial(rank_games, path, system, **again)
