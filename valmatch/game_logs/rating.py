@@ -186,10 +186,7 @@ def _result(
     warn: Warnings,
 ) -> RatedLog:
     """Return the result of a rating that has been through a log."""
-    system, predictions = (
-        roster.system,
-        dict(zip(r.TALLIES, map(r.scores, roster.tally), strict=True)),
-    )
+    system, predictions = roster.system, r.scores_of(roster.tally)
     of_all = predictions["all"]
     if settings.system is None and settings.ratings is None:
         has = "scores and minutes" if system.name == DEFAULT else "no scores with minutes"
@@ -542,10 +539,7 @@ def compared(
 ) -> RatingComparison:
     """Return what tallies of the same games say."""
     # Shapes: `sums` (blocks, 2, columns).
-    predictions = {
-        name: dict(zip(r.TALLIES, map(r.scores, tally.sum(axis=0)), strict=True))
-        for name, tally in sums.items()
-    }
+    predictions = {name: r.scores_of(tally.sum(axis=0)) for name, tally in sums.items()}
 
     def loss(name: str) -> float:
         value = predictions[name]["all"].log_loss

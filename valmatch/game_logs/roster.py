@@ -145,6 +145,11 @@ def scores(row: Floats) -> Scores:
     )
 
 
+def scores_of(tally: Floats) -> dict[str, Scores]:
+    """Return what the rows of a tally say."""
+    return dict(zip(TALLIES, map(scores, tally), strict=True))
+
+
 class Played(NamedTuple):
     """What came of some games, filled as they are played."""
 

@@ -25,7 +25,7 @@ from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.text import dates as d
 from valmatch.text.dates import ORDERS, SINCE, moment_by, moment_of
 from valmatch.text.numerals import real_number
-from valmatch.text.terminal import VALUE, shortened, shown
+from valmatch.text.terminal import VALUE, shortened, shown, some_of
 
 BLOCK = 1 << 11  # rows that are read at once: so few that their cells stay in the cache
 _SAMPLE, _SAMPLE_CELLS = 1000, 1 << 17  # rows and cells by which names and times are guessed
@@ -537,9 +537,7 @@ class Results:
                 and word != written
                 and not (by_name and result in (FIRST, SECOND) and word not in self._explained)
             ]
-            left = len(named_words) - _NAMED
-            more = f" and {left:,} more" if left > 0 else ""
             if named_words:
-                parts.append(f"{', '.join(named_words[:_NAMED])}{more} = {written}")
+                parts.append(f"{some_of(named_words, _NAMED)} = {written}")
         self.described = "; ".join(parts)
         return outcomes

@@ -1,5 +1,6 @@
 """A log as it was fitted, and how firm its ranking is."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -236,14 +237,10 @@ def _order(fitted: FittedLog, made: Estimate, result: r.BatchRating) -> dict[str
         if fitted.quantile is not None:
             error = science.error_of_feature(again, 0, fitted.kind == SANDWICH)
             half = fitted.quantile * error
-    ends = [points] if half is None else [points, points - half, points + half]
+    ends = [points, math.nan, math.nan] if half is None else [points, points - half, points + half]
     shares = [100.0 / (1.0 + 10.0 ** (-x / 400.0)) for x in ends]
     names = ("points", "low", "high", "percent", "percent_low", "percent_high")
-    numbers = [
-        None if k >= len(values) else round(float(values[k]), r.DIGITS)
-        for values in (ends, shares)
-        for k in range(3)
-    ]
+    numbers = (None if x != x else round(float(x), r.DIGITS) for x in (*ends, *shares))
     return {"name": name, **dict(zip(names, numbers, strict=True))}
 
 
@@ -279,24 +276,18 @@ def _swapped(log: GameLog, fitted: FittedLog, made: Estimate, questions: Ints) -
     """Return how many judgements turn over where the order of two players does."""
     games, contests, options = fitted.games, fitted.games.contests, fitted.options
     sides, points = contests.players.reshape(-1, 2), contests.points.reshape(-1, 2)
-    n, low = contests.n_games, np.argmin(sides, axis=1)
-    everything = np.column_stack([questions, sides.min(axis=1), sides.max(axis=1)])
-    _, groups = np.unique(everything, axis=0, return_inverse=True)
-    forward, at = games.first == low, np.arange(n)
+    n, low, at = contests.n_games, np.argmin(sides, axis=1), np.arange(contests.n_games)
     scores = np.sign(points[at, low] - points[at, 1 - low])
+    asked = np.column_stack([questions, sides[at, low], sides[at, 1 - low], games.first == low])
+    ways: dict[tuple[int, ...], tuple[list[int], list[int]]] = {}
+    for game, (*question, forward) in enumerate(asked.tolist()):
+        ways.setdefault(tuple(question), ([], []))[forward].append(game)
     # The k-th game of a question one way goes with the k-th the other way.
-    runs = np.argsort(2 * groups.ravel() + forward, kind="stable")
-    key = (2 * groups.ravel() + forward)[runs]
-    number = np.empty(n, np.int64)
-    number[runs] = np.arange(n) - np.searchsorted(key, key)
-    of_pair = groups.ravel() * n + number
-    ways = np.flatnonzero(forward), np.flatnonzero(~forward)
-    _, forwards, backwards = np.intersect1d(of_pair[ways[0]], of_pair[ways[1]], return_indices=True)
-    forwards, backwards = ways[0][forwards], ways[1][backwards]
-    pairs = len(forwards)
-    if not pairs:
+    both_ways = [pair for of_question in ways.values() for pair in zip(*of_question, strict=False)]
+    if not both_ways:
         what = f"{options.swapped_by}: no two games of one question in both orders"
         raise InputError(f"{log.name}: {option('swapped_by')}: {what}")
+    pairs, (forwards, backwards) = len(both_ways), np.array(both_ways).T
     steady = scores[forwards] == scores[backwards]
     turned = int(pairs - steady.sum())
     weights = np.zeros(n)

@@ -24,7 +24,7 @@ from valmatch.game_logs.whole_log.result import BatchRating, Posterior, listed
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import DEVIATION, PathLike
 from valmatch.inputs.csv_reader import read_rows, with_columns
-from valmatch.inputs.files import sha256
+from valmatch.inputs.files import readable, sha256
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.threads import one_thread
@@ -72,11 +72,8 @@ def rank_games(
     with ExitStack() as stack:
         log, folder = GameLog(path, settings, further=settings.further), None
         if settings.out is not None:
-            try:
+            with readable(f"{option('anchors')}: {settings.anchors}"):
                 digest = sha256(settings.anchors) if settings.anchors else None
-            except OSError as error:
-                what = f"{settings.anchors}: cannot be read: {error.strerror}"
-                raise InputError(f"{option('anchors')}: {what}") from None
             identity = {**settings.identity, "anchors_sha256": digest}
             folder = stack.enter_context(claim("rank", settings.out, log, None, identity))
         stop = stack.enter_context(stop_on_signal())
@@ -619,15 +616,13 @@ def _write_pairs(folder: Path, result: BatchRating, every: bool) -> None:
             superiority.write(csv_line([name, *np.round(chances, 9).tolist()]))
             columns = (names, groups, *(x.tolist() for x in (leads, errors, chances, games)))
             rows = []
-            for other, group, lead, error, chance, between in [*zip(*columns, strict=True)][
-                k + 1 :
-            ]:
-                ends = (
+            others = list(zip(*columns, strict=True))[k + 1 :]
+            for other, group, lead, error, chance, between in others:
+                low, high, *together = (
                     None if reach is None else round(lead + sign * reach * error, r.DIGITS)
                     for reach in (facts["quantile"], facts["critical"])
                     for sign in (-1.0, 1.0)
                 )
-                low, high, *together = ends
                 numbers = (round(lead, r.DIGITS), round(error, r.DIGITS), low, high)
                 linked = "yes" if group == groups[k] else "no"
                 rows.append(
