@@ -286,6 +286,8 @@ model: valorant; zzz: 3 | 2:1: zzz: unknown key (allowed: model, factors, arriva
 model: valorant; arrivals: 3 | 2:11: arrivals: should be the path of a file (got 3)
 model: valorant; replicate: {expect: {unmatched: {mean: 1, men: 2}}} | 2:43:
   replicate.expect.unmatched.men: unknown key (did you mean mean?)
+model: valorant; optimize: {variables: {'poisson_rate[3]': {low: 0, high: a}}} | 2:58:
+  optimize.variables.poisson_rate.3.high: should be a valid number, in players per hour (got 'a')
 """),
         (
             factors("team_diff: " + "1" * 500),

@@ -59,7 +59,7 @@ def factors(
     names = factor_names(entry.factors)
     chosen = entry.main.split() or names[:FIRST]
     if search:
-        fields = [factor_at(entry.factors, name.split(".")) for name in names]
+        fields = [factor_at(entry.factors, name.split("."))[0] for name in names]
         meanings = [str(field and field.description) for field in fields]
         chosen = _searched(search, dict(zip(names, meanings, strict=True)), f"factor of {model}")
     every = not search and (all or len(names) <= FIRST)

@@ -228,13 +228,12 @@ class ResponseOptions(ConfigOptions):
         levels = super().levels(source)
         if not self.responses:
             return levels
-        from valmatch.config.factor_paths import factor_at
         from valmatch.config.loading import load_config
         from valmatch.experiments.response_list import groups_of
 
         config = load_config(source, self.overrides, levels)
         groups = groups_of(self.responses, config)
-        if factor_at(type(config.factors), ["measure"]) is not None:
+        if "measure" in type(config.factors).model_fields:
             groups = list(dict.fromkeys([*getattr(config.factors, "measure", ()), *groups]))
         measured = [("--responses", f"factors.measure=[{', '.join(groups)}]")] if groups else []
         return [*levels, *measured]

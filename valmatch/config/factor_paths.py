@@ -26,24 +26,16 @@ def factor_names(section: type[Section]) -> list[str]:
     return names
 
 
-def section_depth(section: type[Section], path: Sequence[str | int]) -> int:
-    """Return how many parts of a path are names of sections, one inside the other."""
-    for depth, name in enumerate(path):
-        inner = section_of(section.model_fields.get(str(name)))
-        if inner is None:
-            return depth
-        section = inner
-    return len(path)
-
-
-def factor_at(section: type[Section], path: Sequence[str]) -> FieldInfo | None:
-    """Return the field at a path through sections, None where there is none."""
+def factor_at(section: type[Section], path: Sequence[str | int]) -> tuple[FieldInfo | None, int]:
+    """Return the field that a path leads to through so many sections; None where there is none."""
     field = None
-    inner: type[Section] | None = section
-    for name in path:
-        field = inner.model_fields.get(name) if inner else None
+    for depth, name in enumerate(path):
+        field = section.model_fields.get(str(name))
         inner = section_of(field)
-    return field
+        if inner is None:
+            return field, depth
+        section = inner
+    return field, len(path)
 
 
 def unit_at(section: type[Section], name: str) -> str | None:

@@ -213,8 +213,7 @@ class ConfigCheck:
         for path in BY_FACTOR:
             for key, _ in entries(self.root, path)[:MOST]:
                 name = key.value.removeprefix("factors.")
-                sections = name.split(".")
-                field = f.factor_at(cls, sections[: f.section_depth(cls, sections) + 1])
+                field, _ = f.factor_at(cls, name.split("."))
                 if "*" not in name and (field is None or f.section_of(field)):
                     near = hint(name.rpartition(".")[2], names, names)
                     self._wrong(key, (*path, name), f"is no factor ({near})")
@@ -383,7 +382,7 @@ class ConfigCheck:
             meant = self._meant(cls, path, key is not None and from_override(key))
             return key or self._closest_node(path), path, f"unknown key ({meant})", ""
         if error["type"] == "refused":
-            section = path[: 1 + f.section_depth(cls, error["loc"])]
+            section = path[: 1 + f.factor_at(cls, error["loc"])[1]]
             at = [(*section, *key.split(".")) for key in error.get("ctx", {}).get("at", ())]
             # A default may be what is wrong, which is written nowhere.
             path = next((key for key in at if find(self.root, key)), (*at, path)[0])
@@ -497,8 +496,8 @@ def _override(root: Node, override: str, name: Override) -> Node:
     entry = MODELS.get(str(value_at(root, ["model"])))
     path = _full_path(root, entry, path)
     if entry and path[0] == "factors":
-        length = 2 + f.section_depth(entry.factors, path[1:])
-        field = f.factor_at(entry.factors, path[1:length])
+        field, sections = f.factor_at(entry.factors, path[1:])
+        length = 2 + sections
         if field is not None and len(path) > length and find(root, path[:length]) is None:
             # A part of a factor is changed, whose default is written first.
             default = field.get_default(call_default_factory=True)
@@ -533,8 +532,8 @@ def _full_path(root: Node, entry: ModelEntry | None, path: list[str]) -> list[st
 
 def _by_factor(entry: ModelEntry | None, path: list[str], keys: Collection[str]) -> list[str]:
     """Return a path below the name of a factor with that name, dots and all, as one part."""
-    length = 1 + (f.section_depth(entry.factors, path) if entry else 0)
-    field = f.factor_at(entry.factors, path[:length]) if entry else None
+    field, sections = f.factor_at(entry.factors, path) if entry else (None, 0)
+    length = 1 + sections
     unknown = entry is not None and (field is None or f.is_open(field))
     for part in path[length:]:
         index = whole_number(part) is not None

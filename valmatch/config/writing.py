@@ -9,8 +9,7 @@ from valmatch.config.config import SECTIONS
 from valmatch.config.factor_paths import factor_at, factor_names, section_of
 from valmatch.inputs.fields import Section, allowed, plain_number, schema_at
 from valmatch.models.registry import entry_of
-
-WIDTH = 80
+from valmatch.text.terminal import WIDTH, wrapped
 
 NAME = "NAME"  # stands for any name in a mapping
 
@@ -54,7 +53,7 @@ def template(model: str, names: Collection[str] = ()) -> str:
 def documented(model: type[Section], path: Sequence[str], names: Collection[str] = ()) -> list[str]:
     """Return factors of the section at `path`, all or some, each under the comment on it."""
     lines, indent = [], "  " * (len(path) + 1)
-    section = section_of(factor_at(model, path)) or model
+    section = section_of(factor_at(model, path)[0]) or model
     for name, field in section.model_fields.items():
         if section_of(field):
             if inner := documented(model, [*path, name], names):
@@ -65,7 +64,7 @@ def documented(model: type[Section], path: Sequence[str], names: Collection[str]
             continue
         default = default_text(field.get_default(call_default_factory=True))
         lines += _comment(model, [*path, name], f"{indent}# ", f" Default: {default}.")
-        lines += [*_wrap(f"{name}: {default}", indent, f"{indent}{' ' * len(name)}   "), ""]
+        lines += [*wrapped(f"{name}: {default}", indent, f"{indent}{' ' * len(name)}   "), ""]
     return lines
 
 
@@ -100,12 +99,5 @@ def default_text(value: object) -> str:
     return plain_number(value) if isinstance(value, float) else _flow(value).replace('"', "")
 
 
-def _wrap(text: str, first: str, others: str | None = None) -> list[str]:
-    return textwrap.wrap(
-        text,
-        WIDTH,
-        initial_indent=first,
-        subsequent_indent=first if others is None else others,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+def _wrap(text: str, prefix: str) -> list[str]:
+    return wrapped(text, prefix, prefix)

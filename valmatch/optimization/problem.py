@@ -365,7 +365,7 @@ def _value(config: Config, name: str, path: str) -> float | None:
     numeric = [factor for factor in names if _is_number(values.get(factor))]
     section, _, last = name.rpartition(".")
     what = "is not a number" if name in names else "is no factor"
-    if section_of(factor_at(model, name.split("."))):
+    if section_of(factor_at(model, name.split("."))[0]):
         what = "is a section, not a factor"
         numeric = [factor for factor in numeric if factor.startswith(f"{name}.")]
     candidates = by_last_part(numeric, section)
