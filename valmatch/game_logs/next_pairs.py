@@ -16,7 +16,7 @@ from valmatch.game_logs.rating_files import PreviousRatings, write_result
 from valmatch.game_logs.whole_log import result as r
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
-from valmatch.inputs.csv_reader import read_rows, with_columns
+from valmatch.inputs.csv_reader import read_table
 from valmatch.inputs.files import sha256
 from valmatch.inputs.options import refuse, takes
 from valmatch.kernels.arrays import Bools, Ints
@@ -142,8 +142,8 @@ def allowed_pairs(names: Sequence[str], path: Path | None, without: Sequence[str
     allowed = ~np.eye(len(names), dtype=np.bool_)
     if path is not None:
         allowed[:] = False
-        choose = with_columns(_COLUMNS, what=f"pairs that may play have {' and '.join(_COLUMNS)}")
-        for row in read_rows(path, choose, trimmed=True, placed=True):
+        what = f"pairs that may play have {' and '.join(_COLUMNS)}"
+        for row in read_table(path, _COLUMNS, what=what):
             pair = [row.text(column) for column in _COLUMNS]
             for column, name in zip(_COLUMNS, pair, strict=True):
                 if name not in places:

@@ -61,8 +61,8 @@ def _results(name: str, meanings: Mapping[str, str]) -> Mapping[str, str]:
 def read_aliases(path: Path) -> dict[str, c.Row]:
     """Read a file with the columns name, alias; return its rows by alias."""
     rows: dict[str, c.Row] = {}
-    choose = c.with_columns(("name", "alias"), what="aliases have the columns name, alias")
-    for row in c.read_rows(path, choose, trimmed=True, placed=True):
+    what = "aliases have the columns name, alias"
+    for row in c.read_table(path, ("name", "alias"), what=what):
         name, alias = row.text("name"), row.text("alias")
         if alias in rows:
             raise row.wrong("alias", f"{shown(alias)} is there twice")

@@ -378,18 +378,6 @@ def _raise(error: RowError) -> None:
 Choose = Callable[[Sequence[str], str], Mapping[str, str] | Iterable[str]]
 
 
-def with_columns(required: Sequence[str], optional: Sequence[str] = (), *, what: str) -> Choose:
-    """Return what chooses these columns of a file, of which `what` says which it should have."""
-
-    def choose(header: Sequence[str], place: str) -> Sequence[str]:
-        if missing := [name for name in required if name not in header]:
-            columns = ", ".join(header)
-            raise InputError(f"{place}: no column {missing[0]} ({what}; found: {columns})")
-        return [name for name in (*required, *optional) if name in header]
-
-    return choose
-
-
 def read_rows(
     path: Path | None,
     choose: Choose,
@@ -429,6 +417,20 @@ def read_rows(
             wanted = {meaning: cells[index] for meaning, index in indices.items()}
             known = {key: starts[index] for key, index in indices.items() if index < len(starts)}
             yield Row(name, line, wanted, names, known)
+
+
+def read_table(
+    path: Path, required: Sequence[str], optional: Sequence[str] = (), *, what: str
+) -> Iterator[Row]:
+    """Yield the rows of a file with some columns, of which `what` says which it should have."""
+
+    def choose(header: Sequence[str], place: str) -> Sequence[str]:
+        if missing := [name for name in required if name not in header]:
+            columns = ", ".join(header)
+            raise InputError(f"{place}: no column {missing[0]} ({what}; found: {columns})")
+        return [name for name in (*required, *optional) if name in header]
+
+    return read_rows(path, choose, trimmed=True, placed=True)
 
 
 def remembered(lines: Iterable[str], read: list[str]) -> Iterator[str]:

@@ -178,8 +178,8 @@ class Rows:
             np.column_stack([first_home, np.zeros_like(first_home)]).ravel(),
         )
 
-    def facts(self, further: Further, homes: Bools) -> GameFacts:
-        """Return what else is known of the games, and note what differs within one."""
+    def facts(self, further: Further, per_row: int) -> tuple[Floats, Ints, Floats]:
+        """Return weights, clusters, covariates of entries; note what differs within a game."""
         first, n = self.first_rows[:-1], self._n
         weights = np.ones(n)
         if further.weight:
@@ -190,16 +190,15 @@ class Rows:
         for k, key in enumerate(f"cluster {name}" for name in further.clusters):
             cells[:, k] = self.columns[key]
             self._note_differing(cells[:, k], key)
-        covariates, why = np.empty((len(homes), len(further.covariates))), "covariate out of range"
+        covariates, why = np.empty((per_row * n, len(further.covariates))), "covariate out of range"
         for k, name in enumerate(further.covariates):
             keys = (f"covariate {name}{side}" for side in ("", "_a", "_b"))
             there = (key for key in keys if key in self.columns)
             values = [self._numbers(key, -_HEAVIEST, _HEAVIEST, why) for key in there]
-            if len(homes) > n and len(values) == 1:  # the lead of the first side
+            if per_row > len(values):  # the lead of the first side
                 values.append(np.zeros(n))
             covariates[:, k] = np.column_stack(values).ravel()
-        named_first = np.arange(len(homes)) % 2 == 0
-        return GameFacts(weights[first], cells[first], covariates, homes, named_first)
+        return weights[first], cells[first], covariates
 
     def _numbers(self, meaning: str, low: float, high: float, reason: str) -> Floats:
         """Return numbers within limits, in which others are put for a reason."""
@@ -453,7 +452,7 @@ class GameLog:
         """Return the games in the order of the file, and what else is to be known of them."""
         rows = self._rows()
         entries, first_rows = rows.entries(), rows.first_rows
-        facts = rows.facts(self._further, entries.at_home) if self._further else None
+        facts = rows.facts(self._further, entries.per_row) if self._further else None
         first = np.arange(len(first_rows) - 1)  # of each game the first one of its name
         if self.game_names is not None:
             first = self.game_names.first_of_name()
@@ -477,11 +476,11 @@ class GameLog:
         for alias, row in self._options.aliases.items():
             if alias not in cells:
                 raise row.wrong("alias", f"{shown(alias)} is no player of {self.name}")
-        if facts:
-            weights, clusters, covariates, homes, named_first = facts
-            of_games = weights[games.names], clusters[games.names]
-            facts = GameFacts(*of_games, covariates[order], homes[order], named_first[order])
-        return games, facts
+        if not facts:
+            return games, None
+        weights, clusters, covariates = facts
+        of_rows = covariates[order], entries.at_home[order], order % 2 == 0
+        return games, GameFacts(weights[games.names], clusters[games.names], *of_rows)
 
     def _rows(self) -> Rows:
         """Return the columns that are read."""

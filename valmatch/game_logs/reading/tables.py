@@ -414,8 +414,8 @@ class Times:
             differ = np.flatnonzero(times[:, 0] != times[:, 1])
             if len(differ) and days_first == months_first:
                 self.unsettled = int(differ[0])
-            self.order = "dmy" if days_first >= months_first else "mdy"
-            times = times[:, 0 if days_first >= months_first else 1]
+            self.order, column = ("dmy", 0) if days_first >= months_first else ("mdy", 1)
+            times = times[:, column]
         if self.order in ORDERS:
             self.kind = f"dates as {ORDERS[self.order]}"
         return times

@@ -23,7 +23,7 @@ from valmatch.game_logs.whole_log import result as r
 from valmatch.game_logs.whole_log.result import BatchRating, Posterior, listed
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import DEVIATION, PathLike
-from valmatch.inputs.csv_reader import read_rows, with_columns
+from valmatch.inputs.csv_reader import read_table
 from valmatch.inputs.files import readable, sha256
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Bools, Floats, Ints
@@ -219,9 +219,8 @@ MOST_POINTS = 1e6  # largest size of a rating in points, beyond all use
 def read_anchors(path: Path, players: Mapping[str, int], warn: Callable[[str], None]) -> bt.Anchors:
     """Read anchors; those who did not play are named and left out."""
     what = "anchors have the columns player, rating, and optionally deviation"
-    choose = with_columns(("player", "rating"), ("deviation",), what=what)
     anchors: dict[str, tuple[float, float]] = {}
-    for row in read_rows(path, choose, trimmed=True, placed=True):
+    for row in read_table(path, ("player", "rating"), ("deviation",), what=what):
         name = row.text("player")
         if name in anchors:
             raise row.wrong("player", f"{shown(name)} is there twice")
