@@ -15,7 +15,6 @@ from valmatch.errors import InputError, in_lines, option
 from valmatch.game_logs.reading.columns import by_plain_name, usual_columns
 from valmatch.game_logs.reading.tables import CSV, PGN, GameFile
 from valmatch.inputs import arguments
-from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.csv_reader import SEPARATOR_NAMES, open_text
 from valmatch.inputs.files import MAX_DOCUMENT, kind_of_text, read_text, regular
 from valmatch.storage.output import write_atomically
@@ -166,7 +165,7 @@ class CheckedFile:
         return self.text().rstrip("\n")
 
 
-def check_file(path: PathLike, *, write: PathLike | None = None) -> CheckedFile:
+def check_file(path: arguments.PathLike, *, write: arguments.PathLike | None = None) -> CheckedFile:
     r"""Say what a file is, what is understood of it, and what is wrong with it.
 
     Parameters

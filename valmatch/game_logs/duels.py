@@ -9,7 +9,6 @@ from valmatch.errors import InputError, option
 from valmatch.game_logs.options import Further, SprtOptions
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.inputs import arguments
-from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.options import refuse, takes
 from valmatch.kernels.arrays import Ints
 from valmatch.ratings.games import Games
@@ -20,7 +19,7 @@ from valmatch.text.terminal import shown
 
 @takes(SprtOptions)
 def sprt_games(
-    games: PathLike,
+    games: arguments.PathLike,
     player: str,
     against: str,
     **options: Any,  # noqa: ANN401

@@ -15,7 +15,6 @@ from valmatch.game_logs.options import GRADIENT, NextOptions
 from valmatch.game_logs.rating_files import PreviousRatings, write_result
 from valmatch.game_logs.whole_log import result as r
 from valmatch.inputs import arguments
-from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.csv_reader import read_table
 from valmatch.inputs.files import sha256
 from valmatch.inputs.options import refuse, takes
@@ -281,7 +280,7 @@ class NextPairs(DocumentedResult):
 
 @takes(NextOptions)
 def next_pairs(
-    ratings: PathLike,
+    ratings: arguments.PathLike,
     policy: str = GRADIENT,
     **options: Any,  # noqa: ANN401
 ) -> NextPairs:

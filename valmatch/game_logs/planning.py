@@ -21,7 +21,6 @@ from valmatch.game_logs.next_pairs import RatedTogether, caution, read_together
 from valmatch.game_logs.options import AIMS, OF_PLAYERS, PlanOptions
 from valmatch.game_logs.rating_files import write_result
 from valmatch.inputs import arguments
-from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.options import takes
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.policies.joint.leagues import (
@@ -179,7 +178,7 @@ MOST_PLAYERS = 500
 
 @takes(PlanOptions)
 def plan_games(
-    ratings: PathLike | None = None,
+    ratings: arguments.PathLike | None = None,
     **options: Any,  # noqa: ANN401
 ) -> PlannedGames:
     """Plan how many games it takes to know players as well as is wanted, by simulated leagues.

@@ -21,7 +21,6 @@ from valmatch.game_logs.reading.columns import LONG, Format, find_columns
 from valmatch.game_logs.reading.tables import time_text
 from valmatch.game_logs.whole_log.result import DRAW_WEIGHT, HOME, day_of, unrated_kind
 from valmatch.inputs import arguments
-from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.csv_reader import Row, cells_of, read_rows
 from valmatch.inputs.files import sha256
 from valmatch.inputs.options import takes
@@ -248,8 +247,8 @@ class PredictedGames(DocumentedResult):
 
 @takes(PredictOptions)
 def predict_games(
-    ratings: PathLike,
-    fixtures: PathLike | None = None,
+    ratings: arguments.PathLike,
+    fixtures: arguments.PathLike | None = None,
     **options: Any,  # noqa: ANN401
 ) -> PredictedGames:
     """Predict games by the system that rated their players; whoever has not played is a newcomer.

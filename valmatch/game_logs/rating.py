@@ -18,14 +18,12 @@ from valmatch.game_logs.options import RateOptions
 from valmatch.game_logs.reading.log import DEFAULT_MINUTES, GameLog, games_at
 from valmatch.game_logs.tuning import Tuning, games_to_fit, tune
 from valmatch.inputs import arguments
-from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.options import refuse, takes
 from valmatch.kernels.arrays import Floats
-from valmatch.ratings import registry
 from valmatch.ratings.baselines import COIN, RECORD
 from valmatch.ratings.games import Games
 from valmatch.ratings.parameters import check_tuned, values_of
-from valmatch.ratings.registry import DEFAULT, MOST_DISTANT, system_named
+from valmatch.ratings.registry import DEFAULT, DEFAULT_OF_RESULTS, MOST_DISTANT, Cap, system_named
 from valmatch.ratings.system import System
 from valmatch.ratings.zonestats import ZoneStats
 from valmatch.storage.output import write_atomically
@@ -117,7 +115,7 @@ class RatedLog(DocumentedResult):
 
 @takes(RateOptions)
 def rate_games(
-    games: PathLike,
+    games: arguments.PathLike,
     system: str | None = None,
     **options: Any,  # noqa: ANN401
 ) -> RatedLog:
@@ -236,9 +234,9 @@ def _start(
     if name is None:
         log = GameLog(path, options)
         known = log.scored and "minutes" in log.columns.places
-        name = DEFAULT if known or options.cap else registry.DEFAULT_OF_RESULTS
+        name = DEFAULT if known or options.cap else DEFAULT_OF_RESULTS
     rating = system_named(name)
-    if arguments.one_of("cap", cap, get_args(registry.Cap)) != MOST_DISTANT:
+    if arguments.one_of("cap", cap, get_args(Cap)) != MOST_DISTANT:
         if not isinstance(rating, ZoneStats):
             what = f"{name} has no cap (allowed with: zonestats)"
             raise InputError(f"{option('cap')} {cap}: {what}")
@@ -578,7 +576,7 @@ _OF_ONE = ("system", "ratings", "again", "cap")  # options that go with one syst
 
 @takes(RateOptions, without=_OF_ONE)
 def compare_ratings(
-    games: PathLike,
+    games: arguments.PathLike,
     systems: str | Sequence[str],
     **options: Any,  # noqa: ANN401
 ) -> RatingComparison:

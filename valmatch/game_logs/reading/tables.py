@@ -23,7 +23,6 @@ from valmatch.errors import InputError, option
 from valmatch.inputs.csv_reader import FLAGS, cell_starts, dividing, open_text, remembered, unmark
 from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.text import dates as d
-from valmatch.text.dates import ORDERS, SINCE, moment_by, moment_of
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import VALUE, shortened, shown, some_of
 
@@ -361,9 +360,10 @@ def _kind_of_time(cell: str) -> str | None:
     """Return what a cell may be: a number, a moment, or a date in some order; None if none."""
     if real_number(cell) is not None:
         return NUMBERS
-    if not math.isnan(moment_of(cell)):
+    if not math.isnan(d.moment_of(cell)):
         return DATES
-    return None if all(math.isnan(moment_by(cell, order)) for order in ("dmy", "mdy")) else _EITHER
+    readings = (d.moment_by(cell, order) for order in ("dmy", "mdy"))
+    return None if all(map(math.isnan, readings)) else _EITHER
 
 
 class Times:
@@ -390,7 +390,7 @@ class Times:
             return read_moments(cells)
         orders = ("dmy", "mdy") if self.order is None else (self.order,)
         columns = [
-            read_each(cells, partial(moment_by, order=order), np.float64) for order in orders
+            read_each(cells, partial(d.moment_by, order=order), np.float64) for order in orders
         ]
         return np.column_stack(columns) if len(columns) > 1 else columns[0]
 
@@ -400,7 +400,7 @@ class Times:
             numbers = np.sort(times)  # NaN at last
             middle = float(numbers[np.count_nonzero(numbers == numbers) // 2])
             self.kind = d.unit_since_1970(middle) or NUMBERS
-            if d.date_of_digits(middle, SINCE):
+            if d.date_of_digits(middle, d.SINCE):
                 self.kind = DIGITS
                 values, index = np.unique(times, return_inverse=True)
                 return np.array([d.moment_of_digits(x) for x in values.tolist()])[index]
@@ -416,8 +416,8 @@ class Times:
                 self.unsettled = int(differ[0])
             self.order, column = ("dmy", 0) if days_first >= months_first else ("mdy", 1)
             times = times[:, column]
-        if self.order in ORDERS:
-            self.kind = f"dates as {ORDERS[self.order]}"
+        if self.order in d.ORDERS:
+            self.kind = f"dates as {d.ORDERS[self.order]}"
         return times
 
 
@@ -429,7 +429,7 @@ def read_moments(cells: Sequence[str]) -> Floats:
             cells = [cell.removesuffix("Z") for cell in cells]
         with suppress(ValueError):  # no such day or hour
             return np.array(cells, "M8[s]").astype(np.float64)
-    return read_each(cells, moment_of, np.float64)
+    return read_each(cells, d.moment_of, np.float64)
 
 
 def time_text(value: float, dated: bool) -> str:

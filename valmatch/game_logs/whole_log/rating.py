@@ -22,7 +22,6 @@ from valmatch.game_logs.whole_log import firmness as f
 from valmatch.game_logs.whole_log import result as r
 from valmatch.game_logs.whole_log.result import BatchRating, Posterior, listed
 from valmatch.inputs import arguments
-from valmatch.inputs.arguments import DEVIATION, PathLike
 from valmatch.inputs.csv_reader import read_table
 from valmatch.inputs.files import readable, sha256
 from valmatch.inputs.options import takes
@@ -31,7 +30,6 @@ from valmatch.kernels.threads import one_thread
 from valmatch.ratings import whole_history as wh
 from valmatch.ratings.bradley_terry import contests as c
 from valmatch.ratings.bradley_terry import rating as bt
-from valmatch.ratings.bradley_terry.contests import RATED, link
 from valmatch.ratings.bradley_terry.covariance import rank_ranges
 from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.games import Games
@@ -44,7 +42,7 @@ from valmatch.text.terminal import Note, Notice, shown
 
 @takes(RankOptions)
 def rank_games(
-    games: PathLike,
+    games: arguments.PathLike,
     system: str = BATCH_NAMES[0],
     **options: Any,  # noqa: ANN401
 ) -> BatchRating:
@@ -226,9 +224,9 @@ def read_anchors(path: Path, players: Mapping[str, int], warn: Callable[[str], N
             raise row.wrong("player", f"{shown(name)} is there twice")
         rating, deviation = row.number_within("rating", -MOST_POINTS, MOST_POINTS), 0.0
         if cell := row.cells.get("deviation"):
-            deviation = row.number_within("deviation", 0.0, DEVIATION[1])
-            if 0.0 < deviation < DEVIATION[0]:
-                allowed = f"0 for a rating that is known, or points >= {DEVIATION[0]:g}"
+            deviation = row.number_within("deviation", 0.0, arguments.DEVIATION[1])
+            if 0.0 < deviation < arguments.DEVIATION[0]:
+                allowed = f"0 for a rating that is known, or points >= {arguments.DEVIATION[0]:g}"
                 raise row.wrong("deviation", f"{shown(cell)} (allowed: {allowed})")
         anchors[name] = rating, deviation
     absent = [name for name in anchors if name not in players]
@@ -259,7 +257,7 @@ def _fitted(
     """Return the estimate of a log, and how sure it is."""
     contests = weighted.contests
     model, made, tuned, trouble = _model(weighted, options), None, None, None
-    linked = link(contests, contests.weights, model.anchors.players, model.rates_all)
+    linked = c.link(contests, contests.weights, model.anchors.players, model.rates_all)
     try:
         if isinstance(model, wh.PathModel) and options.tune:
             tuned = wh.tuned_drift(model, contests, linked, look)
@@ -396,7 +394,7 @@ def _players(fitted: f.FittedLog) -> list[r.PlayerRow]:
     if fitted.trouble is not None:
         status = "separated" if fitted.trouble.separated else "not identified"
         statuses |= dict.fromkeys(np.flatnonzero(linked.rated).tolist(), status)
-    statuses |= {k: r.ANCHOR if k in fixed else RATED for k in order}
+    statuses |= {k: r.ANCHOR if k in fixed else c.RATED for k in order}
     columns = (order, ranks.tolist(), ratings.tolist(), errors, ranges)
     numbers: dict[int, tuple[Any, ...]] = {
         player: (rank, rating, *_interval(rating, error, fitted.quantile), *places)
