@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from valmatch.config.config import Config, InputFile
 from valmatch.config.factor_paths import flat
 from valmatch.errors import InputError
-from valmatch.inputs.fields import Factors, Section
+from valmatch.inputs.fields import Factors
 from valmatch.inputs.files import sha256
 from valmatch.matching.registry import QUEUES
 from valmatch.models.registry import MODELS, origin
@@ -106,19 +106,9 @@ def identity(config: Config) -> dict[str, Any]:
     }
 
 
-def set_factors(section: Section) -> dict[str, Any]:
+def set_factors(factors: Factors) -> dict[str, Any]:
     """Return the factors that differ from their defaults, section by section."""
-    plain, factors = section.model_dump(mode="json"), {}
-    for name, field in type(section).model_fields.items():
-        value = getattr(section, name)
-        required = field.is_required()
-        default: Any = None if required else field.get_default(call_default_factory=True)
-        if isinstance(value, Section) and type(default) is type(value):
-            if inner := set_factors(value):
-                factors[name] = inner
-        elif required or value != default:
-            factors[name] = plain[name]
-    return factors
+    return factors.model_dump(mode="json", exclude_defaults=True)
 
 
 def config_id(config: Config) -> str:
