@@ -315,6 +315,15 @@ def test_warning_is_located() -> None:
 # Overrides
 
 
+@pytest.mark.parametrize("key", ["rule_set", "factors.rule_set"])
+def test_an_override_reaches_a_factor_under_the_key_of_a_file(key: str) -> None:
+    team = "{name: red, minPlayers: 1, maxPlayers: 1}"
+    rules = f"{{name: a, ruleLanguageVersion: '1.0', teams: [{team}]}}"
+    for override in (f"{key}.name=b", f"{key}={rules.replace('name: a', 'name: b')}"):
+        config = loaded(f"model: tickets\nrules: {rules}\n", override)
+        assert config.factors.model_dump()["rule_set"]["name"] == "b"
+
+
 @pytest.mark.parametrize(
     ("overrides", "changed"),
     [

@@ -495,6 +495,10 @@ def _override(root: Node, override: str, name: Override) -> Node:
         raise InputError(f"{name}: a key of {len(path)} parts (allowed: {MAX_DEPTH})")
     entry = MODELS.get(str(value_at(root, ["model"])))
     path = _full_path(root, entry, path)
+    for file, factor in entry.mappings.items() if entry else ():
+        there = find(root, [file])  # where a factor may stand
+        if path[:2] == ["factors", factor] and there and kind(there) in ("map", "null"):
+            path = [file, *path[2:]]
     if entry and path[0] == "factors":
         field, sections = f.factor_at(entry.factors, path[1:])
         length = 2 + sections
@@ -522,8 +526,6 @@ def _full_path(root: Node, entry: ModelEntry | None, path: list[str]) -> list[st
     files = (*FILES, *(entry.files if entry else ()))
     if first in TOP_LEVEL or (first in files and not of_factor):
         return path
-    if entry and entry.mappings.get(first) == first and find(root, [first]) is not None:
-        return path  # a factor that stands at the top
     named = problem_names(root).get(first)
     if named is None or (entry and first in entry.factors.model_fields):
         return ["factors", *path]
