@@ -25,7 +25,7 @@ from valmatch.game_logs import rating_files
 from valmatch.game_logs.rating import rate_games
 from valmatch.statistics.curves import CurveSums
 from valmatch.storage import run_folder
-from valmatch.storage.output import ROWS_AT_ONCE, cell, write_bytes, write_csv
+from valmatch.storage.output import ROWS_AT_ONCE, cell, write_bytes, write_csv, write_csv_parts
 from valmatch.storage.run_folder import RunFolder
 from valmatch.storage.store import SUMS, RowFormat, read_sums, write_sums
 
@@ -314,18 +314,20 @@ def columns_of(n: int) -> dict[str, Any]:
 @pytest.mark.parametrize("n", [0, 1, 7, ROWS_AT_ONCE, 2 * ROWS_AT_ONCE + 3])
 def test_a_table_of_many_rows_is_written_as_cell_by_cell(tmp_path: Path, n: int) -> None:
     columns = columns_of(n)
-    write_csv(tmp_path / "a.csv", columns, ["whole"])
-
-    def text(name: str, value: object) -> str:
-        return cell(value, name == "whole")
-
+    write_csv(tmp_path / "a.csv", columns)
     with (tmp_path / "b.csv").open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         plain = [v.tolist() if isinstance(v, np.ndarray) else v for v in columns.values()]
         for row in zip(*plain, strict=True):
-            writer.writerow(map(text, columns, row))
+            writer.writerow(map(cell, row))
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_whole_numbers_are_written_without_a_point(tmp_path: Path) -> None:
+    values = np.array([1.0, np.nan, -7.0])
+    write_csv_parts(tmp_path / "a.csv", ["a", "b"], [{"a": values, "b": values}], ["a"])
+    assert (tmp_path / "a.csv").read_text() == "a,b\n1,1.0\n,\n-7,-7.0\n"
 
 
 def test_columns_of_unequal_length_leave_no_file(tmp_path: Path) -> None:
@@ -334,7 +336,7 @@ def test_columns_of_unequal_length_leave_no_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_lines_of_many_rows_are_those_of_each() -> None:
+def test_lines_hold_the_shortest_text_of_each_number() -> None:
     rng = np.random.default_rng(1)
     form = RowFormat("0123456789ab", 7, ["a", "b", "c", "d"], [False, False, True, False])
     usual = 10.0 ** rng.uniform(-4, 15, (2000, 4)) * rng.choice([-1.0, 1.0], (2000, 4))
@@ -346,7 +348,12 @@ def test_lines_of_many_rows_are_those_of_each() -> None:
         if not np.isnan(rows[:, 2]).any():
             rows[:, 2] = np.rint(rows[:, 2])
         numbers = range(5, 5 + 3 * len(rows), 3)
-        assert form.lines(numbers, rows) == "".join(map(form.line, numbers, rows.tolist()))
+        lines = []
+        for number, (a, b, c, d) in zip(numbers, rows.tolist(), strict=True):
+            cells = ["" if x != x else repr(x) for x in (a, b)]
+            cells += ["" if c != c else str(int(c)), "" if d != d else repr(d)]
+            lines.append(f"0123456789ab,7,{number},{','.join(cells)}\n")
+        assert form.lines(numbers, rows) == "".join(lines)
 
 
 SHAPE = (1, 2, 3)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TextIO, TypeAlias
 
 from valmatch.errors import InputError, RunError
 from valmatch.execution.interruption import ENDINGS, held_signals
@@ -22,6 +22,7 @@ from valmatch.inputs.files import regular
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Column: TypeAlias = Sequence[Any] | NDArray[Any]
 
 MANIFEST = "manifest.json"  # says whose a folder is, and of which run
 
@@ -60,12 +61,10 @@ PROGRESS = {
 PART = ".part"  # ending of the name of a file that is being written
 
 
-def cell(value: object, whole: bool = False) -> str:
+def cell(value: object) -> str:
     """Return a CSV cell: the shortest text that `unmark` reads back exactly, empty if undefined."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if value is None or value != value:
         return ""
-    if isinstance(value, float):
-        return str(int(value)) if whole else repr(value)
     return mark(value) if isinstance(value, str) else str(value)
 
 
@@ -152,39 +151,39 @@ def write_binary(path: Path) -> Iterator[BinaryIO]:
             ENDINGS.remove(remove)
 
 
-def write_csv(
-    path: Path, columns: Mapping[str, Sequence[Any] | NDArray[Any]], whole: Collection[str] = ()
-) -> None:
+def write_csv(path: Path, columns: Mapping[str, Column]) -> None:
     """Write equally long columns as CSV, atomically."""
     size = max(map(len, columns.values()), default=0)
     slices = (slice(first, first + ROWS_AT_ONCE) for first in range(0, size, ROWS_AT_ONCE))
     parts = ({name: values[rows] for name, values in columns.items()} for rows in slices)
-    write_csv_parts(path, list(columns), parts, whole)
+    write_csv_parts(path, list(columns), parts)
 
 
 def write_csv_parts(
     path: Path,
     names: Sequence[str],
-    parts: Iterable[Mapping[str, Sequence[Any] | NDArray[Any]]],
+    parts: Iterable[Mapping[str, Column]],
     whole: Collection[str] = (),
 ) -> None:
     """Write a CSV file, atomically, whose rows come some at a time."""
     with write_atomically(path) as file:
         file.write(csv_line(names))
         for part in parts:
-            cells = [_cells(part[name], name in whole) for name in names]
-            file.write(csv_text(zip(*cells, strict=True)))
+            columns = [cells(part[name], name in whole) for name in names]
+            file.write(csv_text(zip(*columns, strict=True)))
 
 
 ROWS_AT_ONCE = 2**14  # rows that are objects at a time, which take several times their text
 
 
-def _cells(values: Sequence[Any] | NDArray[Any], whole: bool) -> Sequence[Any]:
+def cells(values: Column, whole: bool = False) -> Sequence[Any]:
     """Return what the CSV writer is given of a column, whose text is that of `cell`."""
     kind = values.dtype.kind if hasattr(values, "dtype") else "O"
     plain: Sequence[Any] = values.tolist() if hasattr(values, "tolist") else values
-    if kind in "OU" or whole:
-        return [cell(value, whole) for value in plain]
+    if whole:
+        return ["" if value != value else int(value) for value in plain]
+    if kind in "OU":
+        return list(map(cell, plain))
     # The writer itself writes numbers as `cell` does, in less time.
     return ["" if value != value else value for value in plain] if kind == "f" else plain
 

@@ -14,7 +14,6 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic_core import to_json
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
@@ -24,7 +23,15 @@ from valmatch.inputs.files import MAX_FILE, regular
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Axes, Batch, Model, Response
 from valmatch.statistics.curves import CurveSums
-from valmatch.storage.output import cell, numbers, read_lines, write_bytes, write_csv, writing
+from valmatch.storage.output import (
+    cells,
+    csv_text,
+    numbers,
+    read_lines,
+    write_bytes,
+    write_csv,
+    writing,
+)
 from valmatch.storage.results import DAMAGED, read_array
 
 Warn: TypeAlias = Callable[[str], None]
@@ -130,27 +137,10 @@ class RowFormat(LineFormat[int]):
         """Return what messages call a replication."""
         return f"replication {key}"
 
-    def line(self, replication: int, values: Sequence[float]) -> str:
-        """Return the line of a replication."""
-        cells = ",".join(map(cell, values, self.whole))
-        return f"{self.config_id},{self.seed},{replication},{cells}\n"
-
     def lines(self, replications: Sequence[int], rows: Floats) -> str:
         """Return the lines of replications, (n, len(names))."""
-        sizes = np.abs(rows)
-        usual = (sizes >= 1e-4) & (sizes < 1e15) | (sizes == 0.0)
-        missing = np.isnan(rows) & ~np.array(self.whole, np.bool_)
-        if not (len(rows) and (usual | missing).all()):
-            return "".join(map(self.line, replications, rows.tolist()))
-        columns = [
-            column.astype(np.int64).tolist() if whole else column.tolist()
-            for column, whole in zip(rows.T, self.whole, strict=True)
-        ]
-        # The serializer of pydantic writes usual numbers as repr does, twelve times as fast.
-        text = to_json(list(zip(replications, *columns, strict=True))).decode()
-        start = f"{self.config_id},{self.seed},"
-        text = text[2:-2].replace("],[", f"\n{start}").replace("NaN", "")
-        return f"{start}{text}\n"
+        keys = ([key] * len(rows) for key in (self.config_id, self.seed))
+        return csv_text(zip(*keys, replications, *map(cells, rows.T, self.whole), strict=True))
 
     def text(self, replications: Sequence[int], rows: Floats) -> str:
         """Return the whole file of replications."""
@@ -158,8 +148,8 @@ class RowFormat(LineFormat[int]):
 
     def parse(self, line: str) -> tuple[int, list[float]] | None:
         """Return the replication of a line (without its end) and its values; None if damaged."""
-        config, seed, number, *cells = [*line.split(","), "", ""]
-        values = numbers(cells[:-2])
+        config, seed, number, *rest = [*line.split(","), "", ""]
+        values = numbers(rest[:-2])
         known = config == self.config_id and seed == str(self.seed)
         if not (known and re.fullmatch("[0-9]{1,19}", number)):
             return None
