@@ -13,6 +13,7 @@ from tests.support.command import Outcome, refusal, success, valmatch
 from tests.support.folders import rows
 from tests.support.ticket_worlds import party, solo, team, world
 from valmatch.experiments.replay import simulated
+from valmatch.matching.tickets.playing import play
 from valmatch.matching.tickets.reading import WorldReading
 
 NEAR = {"name": "Near", "type": "batchDistance", "batchAttribute": "skill", "maxDistance": 100}
@@ -172,7 +173,8 @@ VARIANTS = {
 def test_it_says_what_a_replay_of_the_same_tickets_says(name: str, tmp_path: Path) -> None:
     given = [word for one in VARIANTS[name] for word in ("--set", one)]
     folder = made(tmp_path, *given, "--seed", 3, "--replication", 2)
-    world, outcome = simulated(folder)
+    world = simulated(folder)
+    outcome = play(*world, counted=False)
     tickets = rows(folder / "tickets.csv")
     assert outcome.statuses == [row["status"] for row in tickets]
     assert outcome.times == [float(row["ended"]) for row in tickets]

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeAlias, cast
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar, cast
 
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
@@ -63,6 +63,8 @@ Warn: TypeAlias = Callable[[str], None]
 Columns: TypeAlias = dict[str, list[Any]]
 Rows: TypeAlias = Iterable[tuple[Any, ...]]
 
+T = TypeVar("T")
+
 STATUSES = (DONE, "TIMED_OUT", "CANCELLED", "FAILED", "SEARCHING")
 REVIEW = 1.0  # seconds between reviews, where there is no world that says it
 
@@ -88,11 +90,8 @@ def _world_of(
         for name in ("tickets", "players", "timeout", "review"):
             if getattr(options, name) is not None:
                 raise InputError(f"{source}: is a world, which has {name} of its own")
-        read, problems = read_world(text)
-        _report(source, problems, warn)
-        if read is None:
-            raise InputError(f"{source}: is no world")
-        world, log, whose = read, None, whose or read.latency_of
+        world, log = _checked(source, read_world(text), warn), None
+        whose = whose or world.latency_of
     return world.with_latency_of(cast(LatencyOf, whose or "ticket")), log
 
 
@@ -102,10 +101,7 @@ def _world_of_rules(
     """Return the world of a rule set and a list of tickets, or a game's log."""
     listed = options.tickets
     reading = read_rule_file(source, options.timeout)
-    _report(source, reading.problems, warn)
-    table = reading.table
-    if table is None:
-        raise InputError(f"{source}: is no rule set")
+    table = _checked(source, (reading.table, reading.problems), warn)
     if listed is None:
         why = "is a rule set; a list of tickets is needed too (--tickets)"
         raise InputError(f"{source}: {why}")
@@ -118,21 +114,15 @@ def _world_of_rules(
         known: dict[str, Document] = {}
         if options.players is not None:
             of_csv = options.players.suffix.lower() == ".csv"
-            known, problems = read_players(read_text(options.players), table, of_csv)
-            _report(options.players, problems, warn)
-        log, problems = read_events(listing)
-        _report(listed, problems, warn)
-        assert log is not None
-        world, problems = world_of_log(log, known, table, (options.timeout, review), warn)
-        _report(listed, problems, lambda text: None)
-        assert world is not None
-        world = world._replace(rules=rules)
+            players = read_players(read_text(options.players), table, of_csv)
+            known = _checked(options.players, players, warn)
+        log = _checked(listed, read_events(listing), warn)
+        of_log = world_of_log(log, known, table, (options.timeout, review), warn)
+        world = _checked(listed, of_log, lambda text: None)._replace(rules=rules)
     elif options.players is not None:
         raise InputError(f"{listed}: is no log of events; its tickets say all of their players")
     else:
-        tickets, problems = read_list(listing, table, is_table)
-        _report(listed, problems, warn)
-        assert tickets is not None
+        tickets = _checked(listed, read_list(listing, table, is_table), warn)
         patience = TIMEOUT if options.timeout is None else options.timeout
         service = Service(patience, float(tickets.times.max(initial=0.0)) + patience, review)
         world = WorldReading(table, tickets, service, ("pass",), rules)
@@ -148,12 +138,15 @@ def _world_of_rules(
     return world, log
 
 
-def _report(path: Path, problems: Sequence[Problem], warn: Warn) -> None:
-    """Warn of what is to be warned of; raise where there are errors."""
+def _checked(path: Path, reading: tuple[T | None, Sequence[Problem]], warn: Warn) -> T:
+    """Return what was read, with what is to be warned of; raise where there are errors."""
+    read, problems = reading
     if errors := error_lines(path, problems):
         raise InputError(*errors)
     for remark in as_remarks(path, problems):
         warn(remark)
+    assert read is not None  # there is an error where nothing was read
+    return read
 
 
 class Ends(NamedTuple):
@@ -497,33 +490,27 @@ def explain_ticket(
     if command not in (REPLAY, SIMULATE):
         ours = f"valmatch {REPLAY} --out or valmatch {SIMULATE} tickets --out makes one"
         raise InputError(f"{path}: no folder of tickets that were played ({ours})")
-    outcomes: dict[Search, Outcome] = {}
-    if command == REPLAY:
-        world = _replayed(path)
-    else:
-        made, outcome = simulated(path)
-        world = WorldReading(made.table, made.tickets, made.service, (made.search,))
-        outcomes[made.search] = outcome
-    names = [world.tickets.name(number) for number in range(world.tickets.sizes.size)]
+    worlds = _replayed(path) if command == REPLAY else [simulated(path)]
+    tickets = worlds[0].tickets
+    names = [tickets.name(number) for number in range(tickets.sizes.size)]
     if ticket not in names:
         near = closest_name(ticket, names)
         meant = f" (did you mean {near}?)" if near else f" of {len(names):,}"
         raise InputError(f"{path}: no ticket {shown(ticket)}{meant}")
     if search is not None:
-        arguments.one_of("search", search, world.searches)
+        arguments.one_of("search", search, [world.search for world in worlds])
     number = names.index(ticket)
     documents: dict[Search, dict[str, Any]] = {}
-    for name in (name for name in world.searches if search in (None, name)):
-        inputs = (world.table, world.tickets, world.service, name)
-        outcome = outcomes.get(name) or play(*inputs)
+    for world in (world for world in worlds if search in (None, world.search)):
+        outcome = play(*world, counted=False)
         if number not in outcome.ended:
             raise InputError(f"{path}: {ticket} joined after the horizon")
-        (documents[name],) = explained(Pool(*inputs), outcome, number)
+        (documents[world.search],) = explained(Pool(*world), outcome, number)
     return documents
 
 
-def _replayed(folder: Path) -> WorldReading:
-    """Return the world that was replayed, with the searches that were made."""
+def _replayed(folder: Path) -> list[TicketWorld]:
+    """Return the world that was replayed, for each of the searches that were made."""
     path = folder / "world.json"
     world, problems = read_world(read_text(path))
     if world is None:
@@ -534,11 +521,11 @@ def _replayed(folder: Path) -> WorldReading:
     made = read_manifest(folder, Manifest).get("searches")
     if not (isinstance(made, list) and made and set(made) <= set(SEARCHES)):
         raise InputError(f"{folder / MANIFEST}: damaged: searches: {shown(made)}")
-    return world._replace(searches=tuple(search for search in SEARCHES if search in made))
+    return [TicketWorld(*world[:3], search) for search in SEARCHES if search in made]
 
 
-def simulated(folder: Path) -> tuple[TicketWorld, Outcome]:
-    """Return the tickets of a run of `simulate`, and what came of them, by running it once more."""
+def simulated(folder: Path) -> TicketWorld:
+    """Return the tickets of a run of `simulate`, by drawing them once more."""
     manifest = read_manifest(folder, SimulateManifest)
     config = manifest.same_config(folder, "explain")
     model = build(config)
@@ -546,10 +533,9 @@ def simulated(folder: Path) -> tuple[TicketWorld, Outcome]:
         raise InputError(f"{folder}: is of the model {config.model}, and tickets alone has tickets")
     inputs = model.draw(Streams(manifest.seed), manifest.replication)
     try:
-        world = model.world(inputs)
+        return model.world(inputs)
     except InputError as error:
         raise InputError(f"{folder}: {error}") from None
-    return world, play(*world, counted=False)
 
 
 def explained(pool: Pool, outcome: Outcome, ticket: int | None = None) -> list[dict[str, Any]]:
