@@ -418,11 +418,7 @@ class ReplayedTickets(Result):
         with damaged(files.folder / SUMMARY):
             warnings = warnings_in(results)
         results.pop("warnings", None)
-        tables = {}
-        for name, columns in SHOWN.items():
-            table = files.table(f"{name}.csv", *columns)
-            numbers = {key: values.tolist() for key, values in table.numbers.items()}
-            tables[name] = {**numbers, **table.texts}
+        tables = {name: files.table(f"{name}.csv", *columns) for name, columns in SHOWN.items()}
         return cls(files.manifest.source, results, tables, warnings, files.folder)
 
 

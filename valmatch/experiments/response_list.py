@@ -20,13 +20,11 @@ class Listed(NamedTuple):
     group: str
 
 
-def list_responses(
-    source: ConfigLike, overrides: Sequence[str] = (), levels: Sequence[tuple[str, str]] = ()
-) -> list[Listed]:
+def list_responses(source: ConfigLike, overrides: Sequence[str] = ()) -> list[Listed]:
     """Return every response of a model, in the order of groups."""
     if isinstance(source, str) and source in MODELS:
         source = {"model": source}
-    config = load_config(source, overrides, levels)
+    config = load_config(source, overrides)
     model: Any = load_model(config.model)
     fixed = getattr(model, "responses", None)
     responses = {

@@ -75,14 +75,17 @@ class Simulation(Result):
 
     def __getitem__(self, table: str) -> Mapping[str, NDArray[Any]]:
         """Return the columns of a table as arrays, as ``pandas.DataFrame`` takes them."""
-        names = [table.name for table in self.tables]
-        if table not in names:
-            raise KeyError(f"{table!r} ({hint(table, names)})")
-        return self.tables[names.index(table)].columns
+        return self._table(table).columns
+
+    def _table(self, name: str) -> Table:
+        tables = {table.name: table for table in self.tables}
+        if name not in tables:
+            raise KeyError(f"{name!r} ({hint(name, tables)})")
+        return tables[name]
 
     def numbers(self, table: str, column: str) -> Floats:
         """Return a column of numbers, NaN where undefined."""
-        chosen = self.tables[[table.name for table in self.tables].index(table)]
+        chosen = self._table(table)
         if isinstance(chosen, ReadTable):
             return chosen.numbers(column)
         return chosen.columns[column].astype(np.float64)
@@ -127,12 +130,12 @@ class ReadTable(Table):
     @cached_property
     def _columns(self) -> dict[str, NDArray[Any]]:  # type: ignore[override]
         file = f"{self.name}.csv"
-        texts = self._files.table(file, (), self._files.header(file)).texts
+        texts = self._files.table(file, (), self._files.header(file))
         return {name: _array(cells) for name, cells in texts.items()}
 
     def numbers(self, column: str) -> Floats:
         """Return a column of numbers, each of which is checked."""
-        return self._files.table(f"{self.name}.csv", [column]).numbers[column]
+        return np.array(self._files.table(f"{self.name}.csv", [column])[column])
 
     @property
     def whole(self) -> frozenset[str]:  # type: ignore[override]

@@ -120,11 +120,11 @@ class PlannedGames(DocumentedResult):
         options = PlanOptions(**wanted, **{name: document[name] for name in names})
         columns = [column for name in MEASURES for column in (name, f"{name}_std_error")]
         table = files.table(PLAN, ["games", *columns])
-        if not len(table):
-            raise InputError(f"{table.path}: damaged: holds no number of games")
-        curves: dict[str, list[Any]] = {"games": [int(n) for n in table.numbers["games"]]}
+        if not table["games"]:
+            raise InputError(f"{files.folder / PLAN}: damaged: holds no number of games")
+        curves: dict[str, list[Any]] = {"games": list(map(int, table["games"]))}
         for name in columns:
-            curves[name] = [None if x != x else x for x in table.numbers[name].tolist()]
+            curves[name] = [None if x != x else x for x in table[name]]
         return {"options": options, "curves": curves}
 
     @property

@@ -367,18 +367,18 @@ def read_ranking(files: ResultFiles, system: System) -> Ranking:
     last = [LAST_GAME] if LAST_GAME in files.header(RATINGS) else []
     counts = ("games", *COUNTS)
     table = files.table(RATINGS, ("rank", "rating", *counts, *more), ("player", *last))
-    numbers = {name: column.tolist() for name, column in table.numbers.items()}
-    changes = [math.nan] * len(table)
+    players = table["player"]
+    changes = [math.nan] * len(players)
     if files.has(CHANGES):
-        changes = files.table(CHANGES, ("change",)).numbers["change"].tolist()
+        changes = files.table(CHANGES, ("change",))["change"]
     return Ranking(
-        ranks=list(map(int, numbers["rank"])),
-        players=table.texts["player"],
-        ratings=numbers["rating"],
-        **{name: list(map(int, numbers[name])) for name in counts},
-        last_game=table.texts.get(LAST_GAME, [""] * len(table)),
+        ranks=list(map(int, table["rank"])),
+        players=players,
+        ratings=table["rating"],
+        **{name: list(map(int, table[name])) for name in counts},
+        last_game=table.get(LAST_GAME, [""] * len(players)),
         change=[None if math.isnan(x) else x for x in changes],
-        state={name: numbers[name] for name in more},
+        state={name: table[name] for name in more},
     )
 
 

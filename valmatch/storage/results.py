@@ -5,17 +5,7 @@ from __future__ import annotations
 import importlib
 import zipfile
 from abc import ABC, abstractmethod
-from array import array
-from collections.abc import (
-    Callable,
-    Collection,
-    Generator,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-    Sized,
-)
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
@@ -29,7 +19,6 @@ from numpy.typing import NDArray
 from valmatch.errors import InputError, OptionError
 from valmatch.inputs.csv_reader import rows_of
 from valmatch.inputs.files import readable, regular
-from valmatch.kernels.arrays import Floats
 from valmatch.storage.output import FAR, MANIFEST, read_json
 from valmatch.text.terminal import Notice, shown
 
@@ -40,19 +29,6 @@ if TYPE_CHECKING:
 SUMMARY = "summary.json"  # the document of a result
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class FileTable:
-    """Some columns of a CSV file."""
-
-    path: Path  # the file
-    numbers: Mapping[str, Floats]  # columns of numbers by name; NaN where a cell is empty
-    texts: Mapping[str, list[str]]  # other columns by name, as they stand
-
-    def __len__(self) -> int:
-        columns: list[Sized] = [*self.numbers.values(), *self.texts.values()]
-        return len(columns[0])
 
 
 @dataclass(frozen=True)
@@ -117,20 +93,19 @@ class ResultFiles:
         texts: Collection[str] = (),
         *,
         infinite: bool = False,
-    ) -> FileTable:
-        """Read some columns of a CSV file, whose numbers may be infinite where that is said."""
-        columns = {column: array("d") for column in numbers}
-        words: dict[str, list[str]] = {column: [] for column in texts}
+    ) -> dict[str, list[Any]]:
+        """Read columns of a CSV file: some of numbers, NaN where a cell is empty, some of texts."""
+        # Numbers may be infinite where that is said.
+        columns: dict[str, list[Any]] = {column: [] for column in (*numbers, *texts)}
         path = self.folder / name
-        for line, row in self._cells(name, [*columns, *words]):
-            cells = iter(row)
-            for column, values in columns.items():
-                where = f"{path}:{line}: damaged: {column}"
-                values.append(_number(next(cells), infinite, where))
-            for word in words.values():
-                word.append(intern(next(cells)))
-        arrays = {column: np.array(values) for column, values in columns.items()}
-        return FileTable(path, arrays, words)
+        for line, row in self._cells(name, list(columns)):
+            for (column, values), cell in zip(columns.items(), row, strict=True):
+                if column in texts:
+                    values.append(intern(cell))
+                else:
+                    where = f"{path}:{line}: damaged: {column}"
+                    values.append(_number(cell, infinite, where))
+        return columns
 
     def _rows(self, name: str) -> Generator[tuple[int, list[str]]]:
         """Yield the rows of a CSV file with their lines, but what a kill has left of the last."""

@@ -290,11 +290,11 @@ def rows_of(files: ResultFiles, name: str, kind: type[Any]) -> list[Any]:
     """Return the rows of a table."""
     types = {field: {of, *get_args(of)} for field, of in get_type_hints(kind).items()}
     texts = [field for field, of in types.items() if str in of]
-    table = files.table(name, [field for field in types if field not in texts], texts)
-    columns: dict[str, list[Any]] = dict(table.texts)
-    for column, values in table.numbers.items():
+    numbers = [field for field in types if field not in texts]
+    columns = files.table(name, numbers, texts)
+    for column in numbers:
         number = int if int in types[column] else float
-        columns[column] = [None if x != x else number(x) for x in values.tolist()]
+        columns[column] = [None if x != x else number(x) for x in columns[column]]
     if "day" in columns:
         columns["day"] = [int(day) if day.lstrip("-").isdigit() else day for day in columns["day"]]
     return [kind(*row) for row in zip(*(columns[field] for field in types), strict=True)]

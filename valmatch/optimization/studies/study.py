@@ -370,9 +370,7 @@ class Study(Result):
             if files.has(file):
                 header = files.header(file)
                 numbers = [name for name in header if name not in texts]
-                table = files.table(file, numbers, texts, infinite=True)
-                columns = {key: column.tolist() for key, column in table.numbers.items()}
-                tables[kind] = {**columns, **table.texts}
+                tables[kind] = files.table(file, numbers, texts, infinite=True)
         with damaged(files.folder / MANIFEST):
             section = OptimizeOptions.model_validate(files.manifest.get("optimize") or {})
         config = replace(files.config, optimize=section)
