@@ -10,8 +10,6 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import Any, Generic, TypeVar
 
-import numpy as np
-
 from valmatch.config.identity import changed_factors, changes, config_id
 from valmatch.errors import InputError
 from valmatch.execution.chunks import build, run
@@ -78,7 +76,7 @@ def _controls(
     if any(index not in rows for index in indices):
         warn(f"not all folders hold {store.CONTROLS}: the whole has no control variates")
         return None
-    return np.array([rows[index] for index in indices])
+    return form.table(rows, indices)
 
 
 def _curves(
@@ -193,7 +191,7 @@ def gather(
         max(requested, len(wanted)),
         model.responses,
         indices,
-        np.array([rows[index] for index in indices]).reshape(len(indices), len(form.names)),
+        form.table(rows, indices),
         confidence or first.confidence or 0.95,
         model.axes,
         _curves(folders, indices, model, seed, warn) if curves and model.axes else None,

@@ -365,7 +365,7 @@ def compare_configs(
             write_csv(folder.path / "differences.csv", compared.columns())
             write_json(folder.path / SUMMARY, compared.summary())
             folder.note(**({"shown": [*shown]} if shown else {}))
-            folder.remark_input(chain.from_iterable(run.input_remarks for run in runs))
+            folder.remark(chain.from_iterable(run.input_remarks for run in runs))
             folder.close(compared.status, replications=compared.n)
     return compared
 
@@ -432,6 +432,5 @@ def compare_runs(
 
 def _values(run: Replications, names: Sequence[str], indices: Sequence[int]) -> Floats:
     """Return some responses of some replications, (n, r) float64."""
-    rows = {index: row for row, index in enumerate(run.indices)}
-    columns = [[response.name for response in run.responses].index(name) for name in names]
-    return run.values[np.ix_([rows[index] for index in indices], columns)]
+    rows = np.searchsorted(run.indices, indices)
+    return np.column_stack([run[name][rows] for name in names])

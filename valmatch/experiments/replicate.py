@@ -291,10 +291,10 @@ class Replications(Result):
         if summarised is not None and summarised != names:
             what = "its responses are those of another version of the model"
             raise InputError(f"{files.folder / SUMMARY}: {what}")
-        rows = row_format(config, seed, responses).read([files.folder / ROWS])
-        indices, known = sorted(rows), dict[int, list[float]]()
-        if controls:
-            known = control_format(config, seed, controls).read([files.folder / CONTROLS])
+        form = row_format(config, seed, responses)
+        rows = form.read([files.folder / ROWS])
+        indices, of_controls = sorted(rows), control_format(config, seed, controls)
+        known = of_controls.read([files.folder / CONTROLS]) if controls else {}
         sums = read_sums(files.folder / SUMS, axes.shape, lambda text: None)[0] if axes else None
         return cls(
             config,
@@ -302,16 +302,14 @@ class Replications(Result):
             manifest.requested,
             responses,
             indices,
-            np.array([rows[k] for k in indices]).reshape(len(rows), len(names)),
+            form.table(rows, indices),
             manifest.confidence or 0.95,
             axes,
             sums if sums and sums.n else None,
             WHOLE,
             files.status,
             precision,
-            np.array([known[k] for k in indices])
-            if known and known.keys() >= rows.keys()
-            else None,
+            of_controls.table(known, indices) if known and known.keys() >= rows.keys() else None,
             controls,
             [remark.notice for remark in manifest.remarks],
             [remark.notice for remark in manifest.input_remarks],
@@ -636,6 +634,5 @@ def write_results(folder: RunFolder, result: Replications) -> None:
             write_csv(folder.path / "paired.csv", result.paired_columns())
         if result.complete:
             folder.remove_shards()
-    folder.remark(result.remarks)
-    folder.remark_input([*result.config.warnings, *result.input_remarks])
+    folder.remark([*result.config.warnings, *result.input_remarks], result.remarks)
     folder.close(result.status, replications=result.count, confidence=result.confidence)

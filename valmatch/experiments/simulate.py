@@ -205,7 +205,6 @@ def simulate_config(config: Config, options: SimulateArguments) -> Simulation:
                 path = folder.path / f"{table.name}.csv"
                 write_csv_parts(path, table.names, table.parts(ROWS_AT_ONCE), table.whole)
             write_json(folder.path / RESPONSES, recording.summary())
-            folder.remark(result.remarks)
-            folder.remark_input(model.warnings)
+            folder.remark(model.warnings, result.remarks)
             folder.close("complete")
     return recording

@@ -321,5 +321,5 @@ def write_experiment(folder: RunFolder, experiment: DesignReplications) -> None:
         write_csv(folder.path / "design.csv", experiment.columns())
         write_json(folder.path / SUMMARY, experiment.summary())
     remarks = (result.input_remarks for result in experiment.results)
-    folder.remark_input(chain.from_iterable(remarks))
+    folder.remark(chain.from_iterable(remarks))
     folder.close(experiment.status, points=len(experiment.results))

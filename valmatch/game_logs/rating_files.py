@@ -189,7 +189,7 @@ def read_games(log: GameLog, warn: Warnings, folder: RunFolder | None) -> Games:
     games, warnings = log.games(), log.warnings()
     warn(*warnings)
     if folder:
-        folder.remark_input(warnings)
+        folder.remark(warnings)
     if not games.n_games:
         raise InputError(f"{log.name}: holds no game that can be rated")
     return games

@@ -294,13 +294,9 @@ class RunFolder:
         """Add facts that the manifest will hold once the run has ended, however it ends."""
         self._manifest.update(facts)
 
-    def remark(self, remarks: Iterable[str]) -> None:
-        """Have the manifest hold what has to be said of the run, if anything."""
-        self.note(**warnings_entry(remarks, "remarks"))
-
-    def remark_input(self, remarks: Iterable[str]) -> None:
-        """Have the manifest hold what has to be said of what was read, such as rows left out."""
-        self.note(**warnings_entry(remarks, "input_remarks"))
+    def remark(self, of_input: Iterable[str], of_run: Iterable[str] = ()) -> None:
+        """Have the manifest hold what has to be said of what was read, and of the run itself."""
+        self.note(**warnings_entry(of_run, "remarks"), **warnings_entry(of_input, "input_remarks"))
 
     def add(self, names: Sequence[str]) -> None:
         """List further files, whose names only the run itself knows, before any is written."""

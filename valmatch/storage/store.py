@@ -5,7 +5,7 @@ import os
 import re
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import compress, pairwise, product, takewhile
@@ -142,6 +142,11 @@ class RowFormat(LineFormat[int]):
         keys = ([key] * len(rows) for key in (self.config_id, self.seed))
         return csv_text(zip(*keys, replications, *map(cells, rows.T, self.whole), strict=True))
 
+    def table(self, rows: Mapping[int, list[float]], replications: Sequence[int]) -> Floats:
+        """Return rows that were read as one array, (n, len(names)) float64."""
+        chosen = [rows[index] for index in replications]
+        return np.array(chosen).reshape(len(chosen), len(self.names))
+
     def text(self, replications: Sequence[int], rows: Floats) -> str:
         """Return the whole file of replications."""
         return self.header + self.lines(replications, rows)
@@ -175,11 +180,11 @@ class RowFile:
                 f"{self._path}: holds {len(beyond)} replications that this run is not to make, such"
                 f" as {min(beyond)}; ask for more of them, or choose another folder"
             )
-        kept = [rows[index] for index in takewhile(rows.__contains__, indices)]
+        kept = list(takewhile(rows.__contains__, indices))
         if len(kept) < len(rows):
             gap = len(rows) - len(kept)
             home.warn(f"{self._path}: {gap} replications after a gap are made again")
-        self._blocks = [np.array(kept).reshape(len(kept), len(form.names))]
+        self._blocks = [form.table(rows, kept)]
         self.done = len(kept)  # number of replications that are there
 
     @property

@@ -100,7 +100,7 @@ def rank_games(
         result = replace(result, source=log.name, warnings=warnings, rerun=rerun)
         look()
         if folder is not None:
-            folder.remark_input(log.warnings())
+            folder.remark(log.warnings())
             write_pairs = partial(_write_pairs, folder.path, result, settings.differences)
             facts = {"reading": log.reading}
             result = write_result(folder, result, _tables(result), write_pairs, **facts)

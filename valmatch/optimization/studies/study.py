@@ -552,6 +552,6 @@ def summarised(
             write_json(folder.path / SUMMARY, study.summary())
             if outcome.complete:
                 folder.remove_shards()
-        folder.remark_input(spec.model.warnings)
+        folder.remark(spec.model.warnings)
         folder.close(study.status, **outcome.counts)
     return study
