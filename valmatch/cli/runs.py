@@ -518,19 +518,18 @@ def combine(
     from valmatch.experiments import combine as experiments
     from valmatch.storage.manifest import command_of
 
-    parts = experiments.with_whole(out, list(folders))
-    commands = set(map(command_of, parts))
+    commands = set(map(command_of, [*folders, out]))
     options: dict[str, Any] = {"expect": expect, "confidence": confidence}
     if "optimize" in commands:
         from valmatch.optimization.studies.combine import combine_optimizations as merge
 
         for name, value in options.items():
             o.refuse(name, value is not None, "of no use with folders of optimize (leave it out)")
-        combined: experiments.Combined[Any] = merge(out, parts, check=check, warn=warn)
+        combined: experiments.Combined[Any] = merge(out, folders, check=check, warn=warn)
     else:
         designs = "design" in commands
         put_together = experiments.combine_designs if designs else experiments.combine
-        combined = put_together(out, parts, check=check, warn=warn, **options)
+        combined = put_together(out, folders, check=check, warn=warn, **options)
     lines = combined.shortfalls
     if check:
         show(json, combined.missing, lambda: sys.stdout.writelines(f"{line}\n" for line in lines))

@@ -29,8 +29,7 @@ from valmatch.execution.interruption import (
     held_signals,
     leave_signals,
 )
-from valmatch.execution.run_options import DASK, EXECUTORS, LOCAL, PROCESSES, RunOptions
-from valmatch.inputs import arguments
+from valmatch.execution.run_options import DASK, LOCAL, PROCESSES, RunOptions
 from valmatch.kernels.compilation import check_address_space
 from valmatch.models.registry import OWN, load_model
 
@@ -65,18 +64,17 @@ def open_pool(
     threads: bool = False,
 ) -> Iterator[WorkerPool]:
     """Start workers, and dismiss them in the end; what they have not begun is dropped."""
-    if executor is None:
-        executor = LOCAL if scheduler is None else DASK
-    arguments.one_of("executor", executor, EXECUTORS)
-    arguments.whole("workers", workers)
     if workers > 1 and getattr(multiprocessing.current_process(), "_inheriting", False):
         # A worker process first imports the script that it works for. Where the script asks for
         # workers as soon as it is imported, each of them would do the same.
         os._exit(UNGUARDED)
     begin()
-    if scheduler is None and executor == DASK:
-        executor = PROCESSES
-    if scheduler is not None and executor == DASK:
+    if scheduler is not None:
+        if executor not in (None, DASK):
+            raise InputError(
+                f"{option('scheduler')}: of no use with {option(f'executor={executor}')} (allowed:"
+                f" {option('executor=dask')})"
+            )
         try:
             from valmatch.execution.dask import dask_pool  # takes long to import
         except ImportError:
@@ -87,11 +85,7 @@ def open_pool(
         with dask_pool(scheduler, warn, detail) as (client, slots):
             yield WorkerPool(client, slots, ahead=2, finest=3, here=False)
         return
-    if scheduler is not None:
-        raise InputError(
-            f"{option('scheduler')}: of no use with {option(f'executor={executor}')} (allowed:"
-            f" {option('executor=dask')})"
-        )
+    executor = PROCESSES if executor == DASK else executor or LOCAL
     detail(f"executor: {executor}, {workers} workers")
     if executor == LOCAL and workers == 1:
         yield WorkerPool(_Serial(), lambda: 1, 1, 1, here=True)

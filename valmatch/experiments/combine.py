@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from string import ascii_lowercase
@@ -33,6 +32,7 @@ from valmatch.storage.output import CONTENTS, MANIFEST, PROGRESS, write_bytes
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 from valmatch.storage.store import ROWS, Warn
+from valmatch.text.terminal import counted
 
 SHOWN = 8  # missing replications and differing keys that are named one by one
 LISTED = 1_000  # missing replications of a shard that a summary lists
@@ -41,7 +41,7 @@ LISTED = 1_000  # missing replications of a shard that a summary lists
 def owes(name: str, total: int, first: Sequence[int], what: str = "replication") -> str:
     """Return the line that says what a shard, or a run without shards, has not made yet."""
     shown = ", ".join(map(str, first[:SHOWN])) + ", ..." * (total > SHOWN)
-    return f"{name} owes {total:,} {what}{'s' * (total > 1)}: {shown}"
+    return f"{name} owes {counted(total, what)}: {shown}"
 
 
 R = TypeVar("R", bound=Result)
@@ -183,8 +183,6 @@ def gather(
     owed = owed_by_shard(wanted, rows, set(files.values()))
     known = store.control_format(config, seed, model.controls)
     controls = _controls(folders, indices, known, warn)
-    remarks = [remark.notice for manifest in manifests.values() for remark in manifest.remarks]
-    input_remarks = [*(remark.notice for remark in first.input_remarks), *model.warnings]
     result = Replications(
         config,
         seed,
@@ -196,8 +194,10 @@ def gather(
         model.axes,
         _curves(folders, indices, model, seed, warn) if curves and model.axes else None,
         status="incomplete" if owed else "complete",
-        remarks=list(dict.fromkeys(remarks)),
-        input_remarks=list(dict.fromkeys(input_remarks)),
+        remarks=[
+            remark for manifest in manifests.values() for remark in manifest.notices("remarks")
+        ],
+        input_remarks=[*first.notices("input_remarks"), *model.warnings],
         sampling=model.sampling,
         controls=controls,
         expectations={} if controls is None else model.controls,
@@ -342,8 +342,6 @@ def combine_designs(
     return Combined(result, {"missing": missing}, shortfalls, owed)
 
 
-BLOCK = 1 << 20  # bytes of a file of rows that are read at a time
-
 NOT_ENDED = "not ended"  # the state of a run that is at work, or was killed
 
 Counts = tuple[Counter[Shard], Callable[[Shard], int | None]]
@@ -427,6 +425,5 @@ def _lines(folders: Iterable[Path], name: str) -> Counter[Shard]:
     for folder in folders:
         for path, shard in shard_files(folder, name).items():
             with suppress(OSError), path.open("rb") as file:
-                lines = sum(block.count(b"\n") for block in iter(partial(file.read, BLOCK), b""))
-                count[shard] += max(0, lines - 1)
+                count[shard] += max(0, sum(line.endswith(b"\n") for line in file) - 1)
     return count

@@ -45,7 +45,7 @@ from valmatch.storage.results import (
     warnings_of_parts,
 )
 from valmatch.storage.run_folder import RunFolder, files_of
-from valmatch.text.terminal import Notice, escaped
+from valmatch.text.terminal import Notice, counted, escaped
 
 BASE, *NAMES = list(ascii_lowercase)
 """What the systems are called, and the folders of their runs."""
@@ -160,7 +160,7 @@ class Comparison(Result):
     def replications_in_words(self) -> str:
         """Of how many replications differences are, and whether systems share random numbers."""
         if all(variant.run.config.model == self.base.config.model for variant in self.variants):
-            return f"{self.n:,} common replication{'s' * (self.n != 1)}"
+            return counted(self.n, "common replication")
         return f"{self.n:,} independent replications of each model (no common random numbers)"
 
     @property

@@ -61,7 +61,7 @@ from valmatch.storage.store import (
     write_curves,
 )
 from valmatch.text.suggestions import hint
-from valmatch.text.terminal import Notice
+from valmatch.text.terminal import Notice, counted
 
 
 @dataclass(frozen=True, repr=False)
@@ -311,8 +311,8 @@ class Replications(Result):
             precision,
             of_controls.table(known, indices) if known and known.keys() >= rows.keys() else None,
             controls,
-            [remark.notice for remark in manifest.remarks],
-            [remark.notice for remark in manifest.input_remarks],
+            manifest.notices("remarks"),
+            manifest.notices("input_remarks"),
             files.folder,
             sampling,
         )
@@ -590,8 +590,7 @@ def _status(done: int, goal: int, precision: Sequence[Precision], stop: Stop) ->
 
 def _remarks(store: Store) -> list[Notice]:
     """Say of how many of the replications made by this run something has to be said."""
-    further, plural = " further" * bool(store.resumed), "s" * (store.made != 1)
-    of = f"{store.made:,}{further} replication{plural}"
+    of = counted(store.made, f"{'further ' * bool(store.resumed)}replication")
     return [
         Notice(f"{count:,} of {of}: {text}", Notice.of(text).kind, count)
         for text, count in Counter(store.remarks).items()

@@ -62,11 +62,6 @@ class WarningPart(ManifestPart):
     count: int
     text: str
 
-    @property
-    def notice(self) -> Notice:
-        """The warning as results have it."""
-        return Notice(self.text, self.kind, self.count)
-
 
 class Manifest(ManifestPart):
     """What the manifests of all commands may hold."""
@@ -134,6 +129,10 @@ class Manifest(ManifestPart):
         from valmatch.config.identity import changed_since
 
         return changed_since(self.identity.model_dump(), self.config.model_dump(), config)
+
+    def notices(self, key: str) -> list[Notice]:
+        """Return the warnings of an entry as results have them."""
+        return [Notice(of.text, of.kind, of.count) for of in self.get(key)]
 
     def get(self, key: str) -> Any:  # noqa: ANN401 - of what is not known here, any type
         """Return an entry, None where there is none."""

@@ -288,7 +288,7 @@ class RunFolder:
         """What had to be said of the run that this one goes on with."""
         if not (self._previous and self.resume and self.shard == WHOLE):
             return []  # of a shard the manifest has it already
-        return [remark.notice for remark in self._previous.remarks]
+        return self._previous.notices("remarks")
 
     def note(self, **facts: object) -> None:
         """Add facts that the manifest will hold once the run has ended, however it ends."""
