@@ -560,16 +560,12 @@ def _advance(
     for goal in goals:
         if goal < store.done:  # what an earlier run went past was not enough for it
             continue
-        for first, todo in store.gaps(goal):
-            index = first
+        while (todo := store.missing(goal)) and not stop():
             with closing(chunks.run(todo, stop)) as batches:
                 for batch in batches:
                     before = store.done
-                    store.add(index, batch)
-                    index += len(batch.responses)
+                    store.add(batch)
                     options.progress(store.done - before)
-            if index < first + len(todo):
-                break
         values = store.values
         precision = [target.assess(values[:, target.column], confidence) for target in targets]
         if isinstance(options, ReplicateArguments):

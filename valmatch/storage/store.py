@@ -5,10 +5,10 @@ import os
 import re
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import compress, pairwise, product, takewhile
+from itertools import compress, product, takewhile
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -406,14 +406,14 @@ class Store:
         part = self._parts.get("curves")
         return part.sums if part else None
 
-    def gaps(self, goal: int) -> Iterator[tuple[int, range]]:
-        """Yield the first number and the replications that `add` has to take in before the next."""
-        dones = {part.done for part in self._parts.values() if part.done < goal}
-        for first, last in pairwise(sorted(dones | {goal})):
-            yield first, self.indices[first:last]
+    def missing(self, goal: int) -> range:
+        """Return the next replications up to a goal, all of which the same parts lack."""
+        ahead = (part.done for part in self._parts.values() if part.done > self.done)
+        return self.indices[self.done : min([goal, *ahead])]
 
-    def add(self, first: int, batch: Batch) -> None:
-        """Take in the replications from the first on, in every part that lacks them."""
+    def add(self, batch: Batch) -> None:
+        """Take in the next replications, in every part that lacks them."""
+        first = self.done
         if self._rows.done == first:
             self.remarks += batch.remarks
         for name, part in self._parts.items():
