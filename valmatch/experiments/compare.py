@@ -355,7 +355,7 @@ def compare_configs(
         read = list(chain.from_iterable(map(files_of, configs)))
         identity = {**variants, "seed": plan.seed}
         around = RunFolder(out, "compare", configs[0], identity, resume=options.resume, read=read)
-    with open_cases(sides, plan, options, around, out or Path()) as (folder, stop, run):
+    with open_cases(sides, plan, options, around) as (folder, stop, run):
         # Where the time is short, an equal part of it for each leaves replications to compare.
         parts = [options.max_seconds * k / len(sides) for k in range(1, len(sides))]
         stops = [*(Stop(part, stop) for part in parts), stop]

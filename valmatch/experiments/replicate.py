@@ -500,24 +500,24 @@ def open_cases(
     plan: Plan,
     options: RunOptions,
     folder: RunFolder | None,
-    below: Path,
+    below: str = "",
 ) -> Iterator[tuple[RunFolder | None, Stop, Callable[[str, Stop], Replications]]]:
     """Open workers and a folder for the runs of some configs, each in a folder of its own there."""
     # Yields the folder, what ends the work on all, and a function that replicates one by name
     # until something else ends it. The folder of none of them is refused once any has begun.
-    out = options.out
+    homes = {name: options.out / below / name for name in cases} if options.out else {}
     with ExitStack() as stack:
         pool = stack.enter_context(pool_for(options, *cases.values()))
         if folder:
-            for name, config in cases.items():
-                open_run(below / name, config, plan, options.resume, read=folder.read)
+            for name, home in homes.items():
+                open_run(home, cases[name], plan, options.resume, read=folder.read)
                 if options.resume:
-                    plan.store(config, build(config), Place(below / name, plan.shard, True))
+                    plan.store(cases[name], build(cases[name]), Place(home, plan.shard, True))
             stack.enter_context(folder)
         stop = stack.enter_context(stop_on_signal(options.max_seconds))
 
         def run(name: str, until: Stop) -> Replications:
-            inner = replace(options, out=below / name if out else None)
+            inner = replace(options, out=homes.get(name))
             return run_plan(cases[name], plan, pool, lambda: until, inner)
 
         yield folder, stop, run

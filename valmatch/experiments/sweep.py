@@ -267,7 +267,7 @@ def run_design(
     design: Design,
     configs: Sequence[Config],
     plan: Plan,
-    options: RunOptions = RunOptions(),  # noqa: B008 - never changed
+    options: RunOptions,
     shown: Sequence[str] = (),
 ) -> DesignReplications:
     """Run the replications of every point of a design, one point after the other."""
@@ -277,7 +277,7 @@ def run_design(
     cases = dict(zip(reversed(ids), reversed(configs), strict=True))  # the first of equal ones
     around = open_design(out, config, design, ids, plan, options.resume) if out else None
     results: dict[str, Replications] = {}
-    with open_cases(cases, plan, options, around, (out or Path()) / POINTS) as (folder, stop, run):
+    with open_cases(cases, plan, options, around, POINTS) as (folder, stop, run):
         for key in dict.fromkeys(ids):
             results[key] = run(key, stop)
             if stop() or not results[key].complete:
