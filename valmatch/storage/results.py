@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from valmatch.errors import InputError, OptionError
 from valmatch.inputs.csv_reader import rows_of
 from valmatch.inputs.files import readable, regular
+from valmatch.storage.manifest import Manifest, read_manifest
 from valmatch.storage.output import FAR, MANIFEST, read_json
 from valmatch.text.terminal import Notice, shown
 
 if TYPE_CHECKING:
     from valmatch.config.config import Config
-    from valmatch.storage.manifest import Manifest
 
 SUMMARY = "summary.json"  # the document of a result
 
@@ -177,8 +177,6 @@ def damaged(path: Path) -> Iterator[None]:
 
 def result_files(folder: Path) -> ResultFiles:
     """Return what a folder with a manifest holds."""
-    from valmatch.storage.manifest import Manifest, read_manifest  # takes long to import
-
     with readable(folder / MANIFEST):
         files = ResultFiles(folder, read_manifest(folder, Manifest))
     if files.manifest.shards and not files.has("summary.json"):

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Self
 from valmatch.errors import InputError, RunError, WorkersLostError, option
 from valmatch.execution.interruption import ENDINGS, begin
 from valmatch.execution.shards import WHOLE, Shard, shard_files
+from valmatch.storage.manifest import Manifest, read_manifest
 from valmatch.storage.output import CONTENTS, MANIFEST, PART, PROGRESS, write_bytes, write_json
 from valmatch.storage.results import warnings_entry, warnings_in
 from valmatch.text.terminal import Notice
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from filelock import FileLock
 
     from valmatch.config.config import Config
-    from valmatch.storage.manifest import Manifest
 
 
 INCOMPLETE = "incomplete"  # the status of a run whose shards are not put together yet
@@ -127,7 +127,7 @@ class RunFolder:
             raise self._refusal("is a file (allowed: a folder)")
         refuse_to_replace(self.path, (LOCK, *self._files), self._read)
         try:
-            previous = _manifest_in(self.path)
+            previous = read_manifest(self.path, Manifest)
         except FileNotFoundError:
             if names := sorted(path.name for path in self.path.glob("[!.]*")):
                 raise self._refusal(
@@ -185,7 +185,7 @@ class RunFolder:
         except Timeout:
             owner = None
             with suppress(OSError, InputError):
-                owner = _manifest_in(self.path)
+                owner = read_manifest(self.path, Manifest)
             pid, host = (owner.pid, owner.host) if owner else (None, None)
             raise self._refusal(
                 f"in use by process {pid or '?'} on {host or '?'}; wait for it, or choose another"
@@ -377,11 +377,3 @@ def _unlock(lock: FileLock) -> None:
 def files_of(config: Config) -> list[Path]:
     """Return the files that a config was read from."""
     return [Path(config.source), *(file.path for file in config.files.values())]
-
-
-def _manifest_in(folder: Path) -> Manifest:
-    """Return the manifest of a folder; raise OSError where there is none, as `read_manifest`."""
-    (folder / MANIFEST).stat()
-    from valmatch.storage.manifest import Manifest, read_manifest
-
-    return read_manifest(folder, Manifest)
