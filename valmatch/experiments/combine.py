@@ -344,8 +344,9 @@ def combine_designs(
 
 NOT_ENDED = "not ended"  # the state of a run that is at work, or was killed
 
-Counts = tuple[Counter[Shard], Callable[[Shard], int | None]]
-"""Replications that are there, by shard, and those that a shard is to have, if that is known."""
+# Replications that are there, by shard, None where the command makes none; and those that a shard
+# is to have, None where that is not known.
+Counts = tuple[Counter[Shard] | None, Callable[[Shard], int | None]]
 
 
 @dataclass(frozen=True)
@@ -375,17 +376,17 @@ def status_of(folder: Path) -> list[RunStatus]:
         raise InputError(f"{folder}: no {MANIFEST}, so no run has begun here")
     if not manifest.is_ours:
         raise InputError(f"{folder}: its {MANIFEST} is that of another program")
-    counts = _counts_of(folder, manifest)
+    done_by, wanted_by = _counts_of(folder, manifest)
     run = (manifest.command, manifest.config_id, manifest.seed)
-    states = dict.fromkeys(set(counts[0] if counts else ()) - {WHOLE}, NOT_ENDED)
+    states = dict.fromkeys(set(done_by or ()) - {WHOLE}, NOT_ENDED)
     ended = manifest.shards.items()
     states |= {Shard(*map(int, text.split("/"))): state for text, state in ended}
     of_run = NOT_ENDED if manifest.status == "running" else manifest.status
     statuses = []
     for shard, state in sorted(states.items(), key=lambda item: item[0].index) or [(WHOLE, of_run)]:
-        done = counts[0][shard] if counts else None
+        done = None if done_by is None else done_by[shard]
         # Where a target was reached, or a search has ended early, there will be no more.
-        wanted = counts[1](shard) if counts and state != "complete" else done
+        wanted = done if state == "complete" else wanted_by(shard)
         statuses.append(RunStatus(folder, manifest.command, state, shard, done, wanted, run))
     return statuses
 
@@ -398,7 +399,7 @@ def missing_shards(statuses: Sequence[RunStatus]) -> list[Shard]:
     return [shard for run, shard in shards if (run, shard) not in there]
 
 
-def _counts_of(folder: Path, manifest: Manifest) -> Counts | None:
+def _counts_of(folder: Path, manifest: Manifest) -> Counts:
     """Return how many replications are there, and how many there are to be."""
     if manifest.command == "simulate":
         return Counter({WHOLE: int(manifest.status == "complete")}), lambda shard: 1
@@ -413,7 +414,7 @@ def _counts_of(folder: Path, manifest: Manifest) -> Counts | None:
         ids = read_manifest(folder, DesignManifest).design.config_ids
         parts = [folder / POINTS / key for key in dict.fromkeys(ids)]
     elif manifest.command != "replicate":
-        return None
+        return None, lambda shard: None
     begun = [part for part in parts if (part / MANIFEST).is_file()]
     n = max([read_manifest(part, ReplicateManifest).requested for part in begun], default=None)
     return _lines(begun, ROWS), lambda shard: n and len(parts) * len(shard.indices(n))

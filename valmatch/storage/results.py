@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
 
 from valmatch.errors import InputError, OptionError
 from valmatch.inputs.csv_reader import rows_of
@@ -324,8 +325,6 @@ def plain(value: Any) -> Any:  # noqa: ANN401
 
 def read_as(kind: Any, value: object, key: str) -> Any:  # noqa: ANN401
     """Return a value of a type from what a document holds under a key."""
-    from pydantic import TypeAdapter, ValidationError  # takes long to import
-
     try:
         return TypeAdapter(kind).validate_python(value)
     except ValidationError as error:
