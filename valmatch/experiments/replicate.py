@@ -53,8 +53,8 @@ from valmatch.storage.store import (
     CONTROLS,
     ROWS,
     SUMS,
-    Place,
     Store,
+    Warn,
     control_format,
     read_sums,
     row_format,
@@ -369,9 +369,12 @@ class Plan:
         """The replications that this run makes, at most."""
         return self.shard.indices(self.requested)
 
-    def store(self, config: Config, model: Model[object], home: Place) -> Store:
+    def store(
+        self, config: Config, model: Model[object], folder: RunFolder | None, warn: Warn
+    ) -> Store:
         """Return what keeps the replications, with those that an earlier run left."""
-        return Store(config, self.seed, model, self.indices, home, controls=self.control_variates)
+        controls = self.control_variates
+        return Store(config, self.seed, model, self.indices, folder, warn, controls=controls)
 
 
 def plan_of(config: Config, options: ReplicateArguments) -> Plan:
@@ -456,7 +459,7 @@ def run_plan(
             folder = stack.enter_context(open_run(out, config, plan, resume))
             if resume and (changed := folder.changed_versions()):
                 warn(f"{option('out')} {out}: the run was begun with {changed}; results may differ")
-        store = stack.enter_context(plan.store(config, model, Place(out, plan.shard, resume, warn)))
+        store = stack.enter_context(plan.store(config, model, folder, warn))
         stop = begin()
         options.resumed(store.done)
         options.progress(store.done)
@@ -510,9 +513,9 @@ def open_cases(
         pool = stack.enter_context(pool_for(options, *cases.values()))
         if folder:
             for name, home in homes.items():
-                open_run(home, cases[name], plan, options.resume, read=folder.read)
+                of_case = open_run(home, cases[name], plan, options.resume, read=folder.read)
                 if options.resume:
-                    plan.store(cases[name], build(cases[name]), Place(home, plan.shard, True))
+                    plan.store(cases[name], build(cases[name]), of_case, lambda text: None)
             stack.enter_context(folder)
         stop = stack.enter_context(stop_on_signal(options.max_seconds))
 

@@ -276,6 +276,18 @@ class RunFolder:
             with suppress(OSError):  # holds results
                 folder.rmdir()
 
+    def file(self, name: str) -> Path:
+        """Return the file of this run, of its shard if it makes one."""
+        return self.path / self.shard.file_name(name)
+
+    def parts(self, name: str) -> list[Path]:
+        """Return the files with what this run goes on with, if it does: of shards, of the whole."""
+        if not self.resume:
+            return []
+        if self.shard == WHOLE:
+            return list(shard_files(self.path, name))
+        return [self.file(name), self.path / name]  # there may be thousands of other shards
+
     def changed_versions(self) -> str:
         """Return with what other versions the earlier results were made, "" if the same."""
         before = self._previous.versions if self._previous else {}
@@ -328,7 +340,7 @@ class ShardFolder(RunFolder):
             self._status_before = manifest["shards"].pop(str(self.shard), None)
             status = self._status_before or "not ended"
             assert self._progress
-            self._refuse_to_start_over(status, [self.path / self.shard.file_name(self._progress)])
+            self._refuse_to_start_over(status, [self.file(self._progress)])
             self._remove_temporary(*self._files)
             for key, size in self.facts.items():
                 if isinstance(size, int) and before and size > (before.get(key) or 0):

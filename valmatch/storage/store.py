@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.errors import InputError
-from valmatch.execution.shards import WHOLE, Shard, shard_files
 from valmatch.inputs.files import MAX_FILE, regular
 from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Axes, Batch, Model, Response
@@ -33,6 +32,7 @@ from valmatch.storage.output import (
     writing,
 )
 from valmatch.storage.results import DAMAGED, read_array
+from valmatch.storage.run_folder import RunFolder
 
 Warn: TypeAlias = Callable[[str], None]
 
@@ -169,11 +169,13 @@ class RowFile:
 
     # Without a folder they are in memory alone. Of those that an earlier run left, the first of
     # `indices` without a gap are kept.
-    def __init__(self, home: "Place", name: str, form: RowFormat, indices: range) -> None:
-        self._path, self._form, self._indices = home.file(name), form, indices
+    def __init__(
+        self, home: RunFolder | None, name: str, form: RowFormat, indices: range, warn: Warn
+    ) -> None:
+        self._path, self._form, self._indices = home and home.file(name), form, indices
         self._file: GrowingFile | None = None
         rest = indices.start % indices.step  # other shards have replications of their own
-        read = form.read(home.parts(name), home.warn)
+        read = form.read(home.parts(name) if home else (), warn)
         rows = {index: row for index, row in read.items() if index % indices.step == rest}
         if beyond := [index for index in rows if index not in indices]:
             raise InputError(
@@ -183,7 +185,7 @@ class RowFile:
         kept = list(takewhile(rows.__contains__, indices))
         if len(kept) < len(rows):
             gap = len(rows) - len(kept)
-            home.warn(f"{self._path}: {gap} replications after a gap are made again")
+            warn(f"{self._path}: {gap} replications after a gap are made again")
         self._blocks = [form.table(rows, kept)]
         self.done = len(kept)  # number of replications that are there
 
@@ -229,29 +231,6 @@ def control_format(config: Config, seed: int, names: Collection[str]) -> RowForm
     return RowFormat(config_id(config), seed, list(names), [False] * len(names))
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a run keeps its replications."""
-
-    folder: Path | None  # None for memory alone
-    shard: Shard = WHOLE
-    resume: bool = False  # whether to go on with what an earlier run left
-    warn: Warn = lambda text: None
-
-    def file(self, name: str) -> Path | None:
-        """Return the file of this run; None where there is none."""
-        return self.folder / self.shard.file_name(name) if self.folder else None
-
-    def parts(self, name: str) -> list[Path]:
-        """Return the files with replications of this run, if any: of shards, and of the whole."""
-        if not (self.folder and self.resume):
-            return []
-        if self.shard == WHOLE:
-            return list(shard_files(self.folder, name))
-        # There may be thousands of other shards.
-        return [self.folder / self.shard.file_name(name), self.folder / name]
-
-
 CURVES, SUMS = "curves.csv", "curves.npz"
 DEFINED = "defined"  # the part of sums that is there if some replication does not define a value
 
@@ -259,11 +238,13 @@ DEFINED = "defined"  # the part of sums that is there if some replication does n
 class CurveFile:
     """Sums of curves over the replications, in a file that is whole after each chunk."""
 
-    def __init__(self, home: Place, shape: tuple[int, ...], indices: range) -> None:
-        self._path, self._indices = home.file(SUMS), indices
+    def __init__(
+        self, home: RunFolder | None, shape: tuple[int, ...], indices: range, warn: Warn
+    ) -> None:
+        self._path, self._indices = home and home.file(SUMS), indices
         self.sums = CurveSums.zeros(shape)
-        if self._path and home.resume:
-            sums, over = read_sums(self._path, shape, home.warn)
+        if home and home.resume:
+            sums, over = read_sums(home.file(SUMS), shape, warn)
             # The sums of combined folders may be over replications with gaps.
             if over in ([], [indices[: sums.n]]):
                 self.sums = sums
@@ -364,19 +345,20 @@ class Store:
         seed: int,
         model: Model[object],
         indices: range,
-        home: Place,
+        home: RunFolder | None,
+        warn: Warn,
         *,
         controls: bool,
     ) -> None:
         self.indices = indices
         self.remarks: list[str] = []  # those on the replications made since
-        self._rows = RowFile(home, ROWS, row_format(config, seed, model.responses), indices)
+        self._rows = RowFile(home, ROWS, row_format(config, seed, model.responses), indices, warn)
         self._parts: dict[str, Any] = {"responses": self._rows}  # as a batch calls them
         if controls:
             form = control_format(config, seed, model.controls)
-            self._parts["controls"] = RowFile(home, CONTROLS, form, indices)
+            self._parts["controls"] = RowFile(home, CONTROLS, form, indices, warn)
         if model.axes:
-            self._parts["curves"] = CurveFile(home, model.axes.shape, indices)
+            self._parts["curves"] = CurveFile(home, model.axes.shape, indices, warn)
         self.resumed = self._rows.done  # number of replications that an earlier run left
 
     @property

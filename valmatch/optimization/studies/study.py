@@ -50,7 +50,7 @@ from valmatch.storage.results import (
     warnings_in,
 )
 from valmatch.storage.run_folder import RunFolder, ShardFolder
-from valmatch.storage.store import GrowingFile, LineFormat, Place
+from valmatch.storage.store import GrowingFile, LineFormat
 from valmatch.text.terminal import Notice
 
 DEFAULT_BUDGET = 1000
@@ -98,11 +98,11 @@ class _Lines(LineFormat[Address]):
         return {address: tuple(values) for address, values in self.read(paths).items()}
 
 
-def open_journal(home: Place, name: str, problem: Problem, known: Known) -> "FileJournal":
+def open_journal(home: RunFolder, name: str, problem: Problem, known: Known) -> "FileJournal":
     """Open one of the two files of a run, with the replications that it goes on with."""
-    path, lines = home.file(name), _Lines(name, problem)
-    assert path
-    return FileJournal(path, lines.header, lines.rows(home.parts(name)) | known.get(name, {}))
+    lines = _Lines(name, problem)
+    rows = lines.rows(home.parts(name)) | known.get(name, {})
+    return FileJournal(home.file(name), lines.header, rows)
 
 
 def read_journal(folders: Iterable[Path], name: str, problem: Problem) -> Rows:
@@ -508,12 +508,12 @@ def open_files(
         read=read,
         shard=spec.shard,
     )
-    truths, home = None, Place(out, spec.shard, resume)
+    truths = None
     with ExitStack() as stack:
         stack.enter_context(folder)
-        journal = stack.enter_context(closing(open_journal(home, JOURNAL, spec.problem, known)))
+        journal = stack.enter_context(closing(open_journal(folder, JOURNAL, spec.problem, known)))
         if spec.compares:
-            truths = stack.enter_context(closing(open_journal(home, TRUTHS, spec.problem, known)))
+            truths = stack.enter_context(closing(open_journal(folder, TRUTHS, spec.problem, known)))
         yield StudyFiles(folder, journal, truths)
 
 
