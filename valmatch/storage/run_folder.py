@@ -44,21 +44,6 @@ TEMPORARY = re.compile(rf"\.(.+)\.[a-z0-9_]{{8}}{re.escape(PART)}")
 """The name of a file that is being written, with the name that it is to have."""
 
 
-def refuse_to_replace(out: Path, names: Iterable[str], read: Iterable[Path]) -> None:
-    """Refuse a folder where files that are read, whatever their paths, would be replaced."""
-    written = {key for name in names if (key := _file(out / name))}
-    replaced = [str(path) for path in read if _file(path) in written]
-    with suppress(OSError, ValueError, AttributeError):  # closed, or none
-        stdin = os.fstat(sys.stdin.fileno())
-        if stat.S_ISREG(stdin.st_mode) and (stdin.st_dev, stdin.st_ino) in written:
-            replaced.append("standard input")
-    if replaced:
-        raise InputError(
-            f"{option('out')} {out}: would replace what is read, {replaced[0]}; choose another"
-            " folder"
-        )
-
-
 def _file(path: Path) -> tuple[int, int] | None:
     """Return which file a path leads to, whatever links are on the way; None for none."""
     try:
@@ -125,7 +110,7 @@ class RunFolder:
         """Return the manifest in the folder, None without one."""
         if self.path.exists() and not self.path.is_dir():
             raise self._refusal("is a file (allowed: a folder)")
-        refuse_to_replace(self.path, (LOCK, *self._files), self._read)
+        self._refuse_to_replace(LOCK, *self._files)
         try:
             previous = read_manifest(self.path, Manifest)
         except FileNotFoundError:
@@ -142,7 +127,7 @@ class RunFolder:
         for difference in self._differences(previous):
             raise self._refusal(f"holds {difference}; choose another folder")
         # Of another run it is refused for that, which says more.
-        refuse_to_replace(self.path, (MANIFEST,), self._read)
+        self._refuse_to_replace(MANIFEST)
         return previous
 
     def _differences(self, previous: Manifest) -> Iterator[str]:
@@ -161,6 +146,18 @@ class RunFolder:
         for key, least in self.at_least.items():
             if (before := previous.get(key) or 0) > least:
                 yield f"a larger run ({key} {before}, this run has {least})"
+
+    def _refuse_to_replace(self, *names: str) -> None:
+        """Refuse a folder where files that are read, whatever their paths, would be replaced."""
+        written = {key for name in names if (key := _file(self.path / name))}
+        replaced = [str(path) for path in self._read if _file(path) in written]
+        with suppress(OSError, ValueError, AttributeError):  # closed, or none
+            stdin = os.fstat(sys.stdin.fileno())
+            if stat.S_ISREG(stdin.st_mode) and (stdin.st_dev, stdin.st_ino) in written:
+                replaced.append("standard input")
+        if replaced:
+            why = f"would replace what is read, {replaced[0]}; choose another folder"
+            raise self._refusal(why)
 
     def _refusal(self, why: str) -> InputError:
         return InputError(f"{option('out')} {self.path}: {why}")
@@ -312,7 +309,7 @@ class RunFolder:
 
     def add(self, names: Sequence[str]) -> None:
         """List further files, whose names only the run itself knows, before any is written."""
-        refuse_to_replace(self.path, names, self._read)
+        self._refuse_to_replace(*names)
         self._manifest["files"] += names
 
     def close(self, status: str, **facts: object) -> None:
