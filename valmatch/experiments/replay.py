@@ -4,7 +4,7 @@ import json
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -54,12 +54,12 @@ from valmatch.storage.results import (
     warnings_in,
 )
 from valmatch.storage.run_folder import RunFolder
+from valmatch.storage.store import Warn
 from valmatch.text.suggestions import closest_name
 from valmatch.text.terminal import shown
 
 REPLAY, SIMULATE = "rules replay", "simulate"
 
-Warn: TypeAlias = Callable[[str], None]
 Columns: TypeAlias = dict[str, list[Any]]
 Rows: TypeAlias = Iterable[tuple[Any, ...]]
 
