@@ -348,14 +348,14 @@ def compare_configs(
     sides, plan, out = _sides(configs), pairs_plan(configs, options), options.out
     options = options.in_config(configs[0].replicate)
     _common([(config, build(config).responses) for config in configs])
-    around = None
+    folder = None
     if out:
         ids = list(map(config_id, configs[1:]))
         variants = {"config_id_b": ids[0]} if len(ids) == 1 else {"variants": ids}
         read = list(chain.from_iterable(map(files_of, configs)))
         identity = {**variants, "seed": plan.seed}
-        around = RunFolder(out, "compare", configs[0], identity, resume=options.resume, read=read)
-    with open_cases(sides, plan, options, around) as (folder, stop, run):
+        folder = RunFolder(out, "compare", configs[0], identity, resume=options.resume, read=read)
+    with open_cases(sides, plan, options, folder) as (stop, run):
         # Where the time is short, an equal part of it for each leaves replications to compare.
         parts = [options.max_seconds * k / len(sides) for k in range(1, len(sides))]
         stops = [*(Stop(part, stop) for part in parts), stop]

@@ -440,16 +440,15 @@ def replicate(
 def replicate_config(config: Config, options: ReplicateArguments) -> Replications:
     """Make replications with workers of their own; see `replicate`."""
     plan, options = plan_of(config, options), options.in_config(config.replicate)
-    with pool_for(options, config) as pool, ExitStack() as stack:
-        begin = partial(stack.enter_context, stop_on_signal(options.max_seconds))
-        return run_plan(config, plan, pool, begin, options)
+    with pool_for(options, config) as pool:
+        return run_plan(config, plan, pool, options)
 
 
 def run_plan(
-    config: Config, plan: Plan, pool: WorkerPool, begin: Callable[[], Stop], options: RunOptions
+    config: Config, plan: Plan, pool: WorkerPool, options: RunOptions, until: Stop | None = None
 ) -> Replications:
-    """Make planned replications, alone or as a part of something larger."""
-    # The time of a run alone, which `begin` starts, is that of its replications.
+    """Make planned replications, alone or as a part of something larger, which says when to end."""
+    # The time of a run alone is that of its replications.
     out, resume, warn = options.out, options.resume, options.warn
     model = build(config, warn=warn)
     targets = _targets(config, plan, model)
@@ -460,7 +459,7 @@ def run_plan(
             if resume and (changed := folder.changed_versions()):
                 warn(f"{option('out')} {out}: the run was begun with {changed}; results may differ")
         store = stack.enter_context(plan.store(config, model, folder, warn))
-        stop = begin()
+        stop = until or stack.enter_context(stop_on_signal(options.max_seconds))
         options.resumed(store.done)
         options.progress(store.done)
         totals = looks(plan.n, plan.max_reps) if plan.targets else [plan.n]
@@ -504,10 +503,10 @@ def open_cases(
     options: RunOptions,
     folder: RunFolder | None,
     below: str = "",
-) -> Iterator[tuple[RunFolder | None, Stop, Callable[[str, Stop], Replications]]]:
+) -> Iterator[tuple[Stop, Callable[[str, Stop], Replications]]]:
     """Open workers and a folder for the runs of some configs, each in a folder of its own there."""
-    # Yields the folder, what ends the work on all, and a function that replicates one by name
-    # until something else ends it. The folder of none of them is refused once any has begun.
+    # Yields what ends the work on all, and a function that replicates one by name until something
+    # else ends it. The folder of none of them is refused once any has begun.
     homes = {name: options.out / below / name for name in cases} if options.out else {}
     with ExitStack() as stack:
         pool = stack.enter_context(pool_for(options, *cases.values()))
@@ -521,9 +520,9 @@ def open_cases(
 
         def run(name: str, until: Stop) -> Replications:
             inner = replace(options, out=homes.get(name))
-            return run_plan(cases[name], plan, pool, lambda: until, inner)
+            return run_plan(cases[name], plan, pool, inner, until)
 
-        yield folder, stop, run
+        yield stop, run
 
 
 def _targets(config: Config, plan: Plan, model: Model[object]) -> list[Target]:

@@ -275,9 +275,9 @@ def run_design(
     # Points that are the same system (equal config ids) are simulated once.
     ids, out = list(map(config_id, configs)), options.out
     cases = dict(zip(reversed(ids), reversed(configs), strict=True))  # the first of equal ones
-    around = open_design(out, config, design, ids, plan, options.resume) if out else None
+    folder = open_design(out, config, design, ids, plan, options.resume) if out else None
     results: dict[str, Replications] = {}
-    with open_cases(cases, plan, options, around, POINTS) as (folder, stop, run):
+    with open_cases(cases, plan, options, folder, POINTS) as (stop, run):
         for key in dict.fromkeys(ids):
             results[key] = run(key, stop)
             if stop() or not results[key].complete:
