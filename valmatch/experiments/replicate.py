@@ -462,12 +462,10 @@ def run_plan(
         stop = until or stack.enter_context(stop_on_signal(options.max_seconds))
         options.resumed(store.done)
         options.progress(store.done)
-        totals = looks(plan.n, plan.max_reps) if plan.targets else [plan.n]
-        goals = [len(plan.shard.indices(total)) for total in totals]
         try:
             work = partial(replicate_chunk, config, plan.seed, plan.control_variates)
             chunks = Chunks(pool, work)
-            precision = _advance(store, chunks, goals, targets, plan.confidence, stop, options)
+            precision = _advance(plan, store, chunks, targets, stop, options)
         finally:
             if folder:
                 folder.note(replications=store.done)
@@ -482,7 +480,7 @@ def run_plan(
             model.axes,
             store.curves,
             plan.shard,
-            _status(store.done, goals[-1], precision, stop),
+            _status(store.done, len(plan.indices), precision, stop),
             precision,
             store.controls,
             model.controls if plan.control_variates else {},
@@ -549,17 +547,17 @@ def _targets(config: Config, plan: Plan, model: Model[object]) -> list[Target]:
 
 
 def _advance(
+    plan: Plan,
     store: Store,
     chunks: Chunks[Batch],
-    goals: Sequence[int],
     targets: Sequence[Target],
-    confidence: float,
     stop: Stop,
     options: RunOptions,
 ) -> list[Precision]:
     """Simulate up to the goal at which all targets are reached; return how precise means are."""
     precision: list[Precision] = []
-    for goal in goals:
+    for total in looks(plan.n, plan.max_reps) if targets else [plan.n]:
+        goal = len(plan.shard.indices(total))
         if goal < store.done:  # what an earlier run went past was not enough for it
             continue
         while (todo := store.missing(goal)) and not stop():
@@ -569,7 +567,7 @@ def _advance(
                     store.add(batch)
                     options.progress(store.done - before)
         values = store.values
-        precision = [target.assess(values[:, target.column], confidence) for target in targets]
+        precision = [target.assess(values[:, target.column], plan.confidence) for target in targets]
         if isinstance(options, ReplicateArguments):
             options.looked(precision)
         if stop.reason or (targets and all(target.reached for target in precision)):

@@ -239,7 +239,12 @@ class Result(ABC):
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
         """Return arrays by name, one for each column, as ``pandas.DataFrame`` takes them."""
-        return arrays(self.columns())
+        named = {}
+        for name, values in self.columns().items():
+            array = np.asarray(values)
+            numbers = array.dtype == object and not any(isinstance(value, str) for value in values)
+            named[name] = array.astype(np.float64) if numbers else array  # None becomes NaN
+        return named
 
     def __repr__(self) -> str:
         presenting = importlib.import_module("valmatch.present.presenting")
@@ -296,16 +301,6 @@ def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 def among(numbers: Mapping[str, T], chosen: Collection[str]) -> dict[str, T]:
     """Return the numbers of the chosen responses, all without any."""
     return {name: of for name, of in numbers.items() if not chosen or name in chosen}
-
-
-def arrays(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return columns as arrays; None among numbers becomes NaN."""
-    named = {}
-    for name, values in columns.items():
-        array = np.asarray(values)
-        numbers = array.dtype == object and not any(isinstance(value, str) for value in values)
-        named[name] = array.astype(np.float64) if numbers else array
-    return named
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401
