@@ -153,10 +153,10 @@ class RowFormat(LineFormat[int]):
 
     def parse(self, line: str) -> tuple[int, list[float]] | None:
         """Return the replication of a line (without its end) and its values; None if damaged."""
-        config, seed, number, *rest = [*line.split(","), "", ""]
-        values = numbers(rest[:-2])
-        known = config == self.config_id and seed == str(self.seed)
-        if not (known and re.fullmatch("[0-9]{1,19}", number)):
+        start = f"{self.config_id},{self.seed},"
+        number, *rest = line.removeprefix(start).split(",")
+        values = numbers(rest)
+        if not (line.startswith(start) and re.fullmatch("[0-9]{1,19}", number)):
             return None
         if values is None or len(values) != len(self.names):
             return None
