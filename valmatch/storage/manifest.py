@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from valmatch.errors import InputError
 from valmatch.inputs.fields import allowed, refuse, schema_at
+from valmatch.inputs.files import readable
 from valmatch.storage.output import CONTENTS, MANIFEST, read_json
 from valmatch.text.terminal import Notice
 
@@ -224,12 +225,10 @@ def manifest_in(folder: Path, kind: type[M], command: str | None = None) -> M | 
     """Return the manifest of a folder, None where no run has begun."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
-    try:
-        return read_manifest(folder, kind, command)
-    except FileNotFoundError:
+    if not (folder / MANIFEST).exists():
         return None
-    except OSError as error:
-        raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
+    with readable(folder / MANIFEST):
+        return read_manifest(folder, kind, command)
 
 
 def read_manifest(folder: Path, kind: type[M], command: str | None = None) -> M:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TextIO, TypeAlias
 from valmatch.errors import InputError, RunError
 from valmatch.execution.interruption import ENDINGS, held_signals
 from valmatch.inputs.csv_reader import mark
-from valmatch.inputs.files import regular
+from valmatch.inputs.files import readable, regular
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -215,17 +215,12 @@ TORN = 1 << 20  # bytes that a crash may leave of a file that has no header
 
 def read_lines(path: Path, header: str) -> tuple[list[str], str]:
     """Return the lines after the header of a file to which runs append, and a torn last one."""
-    try:
-        with regular(path).open("rb") as file:
-            start = file.read(len(header.encode()))
-            if start == header.encode():
-                *lines, tail = file.read().decode(errors="replace").split("\n")
-                return lines, tail
-            start += file.read(TORN)
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    with readable(path), regular(path).open("rb") as file:
+        start = file.read(len(header.encode()))
+        if start == header.encode():
+            *lines, tail = file.read().decode(errors="replace").split("\n")
+            return lines, tail
+        start += file.read(TORN)
     # Where a machine crashes, zeros may stand for what was not written yet.
     if len(start) < TORN and header.encode().startswith(start.rstrip(b"\0")):
         return [], start.decode()

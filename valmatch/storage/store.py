@@ -58,11 +58,8 @@ class LineFormat(ABC, Generic[Key]):
         # Torn and repeated ones are dropped with a warning.
         rows: dict[Key, list[float]] = {}
         origin: dict[Key, Path] = {}
-        for path in paths:
-            try:
-                lines, tail = read_lines(path, self.header)
-            except FileNotFoundError:
-                continue
+        for path in filter(Path.exists, paths):
+            lines, tail = read_lines(path, self.header)
             if not tail and lines and self.parse(lines[-1]) is None:
                 tail = lines.pop()
             if tail:
