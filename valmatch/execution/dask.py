@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
@@ -134,10 +134,10 @@ def dask_pool(
     scheduler: str, warn: Tell, detail: Tell
 ) -> Iterator[tuple[Executor, Callable[[], int]]]:
     """Work with Dask, which logs nothing; see `valmatch.execution.executors.open_pool`."""
-    levels = {logger: logger.level for logger in map(logging.getLogger, LOGGERS)}
-    for logger in levels:
-        logger.setLevel(logging.CRITICAL + 1)
-    try:
+    with ExitStack() as stack:
+        for logger in map(logging.getLogger, LOGGERS):
+            stack.callback(logger.setLevel, logger.level)
+            logger.setLevel(logging.CRITICAL + 1)
         client = _connect(scheduler)
         try:
             slots = SchedulerWorkers(client, scheduler, warn, detail).slots
@@ -145,6 +145,3 @@ def dask_pool(
         finally:
             with suppress(Exception):  # lost or not, it is left
                 client.close(timeout=CLOSE_SECONDS)
-    finally:
-        for logger, level in levels.items():
-            logger.setLevel(level)
