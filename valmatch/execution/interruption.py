@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -92,16 +92,13 @@ def stop_on_signal(max_seconds: float = math.inf) -> Iterator[Stop]:
 @contextmanager
 def _handled(take: Callable[[int], None]) -> Iterator[None]:
     """Have the main thread call a function with each signal; outside it that cannot be had."""
-    before = {}
-    if threading.current_thread() is threading.main_thread():
-        for number in SIGNALS:
+    is_main = threading.current_thread() is threading.main_thread()
+    with ExitStack() as stack:
+        for number in SIGNALS if is_main else ():
             if signal.getsignal(number) is not None:  # not of Python's making
-                before[number] = signal.signal(number, lambda came, _: take(came))
-    try:
+                before = signal.signal(number, lambda came, _: take(came))
+                stack.callback(signal.signal, number, before)
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def watch_signals() -> None:
