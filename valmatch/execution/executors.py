@@ -90,11 +90,8 @@ def open_pool(
     if executor == LOCAL and workers == 1:
         yield WorkerPool(_Serial(), lambda: 1, 1, 1, here=True)
     elif executor == LOCAL and threads:
-        pool_of_threads = ThreadPoolExecutor(workers, initializer=leave_signals)
-        try:
+        with ThreadPoolExecutor(workers, initializer=leave_signals) as pool_of_threads:
             yield WorkerPool(pool_of_threads, lambda: workers, 2, 16, here=True)
-        finally:
-            pool_of_threads.shutdown(cancel_futures=True)  # nothing further is wanted
     else:
         with process_pool(workers) as processes:
             yield WorkerPool(processes, lambda: workers, 2, 16, here=False)

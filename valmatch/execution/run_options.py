@@ -106,11 +106,10 @@ class RunOptions(o.OutOptions):
 
     def in_config(self, section: ReplicateOptions | OptimizeOptions) -> Self:
         """Return the options with those of a config where these are left open."""
-        options = replace(self, workers=section.workers if self.workers is None else self.workers)
+        how: dict[str, Any] = {"workers": section.workers} if self.workers is None else {}
         if self.scheduler is None and self.executor in (None, DASK):
-            executor = self.executor or section.executor
-            options = replace(options, executor=executor, scheduler=section.scheduler)
-        return options
+            how |= {"executor": self.executor or section.executor, "scheduler": section.scheduler}
+        return replace(self, **how)
 
 
 def n_option(help: str) -> Any:  # noqa: ANN401
