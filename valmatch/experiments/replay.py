@@ -591,10 +591,9 @@ def _explanation(pool: Pool, reasons: Reasons, outcome: Outcome) -> dict[str, An
 
 def region(ticket: Document) -> str | None:
     """Return the region with the lowest mean latency, of those that all report; None of none."""
-    first, *others = (player["latency"] for player in ticket["players"])
-    both = [name for name in first if all(name in other for other in others)]
-    total = {name: sum(player["latency"][name] for player in ticket["players"]) for name in both}
-    return min(total, key=lambda name: (total[name], name), default=None)
+    pings = [player["latency"] for player in ticket["players"]]
+    names = set.intersection(*map(set, pings))
+    return min(names, key=lambda name: (sum(of[name] for of in pings), name), default=None)
 
 
 def _failed(

@@ -56,13 +56,13 @@ def folded(listed: Iterable[Listed]) -> list[tuple[str, str, str, dict[str, None
 
 def groups_of(names: Sequence[str], source: ConfigLike) -> list[str]:
     """Return the groups that must be asked for, so that all of some responses are there."""
-    listed = {row.response.name: row for row in list_responses(source)}
+    group_of = {response.name: group for response, group in list_responses(source)}
     for name in names:
-        if name not in listed:
+        if name not in group_of:
             raise InputError(
-                f"{option('responses')}: {shown(name)} is no response ({hint(name, listed)})"
+                f"{option('responses')}: {shown(name)} is no response ({hint(name, group_of)})"
             )
-    return list(dict.fromkeys(listed[name].group for name in names if listed[name].group))
+    return list(dict.fromkeys(filter(None, map(group_of.get, names))))
 
 
 def shown_by(config: Config) -> tuple[list[Response], Axes | None]:
