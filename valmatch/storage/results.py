@@ -101,11 +101,10 @@ class ResultFiles:
         path = self.folder / name
         for line, row in self._cells(name, list(columns)):
             for (column, values), cell in zip(columns.items(), row, strict=True):
-                if column in texts:
-                    values.append(intern(cell))
-                else:
-                    where = f"{path}:{line}: damaged: {column}"
-                    values.append(_number(cell, infinite, where))
+                try:
+                    values.append(intern(cell) if column in texts else _number(cell, infinite))
+                except InputError as error:
+                    raise InputError(f"{path}:{line}: damaged: {column}: {error}") from None
         return columns
 
     def _rows(self, name: str) -> Generator[tuple[int, list[str]]]:
@@ -131,14 +130,14 @@ class ResultFiles:
         return InputError(f"{path}: cannot be read: {error.strerror}{why}")
 
 
-def _number(cell: str, infinite: bool, where: str) -> float:
+def _number(cell: str, infinite: bool) -> float:
     """Return the number in a cell, NaN where it is empty; it may be infinite where that is said."""
     try:
         value = float(cell or "nan")
     except ValueError:
-        raise InputError(f"{where}: {shown(cell)} (allowed: a number)") from None
+        raise InputError(f"{shown(cell)} (allowed: a number)") from None
     if abs(value) > FAR and not (infinite and cell == "inf"):
-        raise InputError(f"{where}: {shown(cell)} is too large (allowed: up to {FAR:g})")
+        raise InputError(f"{shown(cell)} is too large (allowed: up to {FAR:g})")
     return value
 
 
