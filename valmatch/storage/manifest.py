@@ -225,10 +225,9 @@ def manifest_in(folder: Path, kind: type[M], command: str | None = None) -> M | 
     """Return the manifest of a folder, None where no run has begun."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
-    if not (folder / MANIFEST).exists():
-        return None
     with readable(folder / MANIFEST):
-        return read_manifest(folder, kind, command)
+        there = (folder / MANIFEST).exists()
+        return read_manifest(folder, kind, command) if there else None
 
 
 def read_manifest(folder: Path, kind: type[M], command: str | None = None) -> M:
