@@ -23,7 +23,7 @@ ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(?:[\w.-]{1,253}|\[[\w:.%]{1,60}\]):(\
 
 CONNECT_SECONDS = 20  # seconds to wait for a scheduler's first answer
 ASK_SECONDS = 1  # seconds between two questions to a scheduler for its workers
-ANSWER_SECONDS = 2  # seconds to wait for the answer
+ANSWER_SECONDS = 1  # seconds to wait for the answer, fewer than a signal waits for the command
 LOST_SECONDS = 20  # seconds without an answer after which a scheduler is lost
 IDLE_ANSWERS = 10  # answers that there is no worker after which that is said
 CLOSE_SECONDS = 2  # seconds to take leave of a scheduler
