@@ -319,7 +319,8 @@ def test_warning_is_located() -> None:
 def test_an_override_reaches_a_factor_under_the_key_of_a_file(key: str) -> None:
     team = "{name: red, minPlayers: 1, maxPlayers: 1}"
     rules = f"{{name: a, ruleLanguageVersion: '1.0', teams: [{team}]}}"
-    for override in (f"{key}.name=b", f"{key}={rules.replace('name: a', 'name: b')}"):
+    others = rules.replace("name: a", "name: b")
+    for override in (f"{key}.name=b", f"{key}={others}", f"factors={{rule_set: {others}}}"):
         config = loaded(f"model: tickets\nrules: {rules}\n", override)
         assert config.factors.model_dump()["rule_set"]["name"] == "b"
 

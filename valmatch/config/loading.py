@@ -270,6 +270,9 @@ class ConfigCheck:
             if other is not None and from_override(node) == from_override(other):
                 what = f"{name}: there is another one, {key}: ... (write one of both)"
                 self._wrong(other, ["factors"], what)
+            elif other is not None and from_override(other):
+                self.root = root
+                continue
             with suppress(InputError):  # factors are no mapping, which is reported
                 self.root = assign(root, ["factors", name], node)
                 self.moved[f"factors.{name}"] = key
