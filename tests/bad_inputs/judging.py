@@ -20,10 +20,10 @@ from typing import NamedTuple
 from tests.bad_inputs.case import Case, lay_out
 from tests.support.command import valmatch
 
-SECONDS = 10
-"""Time of a processor that a command with bad input may take."""
+SECONDS = 60
+"""Time of a processor that a command with bad input may take; it may compile kernels first."""
 
-WAITING = 30
+WAITING = 180
 """Time after which it is taken to wait for ever; machines that are busy need some."""
 
 BYTES = 1 << 30

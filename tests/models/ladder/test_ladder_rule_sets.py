@@ -90,6 +90,7 @@ def parts_of(plain: PartyLadder) -> dict[str, float | None]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_random_ladders_equal_those_of_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where tickets are numbered anew all the time."""
     monkeypatch.setattr(flexmatch, "LEAST_ROOM", 1)
@@ -209,6 +210,10 @@ LADDERS: dict[str, dict[str, Any]] = {
     "osu": {"rule": {"preset": "osu", "radius": 100}, "population": {"players": 24}},
     "lichess": {"rule": {"preset": "lichess", "wave_players": 6}, "rating": {"system": "glicko2"}},
 }
+MOSTLY_LONG = [  # as each compiles a queue of its own
+    pytest.param(name, marks=[pytest.mark.long] * (name not in ("faf", "lichess")))
+    for name in LADDERS
+]
 """By name a rule that has much to do, and who plays by it."""
 
 
@@ -297,13 +302,7 @@ def sides(tickets: Any, of: Ints) -> list[int]:  # noqa: ANN401
 
 # Compiling a ladder of a preset takes long: some wait for the night.
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.long] * (name in ("osu", "faf_duels", "bar")))
-        for name in LADDERS
-    ],
-)
+@pytest.mark.parametrize("name", MOSTLY_LONG)
 def test_matches_are_those_of_the_same_tickets_known_beforehand(name: str) -> None:
     model = LadderModel(factors_of(name))
     rule, team_num = model._factors.rule, model._factors.rule.team_num
@@ -341,7 +340,7 @@ def _check_conservation(run: Run) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LADDERS)
+@pytest.mark.parametrize("name", MOSTLY_LONG)
 def test_nothing_depends_on_the_room(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = LadderModel(factors_of(name))
     wide = played_by_preset(model, 1)
