@@ -271,7 +271,7 @@ class ConfigCheck:
                 what = f"{name}: there is another one, {key}: ... (write one of both)"
                 self._wrong(other, ["factors"], what)
             elif other is not None and from_override(other):
-                self.root = root
+                self.root = root  # it wins over what the file says
                 continue
             with suppress(InputError):  # factors are no mapping, which is reported
                 self.root = assign(root, ["factors", name], node)

@@ -78,6 +78,7 @@ class Simulation(Result):
         return self._table(table).columns
 
     def _table(self, name: str) -> Table:
+        """Return a table by its name."""
         tables = {table.name: table for table in self.tables}
         if name not in tables:
             raise KeyError(f"{name!r} ({hint(name, tables)})")

@@ -133,6 +133,7 @@ class RowFormat(LineFormat[int]):
 
     @property
     def _start(self) -> str:
+        """What every line begins with."""
         return f"{self.config_id},{self.seed},"
 
     def named(self, key: int) -> str:
